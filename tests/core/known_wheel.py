@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from tests.core.evening import FALL_S, START_UTC_US, WATCHED_S, WATCHED_US, Evening, PublishedMessage, Way, other
-from tests.core.rulebook_model import RESULT, Game
+from tests.core.rulebook_model import RESULT, Game, Happening, Said
 from wheeld.core.facts import Fact
 from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.core.observations import BallPass, CommandName
@@ -23,7 +23,7 @@ from wheeld.core.replay import replay
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED
 
-Event: TypeAlias = tuple[Fact, ...]
+Event: TypeAlias = tuple[Happening, ...]
 Ball: TypeAlias = Literal["pocket", "hand", "track", "obstacle"]
 COMMANDS = frozenset(list(Fact)[list(Fact).index(Fact.OPEN) :])
 """What people ask: the list of facts has it last."""
@@ -47,8 +47,9 @@ class Line:
     dones: tuple[bool, ...] = ()
     states: tuple[str, ...] = ()
 
-    def then(self, fact: Fact) -> Iterator[Line]:
-        for way in self.game.ways(fact):
+    def then(self, happening: Happening) -> Iterator[Line]:
+        fact = happening.fact if isinstance(happening, Said) else happening
+        for way in self.game.ways(happening):
             verdict = () if way.verdict is None else (str(getattr(way.verdict, "value", way.verdict)),)
             done = (not way.refused,) if fact in COMMANDS else ()
             states = (*self.states, way.game.state)
@@ -164,28 +165,19 @@ class KnownWheel:
         """An object that lies in the cylinder is there before the number is out (N6)."""
         return (Fact.LAUNCHED, Fact.OBJECT_IN) if self.object_in else (Fact.LAUNCHED,)
 
-    def command_fact(self, name: CommandName) -> Fact:
-        """The fact that this command is, as things stand."""
+    def command_fact(self, name: CommandName) -> Happening:
+        """What this command is, as things stand."""
+        fact = Fact[name.upper()]
         match name:
-            case "tout_va" if self.object_in:
-                return Fact.TOUT_VA_OBJECT
+            case "tout_va" | "operations_done" if self.object_in:
+                return Said(fact, "cleared")
             case "tout_va" if not self.in_place:
-                return Fact.TOUT_VA_MISPLACED
-            case "operations_done" if self.object_in:
-                return Fact.OPERATIONS_DONE_OBJECT
+                return Said(fact, "in_place")
             case "open" | "resume" if self.faults:
-                return Fact[f"{name.upper()}_FAULTY"]
-            case "resume" | "open" | "tout_va" if self.track and self._waits_for_rest(name):
-                return Fact[f"{name.upper()}_RUNNING"]
-            case "rien_va":
-                return Fact.RIEN_VA
-        return Fact[name.upper()]
-
-    def _waits_for_rest(self, name: CommandName) -> bool:
-        """Whether the command opens the bets, over a ball that runs; "resume" waits for that wherever it leads."""
-        if name == "open":
-            return not any(game.tout_va_owed for game in self.games)
-        return name == "resume" or not any(game.operations_owed or game.played for game in self.games)
+                return Said(fact, "sensors_work")
+            case "resume" | "open" | "tout_va" if self.track:
+                return Said(fact, "at_rest")
+        return fact
 
     # --- what happens -------------------------------------------------------------------------------------------------
 
@@ -194,7 +186,7 @@ class KnownWheel:
             return  # it would wait while the ball runs on
         if name in ("open", "resume") and self.place_lost:
             self.evening.say(name, number=self.evening.lying)
-            self.happens((Fact[name.upper()],), (Fact[f"{name.upper()}_FAULTY"],))
+            self.happens((Fact[name.upper()],), (Said(Fact[name.upper()], "sensors_work"),))
         else:
             fact = self.command_fact(name)
             self.evening.say(name, who="Bianchi" if name == "bouler" else None)
@@ -385,14 +377,8 @@ class _Output(msgspec.Struct):
 
 def _lines_after(lines: list[Line], event: Event) -> list[Line]:
     for fact in event:
-        lines = [after for line in lines for after in line.then(_word_in(line.game, fact))]
+        lines = [after for line in lines for after in line.then(fact)]
     return lines
-
-
-def _word_in(game: Game, fact: Fact) -> Fact:
-    """What a word is by now: a launch that was proven since it was said may owe "tout va", and "open" then opens no
-    bets."""
-    return Fact.OPEN if fact is Fact.OPEN_RUNNING and game.tout_va_owed else fact
 
 
 def _within(states: list[str], line: Line) -> bool:

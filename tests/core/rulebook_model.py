@@ -1,7 +1,8 @@
 """docs/rulebook.md a second time: naive, from its text, to check the table of the law from outside.
 
-A game is a few booleans; each fact of the law is one method, which returns what the rulebook lets happen then. Nothing
-here is taken from the table of the law: only the names of facts and causes are common. Sections and rows (C11, N2, A5,
+A game is a few booleans; each fact of the law is one method, which returns what the rulebook lets happen then; a word
+that lacks what it needs is another. Nothing here is taken from the table of the law: only the names of facts, causes
+and needs are common. Sections and rows (C11, N2, A5,
 §6) are the rulebook's. Where the sensors of a wheel cannot prove all of C10, a setting lets the chef confirm the
 rest: between the number and his confirmation the coup still runs, and its ball rests. Where the rulebook is silent a
 method gives several ways on: each is named in `FREE`, with its reason.
@@ -9,8 +10,9 @@ method gives several ways on: each is named in `FREE`, with its reason.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from wheeld.core.facts import Cause, Fact
 
@@ -31,6 +33,21 @@ FREE: Final[dict[str, str]] = {
     "idle_words": "A5, A4: at a closed or a suspended table 'la dernière' and the bouler are not mentioned",
 }
 """Where the rulebook is silent and the table decides: all of them."""
+
+
+class Said(NamedTuple):
+    """A word of a person that lacks something, or is otherwise special; `how`: the name of that in the law."""
+
+    fact: Fact
+    how: str
+
+    @property
+    def name(self) -> str:
+        """In messages."""
+        return f"{self.fact.name} ({self.how})"
+
+
+Happening: TypeAlias = Fact | Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,15 +284,11 @@ class Game:
         """The chef confirms the coup that awaits him, or names the pocket of a ball that no sensor saw fall (R3b)."""
         return self.valid() if self.awaiting or self.obstacle else (self.refuses(),)
 
-    def chef_aside(self) -> Ways:
-        """§6: play is stopped, and goes on first."""
-        return (self.refuses(),)
-
-    def confirm_early(self) -> Ways:
+    def confirm_number_read(self) -> Ways:
         """R3b: he confirms a number that he was asked about, not one that he saw before."""
-        return (self.refuses(),)
+        return (self.refuses(),) if self.awaiting else self.confirm()
 
-    def confirm_unnamed(self) -> Ways:
+    def confirm_number_given(self) -> Ways:
         """R3b: nobody saw a number, and he gives none."""
         return (self.refuses(),)
 
@@ -444,19 +457,31 @@ class Game:
         awaits_launch = not (self.at_rest or self.running or self.owing)
         return (self.become(no_more_bets=False) if awaits_launch and self.no_more_bets else self.refuses(),)
 
-    def open_stopped(self) -> Ways:
-        """§6: the wheel is started first."""
-        return (self.refuses(),)
+    @property
+    def is_kept_closed(self) -> bool:
+        """§6: "open" leads back to a number that awaits the chef, and is refused for no fault."""
+        return self.kept and not self.on and not self.suspended
 
-    def open_faulty(self) -> Ways:
+    def open_wheel_plays(self) -> Ways:
+        """§6: the wheel is started first."""
+        return self.open() if self.is_kept_closed else (self.refuses(),)
+
+    def open_level_told(self) -> Ways:
+        """§7: nothing is decided on what is unknown."""
+        return self.open() if self.is_kept_closed else (self.refuses(),)
+
+    def open_sensors_work(self) -> Ways:
         """N8: no game is played unobserved."""
+        if self.is_kept_closed:
+            return self.open()
         if self.on or self.suspended:
             return (self.refuses(),)
         return free("open_faulty", self.refuses(), self.become(on=True, suspended=True))
 
-    def open_running(self) -> Ways:
-        """§6: nobody may bet on a coup that was not observed whole."""
-        return (self.refuses(),)
+    def open_at_rest(self) -> Ways:
+        """§6: nobody may bet on a coup that was not observed whole; where it leads to "rien va", nobody bets."""
+        opens_no_bets = self.is_kept_closed or (self.tout_va_owed and not self.on and not self.suspended)
+        return self.open() if opens_no_bets else (self.refuses(),)
 
     def rien_ne_va_plus(self) -> Ways:
         """A1, §6: before the launch or during the run; a second one changes nothing."""
@@ -482,23 +507,23 @@ class Game:
             return free("both_owed", self.refuses(), self.become(tout_va_owed=False))
         return (Way(Game()) if self.played else self.become(tout_va_owed=False),)
 
-    def tout_va_unseen(self) -> Ways:
+    def tout_va_in_place(self) -> Ways:
         """§6: refused when no reader has seen the ball in ten seconds."""
         return (self.refuses(),)
 
-    def tout_va_misplaced(self) -> Ways:
+    def tout_va_not_elsewhere(self) -> Ways:
         """§3: refused."""
         return (self.refuses(),)
 
-    def tout_va_object(self) -> Ways:
+    def tout_va_cleared(self) -> Ways:
         """N6: the next coup waits until it is cleared."""
         return (self.refuses(),)
 
-    def tout_va_running(self) -> Ways:
-        """§3, §6: the ball runs, so it lies in no pocket."""
-        return (self.refuses(),)
+    def tout_va_at_rest(self) -> Ways:
+        """§6: nobody may bet on a coup that was not observed whole; where bets do not open yet, nobody bets."""
+        return self.tout_va() if self.operations_owed or self.played else (self.refuses(),)
 
-    def tout_va_unknown(self) -> Ways:
+    def tout_va_level_told(self) -> Ways:
         """§7: nothing is decided on what is unknown."""
         return (self.refuses(),)
 
@@ -510,21 +535,24 @@ class Game:
             return (Way(Game()),)
         return (self.become(operations_owed=False),)
 
-    def operations_done_object(self) -> Ways:
+    def operations_done_cleared(self) -> Ways:
         """N6: the next coup waits until it is cleared; "tout va" asks for that as well, where it is owed."""
         if self.owing and self.operations_owed and self.tout_va_owed and not self.at_rest:
             return free("both_owed", self.refuses(), self.become(operations_owed=False))
         return (self.refuses(),)
 
-    def operations_done_running(self) -> Ways:
-        """§6: nobody may bet on a coup that was not observed whole; where "tout va" is owed too, no bets open yet."""
+    def operations_done_at_rest(self) -> Ways:
+        """§6: nobody may bet on a coup that was not observed whole; where "tout va" is owed too, no bets open yet, and
+        after la dernière none open at all."""
+        if self.played and not self.tout_va_owed:
+            return self.operations_done()
         if self.operations_owed and self.tout_va_owed and not self.at_rest:
             return free("both_owed", self.refuses(), self.become(operations_owed=False))
         return (self.refuses(),)
 
-    def operations_done_unknown(self) -> Ways:
+    def operations_done_level_told(self) -> Ways:
         """§7: nothing is decided on what is unknown."""
-        return self.operations_done_object()
+        return self.operations_done_cleared()
 
     def last_coup(self) -> Ways:
         """A5, §6: the next valid coup will be the last, not the one that runs."""
@@ -565,17 +593,11 @@ class Game:
             return self.goes_back_to_the_chef()
         return (self.become(suspended=False) if self.suspended else self.refuses(),)
 
-    def resume_faulty(self) -> Ways:
-        """N8: suspended while what observes it is broken."""
-        return (self.refuses(),)
+    def resume_sensors_work(self) -> Ways:
+        """N8: suspended while what observes it is broken; to a number that awaits the chef it leads in any case."""
+        return self.resume() if self.kept else (self.refuses(),)
 
-    def resume_stopped(self) -> Ways:
-        """§6: the wheel is started first."""
-        return (self.refuses(),)
-
-    def resume_running(self) -> Ways:
-        """§6: nobody may bet on a coup that was not observed whole."""
-        return (self.refuses(),)
+    resume_wheel_plays = resume_level_told = resume_at_rest = resume_sensors_work
 
     def bouler(self) -> Ways:
         """A4: recorded."""
@@ -583,18 +605,22 @@ class Game:
             return free("idle_words", self.stays(), self.refuses())
         return (self.stays(),)
 
-    def bouler_early(self) -> Ways:
+    def bouler_time_not_over(self) -> Ways:
         """A4: recorded, and the inspector is warned."""
         return (self.stays(notice=True),)
 
-    def unchanged(self) -> Ways:
-        """What is so already."""
+    def bouler_so_already(self) -> Ways:
+        """He goes on."""
         return (self.stays(),)
 
-    def ways(self, fact: Fact) -> Ways:
-        """Every way on that the rulebook allows. Whether la dernière was played (`…_LAST`) is a field of the game."""
-        ways: Ways = getattr(self, fact.value)()
-        return ways
+    def ways(self, happening: Happening) -> Ways:
+        """Every way on that the rulebook allows. What is lacking changes nothing of a word that does not need it."""
+        if isinstance(happening, Fact):
+            ways: Ways = getattr(self, happening.value)()
+            return ways
+        fact, how = happening
+        special: Callable[[], Ways] | None = getattr(self, f"{fact.value}_{how}", None)
+        return self.ways(fact) if special is None else special()
 
 
 @dataclass(frozen=True, slots=True)

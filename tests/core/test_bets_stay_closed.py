@@ -14,12 +14,14 @@ from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import COMBINED, MERCURY, HeadEvening
 from wheeld.core.facts import State
 from wheeld.core.law.guards import Known
-from wheeld.core.law.people import NO_OBSTACLE, fact_of, word_for
+from wheeld.core.law.needs import NO_OBSTACLE
+from wheeld.core.law.people import fact_of
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, Goto
-from wheeld.core.law.table import rule
+from wheeld.core.law.table import Ruling, ruling
 from wheeld.core.observations import Command, CommandName, HeadGame, HeadNumber
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.ball import FALL_US_MAX, HEAD_RUN_US_MAX, Ball, Where
+from wheeld.core.tracking.evidence import Evidence
 from wheeld.core.tracking.observer import Observer, ObserverState
 from wheeld.core.tracking.run import Phase
 
@@ -57,9 +59,16 @@ def known(table: TableState, place: Where, name: CommandName) -> Known:
     return Known(table, observer, NO_NUMBER.profile.pockets, 10_000_000, Command(10_000_000, name, by="chef"))
 
 
+def ruled(table: TableState, place: Where, name: CommandName) -> Ruling:
+    """What the law says to the command."""
+    here = known(table, place, name)
+    assert here.command is not None
+    return ruling(Evidence(fact_of(here.command), here.now_us), here)
+
+
 def opens_bets(table: TableState, place: Where, name: CommandName) -> bool:
     """Whether the command would lead to open bets, or back to where they were open."""
-    row = rule(table.state, fact_of(known(table, place, name)))
+    row = ruled(table, place, name).row
     to = table.resume_to if row.next is Goto.RETURN else row.next
     return not row.refuse and to in BEFORE_LAUNCH
 
@@ -83,7 +92,7 @@ def test_what_opens_no_bets_is_refused_no_more_than_without_a_ball(name: Command
     for table, place in product(standings(), (Where.RUNS, Where.FALLS)):
         if opens_bets(table, Where.LIES, name) or (name == "resume" and place is Where.RUNS):
             continue
-        rows = [rule(table.state, fact_of(known(table, seen, name))) for seen in (Where.LIES, place)]
+        rows = [ruled(table, seen, name).row for seen in (Where.LIES, place)]
         assert rows[0].refuse == rows[1].refuse, (table, place)
         assert rows[0].next == rows[1].next, (table, place)
 
@@ -91,9 +100,7 @@ def test_what_opens_no_bets_is_refused_no_more_than_without_a_ball(name: Command
 @pytest.mark.parametrize("name", WORDS)
 def test_a_person_answers_for_the_obstacle_where_the_word_opens_the_bets(name: CommandName) -> None:
     for table, place in product(standings(), Where):
-        here = known(table, place, name)
-        fact = fact_of(here)
-        by_word = word_for(fact, here) == NO_OBSTACLE and not rule(table.state, fact).refuse
+        by_word = ruled(table, place, name).need is NO_OBSTACLE
         assert by_word == (place is Where.UNSEEN and opens_bets(table, place, name)), (table, place)
 
 
@@ -232,6 +239,25 @@ def test_a_ball_launched_while_the_number_awaits_the_chef_keeps_the_next_bets_cl
     evening.wait(4.5)
     assert evening.say("operations_done").done
     assert evening.verdicts() == [("result", 9)]
+
+
+@pytest.mark.parametrize(("stop", "go_on"), [("suspend", "resume"), ("close", "open")])
+def test_nothing_comes_before_the_word_that_leads_back_to_the_chef(stop: CommandName, go_on: CommandName) -> None:
+    """R3b: it is refused for nothing, so the table waits for nothing else, whatever ball runs meanwhile."""
+    evening = Evening().open()
+    evening.run()
+    evening.wait(3)
+    evening.lying = 9
+    evening.wait(1.5)
+    evening.turn(0)
+    evening.wait(8)
+    assert evening.say(stop, by="direction").done
+    evening.turn(20)
+    passes = evening.launch(laps=6)
+    evening.until(passes[6].t_us)
+    assert codes(evening) == [go_on, "confirm"]
+    assert evening.say(go_on, by="direction").done
+    assert evening.state == "awaiting_chef"
 
 
 def test_operations_done_that_waited_for_a_proof_which_cannot_come_is_told_why() -> None:

@@ -292,7 +292,7 @@ def test_a_confirmation_without_its_coup_or_its_reason_is_refused() -> None:
         ("faites_vos_jeux", "no number awaits the chef"),
         ("bets closed early", "no number awaits the chef"),
         ("ball_running", "R3, Art. 11: no number is out yet, and nobody confirms what sensors can prove"),
-        ("ball_on_obstacle", "R3, Art. 11: no number is out yet, and nobody confirms what sensors can prove"),
+        ("ball_on_obstacle", "R3b, Art. 11: no sensor proves which number it is: name the number"),
         ("operations", "the coup is a result already"),
         ("rien_va", "rulebook 2: a void coup never becomes a result"),
         ("suspended", "no number awaits the chef"),

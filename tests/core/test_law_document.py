@@ -11,6 +11,7 @@ import pytest
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law import document as law_document
 from wheeld.core.law.late import LATE
+from wheeld.core.law.needs import NEEDS
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Goto, all_but
 from wheeld.core.law.table import CLAUSES, LAW
 
@@ -37,8 +38,20 @@ def test_every_clause_is_on_the_page() -> None:
     assert all(clause.row.text.format(void="rien va", tout_va="tout va") in page for clause in CLAUSES)
     late = {row for row in LATE.values() if row.void is not None}
     assert page.count("**void**") == sum(clause.row.void is not None for clause in CLAUSES) + len(late) + sum(
-        row.void is not None for row in LAW.values()
+        row.void is not None for rows in LAW.values() for row in rows
     )
+
+
+def test_every_need_is_on_the_page_and_what_has_it() -> None:
+    page = law_document.document().split("## What a command needs")[1].split("## What waits")[0]
+    needs, needing = page.split("| fact |")
+    for need in NEEDS:
+        (line,) = (line for line in needs.splitlines() if line.startswith(f"| `{need.name}` |"))
+        assert need.text in line
+        assert need.word in line
+        assert all(rule in line for rule in need.rules.split())
+        assert need.code is None or f"`{need.code.value}`" in line
+        assert f"`{need.name}`" in needing
 
 
 def test_each_state_shows_what_does_something_there_and_counts_the_rest() -> None:
@@ -48,7 +61,7 @@ def test_each_state_shows_what_does_something_there_and_counts_the_rest() -> Non
     for state, section in zip(State, sections, strict=True):
         shown = {line.split(" | ")[0].removeprefix("| ") for line in section.splitlines() if line.startswith("| ")}
         counted = [int(count) for count in re.findall(r"^(?:Refused|Ignored): (\d+)", section, re.MULTILINE)]
-        assert len(shown - {"fact"}) + sum(counted) == len(Fact), state
+        assert len(shown - {"fact"}) + sum(counted) == sum(len(LAW[state, fact]) for fact in Fact), state
 
 
 def arrows() -> list[tuple[str, str, list[str]]]:
@@ -65,7 +78,8 @@ def test_the_diagram_has_every_move_and_no_other() -> None:
     }
     moves = {
         (state.value, "where_it_was" if row.next is Goto.RETURN else row.next.value)
-        for (state, _), row in LAW.items()
+        for (state, _), rows in LAW.items()
+        for row in rows
         if row.next is not Goto.STAY
     }
     assert {(a, b) for a, b in drawn if a != b} == {(a, b) for a, b in moves if a != b}
@@ -77,12 +91,13 @@ def test_the_diagram_can_be_read() -> None:
 
 
 def test_the_page_changes_with_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any clause's move, void or reason: the page that is committed is no longer what is printed."""
+    """Any clause's move, void, needs or reason: the page that is committed is no longer what is printed."""
     page = law_document.document()
     for n, clause in enumerate(CLAUSES):
         row = clause.row
         for other in (
             msgspec.structs.replace(row, text=row.text + "!"),
+            msgspec.structs.replace(row, needs=row.needs[:-1] or NEEDS),
             msgspec.structs.replace(row, next=State.CLOSED if row.next is not State.CLOSED else Goto.STAY),
             msgspec.structs.replace(row, void=Cause.CHEF if row.void is not Cause.CHEF else None),
         ):

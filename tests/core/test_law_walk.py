@@ -1,33 +1,51 @@
 """The table of the law against docs/rulebook.md's second statement: every short history, and every pair both can reach.
 
-The table has no memory but its state; what a suspension hides, and la dernière, are the table's: a few lines here.
+The table has no memory but its state; what a suspension hides, and la dernière, are the table's: a few lines here. Each
+word of a person is said with all that it needs, and without each of its needs.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from typing import TypeAlias
 
 import msgspec
 import pytest
 
-from tests.core.rulebook_model import FREE, RESULT, Game, Verdict, Way
+from tests.core.known_wheel import COMMANDS
+from tests.core.rulebook_model import FREE, RESULT, Game, Happening, Said, Verdict, Way
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law import table as law
-from wheeld.core.law.rows import AFTER_VOID, COUP, RUNNING, Act, Goto, Row
+from wheeld.core.law.needs import CHEF_AWAITED, LAST_PLAYED, NEEDS, SO_ALREADY, TIME_NOT_OVER, TOUT_VA_OWED
+from wheeld.core.law.rows import COUP, Act, Goto, Row, When
 
-Rule: TypeAlias = Callable[[State, Fact], Row]
-LAST = {Fact.TOUT_VA: Fact.TOUT_VA_LAST, Fact.OPERATIONS_DONE: Fact.OPERATIONS_DONE_LAST}
-AWAITED = {Fact.OPEN: Fact.OPEN_AWAITED, Fact.RESUME: Fact.RESUME_AWAITED}
-GUARDED = {**LAST, Fact.OPEN: Fact.OPEN_OWED}
-"""What la dernière, "tout va" that is owed, or a number that awaits the chef, makes of a fact: each side remembers
-those by itself."""
-COMMON_FACTS = tuple(fact for fact in Fact if fact not in {*GUARDED.values(), *AWAITED.values()})
+Rule: TypeAlias = Callable[[State, Fact, Collection[When]], Row]
+REFUSING = tuple(need for need in NEEDS if need.text)
+OF_BOULER = {"so_already": SO_ALREADY, "time_not_over": TIME_NOT_OVER}
+"""Neither side remembers who spins."""
+BOULER: tuple[Happening, ...] = tuple(Said(Fact.BOULER, how) for how in OF_BOULER)
+HAPPENINGS: tuple[Happening, ...] = (
+    *Fact,
+    *BOULER,
+    *(Said(fact, need.name) for fact, need in product(Fact, REFUSING) if fact in COMMANDS),
+)
+"""Everything that can happen: what no command needs is lacking, too."""
+NEEDED: tuple[Happening, ...] = (
+    *Fact,
+    *BOULER,
+    *{Said(fact, need.name): None for (_, fact), rows in law.LAW.items() for row in rows for need in row.needs
+      if need in REFUSING and fact in COMMANDS},
+)  # fmt: skip
 DEPTH = 3
-"""Histories applied fact by fact: 61,000 steps, half a second. Longer ones the pairs cover."""
+"""Histories applied one by one, of `NEEDED`. Longer ones the pairs cover."""
+
+
+def fact_of(happening: Happening) -> Fact:
+    return happening.fact if isinstance(happening, Said) else happening
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +61,23 @@ class Bench:
     running: bool = False
     called: bool = False
 
-    def guarded(self, fact: Fact) -> Fact:
-        """What the guards make of it."""
-        match fact:
-            case Fact.LAST_COUP if self.last_coup or self.closing:
-                return Fact.UNCHANGED
-            case Fact.LAST_COUP_OFF if not self.last_coup and not self.closing:
-                return Fact.UNCHANGED
-            case Fact.OPEN | Fact.RESUME if self.called:
-                return AWAITED[fact]
-            case Fact.OPEN if self.owed:
-                return Fact.OPEN_OWED
-        return LAST.get(fact, fact) if self.closing else fact
+    def held(self, happening: Happening) -> tuple[When, ...]:
+        """Which conditions hold: each side remembers by itself what they ask."""
+        fact, is_announced = fact_of(happening), self.last_coup or self.closing
+        held = {
+            CHEF_AWAITED: self.called,
+            TOUT_VA_OWED: self.owed,
+            LAST_PLAYED: self.closing,
+            SO_ALREADY: {Fact.LAST_COUP: is_announced, Fact.LAST_COUP_OFF: not is_announced}.get(fact, False),
+        }
+        of_bouler = [OF_BOULER[happening.how]] if isinstance(happening, Said) and happening in BOULER else []
+        return (*of_bouler, *(when for when, holds in held.items() if holds))
 
-    def apply(self, fact: Fact, rule: Rule) -> tuple[Bench, Seen]:
-        row = rule(self.state, self.guarded(fact))
+    def apply(self, happening: Happening, rule: Rule) -> tuple[Bench, Seen]:
+        row = rule(self.state, fact_of(happening), self.held(happening))
+        lacks = happening.how if isinstance(happening, Said) else ""
+        if any(need.name == lacks and need.text for need in row.needs):
+            return self, Seen(None, begins=False, refused=True, notice=False, after=self)
         is_result = Act.RESULT in row.acts or Act.CONFIRM in row.acts
         verdict: Verdict = RESULT if is_result else row.void
         assert row.void is None or not is_result, "two verdicts"
@@ -111,8 +131,8 @@ Pair: TypeAlias = tuple[Bench, Game]
 START: Pair = (Bench(), Game())
 
 
-def agreed(pair: Pair, fact: Fact, rule: Rule, history: tuple[Fact, ...] = ()) -> Pair:
-    """The pair after the same fact for both. AssertionError if the rulebook does not allow what happened."""
+def agreed(pair: Pair, fact: Happening, rule: Rule, history: tuple[Happening, ...] = ()) -> Pair:
+    """The pair after the same happening for both. AssertionError if the rulebook does not allow what came of it."""
     bench, game = pair
     after, seen = bench.apply(fact, rule)
     ways = game.ways(fact)
@@ -122,22 +142,22 @@ def agreed(pair: Pair, fact: Fact, rule: Rule, history: tuple[Fact, ...] = ()) -
     return after, fitting[0]
 
 
-def walk(rule: Rule = law.rule) -> dict[Pair, tuple[Fact, ...]]:
+def walk(rule: Rule = law.rule, happenings: tuple[Happening, ...] = HAPPENINGS) -> dict[Pair, tuple[Happening, ...]]:
     """Every pair that both can reach together, with a shortest history to it. AssertionError where they differ."""
-    histories: dict[Pair, tuple[Fact, ...]] = {START: ()}
+    histories: dict[Pair, tuple[Happening, ...]] = {START: ()}
     queue = deque([START])
     while queue:
         pair = queue.popleft()
-        for fact in COMMON_FACTS:
-            after = agreed(pair, fact, rule, histories[pair])
+        for happening in happenings:
+            after = agreed(pair, happening, rule, histories[pair])
             if after not in histories:
-                histories[after] = (*histories[pair], fact)
+                histories[after] = (*histories[pair], happening)
                 queue.append(after)
     return histories
 
 
 @cache
-def reached() -> dict[Pair, tuple[Fact, ...]]:
+def reached() -> dict[Pair, tuple[Happening, ...]]:
     """The walk of the table as it is."""
     return walk()
 
@@ -156,8 +176,8 @@ def test_both_agree_in_every_short_history() -> None:
 
     def go_on(pair: Pair, left: int) -> None:
         nonlocal applied
-        for fact in COMMON_FACTS:
-            after = agreed(pair, fact, law.rule)
+        for happening in NEEDED:
+            after = agreed(pair, happening, law.rule)
             applied += 1
             if left > 1:
                 go_on(after, left - 1)
@@ -171,17 +191,8 @@ def test_whatever_is_left_free_is_met_and_nothing_else_is() -> None:
     assert open_to == set(FREE)
 
 
-def test_every_row_is_looked_up_but_those_of_what_is_over() -> None:
-    """Once la dernière was played the table goes on to operations, to "rien va" and closed, and to no new game. "Tout
-    va" is owed after a void, and in no new game. A number awaits the chef in its state, or while play is stopped."""
-    new_game = (State.FAITES_VOS_JEUX, State.BETS_CLOSED_EARLY, *RUNNING, State.AWAITING_CHEF)
-    over = {(state, fact) for state in (State.CLOSED, *new_game) for fact in LAST.values()}
-    over |= {(state, Fact.OPEN_OWED) for state in (*new_game, State.OPERATIONS)}
-    over |= {(state, Fact.OPEN) for state in AFTER_VOID}
-    awaits = (State.AWAITING_CHEF, State.CLOSED, State.SUSPENDED)
-    over |= {(state, fact) for state in State if state not in awaits for fact in AWAITED.values()}
-    over |= {(State.AWAITING_CHEF, fact) for fact in AWAITED}
-    assert {(state, fact) for state in State for fact in Fact} - met() == over
+def test_every_row_is_looked_up() -> None:
+    assert {(state, fact, row.when) for (state, fact), rows in law.LAW.items() for row in rows} == met()
 
 
 def test_a_null_coup_never_becomes_a_result() -> None:
@@ -198,26 +209,23 @@ def test_a_null_coup_never_becomes_a_result() -> None:
 def _freedoms() -> set[tuple[State, Fact, str]]:
     """Where, and by which silence, the rulebook lets the table decide."""
     return {
-        (bench.state, fact, way.silence)
+        (bench.state, fact_of(happening), way.silence)
         for bench, game in reached()
-        for fact in COMMON_FACTS
-        for way in game.ways(fact)
+        for happening in HAPPENINGS
+        for way in game.ways(happening)
         if way.silence is not None
     }
 
 
-def _common(fact: Fact) -> Fact:
-    return next((plain for plain, guarded in (*GUARDED.items(), *AWAITED.items()) if guarded is fact), fact)
-
-
 @cache
-def met() -> set[tuple[State, Fact]]:
+def met() -> set[tuple[State, Fact, When | None]]:
     """The rows that the walk looks up."""
     looked_up = set()
 
-    def rule(state: State, fact: Fact) -> Row:
-        looked_up.add((state, fact))
-        return law.rule(state, fact)
+    def rule(state: State, fact: Fact, held: Collection[When]) -> Row:
+        row = law.rule(state, fact, held)
+        looked_up.add((state, fact, row.when))
+        return row
 
     walk(rule)
     return looked_up
@@ -243,23 +251,30 @@ def _mutants(row: Row) -> Iterator[Row]:
     yield msgspec.structs.replace(row, refuse=not row.refuse)
 
 
-def _noticed(state: State, fact: Fact, wrong: Row) -> bool:
-    def rule(at: State, seen: Fact) -> Row:
-        return wrong if (at, seen) == (state, fact) else law.rule(at, seen)
+def _noticed(state: State, fact: Fact, right: Row, wrong: Row) -> bool:
+    def rule(at: State, seen: Fact, held: Collection[When]) -> Row:
+        row = law.rule(at, seen, held)
+        return wrong if (at, seen) == (state, fact) and row is right else row
 
     try:
         for bench, game in reached():
             if bench.state is state:
-                agreed((bench, game), _common(fact), rule)
-        walk(rule)
+                for happening in HAPPENINGS:
+                    if fact_of(happening) is fact:
+                        agreed((bench, game), happening, rule)
+        walk(rule, NEEDED)
     except AssertionError:
         return True
     return False
 
 
-def _same_move(state: State, row: Row, wrong: Row) -> bool:
-    """To stay, and to go where one is, are one thing; and back from nowhere is no move."""
-    return {row.next, wrong.next} in ({Goto.STAY, state}, {Goto.STAY, Goto.RETURN}) and row.void == wrong.void
+def _same(state: State, row: Row, wrong: Row) -> bool:
+    """Whether both do the same: to stay, and to go where one is, are one thing; and back from nowhere is no move."""
+    is_move_same = {row.next, wrong.next} in ({row.next}, {Goto.STAY, state}, {Goto.STAY, Goto.RETURN})
+    acts = [set(each.acts) - UNSEEN_ACTS for each in (row, wrong)]
+    needs = [() if each.refuse else each.needs for each in (row, wrong)]
+    same = row.void == wrong.void and row.refuse == wrong.refuse
+    return is_move_same and same and acts[0] == acts[1] and needs[0] == needs[1]
 
 
 @pytest.mark.parametrize("state", State, ids=lambda state: state.value)
@@ -268,9 +283,29 @@ def test_no_row_can_be_wrong_unnoticed(state: State) -> None:
     passing = [
         (state, fact)
         for fact in Fact
-        if (state, fact) in met()
-        for wrong in _mutants(law.rule(state, fact))
-        if not _same_move(state, law.rule(state, fact), wrong) and not _noticed(state, fact, wrong)
+        for row in law.LAW[state, fact]
+        if (state, fact, row.when) in met()
+        for wrong in _mutants(row)
+        if not _same(state, row, wrong) and not _noticed(state, fact, row, wrong)
     ]
     assert set(passing) <= {(state, fact) for state, fact, _ in _freedoms()}
     assert len(passing) <= PASSING_MAX
+
+
+def _otherwise_needed(row: Row) -> Iterator[Row]:
+    """Every table where this row needs one thing less or more, or holds without its condition."""
+    if not row.refuse and row.when not in OF_BOULER.values():
+        for need in REFUSING:
+            others = tuple(each for each in row.needs if each.name != need.name)
+            yield msgspec.structs.replace(row, needs=others if len(others) < len(row.needs) else (*others, need))
+
+
+@pytest.mark.parametrize("state", State, ids=lambda state: state.value)
+def test_no_need_and_no_condition_can_be_wrong_unnoticed(state: State) -> None:
+    """Each need of a word left out, each other one added, and each row that has a condition put out of force."""
+    for fact in COMMANDS:
+        for row in law.LAW[state, fact]:
+            for wrong in (*_otherwise_needed(row), law.LAW[state, fact][-1]):
+                is_free = any((at, seen) == (state, fact) for at, seen, _ in _freedoms())
+                noticed = _same(state, row, wrong) or is_free or _noticed(state, fact, row, wrong)
+                assert noticed, (fact, row.when, [need.name for need in wrong.needs])

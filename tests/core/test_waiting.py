@@ -11,7 +11,22 @@ from tests.core.evening import FRENCH as SETTING
 from tests.core.evening import Evening
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.facts import Awaited, State, Trouble
-from wheeld.core.law.awaited import AWAITED, BEFORE, awaited
+from wheeld.core.law.awaited import AWAITED, FACTS, codes
+from wheeld.core.law.needs import (
+    AT_REST,
+    CLEARED,
+    IN_PLACE,
+    LEVEL_TOLD,
+    NEEDS,
+    NO_MORE_BETS,
+    NOT_ELSEWHERE,
+    NOT_TAKEN,
+    SEEN_TO_TURN,
+    SENSORS_WORK,
+    WHEEL_PLAYS,
+)
+from wheeld.core.law.rows import AFTER_VOID, NO_COUP, Need
+from wheeld.core.law.table import rule
 from wheeld.core.messages.phrases import AWAITED as WORDS
 from wheeld.core.setting import TableSetting
 from wheeld.core.state_publisher import waiting_for
@@ -27,10 +42,16 @@ FRENCH, ENGLISH = catalogue("fr"), catalogue("en")
 ITALIAN = catalogue("it", msgspec.structs.replace(SETTING, void_words="nulla vale"))
 
 
+def awaited(state: State, *lacks: Need) -> tuple[Awaited, ...]:
+    """What the table waits for where this is lacking; what the commands that lead on do not need changes nothing."""
+    needed = {need for step in AWAITED[state] if step in FACTS for need in rule(state, FACTS[step]).needs}
+    return codes(state, needed & set(lacks))
+
+
 def text_of(
-    state: State, texts: Catalogue, *owed: Awaited, number: int = 17, faults: tuple[str, ...] = ("beam/2",)
+    state: State, texts: Catalogue, *lacks: Need, number: int = 17, faults: tuple[str, ...] = ("beam/2",)
 ) -> str:
-    return waiting_for(awaited(state, frozenset(owed)), texts, laps=3, number=number, faults=faults)
+    return waiting_for(awaited(state, *lacks), texts, laps=3, number=number, faults=faults)
 
 
 def test_every_code_has_its_words() -> None:
@@ -40,13 +61,45 @@ def test_every_code_has_its_words() -> None:
 
 
 def test_every_code_is_awaited_somewhere() -> None:
-    assert {code for codes in AWAITED.values() for code in codes} | set(BEFORE) == set(Awaited)
+    owed = {need.code for need in NEEDS} - {None}
+    assert {code for steps in AWAITED.values() for code in steps} | owed == set(Awaited)
+
+
+@pytest.mark.parametrize(
+    ("need", "states"),
+    [
+        (NOT_TAKEN, (State.OPERATIONS, *AFTER_VOID)),
+        (CLEARED, (State.FAITES_VOS_JEUX, State.BETS_CLOSED_EARLY, State.OPERATIONS, *AFTER_VOID)),
+        (SENSORS_WORK, (State.CLOSED, State.SUSPENDED)),
+        (WHEEL_PLAYS, (State.CLOSED, State.SUSPENDED)),
+        (AT_REST, (State.CLOSED, State.OPERATIONS, State.RIEN_VA, State.SUSPENDED)),
+        (LEVEL_TOLD, NO_COUP),
+        (NOT_ELSEWHERE, AFTER_VOID),
+        (IN_PLACE, AFTER_VOID),
+        (SEEN_TO_TURN, AFTER_VOID),
+        (NO_MORE_BETS, (State.FAITES_VOS_JEUX,)),
+    ],
+)
+def test_each_need_is_waited_for_in_its_states(need: Need, states: tuple[State, ...]) -> None:
+    assert {state for state in State if awaited(state, need) != awaited(state)} == set(states)
+    assert all(need.code in awaited(state, need) for state in states)
+
+
+def test_what_must_come_first_stands_first() -> None:
+    """A rotor that stands is turned after the ball is put back; nothing tells a level before the line is repaired."""
+    assert awaited(State.RIEN_VA, *NEEDS) == (
+        A.NO_LAUNCH, A.CLEAR_OBJECT, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.OBJECT_LEVEL, A.PUT_BACK, A.TURN_ROTOR,
+        A.TOUT_VA,
+    )  # fmt: skip
+    suspended = (A.REPAIR, A.START_WHEEL, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.RESUME)
+    assert awaited(State.SUSPENDED, *NEEDS) == suspended
+    assert awaited(State.SUSPENDED, LEVEL_TOLD) == (A.OBJECT_LEVEL, A.RESUME)
 
 
 @pytest.mark.parametrize("texts", [FRENCH, ITALIAN, ENGLISH])
 @pytest.mark.parametrize("state", State)
 def test_every_state_names_what_comes_next(state: State, texts: Catalogue) -> None:
-    text = text_of(state, texts, *BEFORE)
+    text = text_of(state, texts, *NEEDS)
     assert text.strip()
     assert "{" not in text
 
@@ -71,28 +124,28 @@ def test_the_game_runs_from_code_to_code() -> None:
 
 def test_after_a_void_the_ball_goes_home_first_then_tout_va() -> None:
     """C11: put back into the pocket of the number that came out last, then "tout va"."""
-    assert awaited(State.RIEN_VA, frozenset({A.PUT_BACK})) == (A.PUT_BACK, A.TOUT_VA)
+    assert awaited(State.RIEN_VA, IN_PLACE) == (A.PUT_BACK, A.TOUT_VA)
     assert awaited(State.RIEN_VA) == (A.TOUT_VA,)
-    assert text_of(State.RIEN_VA, FRENCH, A.PUT_BACK) == "remettre la bille dans le 17, puis « tout va »"
-    assert text_of(State.RIEN_VA, ITALIAN, A.PUT_BACK) == "rimettere la pallina nel 17, poi «tutto vale»"
-    assert awaited(State.OPERATIONS, frozenset({A.PUT_BACK})) == awaited(State.OPERATIONS)
+    assert text_of(State.RIEN_VA, FRENCH, IN_PLACE) == "remettre la bille dans le 17, puis « tout va »"
+    assert text_of(State.RIEN_VA, ITALIAN, IN_PLACE) == "rimettere la pallina nel 17, poi «tutto vale»"
+    assert awaited(State.OPERATIONS, IN_PLACE) == awaited(State.OPERATIONS)
 
 
 def test_an_object_is_cleared_before_anything_else() -> None:
-    owed = frozenset({A.PUT_BACK, A.CLEAR_OBJECT})
-    assert awaited(State.RIEN_VA, owed) == (A.CLEAR_OBJECT, A.PUT_BACK, A.TOUT_VA)
-    assert awaited(State.OPERATIONS, owed) == (A.CLEAR_OBJECT, A.OPERATIONS_DONE)
+    lacks = (IN_PLACE, CLEARED)
+    assert awaited(State.RIEN_VA, *lacks) == (A.CLEAR_OBJECT, A.PUT_BACK, A.TOUT_VA)
+    assert awaited(State.OPERATIONS, *lacks) == (A.CLEAR_OBJECT, A.OPERATIONS_DONE)
 
 
 @pytest.mark.parametrize("state", [State.FAITES_VOS_JEUX, State.BETS_CLOSED_EARLY])
 def test_the_next_coup_waits_until_an_object_is_cleared(state: State) -> None:
     """N6: a launch over it would be void."""
-    assert text_of(state, FRENCH, A.CLEAR_OBJECT) == "enlever le corps étranger, puis lancement de la bille"
+    assert text_of(state, FRENCH, CLEARED) == "enlever le corps étranger, puis lancement de la bille"
 
 
 def test_an_object_is_no_matter_where_no_coup_can_follow() -> None:
     for state in (State.CLOSED, State.SUSPENDED):
-        assert awaited(state, frozenset({A.CLEAR_OBJECT})) == awaited(state)
+        assert awaited(state, CLEARED) == awaited(state)
 
 
 def test_after_an_early_launch_both_are_owed() -> None:
@@ -103,8 +156,8 @@ def test_a_ball_that_is_taken_too_early_is_warned_of() -> None:
     """N2: where a launch is awaited, or is no coup, there is nothing to warn of."""
     owed = (State.OPERATIONS, State.RIEN_VA, State.RIEN_VA_OPERATIONS_OWED)
     for state in State:
-        assert (A.NO_LAUNCH in awaited(state, frozenset({A.NO_LAUNCH}))) == (state in owed), state
-    text = text_of(State.OPERATIONS, FRENCH, A.NO_LAUNCH)
+        assert (A.NO_LAUNCH in awaited(state, NOT_TAKEN)) == (state in owed), state
+    text = text_of(State.OPERATIONS, FRENCH, NOT_TAKEN)
     assert text == "ne pas lancer encore : un lancement serait nul, puis fin des opérations"
 
 
@@ -112,14 +165,14 @@ def test_a_ball_that_is_taken_too_early_is_warned_of() -> None:
     ("number", "place"), [(0, "nello 0"), (1, "nell'1"), (8, "nell'8"), (11, "nell'11"), (17, "nel 17"), (31, "nel 31")]
 )
 def test_italian_elides_before_a_vowel_of_the_number(number: int, place: str) -> None:
-    text = text_of(State.RIEN_VA, ITALIAN, A.PUT_BACK, number=number)
+    text = text_of(State.RIEN_VA, ITALIAN, IN_PLACE, number=number)
     assert text == f"rimettere la pallina {place}, poi «tutto vale»"
 
 
 @pytest.mark.parametrize("number", range(37))
 def test_french_elides_before_no_number(number: int) -> None:
     """The article stays whole before un, huit and onze."""
-    assert f"dans le {number}," in text_of(State.RIEN_VA, FRENCH, A.PUT_BACK, number=number)
+    assert f"dans le {number}," in text_of(State.RIEN_VA, FRENCH, IN_PLACE, number=number)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +187,8 @@ def test_french_elides_before_no_number(number: int) -> None:
 )
 def test_a_suspension_names_the_sensors_to_repair(language: Language, faults: tuple[str, ...], text: str) -> None:
     """In words, and counted from 1 as people count them."""
-    assert text_of(State.SUSPENDED, Catalogue(language), A.REPAIR, faults=faults).startswith(text)
-    assert awaited(State.OPERATIONS, frozenset({A.REPAIR})) == (A.OPERATIONS_DONE,)
+    assert text_of(State.SUSPENDED, Catalogue(language), SENSORS_WORK, faults=faults).startswith(text)
+    assert awaited(State.OPERATIONS, SENSORS_WORK) == (A.OPERATIONS_DONE,)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +217,7 @@ def test_where_it_is_known_what_is_wrong_a_technician_is_told_what_mends_it(
 ) -> None:
     known = {sensor: trouble for sensor, trouble in troubles.items() if trouble is not None}
     said = waiting_for(
-        awaited(State.SUSPENDED, frozenset({A.REPAIR})),
+        awaited(State.SUSPENDED, SENSORS_WORK),
         Catalogue(language),
         laps=3,
         number=17,

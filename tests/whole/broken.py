@@ -18,9 +18,8 @@ import firmware_protocol.host
 import hw_sim.configuration
 import wheeld.broker.mqtt
 import wheeld.core.law.breakdown
-import wheeld.core.law.people
+import wheeld.core.law.guards
 import wheeld.core.law.table
-import wheeld.core.state_publisher
 import wheeld.daemon.table_loop
 import wheeld.sources.board.hearing
 import wheeld.sources.line_state
@@ -198,9 +197,7 @@ def number_lost() -> Iterator[None]:
 @contextmanager
 def resume_in_a_run() -> Iterator[None]:
     """10: every word may open the bets while a ball runs."""
-    with ExitStack() as stack:
-        for module in (wheeld.core.law.people, wheeld.core.state_publisher):
-            stack.enter_context(mock.patch.object(module, "must_rest_first", return_value=False))
+    with mock.patch.object(wheeld.core.law.guards, "must_rest_first", return_value=False):
         yield
 
 

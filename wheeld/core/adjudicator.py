@@ -16,10 +16,10 @@ from wheeld.core.law.drop import awaits_first
 from wheeld.core.law.guards import Known
 from wheeld.core.law.late import too_early_us
 from wheeld.core.law.left_out import CLEAR_BY_WORD, PLACED, left_out_after, named_pocket, without_text
-from wheeld.core.law.people import cited, fact_of, missing, reasons_of, word_for
+from wheeld.core.law.people import cited, fact_of, missing
 from wheeld.core.law.rows import Act, Row
 from wheeld.core.law.standing import move, standing_evidence
-from wheeld.core.law.table import ruling
+from wheeld.core.law.table import Ruling, ruling
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import command_name
 from wheeld.core.observations import Command
@@ -78,11 +78,12 @@ class Adjudicator:
         else:
             self._apply_command(command, now_us)
 
-    def apply(self, evidence: Evidence, now_us: int, command: Command | None = None) -> Row:
-        """Apply the law to evidence, or to a command, at sensing time `now_us`; the row that it has there."""
+    def apply(self, evidence: Evidence, now_us: int, command: Command | None = None) -> Ruling:
+        """Apply the law to evidence, or to a command, at sensing time `now_us`; how it is ruled there."""
         state, before = self._state, self._state.state
         self._note(evidence)
-        fact, row = ruling(evidence, self._known(now_us, command))
+        ruled = ruling(evidence, self._known(now_us, command))
+        row = ruled.row
         if awaits_first(row, evidence, self._known(now_us, command)):
             self.apply(msgspec.structs.replace(evidence, fact=Fact.NUMBER_NOT_PROVEN), now_us)
             return self.apply(evidence, now_us, command)
@@ -91,10 +92,10 @@ class Adjudicator:
         if row.void is not None:
             self._void(row, row.void, evidence, now_us, command)
         self._move(row, evidence.evidence_us + (command is not None), now_us, command)
-        self._pending.facts.append(AppliedFact(now_us, fact, state.state, evidence.evidence_us, evidence.figures))
+        self._pending.facts.append(AppliedFact(now_us, ruled.fact, state.state, evidence.evidence_us, evidence.figures))
         for standing in standing_evidence(before, self._known(now_us), evidence.evidence_us):
             self.apply(standing, now_us)
-        return row
+        return ruled
 
     def _cited(self, row: Row, case: Case | None = None) -> str:
         """Why a row does what it does: its rules with the house's articles, its text, and the `case` that is named."""
@@ -219,17 +220,13 @@ class Adjudicator:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def _apply_command(self, command: Command, now_us: int) -> None:
-        known = self._known(now_us, command)
-        fact = fact_of(known)
-        by_word = word_for(fact, known)
-        added = reasons_of(fact, known)
-        counted = Evidence(fact, self._counts_from_us(command), self._figures_of(command, now_us))
-        row = self.apply(counted, now_us, command)
-        rules = cited(row, fact, known)
-        catalogue, word = self._catalogue, self._catalogue.say(by_word) if by_word and not row.refuse else ""
-        parts = [self._cited(msgspec.structs.replace(row, rules=rules), command.case)]
-        if row.refuse:
-            parts += map(catalogue.say_text, added)
+        counted = Evidence(fact_of(command), self._counts_from_us(command), self._figures_of(command, now_us))
+        fact, row, need = self.apply(counted, now_us, command)
+        catalogue, known = self._catalogue, self._known(now_us, command)
+        parts = [self._cited(msgspec.structs.replace(row, rules=cited(row, fact, known)), command.case)]
+        word = catalogue.say(need.word) if need is not None and need.word else ""
+        if need is not None:
+            parts += map(catalogue.say_text, need.reasons(known))
         if word:
             parts.append(word)
         if command.until_us is not None:
@@ -374,7 +371,7 @@ class Adjudicator:
 
     def _notice(self, row: Row, evidence: Evidence, now_us: int, command: Command | None) -> None:
         person = command.person if command else None
-        said = map(self._catalogue.say_text, said_of(evidence))
+        said = map(self._catalogue.say_text, said_of(evidence, row))
         text = self._catalogue.joined((*said, self._cited(row)))
         self._pending.messages.append(self._writer.notice(now_us, row.notice or "", text, evidence.figures, person))
 

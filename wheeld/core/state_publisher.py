@@ -9,14 +9,13 @@ from types import MappingProxyType
 from wheeld.core.catalogue import Catalogue, Text
 from wheeld.core.facts import Awaited, Trouble
 from wheeld.core.law.awaited import awaited
-from wheeld.core.law.guards import Known, is_in_place, is_object_awaited, is_obstacle_open, must_rest_first
+from wheeld.core.law.guards import Known
 from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_PROVEN, NUMBER_SEEN, NUMBER_UNSEEN
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import sensor_text, sensor_texts
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import PendingStep
 from wheeld.core.table_state import Called, TableState
-from wheeld.core.tracking.ball import Where
 from wheeld.core.tracking.observer import Observer
 
 NO_TROUBLES: Mapping[str, Trouble] = MappingProxyType({})
@@ -57,7 +56,7 @@ class StatePublisher:
     def awaited(self, now_us: int, catalogue: Catalogue) -> tuple[tuple[Awaited, ...], str]:
         """What the table waits for, in codes and in words."""
         state, observer = self._state, self._observer
-        codes = awaited(state.state, self._owed(now_us))
+        codes = awaited(Known(state, observer, self._profile.pockets, now_us))
         words = waiting_for(
             codes,
             catalogue,
@@ -68,24 +67,6 @@ class StatePublisher:
             troubles=observer.troubles,
         )
         return codes, words
-
-    def _owed(self, now_us: int) -> frozenset[Awaited]:
-        """What comes before the next coup; a number that awaits the chef comes before any repair."""
-        known = Known(self._state, self._observer, self._profile.pockets, now_us)
-        owed = {
-            Awaited.NO_LAUNCH: self._observer.ball.where is Where.TAKEN,
-            Awaited.CLEAR_OBJECT: self._state.object_level == "present",
-            Awaited.REPAIR: bool(self._observer.faults) and not self._state.awaits_chef,
-            Awaited.START_WHEEL: self._observer.wheel_stopped and not self._state.awaits_chef,
-            Awaited.CONFIRM: self._state.awaits_chef,
-            Awaited.BALL_AT_REST: must_rest_first(known),
-            Awaited.CLEAR_OBSTACLE: is_obstacle_open(known),
-            Awaited.OBJECT_LEVEL: is_object_awaited(known),
-            Awaited.PUT_BACK: not is_in_place(known),
-            Awaited.TURN_ROTOR: not is_in_place(known) and self._observer.rotor.is_standing,
-            Awaited.RIEN_NE_VA_PLUS: self._state.follows_void,
-        }
-        return frozenset(code for code, is_owed in owed.items() if is_owed)
 
 
 def waiting_for(

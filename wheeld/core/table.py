@@ -246,7 +246,7 @@ class Table:
         """How something waits, by the questions that are open now."""
         known = Known(self._state, self._observer, self.setting.profile.pockets, self._now_us)
         open_questions = [*questions(known, self._waitlist)]
-        return partial(wait_of, open_questions=open_questions, state=self._state.state)
+        return partial(wait_of, open_questions=open_questions, known=known, said=self._waitlist.said)
 
     def _next_due_us(self) -> int | None:
         """Sensing time of the earliest deadline: the observer's, the end of the bouler's time, the launch's, or of a

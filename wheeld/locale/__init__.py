@@ -19,6 +19,7 @@ from babel.messages.pofile import read_po, write_po
 from wheeld.core.facts import Case, Cause, Trouble
 from wheeld.core.law import people
 from wheeld.core.law.late import LATE, LAUNCHES
+from wheeld.core.law.needs import NEEDS
 from wheeld.core.law.table import CLAUSES, GUARDS
 
 DIRECTORY = Path(__file__).parent
@@ -62,7 +63,8 @@ def _texts_of_the_law() -> Iterator[str]:
         if row.void or row.notice or clause in people.ROWS:
             yield row.text
         if row.notice:
-            yield from (fact.text for fact in clause.facts)
+            yield from (row.when.of(fact) if row.when else fact.text for fact in clause.facts)
+    yield from (need.text for need in NEEDS if need.text)
     yield from (row.text for row in LATE.values() if row.void or row.notice)
     yield from (case.text for case in Case)
     yield from (cause.text for cause in Cause)

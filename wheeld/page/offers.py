@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.houses import PROFILES, TOUT_VA
-from wheeld.core.law.offers import row_of, state_of
+from wheeld.core.law.awaited import row_of, state_of
 from wheeld.core.law.rows import Row
 from wheeld.core.messages.payloads import Table, Void
 from wheeld.core.names import COMMAND_NAMES
@@ -66,8 +66,8 @@ def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
     failing ones, as people call them."""
     state = state_of(table.state, table.waiting_codes)
     for name in ORDER:
-        row = row_of(name, state)
-        if row is None or name not in BY_NAME["chef"].commands or _is_so_already(name, table):
+        row = row_of(name, state, table.waiting_codes, table.last_coup)
+        if row is None or name not in BY_NAME["chef"].commands:
             continue
         label, does = catalogue.say(COMMAND_NAMES[name]), _does(row, catalogue)
         plain = Offer(name, label, does, NEEDS.get(name), name in GRAVE)
@@ -78,12 +78,6 @@ def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
             yield plain._replace(does=told, without=tuple({*table.failing, *table.without}))
         else:
             yield plain
-
-
-def _is_so_already(name: CommandName, table: Table) -> bool:
-    """La dernière is announced once, and taken back where it was."""
-    is_announced = table.last_coup is not None
-    return (name == "last_coup" and is_announced) or (name == "last_coup_off" and not is_announced)
 
 
 def _does(row: Row, catalogue: Catalogue) -> str:

@@ -11,6 +11,7 @@ from wheeld.core.law.rows import (
     ELSEWHERE,
     IDLE,
     RUNNING,
+    Row,
     ignore,
     notice,
     on,
@@ -27,10 +28,10 @@ NOTICED_US = 1_000_000
 too much to do has many."""
 
 
-def said_of(evidence: Evidence) -> tuple[Text, ...]:
+def said_of(evidence: Evidence, row: Row) -> tuple[Text, ...]:
     """What a notice says of this evidence: what it is; of a sensor's trouble what is wrong, and what mends it."""
     if evidence.fact is not F.SENSOR_TROUBLE:
-        return (Text(evidence.fact.text),)
+        return (Text(evidence.fact.text if row.when is None else row.when.of(evidence.fact)),)
     sensor, what = (str(evidence.figures[name]) for name in ("sensor", "what"))
     trouble = Trouble[what.upper()]
     return Text("{sensor}: {what}", {"sensor": sensor_text(sensor), "what": Text(trouble.text)}), Text(trouble.mend)

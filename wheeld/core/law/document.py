@@ -1,4 +1,4 @@
-"""Writes the law as a page: theory, diagram, states and clauses. A test holds `LAW.md` to what this prints.
+"""Writes the law as a page: theory, diagram, needs, states and clauses. A test holds `LAW.md` to what this prints.
 
 python -m wheeld.core.law.document > wheeld/core/law/LAW.md
 """
@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from wheeld.core import law
-from wheeld.core.facts import Fact, State
+from wheeld.core.facts import SENSED, Fact, State
 from wheeld.core.houses import PROFILES
 from wheeld.core.law import waiting
 from wheeld.core.law.late import LATE, Meaning
-from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, ELSEWHERE, RUNNING, Act, Goto, Row, all_but
-from wheeld.core.law.table import CLAUSES, LAW, rule
+from wheeld.core.law.needs import NEEDS
+from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, ELSEWHERE, RUNNING, Act, Clause, Goto, Row, When, all_but
+from wheeld.core.law.table import CLAUSES, LAW
 
 _INTRO = """\
 # The law of the table
@@ -40,12 +42,18 @@ awaits the chef goes on awaiting him.
 """
 
 
+_What: TypeAlias = tuple[Fact, When | None]
+"""A fact, and the condition of a row for it."""
+_ROWS = {(state, (fact, row.when)): row for (state, fact), rows in LAW.items() for row in rows}
+
+
 def document() -> str:
     """The whole page, Markdown, with a Mermaid diagram."""
     return "\n".join(
         [
             *(_INTRO, law.__doc__ or ""),
             *("## How the table moves on", "", _diagram(), "", _KEY),
+            *("## What a command needs", "", *_needs(), "", *_needing(), ""),
             *("## What waits for an answer", "", waiting.__doc__ or "", *_holds(), ""),
             *("## A launch that comes late", "", *_late(), ""),
             *("## Each state", "", _figures(), "", *_by_state()),
@@ -58,43 +66,44 @@ def document() -> str:
 def _diagram() -> str:
     """Each move once, labelled with what causes it; stays are left out, and what a whole group does is drawn once."""
     labels: dict[tuple[str, str], list[str]] = {}
-    for source, target, fact in _lifted():
-        labels.setdefault((source, target), []).append(_label(source, fact))
+    for source, target, what in _lifted():
+        labels.setdefault((source, target), []).append(_label(source, what))
     lines = [f"    {a} --> {b}: {'<br/>'.join(dict.fromkeys(causes))}" for (a, b), causes in labels.items()]
     return "\n".join(["```mermaid", "stateDiagram-v2", "    [*] --> closed", *lines, "```"])
 
 
-def _moves() -> dict[tuple[str, Fact], str]:
+def _moves() -> dict[tuple[str, _What], str]:
     """Where each fact leads, of those that lead elsewhere."""
     moves = {}
-    for (state, fact), row in LAW.items():
+    for (state, what), row in _ROWS.items():
         if row.next is not state and row.next is not Goto.STAY:
-            moves[state.value, fact] = "where_it_was" if isinstance(row.next, Goto) else row.next.value
+            moves[state.value, what] = "where_it_was" if isinstance(row.next, Goto) else row.next.value
     return moves
 
 
-def _lifted() -> list[tuple[str, str, Fact]]:
+def _lifted() -> list[tuple[str, str, _What]]:
     """(source, target, fact) of every move; a group stands for its members where all of them end up alike."""
     moves = _moves()
     for name, states in _GROUPS.items():
-        for fact in Fact:
-            ends = {moves.get((state.value, fact), state.value) for state in states}
-            moving = [(state.value, fact) for state in states if (state.value, fact) in moves]
+        for what in dict.fromkeys(what for _, what in _ROWS):
+            ends = {moves.get((state.value, what), state.value) for state in states}
+            moving = [(state.value, what) for state in states if (state.value, what) in moves]
             if len(ends) == 1 and len(moving) > 1:
                 moves = {move: to for move, to in moves.items() if move not in moving}
-                moves[name, fact] = ends.pop()
+                moves[name, what] = ends.pop()
     order = [*_GROUPS, *(state.value for state in State)]
     return [
-        (source, to, fact) for (source, fact), to in sorted(moves.items(), key=lambda move: order.index(move[0][0]))
+        (source, to, what) for (source, what), to in sorted(moves.items(), key=lambda move: order.index(move[0][0]))
     ]
 
 
-def _label(source: str, fact: Fact) -> str:
+def _label(source: str, what: _What) -> str:
     """The fact; or, in a group or state that it voids, the cause."""
     states = _GROUPS.get(source) or (State[source.upper()],)
-    causes = {rule(state, fact).void for state in states}
+    causes = {_ROWS[state, what].void for state in states}
     cause = causes.pop() if len(causes) == 1 else None
-    return f"void {cause.value}" if cause else fact.value
+    fact, when = what
+    return f"void {cause.value}" if cause else f"{fact.value}, {when.name}" if when else fact.value
 
 
 def _does_something(row: Row) -> bool:
@@ -112,6 +121,30 @@ def _figures() -> str:
         f"something, {refused} refuse a command, {ignored} ignore a fact. A row for `elsewhere` holds in every state "
         "that has no row of its own."
     )
+
+
+def _needs() -> list[str]:
+    """Each need: with what a command is refused without it, and what waits for it."""
+    lines = [
+        "| need | rules | without it | meanwhile the table waits for | so long the word waits |",
+        "|---|---|---|---|---|",
+    ]
+    for need in NEEDS:
+        without = f"refused: {need.text}" if need.text else f"done by word: {need.word}" if need.word else "done"
+        code = f"`{need.code.value}`" + ", by itself" * (need.code in SENSED) if need.code else "–"
+        wait = f"{need.wait_us // 1_000_000} s" if need.wait_us else "–"
+        lines.append(f"| `{need.name}` | {', '.join(need.rules.split())} | {without} | {code} | {wait} |")
+    return lines
+
+
+def _needing() -> list[str]:
+    """Which command, or launch, has which needs, in the order in which they are asked."""
+    return ["| fact | in | then | needs |", "|---|---|---|---|"] + [
+        f"| {_facts(clause)} | {_states(clause.states)} | {_then(clause.row)} | "
+        f"{', '.join(f'`{need.name}`' for need in clause.row.needs)} |"
+        for clause in CLAUSES
+        if clause.row.needs
+    ]
 
 
 def _holds() -> list[str]:
@@ -139,10 +172,10 @@ def _by_state() -> list[str]:
     """What does something in each state; what is refused or ignored there, counted by its reason."""
     lines = []
     for state in State:
-        rows = [(fact, rule(state, fact)) for fact in Fact]
+        rows = [(_words(fact, row), row) for fact in Fact for row in LAW[state, fact]]
         lines += [f"### `{state.value}`", "", "| fact | then | rules | why |", "|---|---|---|---|"]
-        acting = [(fact, row) for fact, row in rows if _does_something(row)]
-        lines += [f"| {fact.text} | {_then(row)} | {_rules(row)} | {_text(row)} |" for fact, row in acting]
+        acting = [(words, row) for words, row in rows if _does_something(row)]
+        lines += [f"| {words} | {_then(row)} | {_rules(row)} | {_text(row)} |" for words, row in acting]
         lines += ["", *_reasons("Refused", (row for _, row in rows if row.refuse)), ""]
         lines += [*_reasons("Ignored", (row for _, row in rows if not row.refuse and not _does_something(row))), ""]
     return lines
@@ -157,7 +190,7 @@ def _reasons(title: str, rows: Iterable[Row]) -> list[str]:
 def _clauses() -> list[str]:
     head = ["| fact | in | then | rules | why |", "|---|---|---|---|---|"]
     return head + [
-        f"| {_facts(clause.facts)} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
+        f"| {_facts(clause)} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
         f"{_text(clause.row)} |"
         for clause in CLAUSES
     ]
@@ -181,8 +214,12 @@ def _text(row: Row) -> str:
     return row.text.format(void="rien va", tout_va="tout va")
 
 
-def _facts(facts: tuple[Fact, ...]) -> str:
-    return "<br>".join(fact.text for fact in facts)
+def _words(fact: Fact, row: Row) -> str:
+    return row.when.of(fact) if row.when else fact.text
+
+
+def _facts(clause: Clause) -> str:
+    return "<br>".join(_words(fact, clause.row) for fact in clause.facts)
 
 
 def _states(states: tuple[State, ...]) -> str:

@@ -1,7 +1,7 @@
-"""What a guard knows, and what several guards ask.
+"""What guards, conditions and needs know, and what they ask.
 
-A guard chooses between two facts where the outcome depends on more than the fact itself: it stands in the module of
-those facts, beside their rows, and is listed there in `GUARDS`. It answers and writes nothing.
+A guard chooses between two facts of sensors where the outcome depends on more than the fact itself: it stands in the
+module of those facts, beside their rows, and is listed there in `GUARDS`. It answers and writes nothing.
 """
 
 from __future__ import annotations
@@ -30,19 +30,12 @@ class Known(NamedTuple):
 
 
 EvidenceGuard: TypeAlias = Callable[[Evidence, Known], Fact]
-CommandGuard: TypeAlias = Callable[[Known], Fact]
 
 
 def asked(known: Known) -> Command:
     """The command at hand."""
     assert known.command is not None, "a guard of commands is asked about one"
     return known.command
-
-
-def is_object_awaited(known: Known) -> bool:
-    """Whether the object sensor has yet to report if the cylinder is clear. While a sensor or its line fails, that is
-    what the table waits for."""
-    return known.table_state.object_level == "unknown" and not known.observer.faults
 
 
 def is_in_place(known: Known) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
+from wheeld.core.law.needs import NO_MORE_BETS, NOTHING_INSIDE
 from wheeld.core.law.rows import (
     AFTER_VOID,
     BEFORE_LAUNCH,
@@ -21,7 +22,9 @@ S, F = State, Fact
 _STILL_AWAITED = "it voids nothing; the table waits for the launch"
 
 ROWS = (
-    on(F.LAUNCHED, S.FAITES_VOS_JEUX, S.BALL_RUNNING, "A1", "the launch starts the coup", Act.BEGIN),
+    on(F.LAUNCHED, S.FAITES_VOS_JEUX, S.BALL_RUNNING, "A1", "the launch starts the coup", Act.BEGIN).needing(
+        *NOTHING_INSIDE, NO_MORE_BETS
+    ),
     on(
         F.LAUNCHED,
         S.BETS_CLOSED_EARLY,
@@ -29,7 +32,7 @@ ROWS = (
         "A1",
         'the launch that was awaited since "rien ne va plus"',
         Act.BEGIN,
-    ),
+    ).needing(*NOTHING_INSIDE),
     void(
         F.LAUNCHED,
         S.OPERATIONS,

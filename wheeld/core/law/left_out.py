@@ -6,7 +6,7 @@ from wheeld.core.catalogue import Text, translatable
 from wheeld.core.facts import Trouble
 from wheeld.core.law.guards import Known
 from wheeld.core.names import sensor_texts
-from wheeld.core.tracking.sight import OBJECT, PLACE, objection
+from wheeld.core.tracking.sight import PLACE, objection
 
 CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the chef's word serves")
 """N6: "tout va" and "operations done" rest on it while the object sensor is left out."""
@@ -14,8 +14,6 @@ CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the 
 
 PLACED = translatable("the ball lies in {number}, by the word given; readers saw it {off_pockets} pockets from there")
 """Section 7: on it every number rests from then on."""
-OBJECT_UNTOLD = Text("the object sensor has not reported yet whether the cylinder is clear")
-"""Why play does not begin on a level that is unknown (docs/rulebook.md 7)."""
 
 
 def without_text(sensors: tuple[str, ...]) -> Text:
@@ -76,8 +74,6 @@ def why_not(known: Known) -> tuple[Text, ...]:
     for why in objections.values():
         if why is not None and why not in reasons:
             reasons.append(why)
-    if OBJECT not in (*after, *observer.faults) and observer.object_level == "unknown":
-        reasons.append(OBJECT_UNTOLD)
     optional = sensor_texts(sensor for sensor, why in objections.items() if why is None)
     if optional:
         return *reasons, Text("these fail, and play can go on without them: {sensors}", {"sensors": optional})

@@ -1,20 +1,11 @@
-"""What people ask: commands and buttons (A1–A6, N7; docs/rulebook.md 3 and 6)."""
+"""What people ask: commands and buttons (A1–A6, N7; docs/rulebook.md 3 and 6). What each needs stands in `needs`."""
 
 from __future__ import annotations
 
-from wheeld.core.catalogue import Text, translatable
+from wheeld.core.catalogue import translatable
 from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law.guards import (
-    CommandGuard,
-    Known,
-    asked,
-    is_in_place,
-    is_obstacle_open,
-    is_place_unseen,
-    is_seen_elsewhere,
-    must_rest_first,
-)
-from wheeld.core.law.left_out import why_not
+from wheeld.core.law import needs
+from wheeld.core.law.guards import Known, asked
 from wheeld.core.law.rows import (
     AFTER_VOID,
     ELSEWHERE,
@@ -32,15 +23,10 @@ from wheeld.core.law.rows import (
     refuse,
     void,
 )
-from wheeld.core.observations import Command, CommandName
+from wheeld.core.observations import Command
 from wheeld.core.pockets import PocketLayout
 
 S, F = State, Fact
-
-BY_WORD = translatable("no sensor sees where the ball lies: the chef's word serves")
-"""Rulebook 3 asks that it lies in the pocket of the last number."""
-NO_OBSTACLE = translatable("no sensor has seen where the ball came to rest: the word serves that no obstacle holds it")
-"""Rulebook 6: nobody may bet on a coup that was not observed whole, and a ball may still lie on an obstacle."""
 
 
 def missing(command: Command, pockets: PocketLayout) -> str:
@@ -56,16 +42,9 @@ def missing(command: Command, pockets: PocketLayout) -> str:
     return ""
 
 
-def word_for(fact: Fact, known: Known) -> str:
-    """What is granted on a person's word, because no sensor sees where the ball is; empty where sensors prove all."""
-    if fact in (F.TOUT_VA, F.TOUT_VA_LAST) and is_place_unseen(known):
-        return BY_WORD
-    return NO_OBSTACLE if fact in OPENS_BETS and is_obstacle_open(known) else ""
-
-
-def reasons_of(fact: Fact, known: Known) -> tuple[Text, ...]:
-    """What a refusal adds to the reason of its row: which sensor is in the way, and what can be done; else nothing."""
-    return why_not(known) if fact in (F.RESUME_FAULTY, F.OPEN_FAULTY) else ()
+def fact_of(command: Command) -> Fact:
+    """The fact that a command is: each has its own, of its name."""
+    return Fact[command.name.upper()]
 
 
 def cited(row: Row, fact: Fact, known: Known) -> tuple[str, ...]:
@@ -78,163 +57,42 @@ def cited(row: Row, fact: Fact, known: Known) -> tuple[str, ...]:
     return tuple(rule for rule in row.rules if rule.removesuffix("b") in unproven)
 
 
-def _tout_va(known: Known) -> Fact:
-    if known.table_state.object_level != "clear":
-        return F.TOUT_VA_OBJECT if known.table_state.object_level == "present" else F.TOUT_VA_UNKNOWN
-    if not is_in_place(known):
-        return F.TOUT_VA_MISPLACED if is_seen_elsewhere(known) else F.TOUT_VA_UNSEEN
-    if known.table_state.closing:
-        return F.TOUT_VA_LAST
-    return F.TOUT_VA_RUNNING if must_rest_first(known) else F.TOUT_VA
-
-
-def _operations_done(known: Known) -> Fact:
-    if known.table_state.object_level != "clear":
-        is_in = known.table_state.object_level == "present"
-        return F.OPERATIONS_DONE_OBJECT if is_in else F.OPERATIONS_DONE_UNKNOWN
-    if known.table_state.closing:
-        return F.OPERATIONS_DONE_LAST
-    return F.OPERATIONS_DONE_RUNNING if must_rest_first(known) else F.OPERATIONS_DONE
-
-
-def _resume(known: Known) -> Fact:
-    if known.table_state.awaits_chef:
-        return F.RESUME_AWAITED
-    if known.observer.wheel_stopped:
-        return F.RESUME_STOPPED
-    if why_not(known):
-        return F.RESUME_FAULTY
-    return F.RESUME_RUNNING if must_rest_first(known) else F.RESUME
-
-
-def _open(known: Known) -> Fact:
-    if known.table_state.awaits_chef:
-        return F.OPEN_AWAITED
-    if known.observer.wheel_stopped:
-        return F.OPEN_STOPPED
-    if why_not(known):
-        return F.OPEN_FAULTY
-    if known.table_state.tout_va_owed:
-        return F.OPEN_OWED
-    return F.OPEN_RUNNING if must_rest_first(known) else F.OPEN
-
-
-def _last_coup(known: Known) -> Fact:
-    return F.LAST_COUP if known.table_state.last_coup is None else F.UNCHANGED
-
-
-def _last_coup_off(known: Known) -> Fact:
-    return F.UNCHANGED if known.table_state.last_coup is None else F.LAST_COUP_OFF
-
-
-def _bouler(known: Known) -> Fact:
-    """Another bouler; named again he goes on: nobody spins longer because a button was pressed twice."""
-    bouler = known.table_state.spinning
-    if asked(known).who == bouler.who:
-        return F.UNCHANGED
-    return F.BOULER_EARLY if bouler.is_early_to_go else F.BOULER
-
-
-def _confirm(known: Known) -> Fact:
-    """The number that the chef gives, or the one that he was asked about; without either there is nothing to
-    confirm. Before he was asked he may have seen another one on his panel."""
-    if _is_aside(known):
-        return F.CHEF_ASIDE
-    called, command = known.table_state.current.called, asked(known)
-    if command.number is not None:
-        return F.CONFIRM
-    if called is None or called.number is None:
-        return F.CONFIRM_UNNAMED
-    return F.CONFIRM_EARLY if command.t_us < called.asked_us else F.CONFIRM
-
-
-def _rien_va(known: Known) -> Fact:
-    return F.CHEF_ASIDE if _is_aside(known) else F.RIEN_VA
-
-
-def _is_aside(known: Known) -> bool:
-    """Whether play was stopped while a number awaits the chef."""
-    return known.table_state.awaits_chef and known.table_state.state is not S.AWAITING_CHEF
-
-
-GUARDS: dict[CommandName, CommandGuard] = {
-    "bouler": _bouler,
-    "confirm": _confirm,
-    "rien_va": _rien_va,
-    "tout_va": _tout_va,
-    "operations_done": _operations_done,
-    "resume": _resume,
-    "open": _open,
-    "last_coup": _last_coup,
-    "last_coup_off": _last_coup_off,
-}
-
-
-def fact_of(known: Known) -> Fact:
-    """The fact that the command at hand is at this table now. Without a guard it has the command's own name."""
-    name = asked(known).name
-    guard = GUARDS.get(name)
-    return Fact[name.upper()] if guard is None else guard(known)
-
-
-CONFIRMS = (F.CONFIRM, F.CONFIRM_UNNAMED, F.CONFIRM_EARLY)
-TOUT_VA = (
-    F.TOUT_VA,
-    F.TOUT_VA_LAST,
-    F.TOUT_VA_MISPLACED,
-    F.TOUT_VA_UNSEEN,
-    F.TOUT_VA_OBJECT,
-    F.TOUT_VA_UNKNOWN,
-    F.TOUT_VA_RUNNING,
-)
-OPERATIONS_DONE = (
-    F.OPERATIONS_DONE,
-    F.OPERATIONS_DONE_LAST,
-    F.OPERATIONS_DONE_OBJECT,
-    F.OPERATIONS_DONE_UNKNOWN,
-    F.OPERATIONS_DONE_RUNNING,
-)
-OPENS = (F.OPEN, F.OPEN_OWED, F.OPEN_FAULTY, F.OPEN_STOPPED, F.OPEN_AWAITED, F.OPEN_RUNNING)
-RESUMES = (F.RESUME, F.RESUME_FAULTY, F.RESUME_RUNNING, F.RESUME_STOPPED, F.RESUME_AWAITED)
-OPENS_BETS = (F.OPEN, F.OPERATIONS_DONE, F.TOUT_VA, F.RESUME)
-"""Commands that open the bets, or lead back to where they were open."""
-
-_BALL_OUT = "a ball runs or falls: nobody may bet on a coup that was not observed whole; wait until it rests"
 _NO_NUMBER = "no number is out yet, and nobody confirms what sensors can prove"
 _RESUME_FIRST = "play is suspended; it is resumed first"
-_START_FIRST = "the wheel has stopped its game, and no coup could be observed: it is started first"
+_SO_ALREADY = "it is so already; saying it again changes nothing"
 
 ROWS = (
-    on(F.OPEN, S.CLOSED, S.FAITES_VOS_JEUX, "A1", "faites vos jeux", Act.BEGIN_PLAY, Act.USE_SENSORS),
     on(
-        F.OPEN_OWED,
+        F.OPEN,
+        S.CLOSED,
+        S.AWAITING_CHEF,
+        "R3b",
+        "a number still awaited the chef when play ended: he answers first",
+        Act.BEGIN_PLAY,
+    ).when(needs.CHEF_AWAITED),
+    on(F.OPEN, S.CLOSED, S.FAITES_VOS_JEUX, "A1", "faites vos jeux", Act.BEGIN_PLAY, Act.USE_SENSORS).needing(
+        *needs.PLAY, *needs.BETS_OPEN
+    ),
+    on(
+        F.OPEN,
         S.CLOSED,
         S.RIEN_VA,
         "3",
         'a coup was void when play ended: the ball goes back, and "{tout_va}" is still owed',
         Act.BEGIN_PLAY,
         Act.USE_SENSORS,
-    ),
+    )
+    .when(needs.TOUT_VA_OWED)
+    .needing(*needs.PLAY),
     on(
         F.OPEN,
         S.BETS_CLOSED_EARLY,
         S.FAITES_VOS_JEUX,
         "6",
         'faites vos jeux again: "rien ne va plus" was said by mistake, and no ball was launched',
-    ),
-    on(
-        F.OPEN_AWAITED,
-        S.CLOSED,
-        S.AWAITING_CHEF,
-        "R3b",
-        "a number still awaited the chef when play ended: he answers first",
-        Act.BEGIN_PLAY,
-    ),
-    refuse(OPENS, S.SUSPENDED, "A6", _RESUME_FIRST),
-    refuse(OPENS, ELSEWHERE, "", "the table is open"),
-    refuse(F.OPEN_STOPPED, S.CLOSED, "N8", _START_FIRST),
-    refuse(F.OPEN_RUNNING, (S.CLOSED, S.BETS_CLOSED_EARLY), "6", _BALL_OUT),
-    refuse(F.OPEN_FAULTY, S.CLOSED, "N8", "a sensor fails, or is needed: no coup could be observed whole"),
+    ).needing(*needs.PLAY, *needs.BETS_OPEN),
+    refuse(F.OPEN, S.SUSPENDED, "A6", _RESUME_FIRST).needing(needs.SENSORS_WORK),
+    refuse(F.OPEN, ELSEWHERE, "", "the table is open"),
     on(
         F.RIEN_NE_VA_PLUS,
         S.FAITES_VOS_JEUX,
@@ -280,14 +138,7 @@ ROWS = (
         "the chef answers for what no sensor has proven",
         Act.CONFIRM,
         Act.DISOWN,  # its run is over: readers that see the ball lie there later see no other coup
-    ),
-    refuse(F.CONFIRM_UNNAMED, S.AWAITING_CHEF, "R3b", "no sensor proves which number it is: name the number"),
-    refuse(
-        F.CONFIRM_EARLY,
-        S.AWAITING_CHEF,
-        "R3b",
-        "it was said before the number awaited the chef: read it, then confirm it or name another",
-    ),
+    ).needing(needs.NUMBER_GIVEN, needs.NUMBER_READ),
     on(
         F.CONFIRM,
         S.BALL_ON_OBSTACLE,
@@ -296,77 +147,53 @@ ROWS = (
         "no reader sees the ball in a pocket: the chef says in which it lies",
         Act.CONFIRM,
         Act.DISOWN,
-    ),
+    ).needing(needs.NUMBER_GIVEN),
     refuse(F.CONFIRM, ON_TRACK, "R3", _NO_NUMBER),
-    refuse((F.CONFIRM_UNNAMED, F.CONFIRM_EARLY), RUNNING, "R3", _NO_NUMBER),
-    refuse(CONFIRMS, S.OPERATIONS, "", "the coup is a result already"),
-    refuse(CONFIRMS, AFTER_VOID, "2", "a void coup never becomes a result"),
-    refuse(CONFIRMS, ELSEWHERE, "", "no number awaits the chef"),
+    refuse(F.CONFIRM, S.OPERATIONS, "", "the coup is a result already"),
+    refuse(F.CONFIRM, AFTER_VOID, "2", "a void coup never becomes a result"),
+    refuse(F.CONFIRM, ELSEWHERE, "", "no number awaits the chef"),
     refuse(
-        F.CHEF_ASIDE,
-        ELSEWHERE,
+        (F.CONFIRM, F.RIEN_VA),
+        (S.CLOSED, S.SUSPENDED),
         "R3b A6",
         "the number goes on awaiting the chef: play is resumed, or the table opened, before he answers",
-    ),
-    on(F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "3", "the ball is in its pocket, the game goes on", Act.TOUT_VA),
-    on(F.TOUT_VA_LAST, S.RIEN_VA, S.CLOSED, "A5", "la dernière was played before the void", Act.TOUT_VA, Act.END_PLAY),
+    ).when(needs.CHEF_AWAITED),
     on(
-        (F.TOUT_VA, F.TOUT_VA_LAST),
+        F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "3", "the ball is in its pocket, the game goes on", Act.TOUT_VA
+    ).needing(*needs.BALL_BACK, *needs.BETS_OPEN),
+    on(F.TOUT_VA, S.RIEN_VA, S.CLOSED, "A5", "la dernière was played before the void", Act.TOUT_VA, Act.END_PLAY)
+    .when(needs.LAST_PLAYED)
+    .needing(*needs.BALL_BACK),
+    on(
+        F.TOUT_VA,
         S.RIEN_VA_OPERATIONS_OWED,
         S.OPERATIONS,
         "6",
         "after an early launch operations are owed too",
         Act.TOUT_VA,
+    ).needing(*needs.BALL_BACK),
+    refuse((F.TOUT_VA, F.OPERATIONS_DONE), S.SUSPENDED, "A6", _RESUME_FIRST),
+    refuse(F.TOUT_VA, ELSEWHERE, "", "nothing was void"),
+    on(F.OPERATIONS_DONE, S.OPERATIONS, S.FAITES_VOS_JEUX, "A1", "the coup is paid, faites vos jeux").needing(
+        *needs.OPERATIONS_OVER, *needs.BETS_OPEN
     ),
-    refuse(
-        F.TOUT_VA_MISPLACED,
-        AFTER_VOID,
-        "3",
-        "put the ball in the pocket of the last number first; if it lies there, the encoder has slipped: "
-        "suspend play, and resume with that number",
-    ),
-    refuse(F.TOUT_VA_UNSEEN, AFTER_VOID, "3", "no reader has seen the ball in its pocket yet: does the rotor turn?"),
-    refuse(F.TOUT_VA_OBJECT, AFTER_VOID, "N6", "clear the foreign object first"),
-    refuse(F.TOUT_VA_RUNNING, AFTER_VOID, "6", _BALL_OUT),
-    refuse(
-        F.TOUT_VA_UNKNOWN, AFTER_VOID, "7 N6", "the object sensor has not reported yet whether the cylinder is clear"
-    ),
-    refuse((*TOUT_VA, *OPERATIONS_DONE), S.SUSPENDED, "A6", _RESUME_FIRST),
-    refuse(
-        TOUT_VA,
-        ELSEWHERE,
-        "",
-        "nothing was void",
-    ),
-    on(F.OPERATIONS_DONE, S.OPERATIONS, S.FAITES_VOS_JEUX, "A1", "the coup is paid, faites vos jeux"),
-    on(F.OPERATIONS_DONE_LAST, S.OPERATIONS, S.CLOSED, "A5", "la dernière was that coup", Act.END_PLAY),
+    on(F.OPERATIONS_DONE, S.OPERATIONS, S.CLOSED, "A5", "la dernière was that coup", Act.END_PLAY)
+    .when(needs.LAST_PLAYED)
+    .needing(*needs.OPERATIONS_OVER),
     on(
-        OPERATIONS_DONE,
+        F.OPERATIONS_DONE,
         S.RIEN_VA_OPERATIONS_OWED,
         S.RIEN_VA,
         "6",
         '"{tout_va}" is still owed',
     ),
-    refuse(F.OPERATIONS_DONE_OBJECT, S.OPERATIONS, "N6", "the next coup waits until the foreign object is cleared"),
-    refuse(F.OPERATIONS_DONE_RUNNING, S.OPERATIONS, "6", _BALL_OUT),
     refuse(
-        OPERATIONS_DONE,
+        F.OPERATIONS_DONE,
         S.AWAITING_CHEF,
         "R3b",
         'a number that people saw awaits the chef: he confirms it or says "{void}" first',
     ),
-    refuse(
-        F.OPERATIONS_DONE_UNKNOWN,
-        S.OPERATIONS,
-        "7 N6",
-        "the object sensor has not reported yet whether the cylinder is clear",
-    ),
-    refuse(
-        OPERATIONS_DONE,
-        ELSEWHERE,
-        "",
-        "no operations are owed",
-    ),
+    refuse(F.OPERATIONS_DONE, ELSEWHERE, "", "no operations are owed"),
     refuse(F.LAST_COUP, S.CLOSED, "A5", "the table is closed"),
     notice(
         F.LAST_COUP,
@@ -376,6 +203,7 @@ ROWS = (
         "announced; the next coup to be launched that is valid is the last",
         Act.NOTE_LAST,
     ),
+    ignore((F.LAST_COUP, F.LAST_COUP_OFF, F.BOULER), ELSEWHERE, "", _SO_ALREADY).when(needs.SO_ALREADY),
     notice(F.LAST_COUP_OFF, ELSEWHERE, "last_coup_off", "A5", "taken back; the game goes on", Act.FORGET_LAST),
     void(F.CLOSE, RUNNING, S.CLOSED, Cause.BREAKDOWN, "play ended while a coup ran", Act.END_PLAY, rules="A6"),
     on(
@@ -412,27 +240,23 @@ ROWS = (
         "A6",
         "play goes on; a coup that the suspension made void stays void",
         Act.USE_SENSORS,
-    ),
+    ).needing(*needs.PLAY, *needs.BETS_OPEN),
     on(
-        F.RESUME_AWAITED,
+        F.RESUME,
         S.SUSPENDED,
         RETURN,
         "A6 R3b",
         "bets stay closed, and the chef answers first; a sensor that fails suspends play after his word",
-    ),
-    refuse(F.RESUME_STOPPED, S.SUSPENDED, "N8", _START_FIRST),
-    refuse(F.RESUME_FAULTY, S.SUSPENDED, "N8", "a sensor fails, or is needed: no coup could be observed whole"),
-    refuse(F.RESUME_RUNNING, S.SUSPENDED, "6", _BALL_OUT),
-    refuse(RESUMES, ELSEWHERE, "", "play is not suspended"),
+    ).when(needs.CHEF_AWAITED),
+    refuse(F.RESUME, ELSEWHERE, "", "play is not suspended"),
     notice(F.BOULER, ELSEWHERE, "bouler", "A4", "the change is recorded", Act.NOTE_BOULER),
     notice(
-        F.BOULER_EARLY,
+        F.BOULER,
         ELSEWHERE,
         "bouler_early",
         "A4",
         "the change is recorded; it is early, and the inspector is warned",
         Act.NOTE_BOULER,
-    ),
+    ).when(needs.TIME_NOT_OVER),
     notice(F.BOULER_DUE, ELSEWHERE, "bouler_change_due", "A4", "a bouler customarily spins for half an hour"),
-    ignore(F.UNCHANGED, ELSEWHERE, "", "it is so already; saying it again changes nothing"),
 )

@@ -1,14 +1,19 @@
-"""What the clauses of the law are made of: rows, the few kinds of clause, and the groups of states that they name."""
+"""What the clauses of the law are made of: rows, their conditions and needs, the few kinds of clause, and the groups of
+states that they name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum, unique
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from wheeld.core.facts import Cause, Fact, State
+from wheeld.core.catalogue import Text
+from wheeld.core.facts import Awaited, Cause, Fact, State
+
+if TYPE_CHECKING:
+    from wheeld.core.law.guards import Known
 
 
 @unique
@@ -46,9 +51,41 @@ class Act(Enum):
     NOTICE = "publish a notice"
 
 
+class When(msgspec.Struct, frozen=True):
+    """What must hold, beside the state, for a row of what people ask. `text` stands behind the words of the fact."""
+
+    name: str
+    text: str
+    holds: Callable[[Known], bool]
+
+    def of(self, fact: Fact) -> str:
+        """What this fact is where it holds, in plain words."""
+        return f"{fact.text}, {self.text}"
+
+
+class Need(msgspec.Struct, frozen=True):
+    """What must be so before a command is done, or before a launch counts.
+
+    `code`: what the table waits for while it is not so. `rules` and `text`: with which a command is refused then, and
+    `reasons` what the refusal adds; without a text nothing is refused. `wait_us`: for so long the word waits for it
+    first. `word`: no sensor tells whether it is so; the command is done on a person's word, and this is published of
+    it.
+    """
+
+    name: str
+    is_met: Callable[[Known], bool]
+    code: Awaited | None = None
+    rules: str = ""
+    text: str = ""
+    reasons: Callable[[Known], tuple[Text, ...]] = lambda _: ()
+    wait_us: int = 0
+    word: str = ""
+
+
 class Row(msgspec.Struct, frozen=True):
     """What one fact does in one state: `rules` of docs/rulebook.md that it rests on (a digit is a section), and why in
-    plain words. `refuse` answers a command that must not pass."""
+    plain words. `refuse` answers a command that must not pass. `when`: only then is it the row. `needs`, in the order
+    in which they are asked: the first that is not met refuses the command, or adds its reasons to a refusal."""
 
     next: State | Goto
     rules: tuple[str, ...]
@@ -57,6 +94,8 @@ class Row(msgspec.Struct, frozen=True):
     acts: tuple[Act, ...] = ()
     notice: str | None = None
     refuse: bool = False
+    when: When | None = None
+    needs: tuple[Need, ...] = ()
 
 
 S = State
@@ -91,6 +130,14 @@ class Clause(msgspec.Struct, frozen=True):
     facts: tuple[Fact, ...]
     states: tuple[State, ...]
     row: Row
+
+    def when(self, condition: When) -> Clause:
+        """The same, where this holds; the pair has another row for where it does not."""
+        return msgspec.structs.replace(self, row=msgspec.structs.replace(self.row, when=condition))
+
+    def needing(self, *needs: Need) -> Clause:
+        """The same, with what it needs."""
+        return msgspec.structs.replace(self, row=msgspec.structs.replace(self.row, needs=needs))
 
 
 Facts: TypeAlias = Fact | tuple[Fact, ...]

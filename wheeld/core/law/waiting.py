@@ -3,7 +3,8 @@ happened.
 
 A clause names a question, the states in which its answer matters, and what waits there: words of people and facts of
 sensors that are dated after the question began. Words keep their order: one that is said while another waits, waits
-behind it. Everything else is taken at once. "Rien ne va plus" waits for no question: bets close as it is said, and it
+behind it. A command also waits for what it needs, where that may come by itself (`needs`). Everything else is taken at
+once. "Rien ne va plus" waits for no question: bets close as it is said, and it
 means the same before a launch and after.
 
 A word of which nobody knows when it was said is between two moments. In a coup it counts from the earliest, against a
@@ -16,25 +17,19 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from wheeld.core.facts import Fact, State
-from wheeld.core.law.guards import Known, is_in_place, is_object_awaited, is_seen_elsewhere
-from wheeld.core.law.rows import AFTER_VOID, COUP, NO_COUP, RUNNING
-from wheeld.core.observations import CommandName
+from wheeld.core.law.guards import Known
+from wheeld.core.law.people import fact_of
+from wheeld.core.law.rows import COUP, NO_COUP, RUNNING
+from wheeld.core.law.table import in_the_way, row_for
+from wheeld.core.observations import Command, CommandName
 from wheeld.core.tracking.evidence import Evidence, Question, Topic
 from wheeld.core.waitlist import Happening, Wait, Waitlist
 
 F, S = Fact, State
 
-PLACE_WAIT_US = 10_000_000
-"""For so long "tout va" waits for readers to see the ball (docs/rulebook.md 6). One reader has met it twice by then at
-12 turns a minute. With a slower rotor the chef says it again."""
-
-
 NUMBERS = frozenset({F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED})
-LEVEL_WAIT_US = 2_000_000
-"""For so long words wait for the object sensor's level. A board tells it ten times a second, pins at once."""
 AT_ONCE: frozenset[CommandName] = frozenset({"suspend", "close"})
-"""They end the wait of a "tout va" for its ball, and of words for a level: the direction may stop play at any moment
-(A6)."""
+"""They end the wait of a word for what it needs: the direction may stop play at any moment (A6)."""
 
 
 class Hold(NamedTuple):
@@ -91,18 +86,6 @@ HOLDS = (
         NUMBERS,
         "what the chef said before the number voids the coup, also where the network delays it (N7)",
     ),
-    Hold(
-        Topic.PLACE,
-        AFTER_VOID,
-        frozenset({"tout_va"}),
-        why="the ball must be seen in the pocket of the last number (rulebook 3)",
-    ),
-    Hold(
-        Topic.OBJECT,
-        NO_COUP,
-        frozenset({"open", "resume", "tout_va", "operations_done"}),
-        why="nothing is decided on a level that no sensor has told (rulebook 7)",
-    ),
 )
 
 AT_HAND = frozenset({*COUP, S.BETS_CLOSED_EARLY})
@@ -114,14 +97,6 @@ def questions(known: Known, waitlist: Waitlist) -> Iterator[Question]:
     yield from known.observer.questions(known.now_us)
     if waitlist.unheard is not None:
         yield from _unheard(*waitlist.unheard, waitlist)
-    state = known.table_state
-    if any(word in waitlist.said for word in AT_ONCE):
-        return
-    if is_object_awaited(known):
-        yield Question(Topic.OBJECT, -1, wait_us=LEVEL_WAIT_US)
-    is_known = state.object_level == "present" or is_in_place(known) or is_seen_elsewhere(known)
-    if state.state in AFTER_VOID and not is_known:
-        yield Question(Topic.PLACE, -1, wait_us=PLACE_WAIT_US)
 
 
 def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Question]:
@@ -133,9 +108,12 @@ def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Quest
             yield Question(Topic.REST, one.evidence_us, until_us)
 
 
-def wait_of(happening: Happening, open_questions: Iterable[Question], state: State) -> Wait:
-    """From when this counts in `state`, and until when it waits there: until the sensors have reported up to then, and
-    no open question could change its meaning."""
+def wait_of(
+    happening: Happening, open_questions: Iterable[Question], known: Known, said: frozenset[CommandName]
+) -> Wait:
+    """From when this counts at this table, and until when it waits there: until the sensors have reported up to then,
+    no open question could change its meaning, and it waits for nothing that it needs. `said`: the words that wait."""
+    state = known.table_state.state
     if isinstance(happening, Evidence):
         counts_us = happening.evidence_us
     else:
@@ -145,6 +123,10 @@ def wait_of(happening: Happening, open_questions: Iterable[Question], state: Sta
         for question in open_questions
         if question.since_us <= counts_us and _is_held(happening, question.topic, state)
     ]
+    if isinstance(happening, Command) and not said & AT_ONCE:
+        asked = known._replace(command=happening)
+        need = in_the_way(row_for(fact_of(happening), asked), asked)
+        ends_us += [counts_us + need.wait_us] if need is not None and need.wait_us else []
     return Wait(counts_us, max([counts_us - 1, *ends_us]))
 
 

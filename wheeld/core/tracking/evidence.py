@@ -147,12 +147,8 @@ class Topic(Enum):
     """A head reports a launch only a lap later."""
     REST = "is that pocket the number?"
     """A reader saw the ball in a pocket, not often enough to prove the number (R3)."""
-    PLACE = "does the ball lie in its pocket?"
-    """After a void no reader has met it yet."""
     SAID = "was something said before that?"
     """Nobody can be heard, and words may be on their way (N7)."""
-    OBJECT = "is the cylinder clear?"
-    """After a restart or a gap the object sensor has not reported yet how it stands."""
 
 
 class Question(NamedTuple):
