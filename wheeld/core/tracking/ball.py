@@ -136,8 +136,7 @@ class Ball(msgspec.Struct):
             return None
         pocket, self.seen_in = self.seen_in, None
         self.carried = True
-        if self.where is Where.LIES:
-            self.where = Where.TAKEN
+        self.where = Where.TAKEN if self.where is Where.LIES else self.where  # one that falls bounced on
         return pocket
 
     def take_word(self, pocket: int, seen_in: int | None) -> None:

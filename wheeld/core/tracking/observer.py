@@ -394,10 +394,9 @@ class Observer:
         is_over = run.phase is Phase.NONE and (is_alone or before is not Phase.NONE)
         if is_over or isinstance(seen, HeadNumber):
             ball.rest() if is_alone else ball.settle()
-        elif is_alone and run.phase is Phase.ON_TRACK is not before:
-            ball.run(seen.t_us + HEAD_RUN_US_MAX)
         elif is_alone and run.phase is not before:
-            ball.fall(seen.t_us + FALL_US_MAX)
+            is_running = run.phase is Phase.ON_TRACK
+            ball.run(seen.t_us + HEAD_RUN_US_MAX) if is_running else ball.fall(seen.t_us + FALL_US_MAX)
         return evidence
 
     # --- rotor --------------------------------------------------------------------------------------------------------
