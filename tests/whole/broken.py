@@ -263,6 +263,7 @@ NEEDS: dict[str, set[str]] = {
     "hasty_line": {"loose_contact", "noise", "damage", "cable_cut", "board_mute", "board_clock_back"},
     "resume_in_a_run": {"impatience"},
     "deaf_board_untold": {"board_deaf"},
+    "words_overtaken": {"disk_slow"},
     "slow_replay": {"noise", "damage"},
     "stopped_wheel_untold": {"wheel_stops", "wheel_misfires"},
 }
