@@ -112,7 +112,7 @@ class BehindSource(Wheel):
 
     async def _put(self, work: list[Batch | Command]) -> None:
         for one in work:
-            await self._loop.put(one)
+            await (self._loop.say(one, came_ns=None) if isinstance(one, Command) else self._loop.put(one))
         for _ in range(SETTLING):
             await asyncio.sleep(0)
         if self._task.done():

@@ -126,7 +126,7 @@ async def test_with_what_follows_is_stored_how_far_the_events_had_come() -> None
     rig = Rig()
     async with rig.running():
         await rig.loop.put(Batch([TimePassed(5)], Position(1, 6)))
-        await rig.loop.put(msgspec.structs.replace(OPEN, id="a"))
+        await rig.loop.say(msgspec.structs.replace(OPEN, id="a"), came_ns=None)
         close = msgspec.structs.replace(OPEN, t_us=8, name="close")
         await rig.loop.put(Batch([close, msgspec.structs.replace(OPEN, t_us=9)], Position(1, 9)))
         await rig.loop.put(Batch([msgspec.structs.replace(close, t_us=10)], None))
@@ -165,7 +165,7 @@ async def test_a_command_waits_until_the_sensors_have_reported_up_to_its_time() 
     async with rig.running():
         rig.clock.now_ns = 3_000_000_000
         await rig.loop.put(Batch([TimePassed(9)], None))
-        await rig.loop.put(msgspec.structs.replace(OPEN, t_us=0, id="a"))
+        await rig.loop.say(msgspec.structs.replace(OPEN, t_us=0, id="a"), came_ns=None)
         await settle()
         assert rig.stored == [], "dated 3 s, and nothing is reported beyond 9 µs"
         suspend = Command(3_000_001, name="suspend", by="button")
@@ -184,7 +184,7 @@ async def test_while_the_sensors_are_silent_a_command_waits_for_nothing() -> Non
         rig.clock.now_ns = 3_000_000_000
         rig.board.is_up = False
         await rig.loop.put(Batch([TimePassed(9)], None))
-        await rig.loop.put(msgspec.structs.replace(OPEN, t_us=0, id="a"))
+        await rig.loop.say(msgspec.structs.replace(OPEN, t_us=0, id="a"), came_ns=None)
         await settle()
         (reply,) = rig.stored[-1].replies
         assert (reply.id, reply.done, reply.t_us) == ("a", True, 3_000_000)
@@ -194,7 +194,7 @@ async def test_commands_that_wait_are_applied_as_the_sensors_fall_silent() -> No
     rig = Rig()
     async with rig.running():
         rig.clock.now_ns = 3_000_000_000
-        await rig.loop.put(msgspec.structs.replace(OPEN, t_us=0, id="a"))
+        await rig.loop.say(msgspec.structs.replace(OPEN, t_us=0, id="a"), came_ns=None)
         await settle()
         assert rig.stored == []
         rig.board.is_up = False

@@ -34,7 +34,6 @@ from wheeld.core.clock import BoardClock, SyncSample
 from wheeld.core.facts import Fact, State
 from wheeld.core.law.hearing import when_said
 from wheeld.core.law.table import LAW
-from wheeld.core.observations import Command
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.beams import BallTracker
 from wheeld.core.waitlist import Happening, Wait, Waitlist, WaitOf
@@ -228,15 +227,10 @@ def words_overtaken() -> AbstractContextManager[object]:
 def overtaking_batches() -> AbstractContextManager[object]:
     """At a full queue one task may go before another that waited longer."""
 
-    in_turn = TableLoop.put
-
-    async def put(loop: TableLoop, work: Batch | Command) -> None:
-        if isinstance(work, Command):
-            await in_turn(loop, work)
-            return
+    async def put(loop: TableLoop, batch: Batch) -> None:
         loop._look()
-        loop._newest_us = max(loop._newest_us, work.last_us)
-        await loop._batches.put(work)
+        loop._newest_us = max(loop._newest_us, batch.last_us)
+        await loop._batches.put(batch)
         loop._news.set()
 
     return mock.patch.object(TableLoop, "put", put)
@@ -260,6 +254,7 @@ NEEDS: dict[str, set[str]] = {
     "hasty_line": {"loose_contact", "noise", "damage", "cable_cut", "board_mute", "board_clock_back"},
     "resume_in_a_run": {"impatience"},
     "deaf_board_untold": {"board_deaf"},
+    "words_overtaken": {"disk_slow"},
     "slow_replay": {"noise", "damage"},
     "stopped_wheel_untold": {"wheel_stops", "wheel_misfires"},
 }

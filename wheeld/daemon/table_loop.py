@@ -124,15 +124,12 @@ class TableLoop:
         self.counters = {"standstills": 0, "standstill_ms": 0, "slow_stores": 0, "utc_steps": 0}
         self._log = structlog.get_logger("table")
 
-    async def put(self, work: Batch | Command) -> None:
-        """Have it applied after what was put before; waits while the queue is full. A command is of the present."""
-        if isinstance(work, Command):
-            await self.say(work, came_ns=None)
-            return
+    async def put(self, batch: Batch) -> None:
+        """Have it applied after what was put before; waits while the queue is full."""
         self._look()
-        self._newest_us = max(self._newest_us, work.last_us)
+        self._newest_us = max(self._newest_us, batch.last_us)
         async with self._in_turn:
-            await self._batches.put(work)
+            await self._batches.put(batch)
         self._news.set()
 
     async def say(self, command: Command, *, came_ns: int | None, said_utc_us: int | None = None) -> None:
