@@ -193,9 +193,10 @@ class PocketTracker:
         return margin.sight(sum(self.state.missed.get(reader, 0) < max(1, others) for reader in self._left), others + 1)
 
     def newly_blind(self) -> list[int]:
-        """The readers that have missed a lying ball in `BLIND_TURNS` turns of the rotor, each named once."""
+        """The readers that have missed a lying ball in `BLIND_TURNS` turns of the rotor, each named once. A reader
+        without others that would see the ball is never named."""
         missed, limit = self.state.missed, BLIND_TURNS * (len(self._left) - 1)
-        blind = sorted(reader for reader, times in missed.items() if times == limit)
+        blind = sorted(reader for reader, times in missed.items() if times == limit > 0)
         missed.update(dict.fromkeys(blind, limit + 1))
         return blind
 
