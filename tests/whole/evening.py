@@ -6,16 +6,16 @@ import hashlib
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import HEADS, Plan, Source, draw_plan
+from hw_sim.whole.plan import HEADS, KINDS, Plan, Source, draw_plan
 from tests.whole.daemon import play
 from tests.whole.oracles import problems
 
-NOT_YET: dict[str, str] = {}
+NOT_YET: dict[str, str] = {"beams_blind": "a run that two adjacent beams of four miss is not yet known as one"}
 """Kinds of faults that the program does not bear yet, and why. They are drawn and left out; a line that is taken away
 here switches its kind on."""
 SOURCES: tuple[Source, ...] = tuple(source for head in HEADS for source in ("board", "pins", "board", head))
@@ -34,9 +34,10 @@ class Ended(NamedTuple):
     digest: str
 
 
-def plan_of(seed: str, index: int) -> Plan:
-    """Evening number `index` of that seed."""
-    return draw_plan(f"{seed}/{index}", SOURCES[index % len(SOURCES)], without=NOT_YET)
+def plan_of(seed: str, index: int, only: Collection[str] = KINDS) -> Plan:
+    """Evening number `index` of that seed, with faults of the kinds in `only`."""
+    sources = [source for source in SOURCES if any(source in KINDS[kind].at for kind in only)]
+    return draw_plan(f"{seed}/{index}", sources[index % len(sources)], without=NOT_YET, only=only)
 
 
 def played(plan: Plan) -> Ended:
