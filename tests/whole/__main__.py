@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import KINDS, Plan, from_text
+from hw_sim.whole.plan import Plan, from_text
 from tests.whole.daemon import play
 from tests.whole.evening import NOT_YET, Ended, plan_of, played, shrunk
 from tests.whole.oracles import problems
@@ -144,7 +144,7 @@ def main() -> int:
             say(line)
         return 0
     evenings, seed, jobs, *kinds = sys.argv[1:]
-    return run(int(evenings), seed, int(jobs), kinds or tuple(KINDS))
+    return run(int(evenings), seed, int(jobs), kinds)
 
 
 if __name__ == "__main__":
