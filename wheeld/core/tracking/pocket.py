@@ -184,7 +184,8 @@ class PocketTracker:
         if not is_fresh or _turned_deg(seen[0], seen[-1], rotor.state.begun_us) < HALF_TURN_DEG:
             return None
         named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
-        return fsum(_pockets_apart(each, named) for each in seen) / len(seen)
+        # The mean is taken from the first one: half a wheel away some lie 18.4 pockets clockwise, others as many back.
+        return _pockets_apart(seen[0], named) + fsum(_pockets_apart(each, seen[0]) for each in seen) / len(seen)
 
     @property
     def sight(self) -> Margin:
