@@ -43,8 +43,9 @@ MORE   ?=
 FORM   ?= long
 FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest --timeout 3600
 AGAIN   = --last-failed --last-failed-no-failures none
-# Of the whole: how many evenings.
+# Of the whole: how many evenings, and kinds of faults beside which there are no others (ONLY="disc_slips disc_slips_back").
 EVENINGS ?= 10000
+ONLY     ?=
 # Of locks: UPGRADE=--upgrade takes the newest versions that pyproject.toml allows; else those of the lock stay.
 UPGRADE ?=
 LOCK    = $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 --generate-hashes --custom-compile-command 'make locks'
@@ -161,7 +162,7 @@ evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel head
 	$(FORMED) -n 2 --dist worksteal $(DRAWN)
 
 whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on virtual time; EVENINGS=300 is CI's
-	$(BIN)/python -m tests.whole $(EVENINGS) $(SEED) $(JOBS)
+	$(BIN)/python -m tests.whole $(EVENINGS) $(SEED) $(JOBS) $(ONLY)
 
 feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time; HISTORIES=5000 is CI's
 	$(BIN)/python -m tests.feed $(HISTORIES) $(SEED) $(JOBS)

@@ -98,7 +98,7 @@ def campaign_evening(seed: str, coups: int, *, margin: bool = False, people: flo
     rng = repeatable(f"campaign {seed}")
     layout = draw_layout(rng, ticks=CAMPAIGN_TICKS, beams=CAMPAIGN_BEAMS)
     choices = [SCENARIOS["lap_margin"]] if margin else drawable(layout)
-    weights = [1.0 if margin else scenario.weight + people * scenario.hasty for scenario in choices]
+    weights = [1.0 if margin else scenario.weight + scenario.rare + people * scenario.hasty for scenario in choices]
     begins_void = not margin and rng.random() < 0.05
     last_number = None if begins_void else rng.randrange(37)
     recorder = _Recorder(layout, rng, last_number, pause_factor=CAMPAIGN_PAUSE_FACTOR)

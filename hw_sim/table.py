@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypedDict
 
@@ -20,7 +20,7 @@ from hw_sim.events import BallPass, Direction, ForeignObject, SensorState, Table
 from hw_sim.fall import fall, fall_off_obstacle
 from hw_sim.rotor import Rotor
 from hw_sim.wheel import POCKETS, BallRun, Layout, Track, opposite, sign
-from hw_sim.world import MARGIN_S, Outage, Stay, World, us
+from hw_sim.world import MARGIN_S, Outage, Slipped, Stay, World, us
 
 LAUNCH_REV_S = (1.3, 2.6)
 """How fast boulers launch (first laps of ball_lap_times.json: 1.0–2.4 rev/s)."""
@@ -38,10 +38,15 @@ LAPS_MOST = 24.0
 """No launched ball runs longer."""
 SIGHTINGS_TO_CALL = 3
 """Sightings in one pocket before the number is out (rulebook R3)."""
+TOLD_BY_COUPS = 3
+"""People are told of a sensor that alone sees nothing in so many coups (docs/rulebook.md 6)."""
 AT_ONCE_S = 0.05
 """The time that "at once" means (end of the rulebook)."""
 DOUBLE_PRESS_S = (0.15, 0.6)
 """From the first press of a button to the second, of a person who is not sure."""
+OVERDUE_GAPS, OVERDUE_LAPS = 2.5, 0.75
+"""One pass may be missed; the one after it is overdue when the slowest ball would have run so many gaps between beams,
+and as much of a lap, since it left the track."""
 LAUNCH_KNOWN_S = 2.5
 """The rulebook gives a launch no deadline; several passes take less than this even with two beams."""
 
@@ -56,7 +61,8 @@ class Fumbles:
 
 class Outcome(TypedDict, total=False):
     """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out, at the first sighting of the ball
-    at rest; without one, when the chef gave the number."""
+    at rest; without one, when the chef gave the number. `closed_t`: by when its bets must be shown closed. `blind`: the
+    sensor that alone saw nothing."""
 
     kind: str
     number: int
@@ -64,6 +70,8 @@ class Outcome(TypedDict, total=False):
     beams: int
     cause: str
     out_t: int
+    closed_t: int
+    blind: str
     evidence_t: int
     deadline_t: int
     scenario: str
@@ -75,10 +83,14 @@ def laps_safe(beams_deg: Sequence[float]) -> float:
     Before the first pass the ball runs up to one gap between beams, and the same after the last pass. A third gap is
     lost because no later pass confirms that the last one was the ball's; with four beams or more two passes must.
     """
+    unproven = 4 if len(beams_deg) >= MANY_BEAMS else 3
+    return LAPS_NEEDED + unproven * widest_gap_laps(beams_deg) + 0.05
+
+
+def widest_gap_laps(beams_deg: Sequence[float]) -> float:
+    """The most that the ball runs from a beam to the next one."""
     angles = sorted(beams_deg)
-    gaps = [after - before for before, after in pairwise([*angles, angles[0] + 360])]
-    unproven = 4 if len(angles) >= MANY_BEAMS else 3
-    return LAPS_NEEDED + unproven * max(gaps) / 360 + 0.05
+    return max(after - before for before, after in pairwise([*angles, angles[0] + 360])) / 360
 
 
 class SimTable:
@@ -165,6 +177,11 @@ class SimTable:
         """A hand stops the rotor at a rate drawn from `accel` (rev/s²). Returns the time of its last tick, in s."""
         self.now_s = self.world.rotor.order(self.now_s, 0.0, self.rng.uniform(*accel))
         return self.world.last_tick_s(self.now_s)
+
+    def next_tick_s(self) -> float:
+        """Time of the turning rotor's next tick."""
+        ticks = self.world.rotor.crossings(0.0, 1 / self.layout.rotor_ticks, self.now_s, math.inf)
+        return next(ticks)[0]
 
     # the ball in a pocket or in a hand
 
@@ -308,6 +325,29 @@ class SimTable:
         """A beam pulses now without a ball."""
         self.world.direct_events.append(BallPass(us(self.now_s), self.rng.randrange(len(self.layout.beams_deg))))
 
+    def throw_ball_in(self, number: int) -> Stay:
+        """A second ball is thrown in the cylinder, and lies in the pocket of `number` from now on."""
+        self.world.stays.append(Stay(number, self.now_s))
+        return self.world.stays[-1]
+
+    def blind(self, sensors: Sequence[str]) -> None:
+        """These see nothing from now on, and no self-test knows it."""
+        self.world.outages += [Outage(sensor, self.now_s) for sensor in sensors]
+
+    def see_again(self) -> None:
+        """All that was blind sees again."""
+        self.world.outages = [
+            replace(one, to_s=self.now_s) if one.to_s == math.inf else one for one in self.world.outages
+        ]
+
+    def slip_disc(self, by: int) -> None:
+        """The encoder's disc slips now."""
+        self.world.slipped.append(Slipped(by, self.now_s))
+
+    def set_disc_back(self) -> None:
+        """A technician sets the slipped disc back to its place, which is one more slip."""
+        self.world.slipped[-1].to_s = self.now_s
+
     def outage(self, sensor: str, low_s: float, high_s: float) -> None:
         """`sensor` fails its self-test now and passes it again after a drawn time, which passes."""
         began_s = self.now_s
@@ -336,9 +376,18 @@ class SimTable:
                 "laps": round(self.run.laps, 2),
                 "beams": len(self.layout.beams_deg),
                 "out_t": us(seen[0][0] if seen else self.now_s),
+                "closed_t": us(self.run.end_s + self.overdue_s()),
                 "scenario": self.scenario,
             }
         )
+
+    def overdue_s(self) -> float:
+        """How long after the ball left the track its next pass is overdue, at the latest."""
+        left_us = us(self.run.end_s)
+        all_beams = enumerate(self.layout.beams_deg)
+        see = [degrees for beam, degrees in all_beams if not self.world.is_silent(f"beam/{beam}", left_us)]
+        laps = max(OVERDUE_LAPS, OVERDUE_GAPS * widest_gap_laps(see or self.layout.beams_deg))
+        return laps / self.track.leave_rev_s + AT_ONCE_S
 
     def void(self, cause: str, evidence_s: float, deadline_s: float, laps: float | None = None) -> None:
         """The coup is void. Its evidence is at `evidence_s`, and the verdict must be published by `deadline_s`. `laps`

@@ -43,7 +43,20 @@ class Outage:
 
     sensor: str
     from_s: float
-    to_s: float
+    to_s: float = math.inf
+
+    def covers(self, t_us: int) -> bool:
+        """Whether it lasts at that time."""
+        return us(self.from_s) <= t_us and (self.to_s == math.inf or t_us <= us(self.to_s))
+
+
+@dataclass
+class Slipped:
+    """The encoder's disc is `by` sectors ahead of where it belongs, from `from_s` until somebody sets it back."""
+
+    by: int
+    from_s: float
+    to_s: float = math.inf
 
 
 @dataclass
@@ -59,6 +72,7 @@ class World:
     stays: list[Stay] = field(default_factory=list)
     falls: list[Fall] = field(default_factory=list)
     outages: list[Outage] = field(default_factory=list)
+    slipped: list[Slipped] = field(default_factory=list)
     direct_events: list[SimEvent] = field(default_factory=list)
 
     def sightings(self, stay: Stay, t_from: float, t_to: float) -> list[tuple[float, int]]:
@@ -100,6 +114,7 @@ class World:
         self.stays = [*(stay for stay in self.stays[:-1] if stay.to_s >= before_s), *self.stays[-1:]]
         self.falls = [fall for fall in self.falls if fall.rest_s >= before_s]
         self.outages = [outage for outage in self.outages if outage.to_s >= before_s]
+        self.slipped = [slipped for slipped in self.slipped if slipped.to_s >= before_s]
 
     def edges(self, start_s: float, end_s: float) -> list[RotorEdge]:
         """The encoder's edges between the two times, in order: most of all events."""
@@ -108,6 +123,9 @@ class World:
             RotorEdge(round(t_s * 1_000_000), tick_entered(k, ticks, clockwise=clockwise), "cw" if clockwise else "ccw")
             for t_s, k, clockwise in self.rotor.crossings(0.0, 1 / ticks, start_s, end_s)
         ]
+        for slipped in self.slipped:
+            here = slice(*(bisect_left(seen, t_s * 1e6, key=T_US) for t_s in (slipped.from_s, slipped.to_s)))
+            seen[here] = [RotorEdge(e.t_us, (e.tick + slipped.by) % ticks, e.direction) for e in seen[here]]
         return self._without_outages("rotor", seen)
 
     def passes(self) -> list[BallPass]:
@@ -124,7 +142,7 @@ class World:
 
     def is_silent(self, sensor: str, t_us: int) -> bool:
         """Whether `sensor`, or the link behind it, reports nothing at that time."""
-        return any(us(o.from_s) <= t_us <= us(o.to_s) for o in self.outages if o.sensor in {sensor, "link"})
+        return any(outage.covers(t_us) for outage in self.outages if outage.sensor in {sensor, "link"})
 
     def _seen(self, start_s: float, end_s: float) -> list[SimEvent]:
         seen = [*self.direct_events, *self.edges(start_s, end_s), *self.passes(), *self.lying(start_s, end_s)]

@@ -7,14 +7,15 @@ message belongs to the span in which it was published.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import combinations
 from typing import Literal, TypeAlias
 
 from hw_sim.campaign.black_box import Message
-from hw_sim.table import Outcome, laps_safe
+from hw_sim.table import TOLD_BY_COUPS, Outcome, laps_safe
 
 EVIDENCE_SLACK_US = 1_000
 """Two programs round the time of the evidence differently. A void that is earlier than this has no evidence."""
@@ -33,6 +34,9 @@ Kind: TypeAlias = Literal[
     "missed",
     "extra_void",
     "stranded",
+    "bets_open",
+    "untold",
+    "false_alarm",
 ]
 KINDS: dict[Kind, str] = {
     "right": "as it truly was",
@@ -48,6 +52,9 @@ KINDS: dict[Kind, str] = {
     "missed": "no verdict",
     "extra_void": "a void where there was nothing",
     "stranded": "every verdict right, but then the table waited for people who had done all that the rules require",
+    "bets_open": "the verdict is right, but bets were shown open after the ball had left the track",
+    "untold": "every verdict right, but a sensor saw nothing for three coups and people were not told",
+    "false_alarm": "every verdict right, but people were told that a sensor sees nothing, which sees",
 }
 AGREEING: frozenset[Kind] = frozenset({"right", "unproven"})
 WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})
@@ -65,7 +72,8 @@ class Span:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One outcome and its verdict. Either may be missing, and both are for a table that is `stranded`."""
+    """One outcome and its verdict. Either may be missing. Both are where all verdicts are right and the table is
+    `stranded`, shows `bets_open`, leaves people `untold`, or gives a `false_alarm`."""
 
     kind: Kind
     outcome: Outcome | None
@@ -79,7 +87,7 @@ class Comparison:
     @property
     def in_step(self) -> bool:
         """The table is in the state that the people of the scenario expect."""
-        return self.kind in ("right", "late")
+        return self.kind in ("right", "late", "bets_open", "untold", "false_alarm")
 
 
 @dataclass(frozen=True)
@@ -115,6 +123,8 @@ class SpanComparer:
     compared: list[ComparedSpan] = field(default_factory=list)
     _messages: list[Message] = field(default_factory=list)
     _suspensions: list[Message] = field(default_factory=list)
+    _bets: list[tuple[int, bool]] = field(default_factory=lambda: [(0, False)])
+    """When they were shown open, or closed; in each span what was shown at its beginning first."""
     _state: str = ""
     _starts: list[int] = field(init=False)
 
@@ -131,6 +141,7 @@ class SpanComparer:
         self._close(bisect_right(self._starts, message.t))
         if message.topic == "table":
             before, self._state = self._state, str(message.payload["state"])
+            self._bets.append((message.t, message.payload["bets"] == "open"))
             if before != self._state == "suspended" and message.payload.get("by") is None:
                 self._suspensions.append(message)
         elif message.topic in ("result", "void", "notice"):
@@ -147,12 +158,27 @@ class SpanComparer:
             notices = tuple(message for message in self._messages if message.topic == "notice")
             span = self.spans[len(self.compared)]
             comparisons = tuple(map(_by_chef, compare(span.outcomes, verdicts, self.beams_deg)))
-            if self._state in WAITING and all(each.in_step for each in comparisons):
-                comparisons = (*comparisons, Comparison("stranded", None, None))
+            if all(each.in_step for each in comparisons):
+                comparisons += tuple(Comparison(kind, None, None) for kind in self._also(span, notices))
             void_us = {verdict.t for verdict in verdicts}
             idle = tuple(message for message in self._suspensions if message.t not in void_us)
             self.compared.append(ComparedSpan(span, comparisons, notices, idle))
-            self._messages, self._suspensions = [], []
+            self._messages, self._suspensions, self._bets = [], [], self._bets[-1:]
+
+    def _also(self, span: Span, notices: Sequence[Message]) -> Iterator[Kind]:
+        """What is wrong with a span all of whose verdicts are right."""
+        if self._state in WAITING:
+            yield "stranded"
+        by_us = [outcome["closed_t"] for outcome in span.outcomes if "closed_t" in outcome]
+        if any(self._bets[bisect_right(self._bets, t_us, key=lambda shown: shown[0]) - 1][1] for t_us in by_us):
+            yield "bets_open"
+        figures = [each.payload["figures"] for each in notices if each.payload["notice"] == "sensor_trouble"]
+        told = {each["sensor"] for each in figures if each["what"] == "blind"}
+        blind = Counter(outcome["blind"] for outcome in span.outcomes if "blind" in outcome)
+        if not {sensor for sensor, coups in blind.items() if coups >= TOLD_BY_COUPS} <= told:
+            yield "untold"
+        if not told <= set(blind):
+            yield "false_alarm"
 
 
 def _by_chef(one: Comparison) -> Comparison:

@@ -77,6 +77,11 @@ def idle_suspensions(evening: str, compared: ComparedSpan, part: Slice) -> Itera
     explained += [
         (round(seen.t_us * scale),) * 2 for seen in part.evening.world.direct_events if isinstance(seen, SensorState)
     ]
+    explained += [
+        (round(t_s * scale * 1e6),) * 2
+        for slipped in part.evening.world.slipped
+        for t_s in (slipped.from_s, slipped.to_s)
+    ]
     for message in compared.suspensions:
         if not any(from_us <= message.t <= to_us + FAULT_KNOWN_US for from_us, to_us in explained):
             failing = tuple(message.payload.get("failing", ()))

@@ -4,17 +4,19 @@ The fault model. `Rates` holds the rates and their defaults. Faults strike at an
 
 **Beams.** A beam misses a pass, or pulses a second time up to 15 ms later, while the ball still covers it. It pulses
 without a ball: a sleeve, a flash. Something covers it: it pulses once and then not at all for 5 to 60 s. It sees
-nothing for as long: a lamp is dead, a plug is loose. A contact chatters: pulses 3 to 50 ms apart, for up to 5 s.
+nothing for as long: a lamp is dead, a plug is loose. One in ten of these goes unnoticed for eight coups. A beam, or a
+reader, is late for as long: it reports all that it sees 5 to 40 ms later. A contact chatters: pulses 3 to 50 ms apart,
+for up to 5 s.
 
-**Readers.** A reader is dead for 5 to 60 s. It sees the ball before the ball rests: in pockets that the ball touches
-and leaves again, if such a pocket stands before the reader at that time; and in a part of the falls once or twice at
-any time, because a reader cannot tell a ball that flies past from one that lies in a pocket.
+**Readers.** A reader, or all of them, are dead for as long. A reader sees the ball before the ball rests: in pockets
+that the ball touches and leaves again, if such a pocket stands before the reader at that time; and in a part of the
+falls once or twice at any time, because a reader cannot tell a ball that flies past from one that lies in a pocket.
 
 **Self-tests.** The self-test finds a stuck or dead sensor in half of the cases, up to 2 s late, and reports it until
 it is repaired. In the other half nothing reports it. A chattering beam passes its self-test.
 
-**Encoder.** An edge is lost; all edges jitter. The disc slips: from then on every sector is wrong by the same one to
-three, in either direction, until somebody references the encoder again (here at the end of the scenario).
+**Encoder.** An edge is lost; all edges jitter. The disc slips: from then on every sector is wrong by the same two
+to 40, in either direction, until somebody references the encoder again (here at the end of the scenario).
 
 **Board and cable.** The board resets: nothing is observed for 0.3 to 2 s. Frames are lost: nothing for 20 to 60 ms.
 The daemon's link layer reports both in the same way, as a fault of the link from the last frame received until the

@@ -11,6 +11,10 @@ DOUBLE_US = (500, 15_000)
 """The ball covers a beam for 5 to 40 ms (20 mm at 0.5 to 4 m/s); a second pulse falls within that."""
 STUCK_S = (5.0, 60.0)
 """Until a sleeve is taken away or a plug pressed in. People would switch off a beam that is stuck for hours."""
+UNNOTICED, UNNOTICED_S = 0.1, (200.0, 300.0)
+"""So many of them go unnoticed for so long: eight coups of a campaign."""
+LATE_US = (5_000, 40_000)
+"""A filter that waits too long; the longest is what a slow ball needs to pass a beam."""
 CHATTER_S = (0.5, 5.0)
 """A loose contact while something shakes it."""
 CHATTER_GAP_US = (3_000, 50_000)
@@ -59,10 +63,26 @@ def _stuck(
     clean: CleanReadings, rng: random.Random, t_us: int, effects: Effects, fault: str, what: str
 ) -> tuple[int, Window]:
     beam = _any_beam(clean, rng)
-    window = Window(t_us + 1, t_us + round(rng.uniform(*STUCK_S) * 1e6))
+    window = Window(t_us + 1, t_us + stuck_us(rng))
     effects.silent.append((f"beam/{beam}", window))
     effects.note(fault, window, f"beam {beam} {what}, {self_test_report(rng, f'beam/{beam}', window, effects)}")
     return beam, window
+
+
+def stuck_us(rng: random.Random) -> int:
+    """How long somebody needs to find a sensor that sees nothing."""
+    return round(rng.uniform(*(UNNOTICED_S if rng.random() < UNNOTICED else STUCK_S)) * 1e6)
+
+
+def late_sensor(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
+    """A beam or a reader reports everything a little late."""
+    for t_us in clean.random_times_us(rng, rate):
+        layout = clean.evening.world.layout
+        kind, count = rng.choice((("beam", len(layout.beams_deg)), ("reader", len(layout.readers_deg))))
+        sensor, by_us = f"{kind}/{rng.randrange(count)}", rng.randint(*LATE_US)
+        window = Window(t_us, t_us + stuck_us(rng))
+        effects.delayed.append((sensor, window, by_us))
+        effects.note("late_sensor", window, f"{sensor} is {by_us} µs late")
 
 
 def chatter(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:

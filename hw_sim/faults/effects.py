@@ -93,16 +93,17 @@ class Effects:
     """What all faults of one evening do.
 
     `false_passes` and `false_sightings` are reported although no ball was there; `missed` passes are not reported. A
-    sensor in `silent` reports nothing in its window, and no sensor does while the link is `down`. `self_tests` are
-    their reports. `lost_edges` are indices; `offsets_us` belong to the edges in turn. `repeated` and `late` are windows
-    of frames, the latter with a seed for their order. `readings` are the host's readings of UTC; `scale` is how fast
-    the sensing clock runs.
+    sensor in `silent` reports nothing in its window, one in `delayed` so many µs late, and none does while the link is
+    `down`. `self_tests` are their reports. `lost_edges` are indices; `offsets_us` belong to the edges in turn.
+    `repeated` and `late` are windows of frames, the latter with a seed for their order. `readings` are the host's
+    readings of UTC; `scale` is how fast the sensing clock runs.
     """
 
     false_passes: list[BallPass] = field(default_factory=list)
     false_sightings: list[Sighting] = field(default_factory=list)
     missed: set[BallPass] = field(default_factory=set)
     silent: list[tuple[str, Window]] = field(default_factory=list)
+    delayed: list[tuple[str, Window, int]] = field(default_factory=list)
     self_tests: list[SensorState] = field(default_factory=list)
     lost_edges: list[int] = field(default_factory=list)
     offsets_us: list[int] = field(default_factory=list)

@@ -10,8 +10,8 @@ from functools import lru_cache
 from hw_sim.faults.effects import CleanReadings, Effects, Slip, Window
 from hw_sim.faults.rates import JITTER_US_MAX
 
-SLIP_SECTORS = 3
-"""A disc slips by little: a key with play, a loose screw."""
+SLIP_SECTORS = (2, 40)
+"""A disc slips by little where a key has play, and by much where a screw is loose."""
 OFFSETS = 8_191
 """Offsets are drawn once for each sigma and then repeated, from a start that each evening draws. A prime number, so
 that the period of the offsets is no multiple of the rotor's ticks."""
@@ -53,6 +53,6 @@ def slip(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects
     ends_us = [round(mark.end_s * 1e6) for mark in clean.evening.marks] + [clean.end_us]
     for t_us in clean.random_times_us(rng, rate):
         window = Window(t_us, ends_us[min(bisect_right(ends_us, t_us), len(ends_us) - 1)])
-        by = rng.choice((-1, 1)) * rng.randint(1, SLIP_SECTORS)
+        by = rng.choice((-1, 1)) * rng.randint(*SLIP_SECTORS)
         effects.slips.append(Slip(window.from_us, window.to_us, by))
         effects.note("slip", window, f"the encoder has slipped by {by:+d} sectors")

@@ -26,7 +26,9 @@ FAULTS: dict[str, Fault] = {
     "stuck_on": beams.stuck_on,
     "stuck_off": beams.stuck_off,
     "chatter": beams.chatter,
+    "late_sensor": beams.late_sensor,
     "dead_reader": readers.dead_reader,
+    "dead_readers": readers.dead_readers,
     "bounce": readers.bounce,
     "touch": readers.touch,
     "lost_tick": encoder.lost_tick,
@@ -111,12 +113,14 @@ def _passes(clean: CleanReadings, effects: Effects) -> list[BallPass]:
         *clean.passes,
         *(pulse for pulse in effects.false_passes if not _is_down(clean, f"beam/{pulse.beam}", pulse.t_us)),
     ]
-    return [p for p in seen if p not in effects.missed and not _is_silent(effects, f"beam/{p.beam}", p.t_us)]
+    left = [p for p in seen if p not in effects.missed and not _is_silent(effects, f"beam/{p.beam}", p.t_us)]
+    return [BallPass(_reported_us(effects, f"beam/{p.beam}", p.t_us), p.beam) for p in left]
 
 
 def _sightings(clean: CleanReadings, effects: Effects) -> list[Sighting]:
     caught = (seen for seen in effects.false_sightings if not _is_down(clean, f"reader/{seen.reader}", seen.t_us))
-    return [s for s in [*clean.sightings, *caught] if not _is_silent(effects, f"reader/{s.reader}", s.t_us)]
+    left = [s for s in [*clean.sightings, *caught] if not _is_silent(effects, f"reader/{s.reader}", s.t_us)]
+    return [Sighting(_reported_us(effects, f"reader/{s.reader}", s.t_us), s.reader) for s in left]
 
 
 def _is_down(clean: CleanReadings, sensor: str, t_us: int) -> bool:
@@ -125,6 +129,11 @@ def _is_down(clean: CleanReadings, sensor: str, t_us: int) -> bool:
 
 def _is_silent(effects: Effects, sensor: str, t_us: int) -> bool:
     return any(name == sensor and window.from_us <= t_us <= window.to_us for name, window in effects.silent)
+
+
+def _reported_us(effects: Effects, sensor: str, t_us: int) -> int:
+    late = (by for name, window, by in effects.delayed if name == sensor and window.from_us <= t_us <= window.to_us)
+    return t_us + max(late, default=0)
 
 
 def _merged(windows: Iterable[Window]) -> list[Window]:
@@ -193,7 +202,8 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
 
 def _outcome_on_clock(outcome: Outcome, scale: float) -> Outcome:
     if outcome["kind"] == "result":
-        return {**outcome, "out_t": round(outcome["out_t"] * scale)}
+        out_us, closed_us = outcome["out_t"] * scale, outcome["closed_t"] * scale
+        return {**outcome, "out_t": round(out_us), "closed_t": math.ceil(closed_us)}
     evidence_us, deadline_us = outcome["evidence_t"] * scale, outcome["deadline_t"] * scale
     return {**outcome, "evidence_t": round(evidence_us), "deadline_t": math.ceil(deadline_us)}
 

@@ -35,8 +35,12 @@ class Rates:
     """A beam sees nothing."""
     chatter_per_h: float = GROSS_PER_H
     """A beam pulses again and again."""
+    late_sensor_per_h: float = GROSS_PER_H
+    """A beam or a reader reports late."""
     dead_reader_per_h: float = GROSS_PER_H
     """A reader sees nothing."""
+    dead_readers_per_h: float = GROSS_PER_H
+    """No reader sees anything."""
     bounce: float = 0.25
     """Of the falls: a reader sees the ball once or twice before it rests."""
     touch: float = 0.5

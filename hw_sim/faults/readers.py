@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from hw_sim.events import Sighting
-from hw_sim.faults.beams import STUCK_S
+from hw_sim.faults.beams import stuck_us
 from hw_sim.faults.effects import CleanReadings, Effects, Window, self_test_report
 from hw_sim.wheel import POCKETS, pocket_index
 from hw_sim.world import us
@@ -20,13 +20,22 @@ def dead_reader(clean: CleanReadings, rng: random.Random, rate: float, effects: 
     """A reader sees nothing for a while."""
     for t_us in clean.random_times_us(rng, rate):
         reader = _any_reader(clean, rng)
-        window = Window(t_us, t_us + round(rng.uniform(*STUCK_S) * 1e6))
+        window = Window(t_us, t_us + stuck_us(rng))
         effects.silent.append((f"reader/{reader}", window))
         effects.note(
             "dead_reader",
             window,
             f"reader {reader} is dead, {self_test_report(rng, f'reader/{reader}', window, effects)}",
         )
+
+
+def dead_readers(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
+    """No reader sees anything for a while, and no self-test knows it."""
+    for t_us in clean.random_times_us(rng, rate):
+        window = Window(t_us, t_us + stuck_us(rng))
+        for reader in range(len(clean.evening.world.layout.readers_deg)):
+            effects.silent.append((f"reader/{reader}", window))
+        effects.note("dead_readers", window, "all readers are dead, and nothing reports it")
 
 
 def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:

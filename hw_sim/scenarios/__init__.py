@@ -5,7 +5,7 @@ A scenario begins and ends in "faites vos jeux", the ball in the pocket of the l
 
 from __future__ import annotations
 
-from hw_sim.scenarios import interruptions, people, valid, voids
+from hw_sim.scenarios import interruptions, people, unseen, valid, voids
 from hw_sim.scenarios.registry import SCENARIOS, Scenario
 
-__all__ = ["SCENARIOS", "Scenario", "interruptions", "people", "valid", "voids"]
+__all__ = ["SCENARIOS", "Scenario", "interruptions", "people", "unseen", "valid", "voids"]

@@ -11,14 +11,16 @@ BEAMS_NEEDED = 3
 """docs/rulebook.md 6: so many beams are left at least where one is left out."""
 
 
-def _running(table: SimTable) -> None:
+def running(table: SimTable) -> None:
+    """A coup to where its launch is known, and the ball runs on for a while."""
     table.prepare_launch()
     table.launch(seconds=8)
     table.wait_until(table.pass_s(4))
     table.wait_for_part_of_run(0.3, 0.6)
 
 
-def _breakdown(table: SimTable) -> None:
+def breakdown(table: SimTable) -> None:
+    """The coup is void now as a breakdown."""
     table.void("breakdown", table.now_s, table.now_s + AT_ONCE_S)
 
 
@@ -29,8 +31,8 @@ def resume(table: SimTable, reason: str) -> None:
 
 
 def _fault_while_running(table: SimTable, sensor: str) -> None:
-    _running(table)
-    _breakdown(table)
+    running(table)
+    breakdown(table)
     failed_s = table.now_s
     table.outage(sensor, 4, 12)
     back_s, table.now_s = table.now_s, failed_s
@@ -64,7 +66,7 @@ def beam_spared(table: SimTable) -> None:
     if beams <= BEAMS_NEEDED:
         valid(table)
         return
-    _running(table)
+    running(table)
     failed_s = table.now_s
     table.outage(f"beam/{table.rng.randrange(beams)}", 45, 55)
     back_s, table.now_s = table.now_s, failed_s
@@ -87,9 +89,9 @@ def breakdown_idle(table: SimTable) -> None:
 @scenario()
 def suspend_running(table: SimTable) -> None:
     """The direction suspends play while the ball runs."""
-    _running(table)
+    running(table)
     table.command("suspend", by="direction", reason="order of the direction")
-    _breakdown(table)
+    breakdown(table)
     block_or_fall(table)
     resume(table, "order of the direction")
     restore(table)
@@ -108,9 +110,9 @@ def suspend_idle(table: SimTable) -> None:
 @scenario(weight=0.5)
 def close_running(table: SimTable) -> None:
     """The direction closes the table while the ball runs; it is opened again."""
-    _running(table)
+    running(table)
     table.command("close", by="direction", reason="order of the direction")
-    _breakdown(table)
+    breakdown(table)
     block_or_fall(table)
     table.put_ball_back()
     table.command("open")

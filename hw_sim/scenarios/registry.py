@@ -15,6 +15,7 @@ Play: TypeAlias = Callable[[SimTable], None]
 class Scenario:
     """`play` plays it; `about` describes it in a sentence; `weight` is how often a drawn evening contains it.
     `hasty`: how often a campaign contains it, whose people press early, late and wrongly; a demo's people don't.
+    `rare`: how often a campaign contains it, whose sensors go blind and slip; a demo's don't.
     `first_only`: only as the first scenario of an evening."""
 
     name: str
@@ -22,6 +23,7 @@ class Scenario:
     play: Play
     weight: float = 1.0
     hasty: float = 0.0
+    rare: float = 0.0
     french_only: bool = False
     first_only: bool = False
 
@@ -35,13 +37,18 @@ SCENARIOS: dict[str, Scenario] = {}
 
 
 def scenario(
-    *, weight: float = 1.0, hasty: float = 0.0, french_only: bool = False, first_only: bool = False
+    *,
+    weight: float = 1.0,
+    hasty: float = 0.0,
+    rare: float = 0.0,
+    french_only: bool = False,
+    first_only: bool = False,
 ) -> Callable[[Play], Play]:
     """Register a function under its name; the first line of its docstring describes it."""
 
     def register(play: Play) -> Play:
         name, about = play.__name__, (play.__doc__ or "").partition("\n")[0]
-        SCENARIOS[name] = Scenario(name, about, play, weight, hasty, french_only, first_only)
+        SCENARIOS[name] = Scenario(name, about, play, weight, hasty, rare, french_only, first_only)
         return play
 
     return register

@@ -8,12 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hw_sim.evening import repeatable
-from hw_sim.whole.plan import Fault
+from hw_sim.whole.plan import LAYOUTS, Fault
 
 if TYPE_CHECKING:
     from hw_sim.whole.house import House
     from hw_sim.whole.line import SimLine
 
+BEAMS, READERS = (len(angles) for angles in (LAYOUTS["board"].beams_deg, LAYOUTS["board"].readers_deg))
 SETTLE_S = {
     "daemon_killed": 5.0,
     "host_power": 8.0,
@@ -176,6 +177,41 @@ class Faults:
 
     def _wheel_misfires(self, fault: Fault) -> None:
         self._set(fault, self._house.head, "misfires", (True, False))
+
+    # --- the sensors -----------------------------------------------------------------------------------------------
+
+    def _disc_slips(self, fault: Fault) -> None:
+        self._house.sight.slipped += round(fault.amount)
+
+    _disc_slips_back = _disc_slips
+
+    def _beam_blind(self, fault: Fault) -> None:
+        self._sees(fault, self._house.sight.blind, f"beam/{round(fault.amount) % BEAMS}")
+
+    def _beams_blind(self, fault: Fault) -> None:
+        for beam in (round(fault.amount), round(fault.amount) + 1):
+            self._sees(fault, self._house.sight.blind, f"beam/{beam % BEAMS}")
+
+    def _reader_blind(self, fault: Fault) -> None:
+        self._sees(fault, self._house.sight.blind, f"reader/{round(fault.amount) % READERS}")
+
+    def _readers_blind(self, fault: Fault) -> None:
+        for reader in range(READERS):
+            self._sees(fault, self._house.sight.blind, f"reader/{reader}")
+
+    def _beam_late(self, fault: Fault) -> None:
+        self._sees(fault, self._house.sight.late, f"beam/{round(fault.amount) % BEAMS}")
+
+    def _reader_late(self, fault: Fault) -> None:
+        self._sees(fault, self._house.sight.late, f"reader/{round(fault.amount) % READERS}")
+
+    def _sees(self, fault: Fault, badly: Counter[str], sensor: str) -> None:
+        badly[sensor] += 1
+
+        def again() -> None:
+            badly[sensor] -= 1
+
+        self._later(fault, partial(again))
 
     # --- broker and settlement ---------------------------------------------------------------------------------------
 

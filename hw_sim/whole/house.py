@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 import msgspec
 
@@ -17,7 +17,7 @@ from hw_sim.cable import Cable
 from hw_sim.cammegh.coups import Model
 from hw_sim.configuration import board_setup
 from hw_sim.evening import repeatable
-from hw_sim.events import End, ForeignObject, SimEvent, TableCommand
+from hw_sim.events import End, ForeignObject, Sighting, SimEvent, TableCommand
 from hw_sim.live_table import LiveTable
 from hw_sim.people import outcome_name
 from hw_sim.rotor import Rotor
@@ -32,9 +32,10 @@ from hw_sim.whole.line import SimLine
 from hw_sim.whole.people import TABLE, Panel, People
 from hw_sim.whole.plan import BOARDS, HEADS, HEADS_ALONE, LAYOUTS, WIRED, Plan
 from hw_sim.whole.settlement import Settlement
+from hw_sim.whole.sight import Sight
 from hw_sim.whole.timeline import Timeline
 from hw_sim.whole.wires import BUTTONS, SimWires
-from hw_sim.whole.witness import Published, Round, Span, TrueCoup, Witness
+from hw_sim.whole.witness import Published, Round, TrueCoup, TrueRun, Witness
 from hw_sim.world import us
 
 ROOT = f"wheel/v1/house/{TABLE}/"
@@ -101,6 +102,7 @@ class House:
             self.lines["head"] = SimLine(self.timeline, self.head)
         self.wires = SimWires(layout, self.computer.monotonic_ns, lambda: table.world.rotor, self.timeline)
         self.sensors = self.wires if plan.source in WIRED else next(iter(self.lines.values()))
+        self.sight = Sight(self.timeline, layout.rotor_ticks, self.sensors.feed)
         self.broker = SimBroker(self.timeline)
         self.broker.listeners.append(self._hear)
         self.settlement = Settlement(self._publish)
@@ -149,7 +151,9 @@ class House:
             case ForeignObject(present=present):
                 self.put_object(present=present)
                 return
-        self.sensors.feed(event)
+        if isinstance(event, Sighting):
+            self.witness.sightings.append(event.t_us)
+        self.sight.see(event)
 
     def _say(self, command: TableCommand) -> None:
         """At a panel; when no answer comes, with a button. Who stops play there has one for "rien va"."""
@@ -206,7 +210,9 @@ class House:
         for run, following in zip_longest(runs, runs[1:]):
             until_s = math.inf if following is None else following.t_s
             if run.laps >= LAPS_NEEDED:
-                self.witness.runs.append(Span(us(run.t_s), us(run.end_s)))
+                passes = run.passes(self.live.table.layout.beams_deg)
+                known_us = us(next(islice(passes, 1, None))[0])
+                self.witness.runs.append(TrueRun(us(run.t_s), us(run.end_s), known_us))
             fallen = next((one for one in world.falls if run.t_s < one.rest_s < until_s), None)
             if fallen is not None and us(run.t_s) not in self._launched and _is_valid(run, fallen.rest_s, world.rotor):
                 self._coup(us(run.t_s), us(fallen.rest_s), fallen.number)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 TABLE = "wheel-1"
 """The table's name, which the logins of its people end in."""
-READY_S = 60.0
-"""Once faults have ended, a table whose people do what it says is ready for the next coup within this."""
+READY_S = 75.0
+"""Once faults have ended, a table whose people do what it says is ready for the next coup within this. The longest way
+is that of a ball which readers see in a wrong pocket: "tout va", "suspend", and "resume" with its number."""
 LOOK_S = 1.0
 """People look so often."""
 SETTLES_S = 3.0
@@ -186,6 +187,8 @@ class People:
                 return RESTART
             case "repair" if table["failing"] == ["rotor/place"]:
                 return "name_place"
+            case "put_back" if house.live.table.ball_is_in(table["last_number"]):
+                return "doubt_place"
             case _ if code in WAITS:
                 return LOOK
             case "number" | "fall_or_stop":
@@ -208,6 +211,8 @@ class People:
                 yield from live.play(SimTable.spin_rotor)
             case "name_place":
                 yield from self._name_place()
+            case "doubt_place":
+                yield from self._doubt_place()
             case "restart_board":
                 yield from live.wait(TECHNICIAN_S)
                 house.lines["board"].power(on=False)
@@ -233,6 +238,16 @@ class People:
         word = "resume" if "resume" in house.panel.table["waiting_codes"] else "open"
         house.panel.say(word, reason="the ball lies there", number=live.table.last_number)
         yield from live.wait(LOOK_S)
+
+    def _doubt_place(self) -> Iterator[SimEvent]:
+        """The ball lies where it belongs, and the table says that it does not. "Tout va" is refused with what to do."""
+        house, live = self._house, self._house.live
+        word = house.panel.say("tout_va", reason="the ball lies there")
+        yield from live.wait(PLACE_SEEN_S)
+        if word.reply is not None and not word.reply["done"]:
+            house.panel.say("suspend", by="direction", reason=word.reply["why"])
+            yield from live.wait(SETTLES_S)
+            yield from self._name_place()
 
     def _answer(self) -> Iterator[SimEvent]:
         """A number awaits the chef: he has seen whether the coup was good, and where the ball lies."""

@@ -104,7 +104,8 @@ LINES: Collection[Source] = ("board", *HEADS)
 BOARD: tuple[Source, ...] = ("board",)
 BOARDS: Collection[Source] = ("board", "slingshot_board")
 SEEN: Collection[Source] = (*BOARDS, *WIRED)
-"""With a line to a device, and with a sensor of foreign objects."""
+READ: Collection[Source] = ("board", "pins")
+"""With a line to a device, with a sensor of foreign objects, and with pocket readers."""
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -144,6 +145,15 @@ KINDS: Mapping[str, Kind] = {
     "noise": Kind("of all bytes `amount` are lost, others come as often", (2, 20), (0.0002, 0.02), at=LINES),
     "damage": Kind("one byte in 500 arrives as another, both ways", (5, 30), is_harmless=True, at=BOARD),
     "all_power": Kind("everything loses its power, and gets it back part by part", (2, 30)),
+    # The sensors; of those of one kind `amount` says which. The disc has 37 ticks, so 36 are one back
+    "disc_slips": Kind("the encoder's disc slips, by `amount` ticks", (0, 0), (2, 35), at=BOARD),
+    "disc_slips_back": Kind("the encoder's disc slips, by `amount` ticks", (0, 0), (-35, -2), at=BOARD),
+    "beam_blind": Kind("a beam sees nothing", (5, 90), (0, 100), at=SEEN),
+    "beams_blind": Kind("two adjacent beams see nothing", (5, 90), (0, 100), at=SEEN),
+    "reader_blind": Kind("a reader sees nothing", (5, 90), (0, 100), at=READ),
+    "readers_blind": Kind("no reader sees anything", (5, 90), at=READ),
+    "beam_late": Kind("a beam reports a pass 30 ms late", (5, 90), (0, 100), at=SEEN),
+    "reader_late": Kind("a reader reports a ball 30 ms late", (5, 90), (0, 100), at=READ),
     # The wheel's own head
     "wheel_stops": Kind("a SlingShot 2 stops its own game", at=SLINGSHOTS),
     "wheel_misfires": Kind("the launch of a SlingShot 2 fails", (6, 60), at=SLINGSHOTS),
@@ -171,22 +181,23 @@ AT_S: Mapping[Mark, tuple[float, float]] = {"start": (0.0, 32.0), "launch": (-1.
 MANNERS: tuple[Manner, ...] = ("prompt", "prompt", "prompt", "late", "twice", "wrong")
 
 
-def draw_plan(seed: str, source: Source, *, without: Collection[str] = ()) -> Plan:
-    """The evening of that seed. Faults of the kinds in `without` are left out, and nothing else differs."""
+def draw_plan(seed: str, source: Source, *, without: Collection[str] = (), only: Collection[str] = KINDS) -> Plan:
+    """The evening of that seed, with faults of the kinds in `only`. Those of the kinds in `without` are left out, and
+    nothing else differs."""
     rng = repeatable(f"whole {seed}")
     left_out = NOT_OF_THE_WHOLE if source == "board" else NOT_OF_THE_WHOLE | OF_A_BOARD
     scenarios = [one for one in drawable(LAYOUTS[source]) if one.name not in left_out]
     if source in HEADS:
         scenarios = [one for one in scenarios if one.name in OF_A_HEAD]
-    weights = [one.weight + one.hasty for one in scenarios]
+    weights = [one.weight + one.rare + one.hasty for one in scenarios]
     names = [one.name for one in rng.choices(scenarios, weights, k=rng.randint(*COUPS))]
     coups = tuple(Coup(name, rng.choice(MANNERS)) for name in names)
-    drawn = [_draw_fault(rng, source, len(coups)) for _ in range(rng.randint(*FAULTS))]
+    drawn = [_draw_fault(rng, source, len(coups), only) for _ in range(rng.randint(*FAULTS))]
     return Plan(seed, source, coups, tuple(one for one in drawn if one.kind not in without))
 
 
-def _draw_fault(rng: random.Random, source: Source, coups: int) -> Fault:
-    name = rng.choice([name for name, kind in KINDS.items() if source in kind.at])
+def _draw_fault(rng: random.Random, source: Source, coups: int, only: Collection[str]) -> Fault:
+    name = rng.choice([name for name, kind in KINDS.items() if source in kind.at and name in only])
     kind = KINDS[name]
     mark = rng.choice(list(AT_S))
     at_s, for_s, amount = (round(rng.uniform(*span), 4) for span in (AT_S[mark], kind.for_s, kind.amount))

@@ -23,6 +23,15 @@ class TrueCoup:
 
 
 @dataclass(frozen=True)
+class TrueRun:
+    """A launched ball ran on the track: from when to when, and when it passed its second beam."""
+
+    from_us: int
+    to_us: int
+    second_pass_us: int
+
+
+@dataclass(frozen=True)
 class Published:
     """A message as the broker took it first."""
 
@@ -69,8 +78,10 @@ class Witness:
     rounds: list[Round] = field(default_factory=list)
     logged: list[tuple[int, str, str]] = field(default_factory=list)
     """The daemon's log: when, level, event."""
-    runs: list[Span] = field(default_factory=list)
-    """From when to when a launched ball ran on the track, three laps or more."""
+    runs: list[TrueRun] = field(default_factory=list)
+    """The runs of three laps or more."""
+    sightings: list[int] = field(default_factory=list)
+    """When a lying ball was under a reader, which need not have seen it."""
     troubles: list[str] = field(default_factory=list)
     """What is wrong whatever else happened."""
 

@@ -207,20 +207,36 @@ ABOUT: Mapping[str, str] = {
     "ball_lifted_at_rest": (
         "On soulève la bille avant que son numéro soit prouvé : le chef confirme le numéro, ou dit rien va."
     ),
+    "beam_blind": (
+        "Un faisceau sur quatre ou plus ne voit rien, un coup ou plus : ils valent, et c'est annoncé au troisième."
+    ),
     "beam_fails_at_rest": (
         "Un faisceau échoue à son autotest quand la bille est au repos et son numéro pas encore prouvé : il vaut."
     ),
+    "beam_fails_in_the_fall": "Un faisceau échoue à son autotest quand la bille a quitté la piste : le coup vaut.",
     "beam_spared": (
         "Un faisceau sur quatre ou plus échoue à son autotest en pleine course : les autres prouvent le coup."
     ),
     "bouler_change": "Un autre bouleur prend la place entre deux coups.",
     "breakdown_idle": "Le câble lâche entre deux coups : la table est suspendue, reprise, et continue.",
     "breakdown_link": "Le câble entre la carte et l'ordinateur lâche pendant que la bille tourne.",
-    "breakdown_sensor": ("Un capteur que les autres ne remplacent pas échoue à son autotest en pleine course."),
+    "breakdown_sensor": "Un capteur que les autres ne remplacent pas échoue à son autotest en pleine course.",
     "chef_void": "Le chef de table déclare nul le coup en cours.",
     "close_running": "La direction ferme la table pendant que la bille tourne ; elle est rouverte.",
     "confirmed_too_early": (
         "Le chef confirme de faux numéros pendant la course et avant la preuve : c'est le numéro prouvé qui compte."
+    ),
+    "disc_slips_before_the_answer": (
+        "Le disque du codeur glisse pendant qu'un numéro attend le chef : il confirme, et nomme la case de la bille."
+    ),
+    "disc_slips_idle": (
+        "Le disque du codeur glisse entre deux coups : on nomme la case de la bille, et le numéro suivant est juste."
+    ),
+    "disc_slips_in_operations": (
+        "Le disque du codeur glisse après un numéro : quelqu'un nomme la case de la bille, et le suivant est juste."
+    ),
+    "disc_slips_running": (
+        "Le disque du codeur glisse en pleine course : une panne ; quelqu'un nomme la case de la bille."
     ),
     "early_launch": "Un coup valable, puis un lancement avant la fin de ses opérations.",
     "first_coup_void": (
@@ -238,6 +254,12 @@ ABOUT: Mapping[str, str] = {
     "launch_while_closed": (
         "La bille d'une table fermée est lancée : un avis, pas de coup ; puis la table ouvre pour un coup valable."
     ),
+    "launched_again_at_rest": (
+        "La bille est reprise et relancée avant la preuve de son numéro : le chef confirme le numéro."
+    ),
+    "link_cut_at_launch": (
+        "Le câble est coupé juste après le deuxième passage d'un lancement : une panne, et tout va est dû."
+    ),
     "number_after_void": "La bille d'un coup nul tombe dans une case : c'est une preuve, pas un résultat.",
     "object_after": "Un jeton tombe dans le cylindre après la preuve du numéro, et on l'enlève : le numéro vaut.",
     "object_before_launch": (
@@ -252,6 +274,15 @@ ABOUT: Mapping[str, str] = {
     "obstacle_rotor_stops": "La bille repose sur un obstacle et le cylindre s'arrête avant qu'elle tombe.",
     "operations_done_before_proof": (
         "Opérations terminées est pressé quand la bille est au repos sans preuve : cela compte à partir de la preuve."
+    ),
+    "reader_blind": (
+        "Un lecteur sur deux ou plus ne voit rien, un coup ou plus : ils valent, et c'est annoncé au troisième."
+    ),
+    "reader_spared": (
+        "Un lecteur sur deux ou plus échoue à son autotest en pleine course : les autres prouvent le numéro."
+    ),
+    "readers_blind": (
+        "Aucun lecteur ne voit la bille tombée, une main arrête peut-être le cylindre : le chef donne le numéro."
     ),
     "rien_ne_va_plus_by_mistake": (
         "Rien ne va plus est dit par erreur avant le lancement, faites vos jeux l'annule : un coup valable."
@@ -276,7 +307,14 @@ ABOUT: Mapping[str, str] = {
         "Une main arrête le cylindre quand la bille est au repos, avant la preuve : le chef doit peut-être confirmer."
     ),
     "rotor_stops_running": "Une main arrête le cylindre pendant que la bille tourne.",
+    "rotor_stops_shortly": "Une main arrête le cylindre une seconde environ pendant la course, et le relance : nul.",
     "same_direction": "La bille est lancée dans le sens du cylindre.",
+    "second_ball": (
+        "On jette une seconde bille pendant la chute : deux ne font pas un numéro, et le chef consulté dit rien va."
+    ),
+    "sensor_fails_at_rest": (
+        "Le câble ou l'unique lecteur lâche avant la preuve du numéro : le chef confirme le numéro."
+    ),
     "stray_idle": (
         "Un faisceau donne une impulsion quand la bille est dans sa case : pas de lancement, puis un coup valable."
     ),
@@ -290,6 +328,9 @@ ABOUT: Mapping[str, str] = {
     "too_weak_one_pass": "La bille ne croise qu'un ou deux faisceaux, puis se trouve dans une autre case.",
     "tout_va_at_once": (
         "Après un coup nul le chef dit tout va avant qu'un lecteur ait vu la bille : accordé dès que l'un l'a vue."
+    ),
+    "two_beams_blind": (
+        "Deux faisceaux voisins sur quatre ne voient rien : la course n'est pas vue entière, le chef peut dire rien va."
     ),
     "valid": "Un coup ordinaire : lancement, rien ne va plus pendant la course, un numéro.",
     "valid_few_laps": "Un lancement faible qui fait tout de même ses trois tours, de justesse.",

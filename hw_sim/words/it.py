@@ -199,20 +199,36 @@ ABOUT: Mapping[str, str] = {
     "ball_lifted_at_rest": (
         "La pallina è sollevata prima che il numero sia provato: il capo tavolo lo conferma, o dice rien va."
     ),
+    "beam_blind": (
+        "Una fotocellula su quattro o più non vede nulla, un colpo o più: valgono, e al terzo lo si annuncia."
+    ),
     "beam_fails_at_rest": (
         "Una fotocellula fallisce l'autotest quando la pallina è ferma e il numero non è ancora provato: vale."
     ),
-    "beam_spared": (
-        "Una fotocellula su quattro o più fallisce l'autotest durante la corsa: le altre provano il colpo."
+    "beam_fails_in_the_fall": (
+        "Una fotocellula fallisce l'autotest quando la pallina ha lasciato la pista: il colpo vale."
     ),
+    "beam_spared": "Una fotocellula su quattro o più fallisce l'autotest durante la corsa: le altre provano il colpo.",
     "bouler_change": "Un altro bouleur subentra tra due colpi.",
     "breakdown_idle": "Il cavo si guasta tra due colpi: il tavolo è sospeso, ripreso, e continua.",
     "breakdown_link": "Il cavo tra scheda e computer si guasta mentre la pallina gira.",
-    "breakdown_sensor": ("Un sensore che gli altri non sostituiscono fallisce l'autotest durante la corsa."),
+    "breakdown_sensor": "Un sensore che gli altri non sostituiscono fallisce l'autotest durante la corsa.",
     "chef_void": "Il capo tavolo dichiara nullo il colpo in corso.",
     "close_running": "La direzione chiude il tavolo mentre la pallina gira; viene riaperto.",
     "confirmed_too_early": (
         "Il capo tavolo conferma numeri sbagliati durante la corsa e prima della prova: conta quello provato."
+    ),
+    "disc_slips_before_the_answer": (
+        "Il disco dell'encoder slitta mentre un numero attende il capo: conferma, e nomina la casella della pallina."
+    ),
+    "disc_slips_idle": (
+        "Il disco dell'encoder slitta tra due colpi: si nomina la casella della pallina, e il numero dopo è giusto."
+    ),
+    "disc_slips_in_operations": (
+        "Il disco dell'encoder slitta dopo un numero: qualcuno nomina la casella della pallina, e il seguente è giusto."
+    ),
+    "disc_slips_running": (
+        "Il disco dell'encoder slitta durante la corsa: un guasto; qualcuno nomina la casella della pallina."
     ),
     "early_launch": "Un colpo valido, poi un lancio prima della fine delle operazioni.",
     "first_coup_void": (
@@ -230,6 +246,12 @@ ABOUT: Mapping[str, str] = {
     "launch_while_closed": (
         "La pallina di un tavolo chiuso è lanciata: un avviso, nessun colpo; poi il tavolo apre per un colpo valido."
     ),
+    "launched_again_at_rest": (
+        "La pallina è ripresa e rilanciata prima della prova del numero: il capo tavolo conferma il numero."
+    ),
+    "link_cut_at_launch": (
+        "Il cavo è tagliato subito dopo il secondo passaggio di un lancio: un guasto, e tutto vale è dovuto."
+    ),
     "number_after_void": "La pallina di un colpo nullo cade in una casella: è una prova, non un risultato.",
     "object_after": "Una fiche cade nel cilindro dopo la prova del numero, e si toglie: il numero vale.",
     "object_before_launch": "Una fiche cade nel cilindro tra due colpi e si toglie prima del lancio: un colpo valido.",
@@ -240,6 +262,11 @@ ABOUT: Mapping[str, str] = {
     "obstacle_rotor_stops": "La pallina poggia su un ostacolo e il cilindro si ferma prima che cada.",
     "operations_done_before_proof": (
         "Operazioni finite è premuto quando la pallina è ferma senza prova: conta dalla prova in poi."
+    ),
+    "reader_blind": "Un lettore su due o più non vede nulla, un colpo o più: valgono, e al terzo lo si annuncia.",
+    "reader_spared": "Un lettore su due o più fallisce l'autotest durante la corsa: gli altri provano il numero.",
+    "readers_blind": (
+        "Nessun lettore vede la pallina caduta, forse una mano ferma il cilindro: il capo tavolo dà il numero."
     ),
     "rien_ne_va_plus_by_mistake": (
         "Rien ne va plus è detto per errore prima del lancio, faites vos jeux lo annulla: un colpo valido."
@@ -262,7 +289,14 @@ ABOUT: Mapping[str, str] = {
         "Una mano ferma il cilindro quando la pallina è ferma, prima della prova: forse il capo deve confermare."
     ),
     "rotor_stops_running": "Una mano ferma il cilindro mentre la pallina gira.",
+    "rotor_stops_shortly": "Una mano ferma il cilindro per circa un secondo durante la corsa, e lo rilancia: nullo.",
     "same_direction": "La pallina è lanciata nel senso del cilindro.",
+    "second_ball": (
+        "Si getta una seconda pallina durante la caduta: due non fanno un numero, e il capo interpellato dice rien va."
+    ),
+    "sensor_fails_at_rest": (
+        "Il cavo o l'unico lettore si guasta prima della prova del numero: il capo tavolo conferma il numero."
+    ),
     "stray_idle": (
         "Una fotocellula dà un impulso mentre la pallina è nella casella: nessun lancio, poi un colpo valido."
     ),
@@ -276,6 +310,9 @@ ABOUT: Mapping[str, str] = {
     "too_weak_one_pass": "La pallina incrocia solo una o due fotocellule, poi si trova in un'altra casella.",
     "tout_va_at_once": (
         "Dopo un colpo nullo il capo dice tout va prima che un lettore veda la pallina: vale quando uno l'ha vista."
+    ),
+    "two_beams_blind": (
+        "Due fotocellule vicine su quattro non vedono nulla: la corsa non è vista intera, il capo può dire rien va."
     ),
     "valid": "Un colpo ordinario: lancio, rien ne va plus durante la corsa, un numero.",
     "valid_few_laps": "Un lancio debole che fa comunque i suoi tre giri, di poco.",

@@ -40,10 +40,12 @@ def test_a_sensor_that_alone_sees_nothing_is_reported_once_by_the_third_coup(sen
     assert {(result["margin"] < 0.8, result["margin_of"]) for result in results[1:]} == {(True, "sight")}
 
 
-def test_sensors_that_all_see_are_not_reported() -> None:
-    evening = Evening().open()
+@pytest.mark.parametrize("readers_deg", [FRENCH.readers_deg, (30,)])
+def test_sensors_that_all_see_are_not_reported(readers_deg: tuple[float, ...]) -> None:
+    evening = Evening(msgspec.structs.replace(FRENCH, readers_deg=readers_deg)).open()
     for number in (8, 30, 5):
-        evening.coup(number)
+        evening.run()
+        evening.fall(number)
         evening.wait(30)
         assert evening.say("operations_done").done
     assert "sensor_trouble" not in evening.notices()

@@ -9,6 +9,8 @@ import pytest
 
 from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import COMBINED
+from wheeld.core.observations import Observation, Sighting
+from wheeld.core.step import Step
 from wheeld.core.tracking.observer import Observer
 
 NAMED = "the ball lies there, all saw it"
@@ -96,6 +98,30 @@ def test_after_a_slip_every_number_is_right_and_play_goes_on(begin: Callable[[],
         assert evening.say("operations_done").done
         evening.wait(3)
     assert [result["number"] for result in evening.of("result")[before:]] == [36, 5]
+
+
+class Jittering(Evening):
+    """Readers that see the ball a little early and a little late in turns."""
+
+    early_us = 1_500
+
+    def observe(self, seen: Observation) -> Step:
+        if isinstance(seen, Sighting):
+            self.early_us = -self.early_us
+            seen = msgspec.structs.replace(seen, t_us=seen.t_us + self.early_us)
+        return super().observe(seen)
+
+
+def test_a_slip_by_half_a_turn_is_found_whichever_way_round_each_sighting_shows_it() -> None:
+    evening = Jittering().open()
+    evening.wait(5)
+    evening.slip(FRENCH.rotor_ticks // 2)
+    evening.wait(1)
+    play_on(evening)
+    evening.wait(3)
+    evening.run()
+    evening.fall(36)
+    assert [result["number"] for result in evening.of("result")] == [36]
 
 
 def test_a_number_that_awaits_the_chef_goes_on_awaiting_and_the_place_is_found_after_his_word() -> None:

@@ -15,6 +15,7 @@ from hw_sim.evening import Evening, Mark, UnknownScenarioError, campaign_evening
 from hw_sim.events import End, TableCommand
 from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
+from hw_sim.scenarios.unseen import BLIND_COUPS
 from hw_sim.table import Outcome, SimTable, laps_safe
 from hw_sim.wheel import Layout, Track
 from hw_sim.world import us
@@ -22,6 +23,8 @@ from tests.hw_sim.log_reader import Log
 
 CASES = [(name, seed) for name in SCENARIOS for seed in range(4)]
 SEEDS = range(8)
+NOT_BY_PASSES = ("lap_margin", "beam_spared", "beam_blind", "launched_again_at_rest")
+"""A beam that fails or is blind reports nothing; a ball that is launched again passes once more."""
 
 
 @cache
@@ -97,7 +100,7 @@ def test_results_have_their_laps_in_the_passes(name: str, seed: int) -> None:
     evening, log = played(name, seed)
     beams = len(evening.header["beams_deg"])
     last = evening.truth[-1]
-    if last["kind"] != "result" or name in ("lap_margin", "beam_spared"):  # a beam that fails reports nothing
+    if last["kind"] != "result" or name in NOT_BY_PASSES:
         return
     run = _last_run(log)
     strays = 1 if name == "stray_pulse" else 0
@@ -130,6 +133,8 @@ def test_the_ball_runs_against_the_rotor_or_with_it(name: str, seed: int, *, aga
 
 def _evidence(log: Log, cause: str, scenario: str) -> list[int]:
     """The moments in the log at which such a void can have its evidence."""
+    if scenario == "disc_slips_running":
+        return log.times("rotor")
     if cause == "breakdown":
         by_people = log.times("command", name="suspend") + log.times("command", name="close")
         return log.times("sensor", ok=False) + by_people
@@ -254,12 +259,13 @@ def test_campaign_evenings_come_at_all_tables_and_play_everything() -> None:
         scenario.name
         for evening in evenings
         for scenario in drawable(evening.world.layout)
-        if scenario.weight or scenario.hasty
+        if scenario.weight or scenario.rare or scenario.hasty
     }
     assert set(played) == here | {"first_coup_void"}
     results = sum(outcome["kind"] == "result" for evening in evenings for outcome in evening.truth)
     assert results > 0.5 * sum(len(evening.truth) for evening in evenings)
-    assert all(3 <= len(evening.truth) <= 4 for evening in evenings)
+    longest = max(BLIND_COUPS)
+    assert all(3 <= len(evening.truth) < 3 + longest for evening in evenings)
 
 
 def test_patient_people_press_once_and_hasty_ones_twice_early_and_late() -> None:
@@ -301,7 +307,7 @@ def test_a_campaign_evening_is_repeatable_and_loses_no_time() -> None:
     assert list(first.events()) == list(second.events())
     assert list(first.events()) != list(campaign_evening("b", 10).events())
     seconds = [campaign_evening(str(seed), 10).end_s / 10 for seed in range(20)]
-    assert sum(seconds) / 20 < 40
+    assert sum(seconds) / 20 < 45
 
 
 def test_a_campaign_of_margins_launches_nothing_else() -> None:

@@ -34,8 +34,8 @@ def notice(name: str, t: int, coup: int = 1, **figures: Any) -> Message:
     return Message(t, "notice", {"notice": name, "coup": coup, "figures": figures})
 
 
-def state(name: str, t: int) -> Message:
-    return Message(t, "table", {"state": name})
+def state(name: str, t: int, bets: str = "closed") -> Message:
+    return Message(t, "table", {"state": name, "bets": bets})
 
 
 def came_out(number: int, laps: float = 8.0) -> Outcome:

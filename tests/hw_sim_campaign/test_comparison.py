@@ -57,7 +57,13 @@ def test_a_pair_is_what_it_is(kind: Kind, truth: list[Outcome], messages: list[M
 
 
 def test_the_pairs_have_every_kind_that_a_pair_can_be() -> None:
-    assert {kind for kind, _, _ in PAIRS} == set(KINDS) - {"stranded", "chef_voided"}
+    assert {kind for kind, _, _ in PAIRS} == set(KINDS) - {
+        "stranded",
+        "bets_open",
+        "untold",
+        "false_alarm",
+        "chef_voided",
+    }
 
 
 def test_only_what_the_law_lets_pass_is_fine() -> None:
@@ -179,6 +185,41 @@ def test_a_table_that_waits_for_people_who_have_gone_is_stranded(name: str) -> N
     assert [each.kind for each in comparer.compared[0].comparisons] == ["right", "stranded"]
 
 
+@pytest.mark.parametrize(
+    ("shown", "kinds"),
+    [
+        ([], ["right"]),
+        ([("open", OUT_US - 9), ("closed", OUT_US - 8)], ["right"]),
+        ([("open", OUT_US - 9), ("closed", OUT_US + 1), ("open", OUT_US + 9)], ["right", "bets_open"]),
+    ],
+    ids=["never open", "closed in time", "closed too late"],
+)
+def test_bets_are_closed_by_the_time_that_the_truth_gives(shown: list[tuple[str, int]], kinds: list[Kind]) -> None:
+    comparer = _listening([{**came_out(17), "closed_t": OUT_US}], [came_out(4)])
+    for bets, t_us in shown:
+        comparer.receive(state("ball_running", t_us, bets))
+    comparer.receive(result(17))
+    comparer.receive(state("faites_vos_jeux", 25_000_000, "open"))
+    comparer.finish()
+    assert [each.kind for each in comparer.compared[0].comparisons] == kinds
+    assert comparer.compared[0].in_step
+
+
+@pytest.mark.parametrize(
+    ("blind", "told", "kinds"),
+    [(3, "beam/2", []), (3, None, ["untold"]), (3, "beam/1", ["untold", "false_alarm"]), (2, None, [])],
+)
+def test_people_are_told_of_a_blind_sensor_and_of_no_other(blind: int, told: str | None, kinds: list[Kind]) -> None:
+    numbers = [came_out(number) for number in (17, 4, 9)]
+    comparer = _listening([{**one, "blind": "beam/2"} if at < blind else one for at, one in enumerate(numbers)])
+    for number in (17, 4, 9):
+        comparer.receive(result(number))
+    if told is not None:
+        comparer.receive(notice("sensor_trouble", OUT_US, sensor=told, what="blind"))
+    comparer.finish()
+    assert [each.kind for each in comparer.compared[0].comparisons] == ["right"] * 3 + kinds
+
+
 def test_a_table_in_ball_running_may_still_publish_a_verdict() -> None:
     comparer = _listening([came_out(17)], [came_out(4)])
     comparer.receive(result(17))
@@ -217,6 +258,6 @@ def test_a_table_that_is_suspended_while_no_coup_runs_is_noted(published: list[M
 
 def test_a_person_who_suspends_the_table_is_no_idle_suspension() -> None:
     comparer = SpanComparer([Span(0, 0, ())], TWO_BEAMS)
-    comparer.receive(Message(OUT_US, "table", {"state": "suspended", "by": "chef"}))
+    comparer.receive(Message(OUT_US, "table", {"state": "suspended", "bets": "closed", "by": "chef"}))
     comparer.finish()
     assert comparer.compared[0].suspensions == ()

@@ -21,7 +21,7 @@ from tests.hw_sim.log_reader import Log
 from tests.hw_sim_campaign.messages import state, void
 from tests.hw_sim_campaign.stand_in import stand_in
 
-COUP = "short/3/2"
+COUP = "short/5/2"
 TIMELINE = Timeline(
     beams=2,
     readers=1,

@@ -1,4 +1,5 @@
 """`python -m tests.whole EVENINGS SEED JOBS`: so many evenings, what was injected, and what was found, made smaller.
+After these, kinds of faults: no others are injected.
 
 With a plan, a line of JSON, in place of the numbers it plays that one and prints its day.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,12 +44,12 @@ class Tally(NamedTuple):
     found: list[Found]
 
 
-def some(seed: str, first: int, last: int) -> Tally:
+def some(seed: str, first: int, last: int, only: Collection[str]) -> Tally:
     """The evenings of those numbers."""
     injected, verdicts, seconds, found = Counter[str](), 0, 0.0, list[Found]()
     began_s = time.process_time()
     for index in range(first, last):
-        plan = plan_of(seed, index)
+        plan = plan_of(seed, index, only)
         ended = one(plan)
         injected += ended.injected
         verdicts += ended.verdicts
@@ -66,11 +67,11 @@ def one(plan: Plan) -> Ended:
         return Ended((f"crashed: {wrong!r}",), Counter(), 0, 0.0, "")
 
 
-def run(evenings: int, seed: str, jobs: int) -> int:
+def run(evenings: int, seed: str, jobs: int, only: Collection[str]) -> int:
     """Play them all; print what is found at once, and the report at the end. Returns the exit code."""
     began_s = time.monotonic()
     tallies, done = list[Tally](), 0
-    for tally in _tallies(evenings, seed, jobs):
+    for tally in _tallies(evenings, seed, jobs, only):
         tallies.append(tally)
         done += tally.evenings
         for each in tally.found:
@@ -85,10 +86,11 @@ def run(evenings: int, seed: str, jobs: int) -> int:
     return min(len(found), 1)
 
 
-def _tallies(evenings: int, seed: str, jobs: int) -> Iterator[Tally]:
+def _tallies(evenings: int, seed: str, jobs: int, only: Collection[str]) -> Iterator[Tally]:
     """Of some evenings each, as they are done."""
     with ProcessPoolExecutor(jobs) as pool:
-        asked = [pool.submit(some, seed, first, min(first + CHUNK, evenings)) for first in range(0, evenings, CHUNK)]
+        firsts = range(0, evenings, CHUNK)
+        asked = [pool.submit(some, seed, first, min(first + CHUNK, evenings), only) for first in firsts]
         yield from (future.result() for future in as_completed(asked))
 
 
@@ -141,8 +143,8 @@ def main() -> int:
         for line in day(from_text(sys.argv[1])):
             say(line)
         return 0
-    evenings, seed, jobs = sys.argv[1:4]
-    return run(int(evenings), seed, int(jobs))
+    evenings, seed, jobs, *kinds = sys.argv[1:]
+    return run(int(evenings), seed, int(jobs), kinds)
 
 
 if __name__ == "__main__":

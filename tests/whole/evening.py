@@ -6,18 +6,22 @@ import hashlib
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import HEADS, Plan, Source, draw_plan
+from hw_sim.whole.plan import HEADS, KINDS, Plan, Source, draw_plan
 from tests.whole.daemon import play
 from tests.whole.oracles import problems
 
-NOT_YET: dict[str, str] = {}
-"""Kinds of faults that the program does not bear yet, and why. They are drawn and left out; a line that is taken away
-here switches its kind on."""
+NOT_YET: dict[str, str] = {
+    "beams_blind": "a run that two adjacent beams of four miss is not yet known as one",
+    "disc_slips": "a disc that slips while the line counts as failing is not known to have slipped",
+    "disc_slips_back": "as disc_slips",
+}
+"""Kinds of faults that the program does not bear yet, and why. They are drawn and left out, unless they are asked for
+by name; a line that is taken away here switches its kind on."""
 SOURCES: tuple[Source, ...] = tuple(source for head in HEADS for source in ("board", "pins", "board", head))
 """What sees the wheel, evening by evening in turn: of four a board twice, pins once, a head once."""
 MEMORY = Path("/dev/shm")
@@ -34,9 +38,12 @@ class Ended(NamedTuple):
     digest: str
 
 
-def plan_of(seed: str, index: int) -> Plan:
-    """Evening number `index` of that seed."""
-    return draw_plan(f"{seed}/{index}", SOURCES[index % len(SOURCES)], without=NOT_YET)
+def plan_of(seed: str, index: int, only: Collection[str] = ()) -> Plan:
+    """Evening number `index` of that seed; with faults of the kinds in `only` alone, if there are any."""
+    kinds = only or KINDS
+    sources = [source for source in SOURCES if any(source in KINDS[kind].at for kind in kinds)]
+    without = () if only else NOT_YET
+    return draw_plan(f"{seed}/{index}", sources[index % len(sources)], without=without, only=kinds)
 
 
 def played(plan: Plan) -> Ended:

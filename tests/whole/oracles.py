@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import HEADS, KINDS
+from hw_sim.whole.plan import HEADS, HEADS_ALONE, KINDS
 from hw_sim.whole.settlement import Settlement
 from hw_sim.whole.witness import Published, Round, Span, TrueCoup, Witness, Word
 
@@ -22,6 +22,13 @@ TOLD_LATE_US = 3_000_000
 """A fault that is over may still be found out: a head's line counts as silent after 2 s."""
 HEAD_SILENCE_US = 1_000_000
 """A head speaks twice a second: by default its silence is a fault after 2 s."""
+LEFT_KNOWN_US = 3_000_000
+"""Two and a half gaps between four beams take the slowest ball 1.5 s, what a head reports is late by one, and a screen
+is looked at twice a second."""
+SENT_US = 300_000
+"""What a sensor saw is heard by then."""
+RUNNING = ("ball_running", "rien_ne_va_plus", "ball_on_obstacle")
+LAUNCHED_FROM = ("faites_vos_jeux", "rien_ne_va_plus")
 STARTED_US = 5_000_000
 """At the start of the evening nobody is connected yet."""
 ANSWER_US = 60_000_000
@@ -50,6 +57,9 @@ def problems(house: House) -> list[str]:
         *(f"unsafe: {one}" for one in _shown_open(house)),
         *(f"unsafe: {one}" for one in _opened_in_a_run(house)),
         *(f"unsafe: {one}" for one in _lost_numbers(witness)),
+        *(f"unsafe: {one}" for one in _open_after_the_run(house)),
+        *(f"unsafe: {one}" for one in _unjudged(house)),
+        *(f"wrong: {one}" for one in _voided_at_rest(house)),
         *(f"wrong: {one}" for one in _quiet_rounds(house)),
         *(f"untold: {one}" for one in _unanswered(house)),
         *(f"untold: {one}" for one in _untold(house)),
@@ -143,6 +153,56 @@ def _lost_numbers(witness: Witness) -> Iterator[str]:
         coup, cause = void.body["coup"], void.body["cause"]
         if void.t_us >= awaited.get(coup, math.inf) and cause != "chef":
             yield f"{_told(void)}: its number awaited the chef"
+
+
+def _open_after_the_run(house: House) -> Iterator[str]:
+    """Bets that are open in a run close as the ball leaves the track (rulebook 6), whatever anybody says. A head alone
+    does not report that."""
+    for run in house.witness.runs if house.plan.source not in HEADS_ALONE else ():
+        for shown in house.witness.spans.get("shown open", ()):
+            is_open = shown.from_us < run.to_us and shown.to_us > run.to_us + LEFT_KNOWN_US
+            if is_open and not _harmed(house, run.from_us, run.to_us + LEFT_KNOWN_US):
+                yield f"bets open until {shown.to_us}, and the ball left the track at {run.to_us}"
+
+
+def _unjudged(house: House) -> Iterator[str]:
+    """A launch that the table awaited has a verdict before the bets are open again, though nothing but its first two
+    passes was seen (rulebook 7)."""
+    witness, told = house.witness, list(house.witness.of("table", "result", "void"))
+    for run in witness.runs:
+        before = next((one for one in reversed(told) if one.leaf == "table" and one.t_us <= run.from_us), None)
+        if before is None or before.body["state"] not in LAUNCHED_FROM:
+            continue
+        if _harmed(house, run.from_us, run.second_pass_us + SENT_US):
+            continue
+        after = (one for one in told if one.t_us > run.second_pass_us)
+        first = next((one for one in after if one.leaf != "table" or one.body["state"] == "faites_vos_jeux"), None)
+        if first is not None and first.leaf == "table" and first.t_us > run.to_us:
+            yield f"{_told(first)} opens the bets, and the launch at {run.from_us} has no verdict"
+
+
+def _voided_at_rest(house: House) -> Iterator[str]:
+    """Once readers saw the fallen ball of a proven run in a pocket, no breakdown voids its coup (rulebook N8, R3b)."""
+    witness = house.witness
+    for coup in witness.coups:
+        played = house.plan.coups[coup.round].scenario if coup.round < len(house.plan.coups) else ""
+        seen_us = next((t_us for t_us in witness.sightings if t_us >= coup.rest_us), None)
+        if seen_us is None or played == "lap_margin" or _harmed(house, coup.launch_us, seen_us + SENT_US):
+            continue
+        at_rest = next((one for one in reversed(list(witness.of("table"))) if one.t_us <= seen_us), None)
+        if at_rest is None or at_rest.body["state"] not in RUNNING:
+            continue
+        for void in witness.of("void"):
+            is_of_it = void.body["coup"] == at_rest.body["coup"] and void.t_us > seen_us + SENT_US
+            if is_of_it and void.body["cause"] == "breakdown":
+                yield f"{_told(void)}: a reader saw its ball at rest at {seen_us}"
+
+
+def _harmed(house: House, from_us: float, to_us: float) -> bool:
+    """Whether a fault, or the daemon, may have changed what is known of the wheel in that time."""
+    harmful = (f"fault {n}" for n, fault in enumerate(house.plan.faults) if not KINDS[fault.kind].is_harmless)
+    what = (*harmful, "blind", "board off", "daemon unwell", "stall", "down", "object")
+    return any(house.witness.was(one, from_us - TOLD_LATE_US, to_us) for one in what)
 
 
 # --- what must go on -------------------------------------------------------------------------------------------------

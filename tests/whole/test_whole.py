@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,7 +16,7 @@ from hw_sim.whole.faults import Faults
 from hw_sim.whole.house import House
 from hw_sim.whole.plan import KINDS, LAYOUTS, NOT_OF_THE_WHOLE, OF_A_BOARD, Coup, Fault, Plan, from_text
 from hw_sim.whole.settlement import Settlement
-from hw_sim.whole.witness import Published, Span, TrueCoup, Witness, Word
+from hw_sim.whole.witness import Published, Span, TrueCoup, TrueRun, Witness, Word
 from tests.journal.journals import open_reader
 from tests.whole import oracles
 from tests.whole.daemon import JOURNAL, play
@@ -36,6 +38,14 @@ def _of(plan: Plan) -> object:
 @pytest.mark.parametrize("index", range(len(SOURCES)))
 def test_an_evening_is_safe_and_goes_on(index: int) -> None:
     plan = plan_of("test", index)
+    assert played(plan).problems == (), plan.text()
+
+
+@pytest.mark.parametrize("index", range(8))
+def test_after_a_slip_no_number_is_wrong_and_people_play_on(index: int) -> None:
+    """`make whole EVENINGS=400 ONLY="disc_slips disc_slips_back"` plays more of them."""
+    plan = plan_of("slips", index, ("disc_slips", "disc_slips_back"))
+    assert {fault.kind for fault in plan.faults} <= {"disc_slips", "disc_slips_back"}
     assert played(plan).problems == (), plan.text()
 
 
@@ -111,6 +121,42 @@ def test_what_the_chef_says_in_time_counts() -> None:
     ):
         word = Word(said_us, "rien_va", "1", is_taken=True, reply=reply)
         assert bool(_unsafe(Witness([COUP], [_result(32, 17, 1)], [word]))) is is_unsafe
+
+
+def _house(witness: Witness) -> Any:
+    return SimpleNamespace(witness=witness, plan=Plan("made up", "board", (Coup("valid"),)))
+
+
+def _table(t_s: float, state: str) -> Published:
+    return Published(round(t_s * 1e6), "table", b"", {"coup": 1, "seq": 1, "state": state})
+
+
+RUN = TrueRun(10_000_000, 26_000_000, 10_400_000)
+
+
+def test_bets_that_are_open_in_a_run_close_as_the_ball_leaves_the_track() -> None:
+    for until_s, late in ((25.0, 0), (28.0, 0), (32.0, 1)):
+        shown = {"shown open": [Span(0, until_s * 1e6)]}
+        assert len(list(oracles._open_after_the_run(_house(Witness(runs=[RUN], spans=shown))))) == late
+    blind = {**shown, "blind": [Span(12_000_000, 13_000_000)]}
+    assert list(oracles._open_after_the_run(_house(Witness(runs=[RUN], spans=blind)))) == []
+
+
+def test_a_launch_that_the_table_awaited_has_a_verdict_before_the_bets_are_open_again() -> None:
+    before, suspended, opened = _table(5, "faites_vos_jeux"), _table(12, "suspended"), _table(40, "faites_vos_jeux")
+    told = [before, suspended, opened]
+    assert "no verdict" in next(oracles._unjudged(_house(Witness(runs=[RUN], published=told))))
+    judged = [before, suspended, _result(32, 17, 1), opened]
+    assert list(oracles._unjudged(_house(Witness(runs=[RUN], published=judged)))) == []
+    unseen = Witness(runs=[RUN], published=told, spans={"blind": [Span(10_300_000)]})
+    assert list(oracles._unjudged(_house(unseen))) == []
+
+
+def test_no_breakdown_voids_a_coup_whose_ball_was_seen_at_rest() -> None:
+    void = Published(35_000_000, "void", b"", {"coup": 1, "seq": 2, "cause": "breakdown"})
+    told = [_table(11, "ball_running"), void]
+    assert "at rest" in next(oracles._voided_at_rest(_house(Witness([COUP], told, sightings=[31_000_000]))))
+    assert list(oracles._voided_at_rest(_house(Witness([COUP], told, sightings=[36_000_000])))) == []
 
 
 def test_the_settlement_core_stores_each_message_once_in_order_and_asks_for_what_is_missing() -> None:

@@ -177,7 +177,9 @@ class PocketTracker:
         if not seen or not self._is_fresh(now_us) or _turned_deg(seen[0], seen[-1], begun_us) < HALF_TURN_DEG:
             return None
         named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
-        return fsum(self._pockets_apart(each, named) for each in seen) / len(seen)
+        # The mean is taken from the first one: half a wheel away some lie half a wheel clockwise, others as far back.
+        first = self._pockets_apart(seen[0], named)
+        return first + fsum(self._pockets_apart(each, seen[0]) for each in seen) / len(seen)
 
     @property
     def sure_of_readers(self) -> Margin:

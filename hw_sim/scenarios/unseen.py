@@ -1,0 +1,326 @@
+"""What a sensor does not see, or shows in the wrong place: sensors that are blind, an encoder that slips, two balls, a
+link that is cut at the launch. People do what docs/rulebook.md lets the machine ask of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hw_sim.scenarios.interruptions import BEAMS_NEEDED, breakdown, resume, running
+from hw_sim.scenarios.people import LOOK_S, at_rest
+from hw_sim.scenarios.registry import scenario
+from hw_sim.scenarios.valid import run_and_close, valid
+from hw_sim.scenarios.voids import READER_TURNS, STOP_KNOWN_S, block_or_fall, chef, restore
+from hw_sim.table import LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, TOLD_BY_COUPS, SimTable, laps_safe
+from hw_sim.wheel import POCKETS
+
+BLIND_COUPS = (1, TOLD_BY_COUPS, 8)
+SLIP_TICKS = (2, 40)
+SLIP_KNOWN_S = 1.0
+"""A few edges of the slowest rotor."""
+PLACE_TURNS = 2.0
+"""In so many turns each reader has met a lying ball twice."""
+ON_OBSTACLE_S = 15.0
+"""From leaving the track: a ball that no reader has met by then counts as one on an obstacle."""
+SHORT_STOP_S = (0.6, 2.0)
+
+
+# A sensor that nobody knows to be blind
+
+
+def _blind_coups(table: SimTable, sensor: str, lost_turns: float) -> None:
+    """One, three or eight coups with a blind sensor that the others replace, `lost_turns` of the rotor later than
+    else."""
+    coups = table.rng.choice(BLIND_COUPS)
+    table.blind([sensor])
+    for _ in range(coups):
+        run_and_close(table)
+        number = table.fall()
+        table.wait_for_sightings(SIGHTINGS_TO_CALL)
+        table.now_s += lost_turns * table.turn_s()
+        table.number_out(number)
+        table.truth[-1]["blind"] = sensor
+        table.operations()
+    table.see_again()
+
+
+@scenario(weight=0, rare=0.3)
+def beam_blind(table: SimTable) -> None:
+    """One beam of four or more sees nothing for one coup to eight: valid ones, and people are told by the third."""
+    beams = table.layout.beams_deg
+    if len(beams) <= BEAMS_NEEDED:
+        valid(table)
+        return
+    blind = table.rng.randrange(len(beams))
+    table.laps_safe = laps_safe([*beams[:blind], *beams[blind + 1 :]])
+    _blind_coups(table, f"beam/{blind}", 0.0)
+    table.laps_safe = laps_safe(beams)
+
+
+@scenario(weight=0, rare=0.3)
+def reader_blind(table: SimTable) -> None:
+    """One reader of two or more sees nothing for one coup to eight: valid ones, and people are told by the third."""
+    readers = len(table.layout.readers_deg)
+    if readers == 1:
+        valid(table)
+        return
+    _blind_coups(table, f"reader/{table.rng.randrange(readers)}", PLACE_TURNS)
+
+
+@scenario(weight=0)  # what the rulebook asks of it is not built yet
+def two_beams_blind(table: SimTable) -> None:
+    """Two adjacent beams of four see nothing: the ball's run is not observed whole, and the chef may say rien va."""
+    beams = len(table.layout.beams_deg)
+    if beams != BEAMS_NEEDED + 1:
+        valid(table)
+        return
+    first = table.rng.randrange(beams)
+    table.blind([f"beam/{first}", f"beam/{(first + 1) % beams}"])
+    running(table)
+    if table.rng.random() < 0.5:
+        chef(table)
+    else:
+        breakdown(table)
+    block_or_fall(table)
+    table.see_again()
+    restore(table)
+
+
+def _readers(table: SimTable) -> Sequence[str]:
+    return [f"reader/{reader}" for reader in range(len(table.layout.readers_deg))]
+
+
+@scenario(weight=0, rare=1)
+def readers_blind(table: SimTable) -> None:
+    """No reader sees the fallen ball for a coup or more, and a hand may stop the rotor: the chef gives the numbers."""
+    for coup in range(table.rng.choice(BLIND_COUPS[:2])):
+        run_and_close(table)
+        if coup == 0:
+            table.blind(_readers(table))
+        number = table.fall()
+        table.wait_until(table.run.end_s + ON_OBSTACLE_S)
+        # Before the first coup the readers met the ball where it lay: nobody can know yet that they are blind (N5).
+        if coup and table.rng.random() < 0.5:
+            table.stop_rotor()
+            table.now_s += STOP_KNOWN_S
+        table.wait(*LOOK_S)
+        table.confirm(number)
+        table.number_out(number)
+        table.operations()
+    table.see_again()
+    table.wait_for_sightings(SIGHTINGS_TO_CALL)
+
+
+# A sensor that is known to have failed, where the others prove what is left
+
+
+@scenario(weight=0, rare=0.5)
+def reader_spared(table: SimTable) -> None:
+    """One reader of two or more fails its self-test while the ball runs: the others prove the number."""
+    readers = _readers(table)
+    if len(readers) == 1:
+        valid(table)
+        return
+    running(table)
+    failed_s = table.now_s
+    table.outage(table.rng.choice(readers), 45, 55)
+    back_s, table.now_s = table.now_s, failed_s
+    number = table.fall()
+    table.wait_for_sightings(SIGHTINGS_TO_CALL)
+    table.now_s += PLACE_TURNS * table.turn_s()
+    table.number_out(number)
+    table.wait_until(back_s)
+    resume(table, "repaired")
+    table.operations()
+
+
+@scenario(weight=0, rare=0.5)
+def beam_fails_in_the_fall(table: SimTable) -> None:
+    """A beam fails its self-test after the ball left the track: it is valid."""
+    run_and_close(table)
+    table.wait_until(table.run.end_s + table.overdue_s())
+    table.outage(f"beam/{table.rng.randrange(len(table.layout.beams_deg))}", 45, 55)
+    back_s = table.now_s
+    table.result(table.fall())  # the ball leaves the track at its own time
+    table.wait_until(back_s)
+    resume(table, "repaired")
+    table.operations()
+
+
+# A number that was seen and can't be proven any more
+
+
+def _confirmed(table: SimTable, number: int) -> None:
+    table.wait_until(table.now_s + READER_TURNS * table.turn_s())
+    table.wait(*LOOK_S)
+    table.confirm(number)
+    table.number_out(number)
+
+
+@scenario(weight=0, rare=0.5)
+def launched_again_at_rest(table: SimTable) -> None:
+    """The ball is taken and launched again before its number is proven: the chef confirms the number."""
+    number = at_rest(table)
+    table.lift_ball()
+    run = table.run
+    table.wait(1, 3)
+    table.launch(seconds=7)
+    table.wait_until(table.pass_s(6))
+    table.wait(1, 2)
+    table.block_ball()
+    _confirmed(table, number)
+    table.truth[-1]["laps"] = round(run.laps, 2)
+    table.put_ball_back()
+    table.operations()
+
+
+@scenario(weight=0, rare=0.5)
+def sensor_fails_at_rest(table: SimTable) -> None:
+    """The cable, or the only reader, fails before the number is proven: the chef confirms the number."""
+    number = at_rest(table)
+    sensor = table.rng.choice(["link", *(_readers(table) if len(_readers(table)) == 1 else [])])
+    failed_s = table.now_s
+    table.outage(sensor, 30, 40)
+    back_s, table.now_s = table.now_s, failed_s
+    _confirmed(table, number)
+    table.wait_until(back_s)
+    resume(table, "repaired")
+    table.operations()
+
+
+@scenario(weight=0, rare=0.5)
+def link_cut_at_launch(table: SimTable) -> None:
+    """The cable is cut just after the second pass of a launch: a breakdown, and tout va is owed."""
+    table.prepare_launch()
+    table.launch(seconds=8)
+    table.wait_until(table.pass_s(1))
+    table.wait(0.001, 0.05)
+    table.void("breakdown", table.now_s, table.now_s + LAUNCH_KNOWN_S)
+    failed_s = table.now_s
+    table.outage("link", 5, 12)
+    back_s, table.now_s = table.now_s, failed_s
+    block_or_fall(table)
+    table.wait_until(back_s)
+    resume(table, "cable")
+    restore(table)
+
+
+# Two balls
+
+
+@scenario(weight=0, rare=1)
+def second_ball(table: SimTable) -> None:
+    """A second ball is thrown in as the ball falls: two are no number, and the chef who is asked says rien va."""
+    run_and_close(table)
+    table.fall()
+    rest_s = table.now_s
+    other = table.rng.choice([number for number in POCKETS if not table.ball_is_in(number)])
+    table.now_s = table.run.end_s + table.rng.uniform(0.5, 1.0) * (rest_s - table.run.end_s)
+    second = table.throw_ball_in(other)
+    table.now_s = rest_s
+    table.wait_for_sightings(SIGHTINGS_TO_CALL)
+    table.now_s += READER_TURNS * table.turn_s()
+    if table.rng.random() < 0.5:
+        table.lift_ball()
+        second.to_s = table.now_s
+        table.put_ball_back()
+    table.wait(*LOOK_S)
+    chef(table)
+    second.to_s = min(second.to_s, table.now_s)
+    table.wait(0.3, 1)
+    restore(table)
+
+
+# The rotor and its encoder
+
+
+@scenario(weight=0)  # what the rulebook asks of it is not built yet
+def rotor_stops_shortly(table: SimTable) -> None:
+    """A hand stops the rotor for a second or so while the ball runs, and turns it on: void."""
+    table.prepare_launch()
+    table.launch(seconds=10)
+    table.wait_for_part_of_run(0.15, 0.35)
+    last_tick_s = table.stop_rotor()
+    table.wait(*SHORT_STOP_S)
+    table.spin_rotor()
+    table.void("rotor_stopped_running", last_tick_s, last_tick_s + STOP_KNOWN_S)
+    table.wait_until(last_tick_s + STOP_KNOWN_S)
+    block_or_fall(table)
+    restore(table)
+
+
+def _slip(table: SimTable) -> None:
+    ticks = table.layout.rotor_ticks
+    ways = [by for by in range(SLIP_TICKS[0], SLIP_TICKS[1] + 1) if 1 < by % ticks < ticks - 1]
+    table.slip_disc(table.rng.choice((-1, 1)) * table.rng.choice(ways))
+
+
+def _name_place(table: SimTable, word: str = "resume") -> None:
+    """The ball lies in the last number's pocket, the readers see it, and a person says so."""
+    if not table.ball_is_in(table.last_number):
+        table.put_ball_back()
+    table.wait_for_sightings(SIGHTINGS_TO_CALL + 1)
+    table.now_s += PLACE_TURNS * table.turn_s()
+    table.command(word, by="direction", reason="the ball lies there", number=table.last_number)
+    table.wait(0.5, 1)
+
+
+def _set_back(table: SimTable) -> None:
+    """A technician sets the disc back between two coups."""
+    table.wait(1, 2)
+    table.set_disc_back()
+    table.wait(0.5, 1)
+    _name_place(table)
+
+
+@scenario(weight=0, rare=0.3)
+def disc_slips_idle(table: SimTable) -> None:
+    """The encoder's disc slips between two coups: a person names the ball's pocket, and the next number is right."""
+    table.wait(1, 3)
+    _slip(table)
+    _name_place(table)
+    valid(table)
+    _set_back(table)
+
+
+@scenario(weight=0, rare=0.3)
+def disc_slips_in_operations(table: SimTable) -> None:
+    """The encoder's disc slips after a number: a person names the ball's pocket, and the next number is right."""
+    run_and_close(table)
+    table.result(table.fall())
+    table.wait(0.5, 2)
+    _slip(table)
+    _name_place(table)
+    table.operations()
+    valid(table)
+    _set_back(table)
+
+
+@scenario(weight=0, rare=0.3)
+def disc_slips_running(table: SimTable) -> None:
+    """The encoder's disc slips while the ball runs: a breakdown; a person names the ball's pocket."""
+    running(table)
+    _slip(table)
+    table.wait_until(table.next_tick_s())
+    table.void("breakdown", table.now_s, table.now_s + SLIP_KNOWN_S)
+    block_or_fall(table)
+    _name_place(table)
+    restore(table)
+    _set_back(table)
+
+
+@scenario(weight=0, rare=0.3)
+def disc_slips_before_the_answer(table: SimTable) -> None:
+    """The encoder's disc slips while a number awaits the chef: he confirms it, and a person names a pocket."""
+    number = at_rest(table)
+    table.lift_ball()
+    table.now_s += READER_TURNS * table.turn_s()
+    table.wait(*LOOK_S)
+    _slip(table)
+    table.wait(1, 2)
+    table.confirm(number)
+    table.number_out(number)
+    _name_place(table)
+    table.operations()
+    valid(table)
+    _set_back(table)

@@ -1,0 +1,47 @@
+"""How the wheel's sensors show what happens: as it is, late, not at all, or, where the encoder's disc has slipped, in
+another place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import msgspec
+
+from hw_sim.events import BallPass, RotorEdge, Sighting, SimEvent
+from hw_sim.whole.timeline import Timeline
+
+LATE_US = 30_000
+
+
+class Sight:
+    """The sensors of one wheel, which `report` what they see. `blind` and `late` count the reasons for each to be so;
+    `slipped`: by how many ticks the encoder's disc is ahead."""
+
+    def __init__(self, timeline: Timeline, rotor_ticks: int, report: Callable[[SimEvent], None]) -> None:
+        self._timeline, self._ticks, self._report = timeline, rotor_ticks, report
+        self.blind: Counter[str] = Counter()
+        self.late: Counter[str] = Counter()
+        self.slipped = 0
+
+    def see(self, event: SimEvent) -> None:
+        """It happens at the wheel now."""
+        match event:
+            case RotorEdge(tick=tick):
+                event = msgspec.structs.replace(event, tick=(tick + self.slipped) % self._ticks)
+            case BallPass(beam=beam):
+                self._seen_by(f"beam/{beam}", event)
+                return
+            case Sighting(reader=reader):
+                self._seen_by(f"reader/{reader}", event)
+                return
+        self._report(event)
+
+    def _seen_by(self, sensor: str, event: SimEvent) -> None:
+        if self.blind[sensor]:
+            return
+        if not self.late[sensor]:
+            self._report(event)
+            return
+        late = msgspec.structs.replace(event, t_us=event.t_us + LATE_US)
+        self._timeline.at(late.t_us, lambda: self._report(late))
