@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.core.regulations import text
-from wheeld.core.pockets import POCKETS, ROTOR_ORDER, SINGLE_ZERO, index_of
+from wheeld.core.pockets import SINGLE_ZERO
 
 # The cloth (V, VF): rows of three from 1 to 36.
 CLOTH = [(row * 3 + 1, row * 3 + 2, row * 3 + 3) for row in range(12)]
@@ -36,20 +36,20 @@ def straights(text_of: str, heading: str, following: str) -> set[int]:
 
 
 def test_every_number_has_one_pocket() -> None:
-    assert POCKETS == 37
-    assert sorted(ROTOR_ORDER) == list(range(37))
-    assert [index_of(number) for number in ROTOR_ORDER] == list(range(37))
+    assert SINGLE_ZERO.count == 37
+    assert sorted(SINGLE_ZERO.order) == list(range(37))
+    assert [SINGLE_ZERO.index_of[number] for number in SINGLE_ZERO.order] == list(range(37))
 
 
 def test_the_rotor_starts_as_the_observation_log_defines() -> None:
-    assert ROTOR_ORDER[:7] == (0, 32, 15, 19, 4, 21, 2)
+    assert SINGLE_ZERO.order[:7] == (0, 32, 15, 19, 4, 21, 2)
 
 
 def test_rotor_order_is_that_of_the_fair_roulette_neighbour_table() -> None:
     rows = [row[5:10] for row in neighbour_rows()]
     assert len(rows) >= 36
     for offset, row in enumerate(rows):
-        assert tuple(row) == tuple(ROTOR_ORDER[(offset + step) % 37] for step in (-2, -1, 0, 1, 2))
+        assert tuple(row) == tuple(SINGLE_ZERO.order[(offset + step) % 37] for step in (-2, -1, 0, 1, 2))
 
 
 def test_neighbours_of_each_number_are_those_of_the_fair_roulette_table() -> None:
@@ -75,7 +75,7 @@ def test_red_and_black_are_those_that_venezia_lists() -> None:
 
 
 def test_red_and_black_alternate_round_the_rotor() -> None:
-    colours = [SINGLE_ZERO.facts[number].colour for number in ROTOR_ORDER[1:]]
+    colours = [SINGLE_ZERO.facts[number].colour for number in SINGLE_ZERO.order[1:]]
     assert set(colours[::2]) == {"rouge"}
     assert set(colours[1::2]) == {"noir"}
 
@@ -84,7 +84,7 @@ def test_red_and_black_alternate_round_the_rotor() -> None:
 def test_simple_chances_dozen_and_column_follow_the_cloth(number: int) -> None:
     facts = SINGLE_ZERO.facts[number]
     assert facts.number == number
-    assert facts.pocket_index == ROTOR_ORDER.index(number)
+    assert facts.pocket_index == SINGLE_ZERO.order.index(number)
     assert facts.colour == ("rouge" if number in REDS else "noir")
     assert facts.parity == ("pair" if number in range(2, 37, 2) else "impair")
     assert facts.half == ("manque" if number in range(1, 19) else "passe")
@@ -188,8 +188,3 @@ def test_the_three_great_sectors_part_the_rotor() -> None:
     great = {"serie_5_8", "voisins_du_zero", "orphelins"}
     for number in range(37):
         assert len(great & set(SINGLE_ZERO.facts[number].sectors)) == 1, number
-
-
-def test_no_such_number() -> None:
-    with pytest.raises(KeyError):
-        index_of(37)

@@ -14,8 +14,28 @@ import msgspec
 Colour: TypeAlias = Literal["rouge", "noir"]
 Parity: TypeAlias = Literal["pair", "impair"]
 Half: TypeAlias = Literal["manque", "passe"]
+Label: TypeAlias = Literal["00"]
+LABELS: Mapping[int, Label] = {37: "00"}
+"""What is printed in a pocket where that is not its number in digits. No cloth has a number 37."""
 Pair: TypeAlias = tuple[int, int]
 """Two numbers side by side on the cloth: what names a finale à cheval."""
+
+
+def label_of(number: int) -> str:
+    """What is printed in the pocket of that number, on every wheel that has it."""
+    return LABELS.get(number, str(number))
+
+
+def number_of(label: str | int) -> int:
+    """The number of the pocket where that is printed; a number stands for itself. ValueError for what is printed in
+    none."""
+    if isinstance(label, int):
+        return label
+    named = {text: number for number, text in LABELS.items()}
+    number = named[label] if label in named else int(label)
+    if label_of(number) != label:
+        raise ValueError(f"{label!r} is printed in no pocket")
+    return number
 
 
 class NumberFacts(msgspec.Struct, frozen=True):
@@ -42,7 +62,7 @@ class PocketLayout:
     """The pockets of one kind of wheel.
 
     `order`: the numbers clockwise from zero; `index_of`: the place of each number in it; `count`: how many there are,
-    each `pocket_deg` wide; `facts`: of each number.
+    each `pocket_deg` wide; `printed`: what is printed in them, in short; `facts`: of each number.
     `finals_across` and `finals_down`: the finals à cheval of two numbers in one row of the cloth, and one below the
     other.
     """
@@ -57,6 +77,8 @@ class PocketLayout:
     ) -> None:
         self.order, self.count, self.pocket_deg = order, len(order), 360 / len(order)
         self.index_of = {number: index for index, number in enumerate(order)}
+        named = [LABELS[number] for number in order if number in LABELS]
+        self.printed = ", ".join((f"0…{max({*order} - {*LABELS})}", *named))
         self._red, self._sectors = red, sectors
         self._finals = {
             **{pair: self._final_across(*pair) for pair in finals_across},
@@ -119,12 +141,3 @@ SINGLE_ZERO = PocketLayout(
     finals_down=((0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (5, 8), (6, 9), (7, 10), (8, 11), (9, 12)),
 )
 # fmt: on
-ROTOR_ORDER = SINGLE_ZERO.order
-"""For the sensors, which are built for 37 pockets."""
-POCKETS = len(ROTOR_ORDER)
-POCKET_DEG = 360 / POCKETS
-
-
-def index_of(number: int) -> int:
-    """Place of `number` on a rotor with 37 pockets, clockwise from zero; KeyError when there is no such number."""
-    return SINGLE_ZERO.index_of[number]
