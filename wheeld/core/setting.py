@@ -303,7 +303,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         Language | None,
         _key(
             "table.language",
-            "the language of what people read in messages; numbers are always announced in French",
+            "the language of what people read in messages; numbers are announced as at the house",
             Text("{first} or {last}", {"first": '"fr", "it"', "last": '"en"'}),
             "it",
             left_out="that of the house",
