@@ -42,8 +42,7 @@ def valid_few_laps(table: SimTable) -> None:
 
 @scenario()
 def lap_margin(table: SimTable) -> None:
-    """A launch of a lap less to a lap more than needed: where passes prove neither, the chef says whether it made
-    them."""
+    """A launch a lap short to a lap over: where passes prove neither, the chef says whether it made its laps."""
     table.prepare_launch()
     needed = table.layout.laps_needed
     run = table.launch(table.rng.uniform(needed - 1.0, needed + 1.0))
