@@ -14,7 +14,7 @@ from hw_sim.board import BoardSetup
 from hw_sim.evening import HOUSES
 from hw_sim.events import Direction
 from hw_sim.exits import BadDataError
-from hw_sim.wheel import Layout
+from hw_sim.wheel import POCKETS, Layout, printed
 from hw_sim.words import Language
 
 SILENCE_S = (0.2, 1.0)
@@ -40,7 +40,7 @@ def sections(
             "id": table,
             "house": layout.house,
             "game": layout.game,
-            "last_number": last_number,
+            "last_number": None if last_number is None else _as_printed(last_number),
             "language": language,
         },
         "wheel": {
@@ -67,7 +67,7 @@ class _Table(msgspec.Struct):
 
 
 class _Wheel(msgspec.Struct):
-    rotor_ticks: Annotated[int, Meta(ge=37, le=4096)]
+    rotor_ticks: Annotated[int, Meta(ge=len(POCKETS), le=4096)]
     beams_deg: Annotated[tuple[_Angle, ...], Meta(min_length=2, max_length=32)]
     readers_deg: Annotated[tuple[_Angle, ...], Meta(min_length=1, max_length=16)]
     rotor_direction: Direction | None = None
@@ -92,7 +92,7 @@ def layout_of(path: Path) -> Layout:
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
         raise BadDataError(f"{path}: no configuration of a wheel that can be simulated: {wrong}") from wrong
     table, wheel = told.table, told.wheel
-    if (table.house, table.game) not in HOUSES:
+    if (house := (table.house, table.game)) not in HOUSES:
         known = ", ".join("/".join(each) for each in HOUSES)
         raise BadDataError(f"{path}: no regulation for {table.house}/{table.game}; known: {known}")
     is_fair = table.game == "fair"
@@ -106,7 +106,15 @@ def layout_of(path: Path) -> Layout:
         beams_deg=wheel.beams_deg,
         readers_deg=wheel.readers_deg,
         rotor_direction=wheel.rotor_direction,
+        pockets=HOUSES[house][0],
+        laps_needed=HOUSES[house][1],
     )
+
+
+def _as_printed(number: int) -> int | str:
+    """A number as a person writes it in a configuration."""
+    label = printed(number)
+    return number if label == str(number) else label
 
 
 def silence_s(speed: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,15 +12,21 @@ from hw_sim.events import Direction, SimEvent
 from hw_sim.exits import UsageError
 from hw_sim.scenarios import SCENARIOS, Scenario
 from hw_sim.table import Fumbles, Outcome, SimTable
-from hw_sim.wheel import Layout
+from hw_sim.wheel import AMERICAN_POCKETS, LAPS_NEEDED, POCKETS, Layout
 from hw_sim.world import World
 
-HOUSES = (
-    ("campione", "roulette"),
-    ("campione", "fair"),
-    ("venezia", "roulette-francese"),
-    ("venezia", "fair"),
-)
+HOUSES: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {
+    ("campione", "roulette"): (POCKETS, LAPS_NEEDED),
+    ("campione", "fair"): (POCKETS, LAPS_NEEDED),
+    ("venezia", "roulette-francese"): (POCKETS, LAPS_NEEDED),
+    ("venezia", "fair"): (POCKETS, LAPS_NEEDED),
+    ("south-dakota", "american"): (AMERICAN_POCKETS, 4),
+}
+"""Of each: the pockets of its wheel, and the laps that a coup needs."""
+AMERICAN = ("south-dakota", "american")
+DRAWN = tuple(house for house in HOUSES if house != AMERICAN)
+AMERICANS = 0.2
+"""The part of a campaign's evenings that are played on an American wheel."""
 ROTOR_TICKS = (37, 74, 148, 296, 592)
 COUPS = (6, 20)
 """The least and the most scenarios of a drawn evening."""
@@ -91,16 +97,20 @@ def draw_evening(seed: int, *, margin: bool = False) -> Evening:
     return _played(scenarios, layout, rng, f"sim-{seed}")
 
 
-def campaign_evening(seed: str, coups: int, *, margin: bool = False, people: float = 1.0) -> Evening:
+def campaign_evening(
+    seed: str, coups: int, *, margin: bool = False, people: float = 1.0, americans: float = AMERICANS
+) -> Evening:
     """An evening of about `coups` outcomes at one drawn table, with short pauses. Its layouts include those that a
     daemon must refuse. `margin`: launches of two to four laps only. `people`: how often people press early, late, twice
-    and wrongly, times the default; 0: never."""
+    and wrongly, times the default; 0: never. `americans`: the part of all evenings on an American wheel."""
     rng = repeatable(f"campaign {seed}")
     layout = draw_layout(rng, ticks=CAMPAIGN_TICKS, beams=CAMPAIGN_BEAMS)
+    if repeatable(f"american {seed}").random() < americans:
+        layout = at_american_wheel(layout)
     choices = [SCENARIOS["lap_margin"]] if margin else drawable(layout)
     weights = [1.0 if margin else scenario.weight + scenario.rare + people * scenario.hasty for scenario in choices]
     begins_void = not margin and rng.random() < 0.05
-    last_number = None if begins_void else rng.randrange(37)
+    last_number = None if begins_void else rng.choice(sorted(layout.pockets))
     recorder = _Recorder(layout, rng, last_number, pause_factor=CAMPAIGN_PAUSE_FACTOR)
     recorder.table.fumbles = Fumbles(repeatable(f"fumbles {seed}"), min(DOUBLED_MAX, people * DOUBLED))
     if begins_void:
@@ -110,14 +120,17 @@ def campaign_evening(seed: str, coups: int, *, margin: bool = False, people: flo
     return recorder.evening("campaign")
 
 
-def script(names: Sequence[str], seed: int = 0) -> Evening:
-    """The named scenarios in that order; the wheel and all chances are drawn from the seed.
+def script(names: Sequence[str], seed: int = 0, *, american: bool = False) -> Evening:
+    """The named scenarios in that order; the wheel and all chances are drawn from the seed. `american`: at an American
+    wheel.
 
     Raises UnknownScenarioError, with the nearest known name, also when a scenario that must come first does not.
     """
     scenarios = named(names)
     rng = repeatable(f"script {seed} {' '.join(names)}")
     layout = draw_layout(rng, french=any(scenario.french_only for scenario in scenarios))
+    if american:
+        layout = at_american_wheel(layout)
     return _played(scenarios, layout, rng, f"sim-{seed}")
 
 
@@ -149,7 +162,7 @@ def _find(name: str) -> Scenario:
 
 
 def _played(scenarios: list[Scenario], layout: Layout, rng: random.Random, table_name: str) -> Evening:
-    last_number = None if scenarios and scenarios[0].first_only else rng.randrange(37)
+    last_number = None if scenarios and scenarios[0].first_only else rng.choice(sorted(layout.pockets))
     recorder = _Recorder(layout, rng, last_number)
     for scenario in scenarios:
         recorder.play(scenario)
@@ -186,7 +199,7 @@ def draw_layout(
 ) -> Layout:
     """A table and the places of its sensors. `french`: for scenarios that reverse the rotor. `ticks` and `beams` are
     the numbers of encoder sectors and of beams to draw from; a number that stands twice is twice as likely."""
-    house, game = rng.choice([h for h in HOUSES if not (french and h[1] == "fair")])
+    house, game = rng.choice([h for h in DRAWN if not (french and h[1] == "fair")])
     fair = game == "fair"
     direction: Direction = rng.choice(("cw", "ccw"))
     return Layout(
@@ -197,6 +210,21 @@ def draw_layout(
         beams_deg=_beams(rng, rng.choice(beams)),
         readers_deg=_evenly_spaced(rng, rng.randint(1, 3)),
         rotor_direction=direction if fair else None,
+    )
+
+
+def at_american_wheel(layout: Layout) -> Layout:
+    """The same sensors at an American wheel; an encoder has a sector for each pocket at least."""
+    (house, game), (pockets, laps) = AMERICAN, HOUSES[AMERICAN]
+    return replace(
+        layout,
+        house=house,
+        game=game,
+        wheel="french",
+        rotor_ticks=max(layout.rotor_ticks, len(pockets)),
+        rotor_direction=None,
+        pockets=pockets,
+        laps_needed=laps,
     )
 
 
@@ -223,7 +251,7 @@ def _header(layout: Layout, table_name: str, last_number: int | None) -> dict[st
         "rotor_ticks": layout.rotor_ticks,
         "beams_deg": list(layout.beams_deg),
         "readers_deg": list(layout.readers_deg),
-        "min_laps": 3,
+        "min_laps": layout.laps_needed,
         "started": STARTED,
         "last_number": last_number,
     }

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hw_sim.rotor import Rotor
@@ -68,7 +69,7 @@ class _Ball:
 
 @dataclass(frozen=True)
 class Bias:
-    """A rotor that favours the pockets of `numbers`, each as much: together they come `times` as often as their
+    """A French rotor that favours the pockets of `numbers`, each as much: together they come `times` as often as their
     share."""
 
     numbers: frozenset[int]
@@ -87,21 +88,25 @@ class Bias:
         return replace(fallen, number=rng.choice(sorted(self.numbers)))
 
 
-def fall(run: BallRun, rotor: Rotor, rng: random.Random, bias: Bias | None = None) -> Fall:
-    """The fall of the ball of `run`, from leaving the track to rest."""
+def fall(
+    run: BallRun, rotor: Rotor, rng: random.Random, bias: Bias | None = None, pockets: Sequence[int] = POCKETS
+) -> Fall:
+    """The fall of the ball of `run`, from leaving the track to rest in one of the `pockets`."""
     while True:
         ball = _slope(run, rng)
-        fallen = _bounce(run.end_s, _rotor_edge(_deflectors(ball, run, rng), run), rotor, rng)
+        fallen = _bounce(run.end_s, _rotor_edge(_deflectors(ball, run, rng), run), rotor, rng, pockets)
         if FALL_S[0] <= fallen.rest_s - fallen.left_s <= FALL_S[1]:
             return fallen if bias is None else bias.applied(fallen, rng)
 
 
-def fall_off_obstacle(run: BallRun, hang_s: float, rotor: Rotor, rng: random.Random) -> Fall:
+def fall_off_obstacle(
+    run: BallRun, hang_s: float, rotor: Rotor, rng: random.Random, pockets: Sequence[int] = POCKETS
+) -> Fall:
     """The fall of a ball that hung on a deflector until `hang_s` after it left the track, from there to rest."""
     first = run.track.deflector_angle
     nearest = first + round((run.angle + run.turning * run.laps - first) * DEFLECTORS) / DEFLECTORS
     still = _Ball(run.end_s + hang_s, nearest, rng.uniform(*SHAKEN_REV_S), 0.0)
-    return _bounce(still.t_s, _rotor_edge(still, run), rotor, rng)
+    return _bounce(still.t_s, _rotor_edge(still, run), rotor, rng, pockets)
 
 
 def _slope(run: BallRun, rng: random.Random) -> _Ball:
@@ -147,7 +152,7 @@ def _rotor_edge(ball: _Ball, run: BallRun) -> _Ball:
     return _Ball(ball.t_s + t_s, ball.angle + speed * t_s, speed, ball.down_m_s + pull * t_s)
 
 
-def _bounce(left_s: float, ball: _Ball, rotor: Rotor, rng: random.Random) -> Fall:
+def _bounce(left_s: float, ball: _Ball, rotor: Rotor, rng: random.Random, pockets: Sequence[int]) -> Fall:
     """The fall, with the bounces from the first pocket to the last. For the bounces the speed down the slope counts as
     much as the speed round it."""
     t_s, place = ball.t_s, ball.angle - rotor.angle_at(ball.t_s)
@@ -155,7 +160,7 @@ def _bounce(left_s: float, ball: _Ball, rotor: Rotor, rng: random.Random) -> Fal
     lively = math.hypot(speed, ball.down_m_s)
     touches: list[tuple[float, int]] = []
     while lively > CLIMB_M_S:
-        touches.append((t_s, _pocket(place)))
+        touches.append((t_s, _pocket(place, pockets)))
         kept = rng.uniform(*KEPT)
         speed *= -kept if rng.random() < THROWN_BACK else kept
         lively *= kept
@@ -163,9 +168,9 @@ def _bounce(left_s: float, ball: _Ball, rotor: Rotor, rng: random.Random) -> Fal
         away_s = rng.uniform(*HIGH_S) if high else 2 * lively * rng.uniform(*RISE) / GRAVITY_M_S2
         t_s += rng.uniform(*IN_POCKET_S) + away_s
         place += speed * away_s / (math.tau * POCKET_RADIUS_M)
-    return Fall(left_s, t_s + rng.uniform(*RATTLE_S), _pocket(place), tuple(touches))
+    return Fall(left_s, t_s + rng.uniform(*RATTLE_S), _pocket(place, pockets), tuple(touches))
 
 
-def _pocket(place: float) -> int:
+def _pocket(place: float, pockets: Sequence[int]) -> int:
     """The number at `place`, in turns clockwise from zero on the rotor."""
-    return POCKETS[round(place * len(POCKETS)) % len(POCKETS)]
+    return pockets[round(place * len(pockets)) % len(pockets)]

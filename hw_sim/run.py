@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     rng = repeatable(f"run {args.seed}")
     layout = _layout(args.layout, rng, scenarios or [])
     memory = Memory(args.state)
-    last_number = None if scenarios and scenarios[0].first_only else rng.randrange(37)
+    last_number = None if scenarios and scenarios[0].first_only else rng.choice(sorted(layout.pockets))
     if memory.numbers:
         last_number = memory.numbers[-1]
     live = LiveTable(layout, rng, last_number)

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from hw_sim.wheel import printed
 from hw_sim.words import ENGLISH, Words
 
 Payload: TypeAlias = dict[str, Any]
@@ -62,7 +63,7 @@ class Subscriber:
                 self.numbers = payload["numbers"]
             case "result" | "void":
                 text = verdict_text(leaf, payload, self.words)
-                name = f"result {payload['number']}" if leaf == "result" else f"void {payload['cause']}"
+                name = f"result {printed(payload['number'])}" if leaf == "result" else f"void {payload['cause']}"
                 self.verdicts.append(Verdict(payload["coup"], payload["seq"], name, text))
         line = _line(leaf, payload, self.words)
         if leaf in ("notice", "reply") and line is not None:
@@ -92,7 +93,7 @@ def verdict_text(leaf: str, payload: Payload, words: Words) -> str:
         laps, rpm = payload["laps"], payload["rotor_rpm"]
         run = [] if laps is None else [words.say("{laps} laps", laps=f"{laps:g}")]  # what no sensor has proven is null
         run += [] if rpm is None else [words.say("rotor {rpm} rpm", rpm=f"{rpm:.1f}")]
-        return " · ".join([str(payload["number"]), payload["announcement"], *([", ".join(run)] if run else [])])
+        return " · ".join([printed(payload["number"]), payload["announcement"], *([", ".join(run)] if run else [])])
     who = f" ({payload['by']}: {payload['reason']})" if payload.get("reason") else ""
     return f"{payload['words']}: {payload['cause']} · {payload['why']}{who}"
 
@@ -127,4 +128,4 @@ def _line(leaf: str, payload: Payload, words: Words) -> str | None:
 
 def numbers_text(numbers: list[int], words: Words) -> str:
     """The last numbers as text, the newest first."""
-    return " ".join(map(str, numbers)) or words.say("none yet")
+    return " ".join(map(printed, numbers)) or words.say("none yet")

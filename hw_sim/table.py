@@ -19,7 +19,7 @@ import msgspec
 from hw_sim.events import BallPass, Direction, ForeignObject, SensorState, TableCommand
 from hw_sim.fall import fall, fall_off_obstacle
 from hw_sim.rotor import Rotor
-from hw_sim.wheel import POCKETS, BallRun, Layout, Track, opposite, sign
+from hw_sim.wheel import LAPS_NEEDED, BallRun, Layout, Track, opposite, sign
 from hw_sim.world import MARGIN_S, Outage, Slipped, Stay, World, us
 
 LAUNCH_REV_S = (1.3, 2.6)
@@ -30,8 +30,6 @@ BEARING_PER_S = (0.001, 0.003)
 """Part of its speed that a rotor loses a second."""
 ROTOR_LEAST_REV_S = 0.05
 """A rotor that is slower is pushed before anything else."""
-LAPS_NEEDED = 3.0
-"""C10: the laps that a daemon must prove."""
 MANY_BEAMS = 4
 """From so many beams on a daemon must not be deceived by two strays; with fewer, by one."""
 LAPS_MOST = 24.0
@@ -77,14 +75,14 @@ class Outcome(TypedDict, total=False):
     scenario: str
 
 
-def laps_safe(beams_deg: Sequence[float]) -> float:
-    """The laps of a run whose passes prove three, wherever it begins and ends.
+def laps_safe(beams_deg: Sequence[float], needed: int = LAPS_NEEDED) -> float:
+    """The laps of a run whose passes prove the `needed` ones, wherever it begins and ends.
 
     Before the first pass the ball runs up to one gap between beams, and the same after the last pass. A third gap is
     lost because no later pass confirms that the last one was the ball's; with four beams or more two passes must.
     """
     unproven = 4 if len(beams_deg) >= MANY_BEAMS else 3
-    return LAPS_NEEDED + unproven * widest_gap_laps(beams_deg) + 0.05
+    return needed + unproven * widest_gap_laps(beams_deg) + 0.05
 
 
 def widest_gap_laps(beams_deg: Sequence[float]) -> float:
@@ -112,8 +110,8 @@ class SimTable:
         self.fumbles: Fumbles | None = None
         self.pause_factor = 1.0
         """Factor of the ordinary pauses for bets and settling: less than 1 where a viewer waits."""
-        self.laps_safe = laps_safe(layout.beams_deg)
-        """The passes of a run of so many laps prove three."""
+        self.laps_safe = laps_safe(layout.beams_deg, layout.laps_needed)
+        """The passes of a run of so many laps prove those that are needed."""
         self._stay: Stay | None = None
         if last_number is not None:
             self.put_ball_in(last_number)
@@ -235,7 +233,7 @@ class SimTable:
         if abs(self.world.rotor.speed_at(self.now_s)) < ROTOR_LEAST_REV_S:
             self.spin_rotor()
         wanted = self.last_number if number is None else number
-        self.put_ball_in(self.rng.choice(POCKETS) if wanted is None else wanted)
+        self.put_ball_in(self.rng.choice(self.layout.pockets) if wanted is None else wanted)
         self.wait_for_sightings(SIGHTINGS_TO_CALL + 1)
         self.wait(0.3, 2)
 
@@ -307,7 +305,11 @@ class SimTable:
         run, rotor = self.run, self.world.rotor
         taken_from = self.world.stays[-1].number if elsewhere and self.world.stays else None
         while True:
-            fallen = fall_off_obstacle(run, hang_s, rotor, self.rng) if hang_s else fall(run, rotor, self.rng)
+            pockets = self.layout.pockets
+            if hang_s:
+                fallen = fall_off_obstacle(run, hang_s, rotor, self.rng, pockets)
+            else:
+                fallen = fall(run, rotor, self.rng, pockets=pockets)
             if fallen.number != taken_from:
                 break
         self.world.falls.append(fallen)

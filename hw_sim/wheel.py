@@ -1,7 +1,7 @@
 """The wheel: its pockets, the sensors round the bowl, and the ball's run on the track.
 
 Angles are *turns*, clockwise seen from above, from the reference mark on the fixed bowl (degrees only in the log's
-header). A pocket's centre stands at the rotor's angle plus its place in `POCKETS` over 37.
+header). A pocket's centre stands at the rotor's angle plus its place among the pockets, as part of a turn.
 
 The ball on the track obeys, with ω in rev/s and θ its angle,
 
@@ -38,8 +38,17 @@ POCKETS = (
     5, 24, 16, 33, 1, 20, 14, 31, 9, 22, 18, 29, 7, 28, 12, 35, 3, 26,
 )
 # fmt: on
-"""The numbers clockwise on the rotor, from zero."""
+"""The numbers clockwise on the French rotor, from zero."""
+# fmt: off
+AMERICAN_POCKETS = (
+    0, 28, 9, 26, 30, 11, 7, 20, 32, 17, 5, 22, 34, 15, 3, 24, 36, 13, 1,
+    37, 27, 10, 25, 29, 12, 8, 19, 31, 18, 6, 21, 33, 16, 4, 23, 35, 14, 2,
+)
+# fmt: on
+"""The same on the American one; 37 is the double zero."""
 
+LAPS_NEEDED = 3
+"""C10: the laps that a daemon must prove at the French tables."""
 LEAVE_REV_S = (0.43, 0.50)
 """Where balls leave the track (the last laps of ball_lap_times.json run at 0.43–0.48 rev/s)."""
 C0_REV_S2 = (0.003, 0.025)
@@ -72,8 +81,13 @@ NEAR_LAPS = 1e-12
 
 
 def pocket_index(number: int) -> int:
-    """Place of `number` on the rotor, 0 for zero, clockwise."""
+    """Place of `number` on the French rotor, 0 for zero, clockwise."""
     return POCKETS.index(number)
+
+
+def printed(number: int) -> str:
+    """What stands in the pocket of `number`."""
+    return "00" if number == max(AMERICAN_POCKETS) else str(number)
 
 
 def sign(direction: Direction) -> int:
@@ -88,7 +102,8 @@ def opposite(direction: Direction) -> Direction:
 
 @dataclass(frozen=True)
 class Layout:
-    """A wheel, its table, and the places of its sensors. `rotor_direction` only on a fair wheel."""
+    """A wheel, its table, and the places of its sensors. `rotor_direction` only on a fair wheel. `pockets`: the numbers
+    clockwise on its rotor, from zero; `laps_needed`: the laps that a daemon must prove there."""
 
     house: str
     game: str
@@ -97,6 +112,12 @@ class Layout:
     beams_deg: tuple[float, ...]
     readers_deg: tuple[float, ...]
     rotor_direction: Direction | None = None
+    pockets: tuple[int, ...] = POCKETS
+    laps_needed: int = LAPS_NEEDED
+
+    def behind(self, number: int) -> float:
+        """How far the pocket of `number` stands clockwise of zero on the rotor, in turns."""
+        return self.pockets.index(number) / len(self.pockets)
 
 
 @dataclass(frozen=True)

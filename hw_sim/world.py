@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from hw_sim.events import BallPass, End, RotorEdge, Sighting, SimEvent
 from hw_sim.rotor import Rotor, tick_entered
-from hw_sim.wheel import POCKETS, BallRun, Fall, Layout, pocket_index
+from hw_sim.wheel import BallRun, Fall, Layout
 
 LOOK_BACK_S = 1.0
 MARGIN_S = 1e-3
@@ -77,7 +77,7 @@ class World:
 
     def sightings(self, stay: Stay, t_from: float, t_to: float) -> list[tuple[float, int]]:
         """(time in s, reader) for each time the ball of that stay passes a reader between the two times, in order."""
-        behind = pocket_index(stay.number) / len(POCKETS)
+        behind = self.layout.behind(stay.number)
         start, end = max(t_from, stay.from_s), min(t_to, stay.to_s)
         return sorted(
             (t_s, reader)

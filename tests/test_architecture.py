@@ -31,6 +31,11 @@ WIRE_STDLIB = {
     "zlib",
 }
 EDGES = ("journal", "sources", "broker", "service", "monitor")
+POCKETS_OF_ALL = "wheeld/core/pockets.py"
+ONE_WHEEL = re.compile(
+    r"(?<![\w.])(3[78]|(?<=max: )36|(?<=% )36|ROTOR_ORDER|POCKETS|POCKET_DEG|SINGLE_ZERO|DOUBLE_ZERO)(?!\w)"
+)
+"""How many pockets some wheel has, and names of its own: they stand in the data of the layouts."""
 SHARED = ("wheeld.core", "wheeld.ports", "wheeld.errors", "firmware_protocol")
 """What an edge may import of ours, besides itself."""
 COPIED_ALONE = ("wheeld/feed", "wheeld/auditor.py")
@@ -344,6 +349,34 @@ def test_the_top_level_holds_nothing_else() -> None:
 def test_no_maker_of_wheel_heads_is_named_outside_of_its_own_package_and_its_row(package: str) -> None:
     texts = {str(path.relative_to(ROOT)): path.read_text() for path in _files(package, ROOT)}
     assert [name for name, text in texts.items() if name not in OF_MAKERS and MAKERS.search(text)] == []
+
+
+def of_one_wheel(root: Path = ROOT) -> list[str]:
+    """Where the program has the pockets of one wheel, and not those of the table's."""
+    files = sorted(path for kind in ("py", "js") for path in (root / "wheeld").rglob(f"*.{kind}"))
+    return [
+        f"{name}:{number}: {line.strip()}"
+        for name, path in ((str(path.relative_to(root)), path) for path in files)
+        if name != POCKETS_OF_ALL
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if ONE_WHEEL.search(line) and not (name == "wheeld/core/houses.py" and "_ZERO" in line)
+    ]
+
+
+def test_the_pockets_are_the_table_s() -> None:
+    assert of_one_wheel() == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["index % 37", "range(38)", "from wheeld.core.pockets import ROTOR_ORDER", "pockets = SINGLE_ZERO", "max: 36,"],
+)
+def test_the_walk_finds_the_pockets_of_one_wheel(tmp_path: Path, line: str) -> None:
+    package = tmp_path / "wheeld" / "core" / "tracking"
+    package.mkdir(parents=True)
+    (package / "x.py").write_text(f"waited_s = 0.37, 137\n{line}\n")
+    (package.parent / "pockets.py").write_text(f"{line}\n")
+    assert of_one_wheel(tmp_path) == [f"wheeld/core/tracking/x.py:2: {line}"]
 
 
 def test_the_core_cites_no_guide_of_a_maker() -> None:

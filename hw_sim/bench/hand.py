@@ -14,7 +14,6 @@ from hw_sim.events import BallPass, SensorState, SimEvent
 from hw_sim.live_table import LiveTable
 from hw_sim.subscriber import Subscriber
 from hw_sim.table import ROTOR_RPM, SimTable
-from hw_sim.wheel import POCKETS
 from hw_sim.world import us
 
 IN_HAND_S = 0.8
@@ -205,7 +204,7 @@ class Hand:
         table, wanted = self._table, self._last_number
         if self._ball is Ball.POCKET and table.ball_is_in(wanted):
             raise NotPossibleError(self._say("The ball lies in {number} already.", number=table.world.stays[-1].number))
-        number = table.rng.choice(POCKETS) if wanted is None else wanted
+        number = table.rng.choice(table.layout.pockets) if wanted is None else wanted
         now_s = table.now_s
         table.lift_ball()
         table.now_s += CARRY_S

@@ -16,6 +16,7 @@ from hw_sim.campaign import page, pictures, plots, report
 from hw_sim.campaign.black_box import find
 from hw_sim.campaign.evening_run import EveningRun, Plan
 from hw_sim.campaign.processes import run_evenings
+from hw_sim.evening import AMERICANS
 from hw_sim.exits import EXIT_FAILED, writing
 
 if TYPE_CHECKING:
@@ -67,6 +68,13 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="how often people press early, late, twice and wrongly, times the default (0: never)",
     )
+    parser.add_argument(
+        "--americans",
+        type=float,
+        default=AMERICANS,
+        metavar="SHARE",
+        help=f"of the evenings, on an American wheel (default {AMERICANS:g}; 1: all)",
+    )
     parser.add_argument("--margin", action="store_true", help="launches of two to four laps only")
     parser.add_argument("--wheeld", type=Path, metavar="FILE", help="the program (default: beside Python, or on PATH)")
 
@@ -89,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _campaign(args: argparse.Namespace, wheeld: Path) -> int:
-    plan = Plan(args.seed, args.faults, args.margin, args.people)
+    plan = Plan(args.seed, args.faults, args.margin, args.people, args.americans)
     evening_runs: list[EveningRun] = []
     began_s = time.perf_counter()
     with _bar(args.coups) as show:

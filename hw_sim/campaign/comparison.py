@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from hw_sim.campaign.black_box import Message
 from hw_sim.table import TOLD_BY_COUPS, Outcome, laps_safe
+from hw_sim.wheel import printed
 
 EVIDENCE_SLACK_US = 1_000
 """Two programs round the time of the evidence differently. A void that is earlier than this has no evidence."""
@@ -247,10 +248,12 @@ def _kind(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...]) -> K
 
 def _of_result(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...]) -> Kind:
     if verdict.topic == "result":
-        return "right" if verdict.payload["number"] == outcome["number"] else "wrong_number"
-    few = verdict.payload["cause"] == "too_few_laps" and beams_deg and outcome["laps"] < laps_safe(beams_deg)
-    if few:
-        return "unproven"
+        told = verdict.payload["number"], verdict.payload["label"]
+        return "right" if told == (outcome["number"], printed(outcome["number"])) else "wrong_number"
+    if verdict.payload["cause"] == "too_few_laps" and beams_deg:
+        safe = laps_safe(beams_deg, verdict.payload["laps_needed"])
+        if outcome["laps"] < safe:
+            return "unproven"
     return "void_after_number" if _evidence_us(verdict) > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"
 
 

@@ -73,7 +73,7 @@ def _named(args: argparse.Namespace) -> tuple[Plan, int, int]:
     *more, index, mark = places.split("/") if "/" in places else ("", "")
     if not (index.isdecimal() and mark.isdecimal()):
         raise NoCoupError(f"{args.coup!r} is no SEED/EVENING/MARK")
-    return Plan("/".join([seed, *more]), args.faults, args.margin, args.people), int(index), int(mark)
+    return Plan("/".join([seed, *more]), args.faults, args.margin, args.people, args.americans), int(index), int(mark)
 
 
 def play(plan: Plan, index: int, mark: int, wheeld: Path, without: frozenset[str] = frozenset()) -> Played:

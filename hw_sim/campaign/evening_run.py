@@ -13,7 +13,7 @@ from hw_sim.campaign.comparison import ComparedSpan, SpanComparer
 from hw_sim.campaign.explain import Disagreement, Explanation, explain
 from hw_sim.campaign.rows import EarlyWarning, IdleSuspension, Row, early_warnings, idle_suspensions, rows
 from hw_sim.campaign.slices import Slice
-from hw_sim.evening import Evening, campaign_evening, repeatable
+from hw_sim.evening import AMERICANS, Evening, campaign_evening, repeatable
 from hw_sim.faults import FaultyEvening, Rates, add_faults, swarm
 
 EVENING_COUPS = 250
@@ -23,7 +23,8 @@ EVENING_COUPS = 250
 @dataclass(frozen=True)
 class Plan:
     """The parameters of a campaign. `faults`: factor of the default rates. `margin`: launches of two to four laps only.
-    `people`: how often people press early, late, twice and wrongly, times the default.
+    `people`: how often people press early, late, twice and wrongly, times the default. `americans`: the part of the
+    evenings on an American wheel.
 
     The name of a coup is its evening and its mark there, so the length of an evening is a parameter, too.
     """
@@ -32,11 +33,14 @@ class Plan:
     faults: float = 1.0
     margin: bool = False
     people: float = 1.0
+    americans: float = AMERICANS
     evening_coups: int = EVENING_COUPS
 
     def evening(self, index: int) -> Evening:
         """Evening number `index`."""
-        return campaign_evening(self.named(index), self.evening_coups, margin=self.margin, people=self.people)
+        return campaign_evening(
+            self.named(index), self.evening_coups, margin=self.margin, people=self.people, americans=self.americans
+        )
 
     def faulty(self, evening: Evening, index: int, without: frozenset[str] = frozenset()) -> FaultyEvening:
         """The evening with its faults, without the kinds named."""
@@ -51,7 +55,8 @@ class Plan:
         """The options after `hw-sim coup ID` that play a coup of this campaign."""
         faults = "" if self.faults == 1 else f" --faults {self.faults:g}"
         people = "" if self.people == 1 else f" --people {self.people:g}"
-        return faults + people + (" --margin" if self.margin else "")
+        americans = "" if self.americans == AMERICANS else f" --americans {self.americans:g}"
+        return faults + people + americans + (" --margin" if self.margin else "")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from hw_sim.campaign.black_box import Message
+from hw_sim.evening import HOUSES
 from hw_sim.wheel import POCKETS
 
 SPEED_OVER_S = 0.5
@@ -164,8 +165,9 @@ def _read_pocket(line: Line, header: Line, rotor: Rotor) -> ReadPocket:
     angle = rotor.angle(line["t"])
     number = None
     if angle is not None:
-        place = (header["readers_deg"][line["reader"]] / 360 - angle) * len(POCKETS)
-        number = POCKETS[round(place) % len(POCKETS)]
+        pockets, _ = HOUSES.get((header["house"], header["game"]), (POCKETS, 0))
+        place = (header["readers_deg"][line["reader"]] / 360 - angle) * len(pockets)
+        number = pockets[round(place) % len(pockets)]
     return ReadPocket(line["t"] / 1e6, line["reader"], number)
 
 

@@ -7,7 +7,6 @@ import random
 from hw_sim.events import Sighting
 from hw_sim.faults.beams import stuck_us
 from hw_sim.faults.effects import CleanReadings, Effects, Window, self_test_report
-from hw_sim.wheel import POCKETS, pocket_index
 from hw_sim.world import us
 
 POCKETS_AFTER_S = 0.8
@@ -52,7 +51,7 @@ def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effec
                 t_s = rng.uniform(min(fall.left_s + POCKETS_AFTER_S, fall.rest_s), fall.rest_s)
                 reader = _any_reader(clean, rng)
                 rests_at = _off_pockets(clean, t_s, fall.number, reader)
-                if all(_apart(rests_at, before) > 1 for before in (0.0, *seen_at)):
+                if all(_apart(rests_at, before, clean) > 1 for before in (0.0, *seen_at)):
                     _false_sighting(us(t_s), reader, "bounce", effects)
                     seen_at.append(rests_at)
 
@@ -66,16 +65,17 @@ def touch(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
                     _false_sighting(us(t_s), reader, "touch", effects)
 
 
-def _apart(pockets: float, others: float) -> float:
+def _apart(pockets: float, others: float, clean: CleanReadings) -> float:
     """How far two places on the rotor are from each other, in pockets."""
-    return abs((pockets - others + len(POCKETS) / 2) % len(POCKETS) - len(POCKETS) / 2)
+    count = len(clean.evening.world.layout.pockets)
+    return abs((pockets - others + count / 2) % count - count / 2)
 
 
 def _off_pockets(clean: CleanReadings, t_s: float, number: int, reader: int) -> float:
     """How far the centre of that number's pocket is from the reader at that time, in pockets."""
     world = clean.evening.world
-    place = world.rotor.angle_at(t_s) + pocket_index(number) / len(POCKETS)
-    return ((place - world.layout.readers_deg[reader] / 360 + 0.5) % 1.0 - 0.5) * len(POCKETS)
+    place = world.rotor.angle_at(t_s) + world.layout.behind(number)
+    return ((place - world.layout.readers_deg[reader] / 360 + 0.5) % 1.0 - 0.5) * len(world.layout.pockets)
 
 
 def _false_sighting(t_us: int, reader: int, fault: str, effects: Effects) -> None:

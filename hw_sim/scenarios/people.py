@@ -11,7 +11,6 @@ from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import drop, run_and_close
 from hw_sim.scenarios.voids import READER_TURNS, STOP_KNOWN_S, chef, restore
 from hw_sim.table import SIGHTINGS_TO_CALL, SimTable
-from hw_sim.wheel import POCKETS
 
 LOOK_S = (0.5, 2.0)
 """How long the chef looks at what the machine asks before he answers. It asks when the proof is overdue: a turn and a
@@ -118,10 +117,10 @@ def ball_lifted_at_rest(table: SimTable) -> None:
 def confirmed_too_early(table: SimTable) -> None:
     """The chef confirms wrong numbers while the ball runs and before the proof: the proven one counts."""
     run_and_close(table)
-    table.confirm(table.rng.choice(POCKETS))
+    table.confirm(table.rng.choice(table.layout.pockets))
     number = table.fall()
     table.wait_between_sightings()
-    table.confirm(table.rng.choice(POCKETS))
+    table.confirm(table.rng.choice(table.layout.pockets))
     _proven(table, number)
 
 
@@ -135,7 +134,7 @@ def tout_va_at_once(table: SimTable) -> None:
     table.wait(2, 5)
     table.spin_rotor()
     wanted = table.last_number
-    table.put_ball_in(table.rng.choice(POCKETS) if wanted is None else wanted)
+    table.put_ball_in(table.rng.choice(table.layout.pockets) if wanted is None else wanted)
     table.wait(0.02, 0.3)
     table.command("tout_va")
     refused_s = table.now_s + PLACE_AWAITED_S

@@ -12,7 +12,6 @@ from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import run_and_close, valid
 from hw_sim.scenarios.voids import READER_TURNS, STOP_KNOWN_S, block_or_fall, chef, restore
 from hw_sim.table import LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, TOLD_BY_COUPS, SimTable, laps_safe
-from hw_sim.wheel import POCKETS
 
 BLIND_COUPS = (1, TOLD_BY_COUPS, 8)
 SLIP_TICKS = (2, 40)
@@ -52,9 +51,9 @@ def beam_blind(table: SimTable) -> None:
         valid(table)
         return
     blind = table.rng.randrange(len(beams))
-    table.laps_safe = laps_safe([*beams[:blind], *beams[blind + 1 :]])
+    table.laps_safe = laps_safe([*beams[:blind], *beams[blind + 1 :]], table.layout.laps_needed)
     _blind_coups(table, f"beam/{blind}", 0.0)
-    table.laps_safe = laps_safe(beams)
+    table.laps_safe = laps_safe(beams, table.layout.laps_needed)
 
 
 @scenario(weight=0, rare=0.3)
@@ -214,7 +213,7 @@ def second_ball(table: SimTable) -> None:
     run_and_close(table)
     table.fall()
     rest_s = table.now_s
-    other = table.rng.choice([number for number in POCKETS if not table.ball_is_in(number)])
+    other = table.rng.choice([number for number in table.layout.pockets if not table.ball_is_in(number)])
     table.now_s = table.run.end_s + table.rng.uniform(0.5, 1.0) * (rest_s - table.run.end_s)
     second = table.throw_ball_in(other)
     table.now_s = rest_s

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hw_sim.scenarios.registry import scenario
-from hw_sim.table import AT_ONCE_S, LAPS_NEEDED, SIGHTINGS_TO_CALL, SimTable
+from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, SimTable
 
 GENTLY_REV_S2 = (0.02, 0.1)
 """How a hand brakes that only slows a rotor: a whole stop would take 3 to 15 s."""
@@ -42,10 +42,11 @@ def valid_few_laps(table: SimTable) -> None:
 
 @scenario()
 def lap_margin(table: SimTable) -> None:
-    """A launch of two to four laps: where passes prove neither, the chef says whether it made three."""
+    """A launch a lap short to a lap over: where passes prove neither, the chef says whether it made its laps."""
     table.prepare_launch()
-    run = table.launch(table.rng.uniform(2.0, 4.0))
-    if run.laps >= LAPS_NEEDED:
+    needed = table.layout.laps_needed
+    run = table.launch(table.rng.uniform(needed - 1.0, needed + 1.0))
+    if run.laps >= table.layout.laps_needed:
         number = table.fall()
         table.wait_for_sightings(SIGHTINGS_TO_CALL)
         table.wait(1, 4)
@@ -54,10 +55,10 @@ def lap_margin(table: SimTable) -> None:
         table.operations()
         return
     table.fall(elsewhere=True)
-    if run.laps_at_most(table.layout.beams_deg) < LAPS_NEEDED:
+    if run.laps_at_most(table.layout.beams_deg) < table.layout.laps_needed:
         table.void("too_few_laps", run.end_s, table.now_s)
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
-    if run.laps_at_most(table.layout.beams_deg) >= LAPS_NEEDED:
+    if run.laps_at_most(table.layout.beams_deg) >= table.layout.laps_needed:
         table.wait(1, 4)
         table.command("rien_va", reason="it made fewer laps")
         table.void("chef", table.now_s, table.now_s + AT_ONCE_S, laps=run.laps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hw_sim.fall import FALL_S
 from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import drop, run_and_close, valid
-from hw_sim.table import AT_ONCE_S, LAPS_NEEDED, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, SimTable
+from hw_sim.table import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, SimTable
 from hw_sim.wheel import BallRun
 
 STOP_KNOWN_S = 2.0
@@ -102,7 +102,7 @@ def too_few_laps(table: SimTable) -> None:
 def _weak_launch(table: SimTable, laps: tuple[float, float], passes: range) -> BallRun:
     """A push that is too weak, with a number of passes in `passes`. Without any pass no sensor would see a launch."""
     run = table.launch(table.rng.uniform(*laps))
-    while table.pass_count() not in passes or run.laps_at_most(table.layout.beams_deg) >= LAPS_NEEDED:
+    while table.pass_count() not in passes or run.laps_at_most(table.layout.beams_deg) >= table.layout.laps_needed:
         table.world.runs.pop()
         run = table.launch(table.rng.uniform(*laps))
     return run
@@ -245,7 +245,7 @@ def wrong_pocket_after_void(table: SimTable) -> None:
     chef(table)
     table.wait(0.3, 0.8)
     table.block_ball()
-    table.put_ball_back(table.rng.choice([n for n in range(37) if n != table.last_number]))
+    table.put_ball_back(table.rng.choice([n for n in sorted(table.layout.pockets) if n != table.last_number]))
     table.command("tout_va")
     restore(table)
 

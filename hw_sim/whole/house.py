@@ -22,8 +22,8 @@ from hw_sim.live_table import LiveTable
 from hw_sim.people import outcome_name
 from hw_sim.rotor import Rotor
 from hw_sim.scenarios import SCENARIOS
-from hw_sim.table import LAPS_NEEDED, SimTable
-from hw_sim.wheel import BallRun
+from hw_sim.table import SimTable
+from hw_sim.wheel import LAPS_NEEDED, BallRun
 from hw_sim.whole.broker import SimBroker
 from hw_sim.whole.computer import Computer
 from hw_sim.whole.faults import Faults

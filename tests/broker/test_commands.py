@@ -27,6 +27,7 @@ from wheeld.broker.roles import TableAccess
 from wheeld.core.catalogue import Language
 from wheeld.core.facts import Case, Person
 from wheeld.core.observations import CommandName
+from wheeld.core.pockets import number_of
 from wheeld.core.step import Reply, Step
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import StoredCommand, StoredSeal
@@ -142,6 +143,18 @@ async def test_resume_may_name_sensors_to_leave_out(bench: Bench) -> None:
     assert bench.requests.get_nowait().without == ("beam/2", "object")
     await bench.send("cmd/chef-3/close", GOOD | {"id": "c-2", "without": ["beam/2"]})
     assert '"without"' in await bench.refusal()
+
+
+@pytest.mark.parametrize(("given", "number"), [("00", number_of("00")), (17, 17)])
+async def test_a_number_may_be_given_as_it_is_printed(bench: Bench, given: object, number: int) -> None:
+    await bench.send("cmd/chef-3/confirm", GOOD | {"coup": 3, "number": given})
+    assert bench.requests.get_nowait().number == number
+
+
+@pytest.mark.parametrize("given", ["37", "000", "0", "x"])
+async def test_what_is_printed_in_no_pocket_is_refused(bench: Bench, given: str) -> None:
+    await bench.send("cmd/chef-3/confirm", GOOD | {"coup": 3, "number": given})
+    assert bench.requests.empty()
 
 
 async def test_the_step_answers(bench: Bench) -> None:

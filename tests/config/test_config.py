@@ -107,7 +107,7 @@ def test_absolute_paths_stay() -> None:
         ("table", 'void_words = "rien"', 'table.void_words: is "rien"; expected "rien va" or "nulla vale"'),
         ("table", "min_laps = 2.5", "table.min_laps: is 2.5; expected a whole number"),
         ("table", "auto_rien_ne_va_plus_rev_s = true", "is true; expected laps a second, 0.3 to 3"),
-        ("table", "last_number = 1979-05-27", 'is "1979-05-27"; expected a whole number'),
+        ("table", "last_number = 1979-05-27", 'is "1979-05-27"; expected a number as it is printed on the wheel'),
         ("wheel", 'rotor_direction = "left"', 'is "left"; expected "cw" or "ccw"'),
         ("wheel", "beams_deg = 4", "wheel.beams_deg: is 4; expected a list of angles in degrees"),
         ("sensors", "baud = 300", "sensors.baud: is 300; expected the line's bits a second, 9600 to 4000000"),
@@ -164,7 +164,7 @@ def test_every_problem_is_reported_at_once_in_the_order_of_the_file() -> None:
     assert problems(text + "\n[extra]\na = 1\n") == [
         "f.toml:1: table.site: is missing; expected lower-case letters, digits, - and _, 64 at most",
         "f.toml:2: table.sites: is not a known key; did you mean site?",
-        'f.toml:8: wheel.rotor_ticks: is "x"; expected a whole number, 37 to 4096',
+        'f.toml:8: wheel.rotor_ticks: is "x"; expected a whole number, no fewer than the wheel has pockets, 37 to 4096',
         "f.toml:18: mqtt.host: is missing; expected a text that is not empty",
         "f.toml:19: mqtt.prot: is not a known key; did you mean port?",
         (

@@ -73,7 +73,7 @@ MISTAKES = (
     Mistake("a key in another section", MQTT, f"{MQTT}\nmin_laps = 3", 20, "mqtt.min_laps", "belongs in [table]"),
     Mistake("a key that is missing", 'id = "campione-03"\n', "", 1, "table.id", "expected lower-case letters, digits"),
     # --- values
-    Mistake("a number as a text", "= 148", '= "148"', 8, "wheel.rotor_ticks", "a whole number, 37 to 4096"),
+    Mistake("a number as a text", "= 148", '= "148"', 8, "wheel.rotor_ticks", "the wheel has pockets, 37 to 4096"),
     Mistake("too few ticks", "= 148", "= 36", 8, "wheel.rotor_ticks", "36 is not within 37…4096"),
     Mistake("a capital letter", "campione-03", "Campione-03", 3, "table.id", 'write "campione-03"'),
     Mistake("a blank in a name", "campione-03", "campione 03", 3, "table.id", 'write "campione-03"'),

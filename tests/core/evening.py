@@ -119,7 +119,7 @@ class Evening:
         self._asked = 0
         self.evidence: list[CoupLog] = []
         self.memory = memory
-        self.lying: int | None = setting.last_number
+        self.lying: int | None = setting.number_before
         self._planned: list[Observation] = []
         self._angle_deg = 3.0
         self._turn_deg_s = 0.0
@@ -246,7 +246,7 @@ class Evening:
 
     def put_back(self) -> None:
         """The ball is laid in the pocket of the last number, and seen there."""
-        self.lying = self.table.header().last_number
+        self.lying = self.table.header().number_before
         self.wait(1.5 * 360 / abs(self._turn_deg_s))
 
     # --- what was published -------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ class KnownWheel:
         self.setting = setting
         self.evening = Evening(setting)
         self.ball: Ball = "hand" if setting.last_number is None else "pocket"
-        self.last_number = setting.last_number
+        self.last_number = setting.number_before
         self.turning, self.object_in = True, False
         self.faults: set[str] = set()
         self.gap_us = 0

@@ -1,13 +1,14 @@
-"""The 37 pockets against the regulations themselves, and against the layout of the cloth."""
+"""The pockets of both wheels: the 37 against the regulations themselves, both against the layout of the cloth."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
 from tests.core.regulations import text
-from wheeld.core.pockets import POCKETS, ROTOR_ORDER, SINGLE_ZERO, index_of
+from wheeld.core.pockets import DOUBLE_ZERO, SINGLE_ZERO, label_of, number_of
 
 # The cloth (V, VF): rows of three from 1 to 36.
 CLOTH = [(row * 3 + 1, row * 3 + 2, row * 3 + 3) for row in range(12)]
@@ -36,20 +37,20 @@ def straights(text_of: str, heading: str, following: str) -> set[int]:
 
 
 def test_every_number_has_one_pocket() -> None:
-    assert POCKETS == 37
-    assert sorted(ROTOR_ORDER) == list(range(37))
-    assert [index_of(number) for number in ROTOR_ORDER] == list(range(37))
+    assert SINGLE_ZERO.count == 37
+    assert sorted(SINGLE_ZERO.order) == list(range(37))
+    assert [SINGLE_ZERO.index_of[number] for number in SINGLE_ZERO.order] == list(range(37))
 
 
 def test_the_rotor_starts_as_the_observation_log_defines() -> None:
-    assert ROTOR_ORDER[:7] == (0, 32, 15, 19, 4, 21, 2)
+    assert SINGLE_ZERO.order[:7] == (0, 32, 15, 19, 4, 21, 2)
 
 
 def test_rotor_order_is_that_of_the_fair_roulette_neighbour_table() -> None:
     rows = [row[5:10] for row in neighbour_rows()]
     assert len(rows) >= 36
     for offset, row in enumerate(rows):
-        assert tuple(row) == tuple(ROTOR_ORDER[(offset + step) % 37] for step in (-2, -1, 0, 1, 2))
+        assert tuple(row) == tuple(SINGLE_ZERO.order[(offset + step) % 37] for step in (-2, -1, 0, 1, 2))
 
 
 def test_neighbours_of_each_number_are_those_of_the_fair_roulette_table() -> None:
@@ -75,7 +76,7 @@ def test_red_and_black_are_those_that_venezia_lists() -> None:
 
 
 def test_red_and_black_alternate_round_the_rotor() -> None:
-    colours = [SINGLE_ZERO.facts[number].colour for number in ROTOR_ORDER[1:]]
+    colours = [SINGLE_ZERO.facts[number].colour for number in SINGLE_ZERO.order[1:]]
     assert set(colours[::2]) == {"rouge"}
     assert set(colours[1::2]) == {"noir"}
 
@@ -84,7 +85,7 @@ def test_red_and_black_alternate_round_the_rotor() -> None:
 def test_simple_chances_dozen_and_column_follow_the_cloth(number: int) -> None:
     facts = SINGLE_ZERO.facts[number]
     assert facts.number == number
-    assert facts.pocket_index == ROTOR_ORDER.index(number)
+    assert facts.pocket_index == SINGLE_ZERO.order.index(number)
     assert facts.colour == ("rouge" if number in REDS else "noir")
     assert facts.parity == ("pair" if number in range(2, 37, 2) else "impair")
     assert facts.half == ("manque" if number in range(1, 19) else "passe")
@@ -190,6 +191,38 @@ def test_the_three_great_sectors_part_the_rotor() -> None:
         assert len(great & set(SINGLE_ZERO.facts[number].sectors)) == 1, number
 
 
-def test_no_such_number() -> None:
-    with pytest.raises(KeyError):
-        index_of(37)
+def test_the_american_rotor_has_each_number_opposite_the_next_one() -> None:
+    """Zero opposite double zero, and each odd number opposite the even one that follows it: so the rotor was made."""
+    order = DOUBLE_ZERO.order
+    assert (DOUBLE_ZERO.count, sorted(order)) == (38, list(range(38)))
+    opposite = {order[index]: order[(index + 19) % 38] for index in range(38)}
+    assert label_of(opposite[0]) == "00"
+    assert all(opposite[odd] == odd + 1 for odd in range(1, 36, 2))
+    colours = [DOUBLE_ZERO.facts[number].colour for number in order if number not in (0, number_of("00"))]
+    assert all(one != other for side in (colours[:18], colours[18:]) for one, other in pairwise(side))
+
+
+@pytest.mark.parametrize("number", range(1, 37))
+def test_a_number_of_the_american_wheel_is_what_the_cloth_says_and_no_more(number: int) -> None:
+    american, french = DOUBLE_ZERO.facts[number], SINGLE_ZERO.facts[number]
+    for name in ("label", "colour", "parity", "half", "dozen", "column"):
+        assert getattr(american, name) == getattr(french, name), name
+    assert (american.sectors, american.finals_plein, american.finals_cheval) == ((), (), ())
+
+
+@pytest.mark.parametrize("label", ["0", "00"])
+def test_a_zero_of_the_american_wheel_has_no_simple_chance(label: str) -> None:
+    facts = DOUBLE_ZERO.facts[number_of(label)]
+    assert (facts.label, facts.pocket_index) == (label, 0 if label == "0" else 19)
+    assert (facts.colour, facts.parity, facts.half, facts.dozen, facts.column) == (None,) * 5
+    assert (facts.sectors, facts.finals_plein) == ((), ())
+
+
+def test_what_is_printed_in_a_pocket_and_its_number_belong_together() -> None:
+    assert [label_of(number) for number in (0, 7, 36, DOUBLE_ZERO.order[19])] == ["0", "7", "36", "00"]
+    assert all(number_of(label_of(number)) == number for number in DOUBLE_ZERO.order)
+    assert (SINGLE_ZERO.printed, DOUBLE_ZERO.printed) == ("0…36", "0…36, 00")
+    for wrong in ("37", "07", "000", " 7", "-1", "x", ""):
+        with pytest.raises(ValueError, match="printed in no pocket"):
+            number_of(wrong)
+    assert number_of(37) == DOUBLE_ZERO.order[19], "in JSON a number stands for itself"

@@ -61,7 +61,7 @@ def play_on(evening: Evening) -> None:
     """As the machine says: the ball is laid in a pocket, and play is resumed with its number."""
     assert evening.state == "suspended"
     assert "lay the ball in a pocket" in evening.table.awaited("en")[1]
-    belongs = evening.table.header().last_number
+    belongs = evening.table.header().number_before
     evening._planned.clear()
     evening.lying = belongs
     evening.wait(1)

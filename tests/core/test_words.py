@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,9 +13,10 @@ from tests.core.regulations import text
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.facts import Cause
 from wheeld.core.houses import CUSTOMS, PROFILES, TOUT_VA
-from wheeld.core.messages.phrases import IN_FRENCH, IN_ITALIAN
-from wheeld.core.pockets import SINGLE_ZERO
+from wheeld.core.messages.phrases import IN_ENGLISH, IN_FRENCH, IN_ITALIAN
+from wheeld.core.pockets import DOUBLE_ZERO, SINGLE_ZERO, number_of
 
+AMERICAN = ("south-dakota", "american")
 ENGLISH = Catalogue("en")
 FRENCH = (
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
@@ -62,27 +64,46 @@ def test_the_announcement_in_italian(number: int, words: str) -> None:
     assert IN_ITALIAN.announce(SINGLE_ZERO.facts[number]) == words
 
 
-def test_the_four_tables_of_the_rulebook() -> None:
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0, "Zero"),
+        (number_of("00"), "Double zero"),
+        (1, "One, red, odd and low"),
+        (17, "Seventeen, black, odd and low"),
+        (28, "Twenty-eight, black, even and high"),
+        (36, "Thirty-six, red, even and high"),
+    ],
+)
+def test_the_announcement_in_english(number: int, words: str) -> None:
+    assert IN_ENGLISH.announce(DOUBLE_ZERO.facts[number]) == words
+
+
+def test_the_five_tables_of_the_rulebook() -> None:
     assert {pair: profile.wheel for pair, profile in PROFILES.items()} == {
         ("campione", "roulette"): "french",
         ("campione", "fair"): "fair",
         ("venezia", "roulette-francese"): "french",
         ("venezia", "fair"): "fair",
+        ("south-dakota", "american"): "french",
     }
 
 
 def test_the_ritual_words_of_article_11() -> None:
     """C11 has each in French and in Italian; the pairs belong together."""
     regulation = text("campione-roulette.txt")
-    assert dict(TOUT_VA) == {"rien va": "tout va", "nulla vale": "tutto vale"}
-    for void, tout_va in TOUT_VA.items():
+    french = {void: after for void, after in TOUT_VA.items() if void != "no spin"}
+    assert french == {"rien va": "tout va", "nulla vale": "tutto vale"}
+    for void, tout_va in french.items():
         assert f"“{void}”" in regulation
         assert f"“{tout_va}”" in regulation
 
 
-def test_every_table_declares_a_void_in_french_unless_its_configuration_says_otherwise() -> None:
+def test_every_table_declares_a_void_in_its_house_s_words_unless_its_configuration_says_otherwise() -> None:
     """Fair tables announce in French too (VF)."""
-    assert {profile.void_words for profile in PROFILES.values()} == {"rien va"}
+    words = {pair: profile.void_words for pair, profile in PROFILES.items()}
+    assert words.pop(AMERICAN) == "no spin"
+    assert set(words.values()) == {"rien va"}
     assert SETTING.words == "rien va"
     assert msgspec.structs.replace(SETTING, void_words="nulla vale").words == "nulla vale"
 
@@ -113,8 +134,10 @@ def test_a_void_without_an_article_names_the_custom() -> None:
 
 
 def test_articles_are_those_that_the_regulations_number() -> None:
-    """Only Campione's roulette numbers any, and Art. 11 is the one that voids a coup; no article has N8."""
+    """Of these only Campione's roulette numbers any, and Art. 11 is the one that voids a coup; no article has N8."""
     for (house, game), profile in PROFILES.items():
+        if (house, game) == AMERICAN:
+            continue
         regulation = text(f"{house}-{'fair-roulette' if game == 'fair' else game}.txt")
         numbered = {f"Art. {n}" for n in re.findall(r"^#+ \W*Art\. (\d+)", regulation, re.MULTILINE)}
         assert set(profile.articles.values()) <= numbered
@@ -125,7 +148,15 @@ def test_every_void_has_an_article_or_a_custom() -> None:
     assert {cause.rule for cause in Cause} == set(CUSTOMS)
 
 
-def test_every_table_announces_in_french_and_asks_three_laps() -> None:
+def test_south_dakota_cites_what_the_page_of_the_standards_cites() -> None:
+    articles = set(PROFILES[AMERICAN].articles.items())
+    assert articles == {(rule, "ARSD 20:18:34:05–06") for rule in ("R1", "R2", "N1", "N3", "N6")}
+    page = (Path(__file__).parents[2] / "docs" / "standards.md").read_text()
+    assert "South Dakota 20:18:34:05–06 (same direction, short of 4 laps, foreign object, ball leaves the" in page
+
+
+def test_every_french_table_announces_in_french_and_asks_three_laps() -> None:
     """R4, VF; R2: the setting's default is the house's minimum."""
-    for profile in PROFILES.values():
-        assert (profile.announcements, profile.min_laps) == (IN_FRENCH, SETTING.min_laps)
+    asked = {pair: (profile.announcements, profile.min_laps) for pair, profile in PROFILES.items()}
+    assert asked.pop(AMERICAN) == (IN_ENGLISH, 4)
+    assert all(each == (IN_FRENCH, SETTING.min_laps) for each in asked.values())

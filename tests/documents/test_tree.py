@@ -93,8 +93,8 @@ def test_a_function(tree: Tree) -> None:
 
 
 def test_a_dotted_name_is_resolved_by_import(tree: Tree) -> None:
-    good = "`wheeld.core.pockets` `wheeld.core.pockets.index_of` `tests.documents.tree.Tree.documents`"
-    bad = "`wheeld.core.pocketz` `wheeld.core.pockets.index_off` `wheeld.none`"
+    good = "`wheeld.core.pockets` `wheeld.core.pockets.label_of` `tests.documents.tree.Tree.documents`"
+    bad = "`wheeld.core.pocketz` `wheeld.core.pockets.label_off` `wheeld.none`"
     assert tree.dead_symbols(page(tree, f"{good} {bad}")) == bad.replace("`", "").split()
 
 

@@ -31,11 +31,13 @@ COMMON: Final[dict[str, Any]] = {
 OWN: Final[dict[str, dict[str, Any]]] = {
     "table": {
         "state": "faites_vos_jeux", "bets": "open", "since": "2027-01-15T20:00:00.000000Z", "last_number": 4,
+        "last_label": "4",
         "last_coup": None, "bouler": "Zoé", "waiting_for": "lancement de la bille", "waiting_codes": ["launch"],
         "failing": [], "without": [], "by": "Rossi", "user": "chef-campione-03", "reason": "l'heure",
     },
     "result": {
-        "number": 32, "pocket_index": 1, "announcement": "Trente-deux, rouge, pair et passe", "colour": "rouge",
+        "number": 32, "label": "32", "pocket_index": 1, "announcement": "Trente-deux, rouge, pair et passe",
+        "colour": "rouge",
         "parity": "pair", "half": "passe", "dozen": 3, "column": 2, "sectors": ["voisins_du_zero"],
         "finals_plein": [2], "finals_cheval": [[2, 3], [1, 2], [2, 5], [9, 12]], "neighbours": [26, 0, 15, 19],
         "laps": 9.0, "laps_needed": 3, "ball_direction": "cw", "rotor_direction": "ccw", "rotor_rpm": 14.17,

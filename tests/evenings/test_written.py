@@ -22,8 +22,8 @@ ALL = [script.read(name) for name in NAMES]
 by_name = pytest.mark.parametrize("written", ALL, ids=NAMES)
 
 
-def test_there_is_an_evening_for_each_table() -> None:
-    assert {(written.house, written.game) for written in ALL} == set(PROFILES)
+def test_there_is_an_evening_for_each_french_table() -> None:
+    assert {(written.house, written.game) for written in ALL} == {*PROFILES} - {("south-dakota", "american")}
 
 
 @by_name

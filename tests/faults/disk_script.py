@@ -77,7 +77,7 @@ class _RecordedEvening(Evening):
         self.ops: list[Op] = []
         self._start_utc_us = START_UTC_US + day * DAY_US
         super().__init__(FRENCH, memory=memory, started_utc_us=self._start_utc_us)
-        self.lying = self.table.header().last_number if last_number is None else last_number
+        self.lying = self.table.header().number_before if last_number is None else last_number
 
     @property
     def utc_us(self) -> int:

@@ -18,6 +18,7 @@ from wheeld.core.observations import (
     HeadRotor,
     SensorState,
 )
+from wheeld.core.pockets import PocketLayout
 from wheeld.sources.head.setting import HeadSetting, Wrong
 
 NEVER_NS = 2**62
@@ -98,7 +99,7 @@ class GirellaHead:
         return HeadGame(t_us, phase, game)
 
 
-def new_head(setting: HeadSetting, now_us: Callable[[int], int]) -> GirellaHead:
+def new_head(setting: HeadSetting, _: PocketLayout, now_us: Callable[[int], int]) -> GirellaHead:
     return GirellaHead(round(setting.silence_s_max * 1e9), now_us)
 
 

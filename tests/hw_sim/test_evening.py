@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 
 from hw_sim import table as table_module
-from hw_sim.evening import Evening, Mark, UnknownScenarioError, campaign_evening, draw_evening, drawable, script
+from hw_sim.evening import (
+    AMERICAN,
+    HOUSES,
+    Evening,
+    Mark,
+    UnknownScenarioError,
+    campaign_evening,
+    draw_evening,
+    drawable,
+    script,
+)
 from hw_sim.events import End, TableCommand
 from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
@@ -251,8 +261,12 @@ def test_campaign_evenings_come_at_all_tables_and_play_everything() -> None:
     assert set(beams) == set(range(1, 9))
     assert 0 < beams[1] < 25
     assert {len(header["readers_deg"]) for header in headers} == {1, 2, 3}
-    assert {header["rotor_ticks"] for header in headers} == {37, 74, 148, 296, 592}
+    assert {header["rotor_ticks"] for header in headers} == {37, 38, 74, 148, 296, 592}
     assert {header["wheel"] for header in headers} == {"french", "fair"}
+    houses = Counter((header["house"], header["game"]) for header in headers)
+    assert set(houses) == set(HOUSES)
+    assert 50 < houses[AMERICAN] < 110, "a fifth of 400"
+    assert {header["min_laps"] for header in headers if header["house"] == AMERICAN[0]} == {4}
     assert any(header["last_number"] is None for header in headers)
     played = Counter(mark.scenario for evening in evenings for mark in evening.marks)
     here = {

@@ -22,12 +22,12 @@ def evidence(t_us: int) -> dict[str, str]:
 
 
 def result(number: int, t: int = 20_000_000, **more: Any) -> Message:
-    return Message(t, "result", {"number": number, "laps": 7.5, "coup": 1, **more})
+    return Message(t, "result", {"number": number, "label": str(number), "laps": 7.5, "coup": 1, **more})
 
 
 def void(cause: str, t: int = 11_000_000, **more: Any) -> Message:
     at = {"at": _utc(t), "evidence_at": _utc(t), "evidence": {}}
-    return Message(t, "void", {"cause": cause, "coup": 1, **at, **more})
+    return Message(t, "void", {"cause": cause, "coup": 1, "laps_needed": 3, **at, **more})
 
 
 def notice(name: str, t: int, coup: int = 1, **figures: Any) -> Message:

@@ -26,11 +26,12 @@ HEALTH = {
 }  # fmt: skip
 TABLE = {
     **COMMON, **FEED, **WHOSE, "schema": "table/1", "state": "faites_vos_jeux", "bets": "open",
-    "since": "2026-01-01T20:00:00.000000Z", "last_number": 4, "last_coup": None, "bouler": "Rossi",
+    "since": "2026-01-01T20:00:00.000000Z", "last_number": 4, "last_label": "4", "last_coup": None, "bouler": "Rossi",
     "waiting_for": "the launch", "waiting_codes": ["launch"], "failing": [], "without": ["reader/1"],
 }  # fmt: skip
 RESULT = {
-    **COMMON, **FEED, "schema": "result/1", "number": 4, "pocket_index": 1, "announcement": "Quatre", "colour": None,
+    **COMMON, **FEED, "schema": "result/1", "number": 4, "label": "4", "pocket_index": 1, "announcement": "Quatre",
+    "colour": None,
     "parity": None, "half": None, "dozen": None, "column": None, "sectors": [], "finals_plein": [], "finals_cheval": [],
     "neighbours": [1, 2, 3, 4], "laps": None, "laps_needed": 3, "ball_direction": None, "rotor_direction": None,
     "rotor_rpm": None, "launched_at": "", "bets_closed_at": "", "left_track_at": None, "number_at": "", "late_s": None,

@@ -34,8 +34,8 @@ def test_a_result_is_shown_with_its_colour_and_history() -> None:
     evening = Evening().open()
     evening.coup(23)
     shown = Snapshot(*watched(evening), "en").whole(0)
-    assert shown["number"] == {"number": 23, "colour": "rouge"}
-    assert shown["numbers"][0] == {"number": 23, "colour": "rouge"}
+    assert shown["number"] == {"number": "23", "colour": "rouge"}
+    assert shown["numbers"][0] == {"number": "23", "colour": "rouge"}
     assert shown["announcement"].startswith("Vingt-trois")
     assert shown["result"]["laps"] > 3
     assert shown["head"]["seq"] == max(message["seq"] for message in evening.of("table"))

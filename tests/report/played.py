@@ -21,6 +21,7 @@ from hw_sim.wheel import POCKETS, BallRun, Track
 from wheeld.core.facts import Cause, Fact
 from wheeld.core.instants import ClockState
 from wheeld.core.messages.writer import MessageWriter
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.core.setting import Header, TableSetting, from_header
 from wheeld.core.step import CoupLog, Step
 from wheeld.core.table_state import Called, Coup, TableState
@@ -140,7 +141,7 @@ def _sightings(
 
 def wheel_of(played: list[Played]) -> wheel.Wheel:
     """As `reading` makes it of the journal of these coups."""
-    made = wheel.Wheel(site="campione", table="campione-03", test=False, layout=LAYOUT)
+    made = wheel.Wheel(site="campione", table="campione-03", test=False, pockets=SINGLE_ZERO, layout=LAYOUT)
     valid = sum(one.number is not None for one in played)
     count = min(valid, reading.LOGS_MAX)
     sampled = {valid * each // count for each in range(count)}

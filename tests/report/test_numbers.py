@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from wheeld.core.catalogue import Catalogue
-from wheeld.core.pockets import ROTOR_ORDER
+from wheeld.core.pockets import SINGLE_ZERO, label_of
 from wheeld.report.checks import NUMBERS_LIMIT, POWER_MIN
 from wheeld.report.numbers import (
     EFFECT_POCKETS,
     EFFECT_TIMES,
-    POCKETS,
     WIDTHS,
     Numbers,
     coups_needed,
@@ -23,10 +22,12 @@ from wheeld.report.numbers import (
 from wheeld.report.wheel import Coup
 
 SAY = Catalogue("en")
+POCKETS, ROTOR_ORDER = SINGLE_ZERO.count, SINGLE_ZERO.order
 
 
 def of_counts(counts: list[int]) -> Numbers:
-    return numbers([Coup(at_utc_us=0, coup=1, pocket=at) for at, count in enumerate(counts) for _ in range(count)], SAY)
+    coups = [Coup(at_utc_us=0, coup=1, pocket=at) for at, count in enumerate(counts) for _ in range(count)]
+    return numbers(coups, SINGLE_ZERO, SAY)
 
 
 def test_numbers_that_come_equally_often_are_as_likely_as_can_be() -> None:
@@ -41,7 +42,7 @@ def test_a_sector_is_found_where_it_is_also_across_the_zero(first: int) -> None:
     inside = {(first + each) % POCKETS for each in range(9)}
     found = of_counts([30 if at in inside else 14 for at in range(POCKETS)])
     (window,) = [each for each in found.windows if each.width == 9]
-    assert (window.first, window.middle) == (ROTOR_ORDER[first], ROTOR_ORDER[(first + 4) % POCKETS])
+    assert (window.first, window.middle) == tuple(label_of(ROTOR_ORDER[(first + on) % POCKETS]) for on in (0, 4))
     assert (window.count, round(window.times, 3)) == (270, round(270 / 662 / (9 / 37), 3))
     assert window.times_low < window.times < window.times_high
     assert found.p_sectors < NUMBERS_LIMIT
@@ -65,8 +66,8 @@ def test_few_coups_say_nothing_and_the_report_says_so() -> None:
 
 
 def test_power_is_that_of_simulated_wheels_with_the_named_fault() -> None:
-    needed = coups_needed()
-    assert power_of_chi_square(needed - 1) < POWER_MIN <= power_of_chi_square(needed)
+    needed = coups_needed(POCKETS)
+    assert power_of_chi_square(needed - 1, POCKETS) < POWER_MIN <= power_of_chi_square(needed, POCKETS)
     shares = np.full(POCKETS, (1 - EFFECT_POCKETS * EFFECT_TIMES / POCKETS) / (POCKETS - EFFECT_POCKETS))
     shares[:EFFECT_POCKETS] = EFFECT_TIMES / POCKETS
     drawn = np.random.default_rng(1).multinomial(needed, shares, size=400)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.report.played import BIASED, Fault, play, wheel_of
 from wheeld.core.catalogue import Catalogue, Language
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.report.health import Health, health
 from wheeld.report.page import page, verdict
 from wheeld.report.wheel import VoidCoup, Wheel
@@ -134,7 +135,7 @@ def test_a_name_cannot_be_markup() -> None:
 
 
 def test_a_bench_table_is_marked_and_a_wheel_without_coups_has_a_page() -> None:
-    bare = Wheel(site="a", table="b", test=True, voids=[VoidCoup(at_utc_us=1, cause="chef")])
+    bare = Wheel(site="a", table="b", test=True, pockets=SINGLE_ZERO, voids=[VoidCoup(at_utc_us=1, cause="chef")])
     text = outline(page([health(bare, Catalogue("en"))], Catalogue("en"))).text
     assert "BENCH TABLE: a test" in text
     assert "This sample is too small to say anything." in text

@@ -16,6 +16,7 @@ from tests.sources.head_table import HeadTable, Played
 from wheeld.cli.check import facts
 from wheeld.config.reading import parse
 from wheeld.core.heads import HEADS
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.core.replay import replay
 from wheeld.daemon.sources import Source
 from wheeld.sources.head.reader import reader_of
@@ -33,7 +34,7 @@ def _row(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def played(*games: Game) -> Played:
     setting = parse(CONFIGURED).head
     assert setting is not None
-    head = reader_of(girella.PRODUCT).new_head(setting, lambda ns: ns // 1_000)
+    head = reader_of(girella.PRODUCT).new_head(setting, SINGLE_ZERO, lambda ns: ns // 1_000)
     table = msgspec.structs.replace(head_evening.MERCURY, head=girella.PRODUCT)
     return HeadTable(Wheel([*games, Game(3)]), head, table).play()
 

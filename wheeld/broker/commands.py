@@ -25,6 +25,7 @@ from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text, to_utc_us
 from wheeld.core.law.hearing import when_said
 from wheeld.core.observations import Command
+from wheeld.core.pockets import number_of
 from wheeld.core.step import Reply
 from wheeld.ports import CommandRecord, EventRecord, HostClock, Publication, Receipt
 
@@ -409,4 +410,6 @@ def _details(payload: CommandPayload) -> str:
 def _observation(user: str, name: str, payload: CommandPayload) -> Command:
     """The command of `user`, with each member of the payload that the table knows."""
     members = {key: value for key, value in msgspec.structs.asdict(payload).items() if key in _OBSERVED}
+    if members.get("number") is not None:
+        members["number"] = number_of(members["number"])
     return msgspec.convert({"t": 0, "kind": "command", "name": name, "user": user, **members}, Command)

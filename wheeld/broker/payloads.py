@@ -11,6 +11,7 @@ from msgspec import Meta
 from wheeld.core.facts import Case, Trouble
 from wheeld.core.messages.payloads import Published
 from wheeld.core.observations import CommandName
+from wheeld.core.pockets import Label
 from wheeld.core.setting import BEAMS_MAX, READERS_MAX
 
 VISIBLE = r"^(?![\s\S]*[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069])"
@@ -30,6 +31,10 @@ SENSORS_MAX = BEAMS_MAX + READERS_MAX + 1
 
 WHOLE_MAX = 2**53 - 1
 """Every JSON reader holds it exactly, and SQLite too: storing a larger number would end the daemon."""
+
+
+Number: TypeAlias = Annotated[int, Meta(ge=0, le=WHOLE_MAX)] | Label
+"""Of a pocket: as it is printed there, where that is no number in digits."""
 
 
 class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,7 +70,7 @@ class ConfirmPayload(CommandPayload, frozen=True, kw_only=True):
     the `number` in its place."""
 
     coup: Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
-    number: Annotated[int, Meta(ge=0, le=WHOLE_MAX)] | None = None
+    number: Number | None = None
 
 
 class ResumePayload(CommandPayload, frozen=True, kw_only=True):
@@ -73,7 +78,7 @@ class ResumePayload(CommandPayload, frozen=True, kw_only=True):
     which the ball lies, where it is not known where the pockets stand."""
 
     without: Annotated[tuple[Name, ...], Meta(max_length=SENSORS_MAX)] = ()
-    number: Annotated[int, Meta(ge=0, le=WHOLE_MAX)] | None = None
+    number: Number | None = None
 
 
 Found: TypeAlias = Literal["good", "corrected", "faulty"]

@@ -16,6 +16,7 @@ from wheeld.config.reading import load, parse
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import Catalogue, Language, Part, Text, translatable
 from wheeld.core.observations import Sighting
+from wheeld.core.pockets import label_of
 from wheeld.daemon.identity import digest_of_file
 from wheeld.doctor import refusals
 from wheeld.doctor.bench import Bench
@@ -70,8 +71,12 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
         return Exit.OK
     wheel = wheel_of(options.config)
     config = load(*wheel)
+    pockets = config.table.profile.pockets
+    if options.number not in (None, *pockets.order):
+        sys.stderr.write(f"wheeld: --number {label_of(options.number)}: it is not on the wheel ({pockets.printed})\n")
+        return Exit.USAGE
     log_to_stderr("warning")
-    signals = Signals(config.table.rotor_ticks, config.table.profile.pockets)
+    signals = Signals(config.table.rotor_ticks, pockets)
     bench = Bench(config, signals.take)
     try:
         asyncio.run(bench.watch(options.seconds, lambda: print(live(signals, config, catalogue), flush=True)))

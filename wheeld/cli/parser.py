@@ -18,6 +18,7 @@ from wheeld.cli.person import person
 from wheeld.cli.places import address, named_file, origin_here
 from wheeld.config.instance import journal_of
 from wheeld.core.catalogue import Catalogue, translatable
+from wheeld.core.pockets import number_of
 from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
 from wheeld.screen.language import LANGUAGES, language_here
@@ -601,9 +602,10 @@ def _add_acl(commands: Commands[_Parser]) -> None:
 
 
 def _pocket(text: str) -> int:
-    if not text.isdecimal() or int(text) > 36:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of the wheel, 0 to 36")
-    return int(text)
+    try:
+        return number_of(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number that is printed on a wheel") from None
 
 
 def _table(text: str) -> str:

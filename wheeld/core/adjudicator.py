@@ -23,6 +23,7 @@ from wheeld.core.law.table import Ruling, ruling
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import command_name
 from wheeld.core.observations import Command
+from wheeld.core.pockets import label_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import AppliedFact, PendingStep, Reply, Verdict
 from wheeld.core.table_state import LAUNCH_AWAITED_US, Called, Coup, TableState
@@ -285,7 +286,8 @@ class Adjudicator:
             for evidence in found:
                 self.apply(evidence, now_us)
             figures: Figures = {"number": self._pockets.order[pocket], "off_pockets": round(off, 2)}
-            self._publish_notice(command, now_us, "chefs_word", self._catalogue.say(PLACED, **figures), figures)
+            printed = figures | {"number": label_of(self._pockets.order[pocket])}
+            self._publish_notice(command, now_us, "chefs_word", self._catalogue.say(PLACED, **printed), figures)
         observer, before = self._observer, self._observer.left_out
         after = left_out_after(self._known(now_us, command))
         if after == before:

@@ -61,9 +61,10 @@ class Catalogue:
         """An English text of the code in this language, with `parts` in the places that it names: "{coup}"."""
         return self._texts.gettext(text).format(**self._words, **parts)
 
-    def say_number(self, text: str, number: int) -> str:
-        """The same, of a text whose words depend on its one part, `{number}`: Italian says "nel 7", but "nell'8"."""
-        return self._texts.ngettext(text, text, number).format(number=number)
+    def say_number(self, text: str, printed: str) -> str:
+        """The same, of a text whose words depend on its one part, `{number}`, which stands there as it is `printed` in
+        its pocket: Italian says "nel 7", but "nell'8"."""
+        return self._texts.ngettext(text, text, int(printed)).format(number=printed)
 
     def say_text(self, text: Text) -> str:
         """A text that was made where no language is known."""

@@ -11,15 +11,18 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from wheeld.core.catalogue import Catalogue, Language, translatable
-from wheeld.core.messages.phrases import IN_FRENCH, Announcements
-from wheeld.core.pockets import SINGLE_ZERO, PocketLayout
+from wheeld.core.messages.phrases import IN_ENGLISH, IN_FRENCH, Announcements
+from wheeld.core.pockets import DOUBLE_ZERO, SINGLE_ZERO, PocketLayout
 
 WheelType: TypeAlias = Literal["french", "fair"]
-"""A french rotor may turn either way, coup by coup; a fair one turns one configured way (A7)."""
-VoidWords: TypeAlias = Literal["rien va", "nulla vale"]
-"""With which words the chef declares a coup void. C11 has both; no other regulation has any."""
-TOUT_VA: Mapping[VoidWords, str] = {"rien va": "tout va", "nulla vale": "tutto vale"}
-"""The words after which the game goes on, in the language of those that declared the coup void (C11)."""
+"""A french rotor may turn either way, coup by coup, and so may an American one; a fair one turns one configured way
+(A7)."""
+VoidWords: TypeAlias = Literal["rien va", "nulla vale", "no spin"]
+"""With which words the chef declares a coup void. C11 has the first two, South Dakota the third; the Venezia texts have
+none."""
+TOUT_VA: Mapping[VoidWords, str] = {"rien va": "tout va", "nulla vale": "tutto vale", "no spin": "spin again"}
+"""The words after which the game goes on, in the language of those that declared the coup void (C11). South Dakota
+prescribes none: these are ours."""
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +89,7 @@ _ARTICLES = {
     "A5": "Art. 14",
     "A6": "Art. 15",
 }
-"""Those of Campione's roulette, the only regulation of the four that numbers articles. None of them voids a coup that
+"""Those of Campione's roulette, the only French regulation here that numbers articles. None of them voids a coup that
 was not observed whole (N8): Art. 15 lets the direction suspend play, and says nothing of the coup."""
 
 _ROULETTE = Profile(
@@ -100,12 +103,26 @@ _ROULETTE = Profile(
     void_words="rien va",
     announcements=IN_FRENCH,
 )
+_SPIN = "ARSD 20:18:34:05–06"
+"""South Dakota's articles on a valid spin and on what is none (docs/standards.md)."""
+_AMERICAN = Profile(
+    house="south-dakota",
+    game="american",
+    wheel="french",
+    pockets=DOUBLE_ZERO,
+    min_laps=4,
+    articles=dict.fromkeys(("R1", "R2", "N1", "N3", "N6"), _SPIN),
+    language="en",
+    void_words="no spin",
+    announcements=IN_ENGLISH,
+)
 _FAIR = msgspec.structs.replace(_ROULETTE, game="fair", wheel="fair", articles={}, language="it")
 _ALL = (
     _ROULETTE,
     _FAIR,
     msgspec.structs.replace(_ROULETTE, house="venezia", game="roulette-francese", articles={}),
     msgspec.structs.replace(_FAIR, house="venezia"),
+    _AMERICAN,
 )
 
 PROFILES: dict[tuple[str, str], Profile] = {(profile.house, profile.game): profile for profile in _ALL}

@@ -61,7 +61,7 @@ def check_snapshot(snapshot: dict[str, Any], setting: TableSetting, now_us: int)
         raise CheckError(Text("the snapshot's prev {prev} is not the hash of seq {seq}", chained))
     for numbers in (table_state.numbers, [table_state.last_number or 0]):
         for number in numbers:
-            _check_range(Text("snapshot's {key}", {"key": "number"}), number, len(setting.profile.pockets.order))
+            _check_range(Text("snapshot's {key}", {"key": "number"}), number, setting.profile.pockets.count)
     _check_range(Text("snapshot's {key}", {"key": "now_us"}), now_us, T_US_MAX)
     _check_clock(clock.utc_us, clock.error_us, clock.rate_ppb)
 
@@ -126,7 +126,7 @@ def _check_head(seen: HeadReport, setting: TableSetting) -> None:
             raise CheckError(Text("{name} {value} is not within 0…{most}", beyond))
         case HeadNumber():
             _check_range("spin", seen.spin, SPIN_MAX + 1)
-            _check_range("number", seen.number or 0, len(setting.profile.pockets.order))
+            _check_range("number", seen.number or 0, setting.profile.pockets.count)
         case HeadJump():
             _check_range("from_spin", seen.from_spin, SPIN_MAX + 1)
             _check_range("to_spin", seen.to_spin, SPIN_MAX + 1)

@@ -1,7 +1,8 @@
 """The pockets of a wheel, and every fact of a number that the regulations pay on (docs/rulebook.md A8 and 5). No
 amounts here.
 
-`PocketLayout` is the structure, `SINGLE_ZERO` the French one with 37 pockets: a house's profile names its layout.
+`PocketLayout` is the structure, `SINGLE_ZERO` the French one with 37 pockets and `DOUBLE_ZERO` the American one with
+38: a house's profile names its layout.
 """
 
 from __future__ import annotations
@@ -14,18 +15,40 @@ import msgspec
 Colour: TypeAlias = Literal["rouge", "noir"]
 Parity: TypeAlias = Literal["pair", "impair"]
 Half: TypeAlias = Literal["manque", "passe"]
+Label: TypeAlias = Literal["00"]
+LABELS: Mapping[int, Label] = {37: "00"}
+"""What is printed in a pocket where that is not its number in digits. No cloth has a number 37."""
 Pair: TypeAlias = tuple[int, int]
 """Two numbers side by side on the cloth: what names a finale à cheval."""
 
 
+def label_of(number: int) -> str:
+    """What is printed in the pocket of that number, on every wheel that has it."""
+    return LABELS.get(number, str(number))
+
+
+def number_of(label: str | int) -> int:
+    """The number of the pocket where that is printed; a number stands for itself. ValueError for what is printed in
+    none."""
+    if isinstance(label, int):
+        return label
+    named = {text: number for number, text in LABELS.items()}
+    number = named[label] if label in named else int(label) if label.isdecimal() else -1
+    if number < 0 or label_of(number) != label:
+        raise ValueError(f"{label!r} is printed in no pocket")
+    return number
+
+
 class NumberFacts(msgspec.Struct, frozen=True):
-    """What one number is. Zero has no colour, parity, half, dozen or column.
+    """What one number is, and the `label` that is printed in its pocket. A zero has no colour, parity, half, dozen or
+    column.
 
     `finals_plein`: the finale en plein that it wins in, by its last digit. `finals_cheval`: those à cheval, each by the
     pair that names it.
     """
 
     number: int
+    label: str
     pocket_index: int
     colour: Colour | None
     parity: Parity | None
@@ -42,9 +65,9 @@ class PocketLayout:
     """The pockets of one kind of wheel.
 
     `order`: the numbers clockwise from zero; `index_of`: the place of each number in it; `count`: how many there are,
-    each `pocket_deg` wide; `facts`: of each number.
+    each `pocket_deg` wide; `printed`: what is printed in them, in short; `facts`: of each number.
     `finals_across` and `finals_down`: the finals à cheval of two numbers in one row of the cloth, and one below the
-    other.
+    other. Where none are played, no final en plein is either.
     """
 
     def __init__(
@@ -57,6 +80,8 @@ class PocketLayout:
     ) -> None:
         self.order, self.count, self.pocket_deg = order, len(order), 360 / len(order)
         self.index_of = {number: index for index, number in enumerate(order)}
+        named = [LABELS[number] for number in order if number in LABELS]
+        self.printed = ", ".join((f"0…{max({*order} - {*LABELS})}", *named))
         self._red, self._sectors = red, sectors
         self._finals = {
             **{pair: self._final_across(*pair) for pair in finals_across},
@@ -65,10 +90,11 @@ class PocketLayout:
         self.facts = {number: self._facts(number) for number in order}
 
     def _facts(self, number: int) -> NumberFacts:
-        zero = number == 0
-        half = (len(self.order) - 1) // 2
+        zero = number == 0 or number in LABELS
+        half = max({*self.order} - {*LABELS}) // 2
         return NumberFacts(
             number=number,
+            label=label_of(number),
             pocket_index=self.index_of[number],
             colour=None if zero else "rouge" if number in self._red else "noir",
             parity=None if zero else "impair" if number % 2 else "pair",
@@ -76,7 +102,7 @@ class PocketLayout:
             dozen=None if zero else (number - 1) // 12 + 1,
             column=None if zero else (number - 1) % 3 + 1,
             sectors=tuple(name for name, numbers in self._sectors.items() if number in numbers),
-            finals_plein=(number % 10,),
+            finals_plein=(number % 10,) if self._finals else (),
             finals_cheval=tuple(pair for pair, numbers in self._finals.items() if number in numbers),
             neighbours=self._neighbours(number),
         )
@@ -118,13 +144,15 @@ SINGLE_ZERO = PocketLayout(
     finals_across=((0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (7, 8), (8, 9)),
     finals_down=((0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (5, 8), (6, 9), (7, 10), (8, 11), (9, 12)),
 )
+DOUBLE_ZERO = PocketLayout(
+    # clockwise from zero: opposite each number stands the next one, as the American rotor has them
+    order=(
+        0, 28, 9, 26, 30, 11, 7, 20, 32, 17, 5, 22, 34, 15, 3, 24, 36, 13, 1,
+        37, 27, 10, 25, 29, 12, 8, 19, 31, 18, 6, 21, 33, 16, 4, 23, 35, 14, 2,
+    ),
+    red=frozenset({1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}),
+    sectors={},
+    finals_across=(),
+    finals_down=(),
+)
 # fmt: on
-ROTOR_ORDER = SINGLE_ZERO.order
-"""For the sensors, which are built for 37 pockets."""
-POCKETS = len(ROTOR_ORDER)
-POCKET_DEG = 360 / POCKETS
-
-
-def index_of(number: int) -> int:
-    """Place of `number` on a rotor with 37 pockets, clockwise from zero; KeyError when there is no such number."""
-    return SINGLE_ZERO.index_of[number]

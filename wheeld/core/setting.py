@@ -15,7 +15,7 @@ from wheeld.core.catalogue import Part as TextPart
 from wheeld.core.heads import HEADS, Head
 from wheeld.core.houses import PROFILES, TOUT_VA, Profile, VoidWords
 from wheeld.core.observations import Direction, Source, Unproven
-from wheeld.core.pockets import POCKETS
+from wheeld.core.pockets import Label, number_of
 
 BEAMS_MAX = 32
 READERS_MAX = 16
@@ -42,6 +42,7 @@ TRUE_OR_FALSE = Text("true or false")
 _LEFT_OUT = '`"sensors"` where such sensors are described or there is no `[head]`, else `"head"`'
 HOUSES = tuple(dict.fromkeys(house for house, _ in PROFILES))
 LAPS_LEAST = min(profile.min_laps for profile in PROFILES.values())
+POCKETS_LEAST = min(profile.pockets.count for profile in PROFILES.values())
 GAMES = tuple(dict.fromkeys(game for _, game in PROFILES))
 
 
@@ -123,7 +124,10 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "wheel.rotor_ticks",
             translatable("sectors of the rotor's encoder in one turn; left out where the head reports the rotor"),
-            _whole(POCKETS, ROTOR_TICKS_MAX),
+            Text(
+                "a whole number, no fewer than the wheel has pockets, {least} to {most}",
+                {"least": POCKETS_LEAST, "most": ROTOR_TICKS_MAX},
+            ),
             148,
             default=0,
             left_out="no encoder",
@@ -186,11 +190,11 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     ]
     """In the file None, the default."""
     last_number: Annotated[
-        int | None,
+        int | Label | None,
         _key(
             "table.last_number",
             "the pocket in which the ball lies; it counts only at the very first start of a journal",
-            _whole(0, POCKETS - 1),
+            Text("a number as it is printed on the wheel, like {example}", {"example": '17, or "00"'}),
             17,
             left_out="not known",
             row=translatable("last number: {value}, for a journal that is still empty"),
@@ -299,12 +303,17 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         Language | None,
         _key(
             "table.language",
-            "the language of what people read in messages; numbers are always announced in French",
+            "the language of what people read in messages; numbers are announced as at the house",
             Text("{first} or {last}", {"first": '"fr", "it"', "last": '"en"'}),
             "it",
             left_out="that of the house",
         ),
     ] = None
+
+    @property
+    def number_before(self) -> int | None:
+        """The number of `last_number`."""
+        return None if self.last_number is None else number_of(self.last_number)
 
     @property
     def strays(self) -> int:
@@ -490,9 +499,11 @@ def _within(value: float, least: float, most: float) -> Text:
 def _rotor_ticks(setting: TableSetting) -> Iterator[Problem]:
     if setting.rotor == "sensors" and setting.rotor_ticks == 0:
         yield "rotor_ticks", Text("is missing: how many ticks has the rotor's encoder?")
-    elif setting.rotor == "sensors" and not POCKETS <= setting.rotor_ticks <= ROTOR_TICKS_MAX:
-        # fewer ticks than pockets can't place a ball in one
-        yield "rotor_ticks", _within(setting.rotor_ticks, POCKETS, ROTOR_TICKS_MAX)
+    elif setting.rotor == "sensors":
+        profile = PROFILES.get((setting.house, setting.game))
+        least = POCKETS_LEAST if profile is None else profile.pockets.count
+        if not least <= setting.rotor_ticks <= ROTOR_TICKS_MAX:  # fewer ticks than pockets can't place a ball in one
+            yield "rotor_ticks", _within(setting.rotor_ticks, least, ROTOR_TICKS_MAX)
 
 
 def _policy(setting: TableSetting) -> Iterator[Problem]:
@@ -579,9 +590,9 @@ def _strays(setting: TableSetting) -> Iterator[Problem]:
 
 def _last_number(setting: TableSetting) -> Iterator[Problem]:
     profile = PROFILES.get((setting.house, setting.game))
-    if profile is not None and setting.last_number not in (None, *profile.pockets.order):
-        numbers: dict[str, TextPart] = {"number": str(setting.last_number), "most": max(profile.pockets.order)}
-        yield "last_number", Text("{number} is not on the wheel (0…{most})", numbers)
+    if profile is not None and setting.number_before not in (None, *profile.pockets.order):
+        numbers = {"number": str(setting.last_number), "printed": profile.pockets.printed}
+        yield "last_number", Text("{number} is not on the wheel ({printed})", numbers)
 
 
 def _auto_rien_ne_va_plus(setting: TableSetting) -> Iterator[Problem]:

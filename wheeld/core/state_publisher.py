@@ -13,6 +13,7 @@ from wheeld.core.law.guards import Known
 from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_PROVEN, NUMBER_SEEN, NUMBER_UNSEEN
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import sensor_text, sensor_texts
+from wheeld.core.pockets import label_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import PendingStep
 from wheeld.core.table_state import Called, TableState
@@ -89,11 +90,13 @@ def waiting_for(
     for code in codes:
         if code is Awaited.PUT_BACK:
             assert number is not None, "before the first number the ball belongs nowhere"
-            steps.append(catalogue.say_number("put the ball back in {number}", number))
+            steps.append(catalogue.say_number("put the ball back in {number}", label_of(number)))
         elif code is Awaited.CONFIRM and called is not None and "R3" in called.unproven:
-            steps.append(say(NUMBER_SEEN if called.number is not None else NUMBER_UNSEEN, number=called.number))
+            seen = called.number
+            steps.append(say(NUMBER_UNSEEN) if seen is None else say(NUMBER_SEEN, number=label_of(seen)))
         elif code is Awaited.CONFIRM and called is not None and not called.unproven:
-            steps.append(say(NUMBER_PROVEN, number=called.number))
+            assert called.number is not None, "of what is proven the number is known"
+            steps.append(say(NUMBER_PROVEN, number=label_of(called.number)))
         elif code is Awaited.REPAIR:
             steps += map(catalogue.say_text, _repairs(faults, troubles))
         else:

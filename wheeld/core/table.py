@@ -94,7 +94,7 @@ class Table:
         `gap`: numbers of the feed that others have and the journal has not, and the hash of the last one; the feed goes
         on behind them. msgspec.DecodeError when `memory` is not a table's state of this version.
         """
-        state = TableState(last_number=setting.last_number, since_at=to_text(started_utc_us))
+        state = TableState(last_number=setting.number_before, since_at=to_text(started_utc_us))
         if memory is not None:
             state = msgspec.json.decode(memory, type=TableState)
         state.history = History.starting_in(state.state, state.coup, is_void=may_run_still(state))

@@ -53,7 +53,7 @@ class Source:
         if config.gpio is not None:
             self._pins = _PinsPart(config.gpio, config.table, start_ns=start_ns)
         self._host_time = HostTimeSource(start_ns=start_ns)
-        self._head = None if config.head is None else _HeadPart(config.head, self.sensing.now_us)
+        self._head = None if config.head is None else _HeadPart(config.head, config.table, self.sensing.now_us)
 
     @property
     def sensing(self) -> Sensing:
@@ -162,9 +162,9 @@ class _BoardPart:
 class _HeadPart:
     """The wheel's own head and its line; its reports are put among what the others observe."""
 
-    def __init__(self, setting: HeadSetting, now_us: Callable[[int], int]) -> None:
+    def __init__(self, setting: HeadSetting, table: TableSetting, now_us: Callable[[int], int]) -> None:
         self._setting = setting
-        self._head = reader_of(setting.product).new_head(setting, now_us)
+        self._head = reader_of(setting.product).new_head(setting, table.profile.pockets, now_us)
         self._interleaver = Interleaver()
 
     @property

@@ -9,7 +9,7 @@ import msgspec
 
 from wheeld.core.catalogue import Catalogue, Part, Text, translatable
 from wheeld.core.clock import HostTime
-from wheeld.core.pockets import PocketLayout
+from wheeld.core.pockets import PocketLayout, label_of
 from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_of, pockets_off, ran_with_rotor, real
 from wheeld.doctor.signals import KEPT_MAX, Signals
 
@@ -275,7 +275,7 @@ def elsewhere(off: int, pockets: PocketLayout, number: int) -> Text:
     there = pockets.order[(pockets.index_of[number] - off) % pockets.count]
     return Text(
         "by readers_deg the ball lies in {there}, not in {number}: the readers are {pockets} pockets off",
-        {"there": there, "number": number, "pockets": abs(off)},
+        {"there": label_of(there), "number": label_of(number), "pockets": abs(off)},
     )
 
 

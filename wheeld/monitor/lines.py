@@ -18,6 +18,7 @@ from wheeld.core.observations import (
     Sighting,
     TimePassed,
 )
+from wheeld.core.pockets import label_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import CoupLog
 
@@ -31,12 +32,13 @@ Note: TypeAlias = tuple[int, str, str]
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="about"):
-    """The wheel: its pockets clockwise from zero, each with its colour ("vert": none), and where its sensors stand,
-    degrees clockwise."""
+    """The wheel: its pockets clockwise from zero, each with what is printed in it and its colour ("vert": none), and
+    where its sensors stand, degrees clockwise."""
 
     site: str
     table: str
     pockets: tuple[int, ...]
+    labels: tuple[str, ...]
     colours: tuple[str, ...]
     beams_deg: tuple[float, ...]
     readers_deg: tuple[float, ...]
@@ -70,6 +72,7 @@ def about(setting: TableSetting) -> About:
         site=setting.site,
         table=setting.table,
         pockets=pockets.order,
+        labels=tuple(map(label_of, pockets.order)),
         colours=tuple(pockets.facts[number].colour or "vert" for number in pockets.order),
         beams_deg=setting.beams_deg,
         readers_deg=setting.readers_deg,

@@ -16,7 +16,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
-from wheeld.broker.payloads import COMMANDS, UNREADABLE, Name, Sentence
+from wheeld.broker.payloads import COMMANDS, UNREADABLE, Name, Number, Sentence
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.messages.payloads import ReplyPayload
@@ -56,7 +56,7 @@ class Asked(msgspec.Struct, forbid_unknown_fields=True):
     coup: Annotated[int, Meta(ge=0)]
     by: Name
     reason: Sentence
-    number: Annotated[int, Meta(ge=0)] | None = None
+    number: Number | None = None
     case: str | None = None
     who: Name | None = None
     without: tuple[Name, ...] | None = None

@@ -11,7 +11,7 @@ from wheeld.core.facts import Cause, Trouble
 from wheeld.core.houses import PROFILES
 from wheeld.core.messages.payloads import Common, Result, Table, Void
 from wheeld.core.names import sensor_text
-from wheeld.core.pockets import SINGLE_ZERO, PocketLayout
+from wheeld.core.pockets import PocketLayout, label_of
 from wheeld.page.numbers import Numbers, Seen
 from wheeld.page.offers import offers, words_of
 from wheeld.page.wheel import Wheel
@@ -67,7 +67,7 @@ class Snapshot:
             "announcement": "" if wheel.result is None else wheel.result.announcement,
             "numbers": [self._number(number) for number in numbers.newest_first[:NUMBERS_SHOWN]],
             "hot": [self._seen(seen) for seen in numbers.hot()],
-            "cold": [self._seen(seen) for seen in numbers.cold(self._pockets.order)],
+            "cold": [self._seen(seen) for seen in numbers.cold(() if self._pockets is None else self._pockets.order)],
             "counted": len(numbers.newest_first),
             "cause": self._cause(),
         }
@@ -88,14 +88,18 @@ class Snapshot:
         return {**seen, "failing": failing, "offers": offered, "bouler": None if table is None else table.bouler}
 
     @property
-    def _pockets(self) -> PocketLayout:
+    def _pockets(self) -> PocketLayout | None:
+        """Those of the table's wheel; None while no message has told which it is."""
         table = self._wheel.table
         profile = None if table is None else PROFILES.get((table.house, table.game))
-        return SINGLE_ZERO if profile is None else profile.pockets
+        return None if profile is None else profile.pockets
 
     def _number(self, number: int | None) -> Shown | None:
-        facts = None if number is None else self._pockets.facts.get(number)
-        return None if facts is None else {"number": facts.number, "colour": facts.colour or "vert"}
+        """As it is printed, and its colour; "" of a wheel that is not known."""
+        if number is None:
+            return None
+        facts = None if self._pockets is None else self._pockets.facts.get(number)
+        return {"number": label_of(number), "colour": "" if facts is None else facts.colour or "vert"}
 
     def _seen(self, seen: Seen) -> Shown:
         return {**(self._number(seen.number) or {}), "times": seen.times}

@@ -50,7 +50,7 @@ class Health(msgspec.Struct, kw_only=True):
 
 def health(wheel: Wheel, say: Catalogue) -> Health:
     """What its journals say of a wheel."""
-    of_numbers, of_zones = numbers(wheel.coups, say), zones(wheel, say)
+    of_numbers, of_zones = numbers(wheel.coups, wheel.pockets, say), zones(wheel, say)
     of_trends, of_people = trends(wheel, say), balance(wheel.coups, say)
     of_voids, of_sensors = voids(wheel, say), sensors(wheel, say)
     of_all = (part.checks for part in (of_numbers, of_zones, of_people, of_voids, of_sensors))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from wheeld.core.catalogue import Catalogue, translatable
-from wheeld.core.pockets import ROTOR_ORDER
 from wheeld.report.checks import POWER_MIN
 from wheeld.report.health import Health
 from wheeld.report.numbers import EFFECT_POCKETS, EFFECT_TIMES
@@ -111,7 +110,7 @@ def _numbers(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str
     yield f"{pictures.numbers()}<p>{escape(power)}</p>"
     if not numbers.enough:
         yield _too_small(say)
-    counts = _table((say.say("number"), say.say("coups")), zip(ROTOR_ORDER, numbers.counts, strict=True))
+    counts = _table((say.say("number"), say.say("coups")), zip(numbers.labels, numbers.counts, strict=True))
     heads = (say.say("pockets"), say.say("around"), say.say("coups"), say.say("times its share"), "95 %")
     windows = (
         (

@@ -13,10 +13,8 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from wheeld.core.catalogue import Catalogue
-from wheeld.core.pockets import ROTOR_ORDER
 from wheeld.report.checks import CONFIDENCE
 from wheeld.report.health import Health
-from wheeld.report.numbers import POCKETS
 from wheeld.report.people import Directions
 from wheeld.report.voids import SLICES
 
@@ -36,12 +34,14 @@ class Pictures:
     def numbers(self) -> str:
         """How often each number came, in the order of the rotor, with what chance does."""
         figure, axes = _axes(2.4)
-        counts, total = self._health.numbers.counts, self._health.numbers.coups
-        low, high = stats.binom.interval(CONFIDENCE, total, 1 / POCKETS)
+        numbers, total = self._health.numbers, self._health.numbers.coups
+        pockets = len(numbers.labels)
+        low, high = stats.binom.interval(CONFIDENCE, total, 1 / pockets)
         axes.axhspan(low, high, color=FAINT, alpha=0.6, linewidth=0)
-        axes.axhline(total / POCKETS, color=INK, linewidth=0.8)
-        axes.bar(range(POCKETS), counts, color=[MARK if not low <= count <= high else INK for count in counts])
-        axes.set_xticks(range(POCKETS), [str(number) for number in ROTOR_ORDER], rotation=90)
+        axes.axhline(total / pockets, color=INK, linewidth=0.8)
+        colours = [MARK if not low <= count <= high else INK for count in numbers.counts]
+        axes.bar(range(pockets), numbers.counts, color=colours)
+        axes.set_xticks(range(pockets), numbers.labels, rotation=90)
         axes.tick_params(axis="x", labelsize=7)
         axes.set_xlabel(self._say.say("numbers, clockwise on the rotor"))
         axes.set_ylabel(self._say.say("coups"))

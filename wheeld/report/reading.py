@@ -1,7 +1,7 @@
 """Reads journals, of any number of tables, to one `Wheel` for each table.
 
-A bench table is a wheel of its own beside a live one of the same name. Journals may overlap, as a backup and its
-original do: what stands in two of them counts once.
+A bench table is a wheel of its own beside a live one of the same name; so is a wheel with other pockets. Journals may
+overlap, as a backup and its original do: what stands in two of them counts once.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
+from wheeld.core.houses import PROFILES
 from wheeld.journal.database import Database
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError, StoredMessage
@@ -24,11 +26,15 @@ LOGS_MAX = 1_000
 thousand show a beam that misses one pass in a hundred."""
 SECOND_US = 1_000_000
 FOREVER = range(2**63)
+_Key: TypeAlias = tuple[bool, str, str, int]
+"""Whether it is a bench table, its site and name, and how many pockets its wheel has."""
 
 
 class _Message(msgspec.Struct):
     site: str
     table: str
+    house: str
+    game: str
     test: bool = False
 
 
@@ -83,7 +89,7 @@ def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[Wheel]:
 
     Raises JournalError, OSError.
     """
-    books: dict[tuple[bool, str, str], _Book] = {}
+    books: dict[_Key, _Book] = {}
     with ExitStack() as journals:
         for path in paths:
             path.open("rb").close()  # what is no readable file is named better than by SQLite
@@ -97,20 +103,21 @@ def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[Wheel]:
     return [books[key].wheel for key in sorted(books)]
 
 
-def _read(reader: JournalReader, during: range, books: dict[tuple[bool, str, str], _Book]) -> None:
+def _read(reader: JournalReader, during: range, books: dict[_Key, _Book]) -> None:
     book: _Book | None = None
     for stored in reader.all_records():
         if stored.topic not in _DECODERS or stored.at_utc_us not in during:
             continue
         try:
             message = _DECODERS[stored.topic].decode(stored.payload)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+            pockets = PROFILES[message.house, message.game].pockets
+        except (msgspec.MsgspecError, UnicodeDecodeError, LookupError):
             if book is not None:
                 book.wheel.unreadable += 1
             continue
-        key = (message.test, message.site, message.table)
+        key = (message.test, message.site, message.table, pockets.count)
         if key not in books:
-            books[key] = _Book(Wheel(site=message.site, table=message.table, test=message.test))
+            books[key] = _Book(Wheel(site=message.site, table=message.table, test=message.test, pockets=pockets))
         book = books[key]
         if (name := str(reader.database.path)) not in book.wheel.journals:
             book.wheel.journals.append(name)

@@ -6,6 +6,8 @@ from collections import Counter
 
 import msgspec
 
+from wheeld.core.pockets import PocketLayout
+
 
 class Sighting(msgspec.Struct, frozen=True):
     """A reader saw the ball in its pocket, on the sensing clock."""
@@ -74,7 +76,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wheel(msgspec.Struct, kw_only=True):
-    """Everything of one table; times of `coups`, `voids` and `runs` do not fall.
+    """Everything of one table and its wheel with these `pockets`; times of `coups`, `voids` and `runs` do not fall.
 
     `runs` are of `layout`, the last one that the journals know; `coups` may be more than `runs`, which are sampled.
     `unreadable`: messages of another version that say nothing to this one.
@@ -83,6 +85,7 @@ class Wheel(msgspec.Struct, kw_only=True):
     site: str
     table: str
     test: bool
+    pockets: PocketLayout
     journals: list[str] = []
     coups: list[Coup] = []
     voids: list[VoidCoup] = []

@@ -12,6 +12,7 @@ import msgspec
 
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.names import sensor_text
+from wheeld.core.pockets import label_of
 from wheeld.screen.language import LANGUAGES, translation
 
 Payload: TypeAlias = dict[str, Any]
@@ -90,7 +91,7 @@ def _result(body: Payload, screen: Screen) -> str:
         parts.append(catalogue.say(DIRECTIONS[body["ball_direction"]]))
     if body.get("confirmed_by"):
         parts.append(catalogue.say("confirmed by {person}", person=body["confirmed_by"]))
-    return f"{numbered(body['number'], body['announcement'])} ({', '.join(parts)})"
+    return f"{numbered(label_of(body['number']), body['announcement'])} ({', '.join(parts)})"
 
 
 def _void(body: Payload, screen: Screen) -> str:
@@ -114,7 +115,7 @@ def _notice(body: Payload, screen: Screen) -> str:
 
 def _board(body: Payload, screen: Screen) -> str:
     catalogue = screen.catalogue
-    numbers = " ".join(map(str, body["numbers"])) or catalogue.say("none yet")
+    numbers = " ".join(map(label_of, body["numbers"])) or catalogue.say("none yet")
     return catalogue.say("{state}, numbers: {numbers}", state=catalogue.say(STATES[body["state"]]), numbers=numbers)
 
 

@@ -98,7 +98,7 @@ class Translation:
 
     def _filled(self, template: _Template, found: Mapping[str, str]) -> _Reading:
         if template.is_numbered:
-            return _Reading(0, self._target.say_number(template.english, int(found["number"])))
+            return _Reading(0, self._target.say_number(template.english, found["number"]))
         parts = {name: self._read(part) for name, part in found.items()}
         said = self._target.say(template.english, **{name: part.text for name, part in parts.items()})
         return _Reading(sum(part.unknown for part in parts.values()), said)

@@ -56,7 +56,8 @@ class SightingFigures(msgspec.Struct, frozen=True):
 
 
 class Result(Common, frozen=True, kw_only=True):
-    """A valid coup (R1–R4): the number with every fact paid on, and how the coup ran. `laps` are proven ones,
+    """A valid coup (R1–R4): the number with every fact paid on, `label` as it is printed in its pocket, and how the
+    coup ran. `laps` are proven ones,
     `laps_needed` those that the table asks (R2).
 
     What no sensor of the table reports is null. `unproven`: the rules (R1, R2, R3) that no sensor could prove, for
@@ -69,6 +70,7 @@ class Result(Common, frozen=True, kw_only=True):
 
     seq: int
     number: int
+    label: str
     pocket_index: int
     announcement: str
     colour: Colour | None
@@ -157,6 +159,7 @@ class Table(Common, frozen=True, kw_only=True):
     bets: Bets
     since: str
     last_number: int | None
+    last_label: str | None
     last_coup: LastCoup | None
     bouler: str | None
     waiting_for: str
@@ -196,11 +199,13 @@ class LastVoid(msgspec.Struct, frozen=True):
 
 
 class Board(Common, frozen=True, kw_only=True):
-    """For displays: state, the last twenty numbers (newest first), la dernière as in `Table`, the last void."""
+    """For displays: state, the last twenty numbers (newest first), and as they are printed (`labels`), la dernière as
+    in `Table`, the last void."""
 
     state: StateName
     bets: Bets
     numbers: tuple[int, ...]
+    labels: tuple[str, ...]
     last_coup: LastCoup | None
     last_void: LastVoid | None
 

@@ -1,4 +1,4 @@
-"""What is said at the table: what it waits for, and the number in French and Italian (R4)."""
+"""What is said at the table: what it waits for, and the number in French, Italian and English (R4)."""
 
 from __future__ import annotations
 
@@ -86,5 +86,17 @@ IN_ITALIAN = Announcements(
     ),
     chances={"rouge": "rosso", "noir": "nero", "pair": "pari", "impair": "dispari"},
     conjunction="e",
+)
+IN_ENGLISH = Announcements(
+    language="English",
+    names=(
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "twenty-one",
+        "twenty-two", "twenty-three", "twenty-four", "twenty-five", "twenty-six", "twenty-seven", "twenty-eight",
+        "twenty-nine", "thirty", "thirty-one", "thirty-two", "thirty-three", "thirty-four", "thirty-five",
+        "thirty-six", "double zero",
+    ),
+    chances={"rouge": "red", "noir": "black", "pair": "even", "impair": "odd", "manque": "low", "passe": "high"},
+    conjunction="and",
 )
 # fmt: on

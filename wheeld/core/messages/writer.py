@@ -15,6 +15,7 @@ from wheeld.core.instants import ClockState
 from wheeld.core.messages import payloads as messages
 from wheeld.core.messages.chain import chained
 from wheeld.core.observations import Direction
+from wheeld.core.pockets import label_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED, Message, Topic
 from wheeld.core.table_state import Called, TableState
@@ -154,6 +155,7 @@ class MessageWriter:
             bets=state.state.bets,
             since=state.since_at,
             last_number=state.last_number,
+            last_label=None if state.last_number is None else label_of(state.last_number),
             last_coup=state.last_coup,
             bouler=state.spinning.who,
             waiting_for=waiting_for,
@@ -176,6 +178,7 @@ class MessageWriter:
             state=state.state.wire_name,
             bets=state.state.bets,
             numbers=tuple(state.numbers),
+            labels=tuple(map(label_of, state.numbers)),
             last_coup=state.last_coup,
             last_void=state.last_void,
         )

@@ -91,7 +91,7 @@ function field(offer) {
     CASES.forEach((name) => input.add(new Option(WORDS[`case_${name}`], name)));
   } else {
     input = document.createElement("input");
-    if (offer.needs === "number") Object.assign(input, { type: "number", min: 0, max: 36, inputMode: "numeric" });
+    if (offer.needs === "number") Object.assign(input, { maxLength: 2, pattern: "[0-9]*", inputMode: "numeric" });
     else Object.assign(input, { maxLength: 64 });
   }
   input.name = offer.needs;
@@ -102,7 +102,8 @@ function field(offer) {
 function given(offer, form) {
   const more = {};
   const value = offer.needs === null ? "" : form.elements[offer.needs].value.trim();
-  if (value !== "") more[offer.needs] = offer.needs === "number" ? Number(value) : value;
+  const isNumber = offer.needs === "number" && String(Number(value)) === value; // "00" is printed in a pocket, and no number
+  if (value !== "") more[offer.needs] = isNumber ? Number(value) : value;
   // He means the coup that he sees: another may have come before he has said that he is sure.
   return { ...more, coup: now.coup };
 }

@@ -27,7 +27,7 @@ function at(deg, radius) {
   return [radius * Math.cos(angle), radius * Math.sin(angle)];
 }
 
-function drawPocket(number, index, parent) {
+function drawPocket(label, index, parent) {
   const count = about.pockets.length;
   const half = 180 / count;
   const middle = (index * 360) / count;
@@ -39,7 +39,7 @@ function drawPocket(number, index, parent) {
   draw("path", { d: path, class: `pocket-${about.colours[index]}` }, parent);
   const [x, y] = at(middle, 70);
   const turn = `translate(${x} ${y}) rotate(${middle})`;
-  draw("text", { transform: turn, class: "pocket-number" }, parent, String(number));
+  draw("text", { transform: turn, class: "pocket-number" }, parent, label);
 }
 
 function drawWheel(told) {
@@ -49,7 +49,7 @@ function drawWheel(told) {
   draw("circle", { r: 94, class: "track" }, bowl);
   rotor = draw("g", { class: "rotor" }, bowl);
   draw("circle", { r: 80, class: "disc" }, rotor);
-  told.pockets.forEach((number, index) => drawPocket(number, index, rotor));
+  told.labels.forEach((label, index) => drawPocket(label, index, rotor));
   draw("circle", { r: 50, class: "cone" }, rotor);
   for (const deg of [0, 90, 180, 270]) {
     const [x, y] = at(deg, 22);
@@ -110,7 +110,7 @@ function showFrame(frame) {
   show("speed", rpm === null ? WORDS.unknown : rpm === 0 ? WORDS.stands : say("rpm", { value: `${Math.abs(rpm)} ${rpm < 0 ? "↺" : "↻"}` }));
   show("laps", glance.laps);
   const key = glance.ball === "at_rest" && glance.number === null ? "" : `ball_${glance.ball}`;
-  const seen = key ? say(key, { number: glance.number }) : "";
+  const seen = key ? say(key, { number: about.labels[about.pockets.indexOf(glance.number)] }) : "";
   if (seen !== lastSeen) element("seen").textContent = lastSeen = seen;
 }
 

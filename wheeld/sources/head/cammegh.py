@@ -26,6 +26,7 @@ from wheeld.core.observations import (
     HeadWarning,
     SensorState,
 )
+from wheeld.core.pockets import PocketLayout
 from wheeld.sources.head.setting import HeadSetting, Wrong
 
 POLL_NS = 500_000_000
@@ -51,7 +52,7 @@ WARNED: dict[Flag, HeadWarned] = {
 IN_GAME = (State.BALL_IN_RIM, State.NO_MORE_BETS, State.BALL_OFF_TRACK, State.WINNING_NUMBER)
 
 
-def setup_of(setting: HeadSetting) -> Setup:
+def setup_of(setting: HeadSetting, pockets: PocketLayout) -> Setup:
     """What the session needs of it; ValueError for contradictions, which `rules` refuse."""
     return Setup(
         Product(setting.product),
@@ -59,6 +60,7 @@ def setup_of(setting: HeadSetting) -> Setup:
         bare_number=setting.bare_number,
         poll_ns=POLL_NS if setting.poll else 0,
         silence_ns=round(setting.silence_s_max * 1e9),
+        pockets=pockets.count,
     )
 
 
@@ -208,6 +210,6 @@ def _names(flags: Flags) -> tuple[HeadWarned, ...]:
     return tuple(WARNED[flag] for flag in Flag if flag in flags)
 
 
-def new_head(setting: HeadSetting, now_us: Callable[[int], int]) -> CammeghHead:
+def new_head(setting: HeadSetting, pockets: PocketLayout, now_us: Callable[[int], int]) -> CammeghHead:
     """The head of a setting without problems."""
-    return CammeghHead(setup_of(setting), now_us)
+    return CammeghHead(setup_of(setting, pockets), now_us)

@@ -9,6 +9,7 @@ from typing import Protocol, cast
 from wheeld.core.catalogue import Text
 from wheeld.core.heads import HEADS
 from wheeld.core.observations import HeadReport, SensorState
+from wheeld.core.pockets import PocketLayout
 from wheeld.sources.head.setting import HeadSetting, Wrong
 
 
@@ -54,8 +55,9 @@ class WheelHead(Protocol):
 class Reader(Protocol):
     """The module that a row of `HEADS` names."""
 
-    def new_head(self, setting: HeadSetting, now_us: Callable[[int], int]) -> WheelHead:
-        """A head of this maker; `now_us`: host time in, sensing time out. Of a setting without problems."""
+    def new_head(self, setting: HeadSetting, pockets: PocketLayout, now_us: Callable[[int], int]) -> WheelHead:
+        """A head of this maker, on a wheel with these pockets; `now_us`: host time in, sensing time out. Of a setting
+        without problems."""
         ...
 
     def rules(self, setting: HeadSetting) -> Iterator[Iterator[Wrong]]:
