@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
@@ -214,7 +215,10 @@ def test_slices_make_up_the_evening() -> None:
     lines = list(part.lines())
     again = list(Slice(part.evening, part.faulty, 0, MIDDLE).lines())[:-1]
     again += _from_open(list(Slice(part.evening, part.faulty, MIDDLE + 1, part.last).lines()))[1:]
-    assert again == lines
+    # The test above holds how a slice numbers its coups.
+    assert [re.sub(rb'"coup":\d+', b"", line) for line in again] == [
+        re.sub(rb'"coup":\d+', b"", line) for line in lines
+    ]
 
 
 def test_a_slice_begins_with_the_readings_of_the_clock_in_time_order() -> None:

@@ -37,7 +37,7 @@ PROOF_TURNS = 1.5
 PROOF_US_MAX = 25_000_000
 """That much at 3.6 turns a minute; nobody plays with a slower rotor: a hand is stopping it."""
 TURNS_US = 500_000
-"""An encoder of 37 sectors shows at 4 turns a minute that the rotor turns."""
+"""The encoder with the fewest sectors shows at 4 turns a minute that the rotor turns."""
 FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
 """How often readers see one pocket filled while the ball runs; one sighting may be a glint. After `FILLED_SIGHTINGS`
 times it holds something else. After `FILLED_BEFORE` times it may hold something else, and a number called in it is not

@@ -162,8 +162,8 @@ class RotorFromEncoder:
 
     @property
     def _silence_us(self) -> int:
-        """The silence that proves a stop, from the ticks seen just before. With 37 sectors it is as short as with 592,
-        where the rotor turned at an ordinary speed."""
+        """The silence that proves a stop, from the ticks seen just before. Few sectors make it hardly longer than
+        many, where the rotor turned at an ordinary speed."""
         points = self.state.points
         if self.state.stopped or len(points) < 2:
             return STOP_SILENCE_US
