@@ -25,8 +25,6 @@ NOISY_SEEDS = size_of("evenings with faulty sensors")
 LIKELY = 0.99
 """Sensors that err may hide what would have proven a coup: a few verdicts rightly differ from what happened."""
 BATCH = 20
-NOT_YET = ("rotor_stops_shortly", "two_beams_blind")
-"""Scenarios that no evening is drawn with until the program bears them: they have no weight."""
 
 
 def _lines(evening: Evening) -> Iterator[bytes]:
@@ -60,12 +58,7 @@ def _true_results(published: list[dict[str, Any]], truth: Sequence[Outcome]) -> 
     return [v for v, outcome in pairs if v["topic"] == "result" and v["payload"]["number"] == outcome.get("number")]
 
 
-def _of(name: str) -> object:
-    """One that the program does not bear yet is played, and may fail."""
-    return pytest.param(name, marks=[pytest.mark.xfail(strict=False)] if name in NOT_YET else [])
-
-
-@pytest.mark.parametrize("name", [_of(name) for name in sorted(SCENARIOS)])
+@pytest.mark.parametrize("name", sorted(SCENARIOS))
 def test_each_scenario_alone_is_adjudicated_as_it_was_played(name: str) -> None:
     evening = script([name], seed=7)
     assert differences(verdicts(replay(_lines(evening))), evening.truth) == [], f"{name}, seed 7"

@@ -330,7 +330,7 @@ ABOUT: Mapping[str, str] = {
         "Après un coup nul le chef dit tout va avant qu'un lecteur ait vu la bille : accordé dès que l'un l'a vue."
     ),
     "two_beams_blind": (
-        "Deux faisceaux voisins sur quatre ne voient rien : la course n'est pas vue entière, le chef peut dire rien va."
+        "Deux faisceaux voisins sur quatre ne voient rien : la course n'est pas vue entière, quoi que dise le chef."
     ),
     "valid": "Un coup ordinaire : lancement, rien ne va plus pendant la course, un numéro.",
     "valid_few_laps": "Un lancement faible qui fait tout de même ses trois tours, de justesse.",

@@ -312,7 +312,7 @@ ABOUT: Mapping[str, str] = {
         "Dopo un colpo nullo il capo dice tout va prima che un lettore veda la pallina: vale quando uno l'ha vista."
     ),
     "two_beams_blind": (
-        "Due fotocellule vicine su quattro non vedono nulla: la corsa non è vista intera, il capo può dire rien va."
+        "Due fotocellule vicine su quattro non vedono nulla: la corsa non è vista intera, qualunque cosa dica il capo."
     ),
     "valid": "Un colpo ordinario: lancio, rien ne va plus durante la corsa, un numero.",
     "valid_few_laps": "Un lancio debole che fa comunque i suoi tre giri, di poco.",

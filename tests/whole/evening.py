@@ -16,7 +16,6 @@ from tests.whole.daemon import play
 from tests.whole.oracles import problems
 
 NOT_YET: dict[str, str] = {
-    "beams_blind": "a run that two adjacent beams of four miss is not yet known as one",
     "disc_slips": "a disc that slips while the line counts as failing is not known to have slipped",
     "disc_slips_back": "as disc_slips",
 }
