@@ -88,6 +88,7 @@ def two_beams_blind(table: SimTable) -> None:
     table.wait_until(known_s)
     block_or_fall(table)
     table.see_again()
+    resume(table, "cleaned")
     restore(table)
 
 

@@ -28,7 +28,7 @@ from hw_sim.faults import FaultyEvening, Strike
 from hw_sim.world import T_US
 from tests.hw_sim_campaign.stand_in import falsifier, stand_in, voider
 
-PLAN = Plan("test", evening_coups=14)
+PLAN = Plan("middle", evening_coups=14)
 MIDDLE = 4
 """A mark with others before and after it."""
 
@@ -83,9 +83,9 @@ def test_a_wrong_number_is_found_with_its_coup_and_nothing_explains_it(tmp_path:
     falsified = run_evening(PLAN, 0, falsifier(tmp_path, t_us))
     found = _report(PLAN, falsified)
     (wrong,) = (each for each in found["disagreements"] if each["kind"] == "wrong_number")
-    assert wrong["coup"] == f"test/0/{mark}"
+    assert wrong["coup"] == f"{PLAN.seed}/0/{mark}"
     assert not wrong["explained"]
-    assert {row.coup for row in falsified.rows if row.kind != "right"} == honest | {f"test/0/{mark}"}, (
+    assert {row.coup for row in falsified.rows if row.kind != "right"} == honest | {f"{PLAN.seed}/0/{mark}"}, (
         "the rest was compared"
     )
     assert "1 wrong numbers (wrong_number)" in found["failures"]
@@ -94,7 +94,9 @@ def test_a_wrong_number_is_found_with_its_coup_and_nothing_explains_it(tmp_path:
 def test_a_void_after_the_number_is_out_is_found(tmp_path: Path) -> None:
     mark, t_us = _some_result()
     found = _report(PLAN, run_evening(PLAN, 0, voider(tmp_path, t_us)))
-    assert f"test/0/{mark}" in [each["coup"] for each in found["disagreements"] if each["kind"] == "void_after_number"]
+    assert f"{PLAN.seed}/0/{mark}" in [
+        each["coup"] for each in found["disagreements"] if each["kind"] == "void_after_number"
+    ]
     assert "1 voids after the number was out (void_after_number)" in found["failures"]
 
 
@@ -104,7 +106,7 @@ def test_a_coup_that_goes_wrong_only_after_others_is_played_after_them(tmp_path:
     alone = sum(map(len, Slice(part.evening, part.faulty, mark, mark).lines()))
     assert sum(map(len, Slice(part.evening, part.faulty, 0, mark).lines())) > 2 * alone
     program = falsifier(tmp_path, t_us, when=f"len(log) > {2 * alone}")
-    assert not run_evening(PLAN, 0, program).explained[f"test/0/{mark}"].alone
+    assert not run_evening(PLAN, 0, program).explained[f"{PLAN.seed}/0/{mark}"].alone
     played = coup_command.play(PLAN, 0, mark, program)
     assert played.part.first < mark
     assert played.compared is not None
