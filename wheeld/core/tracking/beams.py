@@ -10,6 +10,7 @@ when it comes later.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -244,8 +245,8 @@ SILENT_LAPS = 2.0
 """A ball that runs so far passes each beam; a few passes in a thousand are missed."""
 ALONE_PASSES = 4
 """So many passes of one beam, a lap apart each, of a ball that slows: a ball runs, and other beams do not see it."""
-ALONE_SLOWER = 0.95
-"""In two laps every captured ball loses more of its speed. What the rotor carries past a beam does not."""
+ALONE_SLOWER = 0.985
+"""In each lap every captured ball loses more of its speed. What the rotor carries past a beam does not."""
 CHAINS_MAX = 12
 """Readings kept at once before the launch; with strays at a hundred times their rate four are in use."""
 
@@ -420,7 +421,8 @@ class BallTracker:
         passes = self.state.alone.get(beam, [])
         if self.launched or len(passes) < ALONE_PASSES:
             return False
-        if hop_rev_s(*passes[-2:]) > ALONE_SLOWER * hop_rev_s(*passes[:2]):
+        speeds = [hop_rev_s(before, after) for before, after in pairwise(passes)]
+        if any(after > ALONE_SLOWER * before for before, after in pairwise(speeds)):
             return False
         self.forget()
         skipped = (len(passes) - 1) * (self._beams.count - 1)
