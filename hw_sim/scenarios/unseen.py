@@ -71,7 +71,7 @@ def reader_blind(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.5)
 def two_beams_blind(table: SimTable) -> None:
-    """Two adjacent beams of four see nothing: the ball's run is not observed whole, whatever the chef says."""
+    """Two adjacent beams of four see nothing: the ball's run is not observed whole."""
     beams = len(table.layout.beams_deg)
     if beams != BEAMS_NEEDED + 1:
         valid(table)
@@ -82,9 +82,6 @@ def two_beams_blind(table: SimTable) -> None:
     table.launch(seconds=10)
     known_s = table.pass_s(HALF_BLIND_LAPS * beams)
     table.void("breakdown", table.pass_s(0), known_s + AT_ONCE_S)
-    if table.rng.random() < 0.5:
-        table.wait_until(table.pass_s(beams + 1))
-        table.command("rien_va", reason="the table shows no launch")
     table.wait_until(known_s)
     block_or_fall(table)
     table.see_again()

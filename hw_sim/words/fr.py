@@ -329,9 +329,7 @@ ABOUT: Mapping[str, str] = {
     "tout_va_at_once": (
         "Après un coup nul le chef dit tout va avant qu'un lecteur ait vu la bille : accordé dès que l'un l'a vue."
     ),
-    "two_beams_blind": (
-        "Deux faisceaux voisins sur quatre ne voient rien : la course n'est pas vue entière, quoi que dise le chef."
-    ),
+    "two_beams_blind": "Deux faisceaux voisins sur quatre ne voient rien : la course n'est pas vue entière.",
     "valid": "Un coup ordinaire : lancement, rien ne va plus pendant la course, un numéro.",
     "valid_few_laps": "Un lancement faible qui fait tout de même ses trois tours, de justesse.",
     "valid_no_rnvp": (

@@ -311,9 +311,7 @@ ABOUT: Mapping[str, str] = {
     "tout_va_at_once": (
         "Dopo un colpo nullo il capo dice tout va prima che un lettore veda la pallina: vale quando uno l'ha vista."
     ),
-    "two_beams_blind": (
-        "Due fotocellule vicine su quattro non vedono nulla: la corsa non è vista intera, qualunque cosa dica il capo."
-    ),
+    "two_beams_blind": "Due fotocellule vicine su quattro non vedono nulla: la corsa non è vista intera.",
     "valid": "Un colpo ordinario: lancio, rien ne va plus durante la corsa, un numero.",
     "valid_few_laps": "Un lancio debole che fa comunque i suoi tre giri, di poco.",
     "valid_no_rnvp": (

@@ -84,7 +84,9 @@ class Sight(msgspec.Struct):
         return times
 
     def note_run(self, beams: Collection[int], met: Collection[int], t_us: int) -> list[Evidence]:
-        """A run that crossed all these beams is over: those that alone saw nothing of it again."""
+        """A run that crossed all these beams is over: the one that alone saw nothing of it again."""
+        if len({*beams} - {*met}) > 1:
+            return []
         return [
             blind_sensor(f"beam/{beam}", t_us)
             for beam in sorted(beams)
