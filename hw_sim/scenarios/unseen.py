@@ -15,7 +15,7 @@ from hw_sim.table import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, TOLD_BY_C
 
 BLIND_COUPS = (1, TOLD_BY_COUPS, 8)
 HALF_BLIND_LAPS = 5
-"""A beam that sees meets the ball once a lap: docs/rulebook.md N8 asks four such passes."""
+"""Within so many laps a beam that sees meets the ball four times: docs/rulebook.md N8."""
 SLIP_TICKS = (2, 40)
 SLIP_KNOWN_S = 1.0
 """A few edges of the slowest rotor."""
@@ -31,8 +31,8 @@ SHORT_STOP_S = (0.8, 2.0)
 
 
 def _blind_coups(table: SimTable, sensor: str, lost_turns: float) -> None:
-    """One, three or eight coups with a blind sensor that the others replace, `lost_turns` of the rotor later than
-    else."""
+    """One, three or eight coups with a blind sensor that the others replace. Without it each number may come up to
+    `lost_turns` of the rotor later."""
     coups = table.rng.choice(BLIND_COUPS)
     table.blind([sensor])
     for _ in range(coups):

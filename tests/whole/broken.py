@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -24,9 +23,9 @@ import wheeld.daemon.table_loop
 import wheeld.sources.board.hearing
 import wheeld.sources.line_state
 from firmware_protocol.cammegh.status import State as HeadState
-from hw_sim.whole.plan import Plan, from_text
+from hw_sim.whole.plan import Plan
 from tests.whole.__main__ import one, say
-from tests.whole.evening import plan_of
+from tests.whole.evening import FOUND, not_borne, plan_of
 from wheeld.broker.lanes import Inbox
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
@@ -44,8 +43,6 @@ from wheeld.service.standstill import Gap
 from wheeld.sources.board.board import Board
 from wheeld.sources.head.cammegh import PHASES
 from wheeld.sources.sensing import Batch
-
-FOUND = Path(__file__).with_name("found.txt")
 
 
 @contextmanager
@@ -290,9 +287,9 @@ BROKEN: dict[str, Callable[[], AbstractContextManager[object]]] = {
 
 
 def plans(name: str, evenings: int, seed: str) -> Iterator[tuple[str, Plan]]:
-    """Those that failed once, then of so many drawn ones those that can find what is broken, by their number."""
-    kept = [line for line in FOUND.read_text().splitlines() if line.startswith("{")]
-    yield from ((f"kept {number}", from_text(line)) for number, line in enumerate(kept, 1))
+    """Those that failed once and do not any more, then of so many drawn ones those that can find what is broken, by
+    their number."""
+    yield from ((f"kept {number}", plan) for number, plan in enumerate(FOUND, 1) if not not_borne(plan))
     for index in range(evenings):
         plan = plan_of(seed, index)
         if name not in NEEDS or NEEDS[name] & {fault.kind for fault in plan.faults}:

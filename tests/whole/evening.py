@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import HEADS, KINDS, Plan, Source, draw_plan
+from hw_sim.whole.plan import HEADS, KINDS, Plan, Source, draw_plan, from_text
 from tests.whole.daemon import play
 from tests.whole.oracles import problems
 
@@ -21,6 +21,10 @@ NOT_YET: dict[str, str] = {
 }
 """Kinds of faults that the program does not bear yet, and why. They are drawn and left out, unless they are asked for
 by name; a line that is taken away here switches its kind on."""
+FOUND = [
+    from_text(line) for line in Path(__file__).with_name("found.txt").read_text().splitlines() if line.startswith("{")
+]
+"""Plans that failed once; the line before each says what was wrong."""
 SOURCES: tuple[Source, ...] = tuple(source for head in HEADS for source in ("board", "pins", "board", head))
 """What sees the wheel, evening by evening in turn: of four a board twice, pins once, a head once."""
 MEMORY = Path("/dev/shm")
@@ -43,6 +47,11 @@ def plan_of(seed: str, index: int, only: Collection[str] = ()) -> Plan:
     sources = [source for source in SOURCES if any(source in KINDS[kind].at for kind in kinds)]
     without = () if only else NOT_YET
     return draw_plan(f"{seed}/{index}", sources[index % len(sources)], without=without, only=kinds)
+
+
+def not_borne(plan: Plan) -> str:
+    """Why the program does not bear this plan yet; empty if it does."""
+    return next((NOT_YET[fault.kind] for fault in plan.faults if fault.kind in NOT_YET), "")
 
 
 def played(plan: Plan) -> Ended:

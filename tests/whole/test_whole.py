@@ -20,19 +20,14 @@ from hw_sim.whole.witness import Published, Span, TrueCoup, TrueRun, Witness, Wo
 from tests.journal.journals import open_reader
 from tests.whole import oracles
 from tests.whole.daemon import JOURNAL, play
-from tests.whole.evening import NOT_YET, SOURCES, plan_of, played, shrunk
+from tests.whole.evening import FOUND, NOT_YET, SOURCES, not_borne, plan_of, played, shrunk
 from wheeld.journal.verify import verify
-
-FOUND = [
-    from_text(line) for line in Path(__file__).with_name("found.txt").read_text().splitlines() if line.startswith("{")
-]
-"""Plans that failed once; the line before each says what was wrong."""
 
 
 def _of(plan: Plan) -> object:
-    """One that needs what the program does not bear yet is played, and may fail."""
-    why = [NOT_YET[fault.kind] for fault in plan.faults if fault.kind in NOT_YET]
-    return pytest.param(plan, id=plan.seed, marks=[pytest.mark.xfail(reason=why[0], strict=False)] if why else [])
+    """One that needs what the program does not bear yet must fail: once it passes, its kind is switched on."""
+    why = not_borne(plan)
+    return pytest.param(plan, id=plan.seed, marks=[pytest.mark.xfail(reason=why, strict=True)] if why else [])
 
 
 @pytest.mark.parametrize("index", range(len(SOURCES)))

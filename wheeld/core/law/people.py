@@ -59,7 +59,6 @@ def cited(row: Row, fact: Fact, known: Known) -> tuple[str, ...]:
 
 _NO_NUMBER = "no number is out yet, and nobody confirms what sensors can prove"
 _RESUME_FIRST = "play is suspended; it is resumed first"
-_SO_ALREADY = "it is so already; saying it again changes nothing"
 
 ROWS = (
     on(
@@ -203,7 +202,9 @@ ROWS = (
         "announced; the next coup to be launched that is valid is the last",
         Act.NOTE_LAST,
     ),
-    ignore((F.LAST_COUP, F.LAST_COUP_OFF, F.BOULER), ELSEWHERE, "", _SO_ALREADY).when(needs.SO_ALREADY),
+    ignore(
+        (F.LAST_COUP, F.LAST_COUP_OFF, F.BOULER), ELSEWHERE, "", "it is so already; saying it again changes nothing"
+    ).when(needs.SO_ALREADY),
     notice(F.LAST_COUP_OFF, ELSEWHERE, "last_coup_off", "A5", "taken back; the game goes on", Act.FORGET_LAST),
     void(F.CLOSE, RUNNING, S.CLOSED, Cause.BREAKDOWN, "play ended while a coup ran", Act.END_PLAY, rules="A6"),
     on(

@@ -44,8 +44,9 @@ class Sight(msgspec.Struct):
     """What is remembered of all sensors, each by its name.
 
     `failing`: those that fail, and what is wrong with them, where that is known. `left_out`: those that a person has
-    left out. `missed`: how often in a row each has not seen what it should have seen: a beam in how many runs, a reader
-    how often others met a lying ball again, and all `READERS` between how many launches.
+    left out. `missed`: how often in a row each has not seen what it should have seen. Of a beam runs are counted. Of a
+    reader it is counted how often another one met the lying ball again, and of all `READERS` the launches between which
+    none of them met it.
     """
 
     failing: dict[str, Trouble | None] = msgspec.field(default_factory=dict)
@@ -114,7 +115,7 @@ class Sight(msgspec.Struct):
 
     @property
     def has_met_ball(self) -> bool:
-        """Whether readers have met the ball since the launch before the latest: others would not meet it now."""
+        """Whether readers have met the ball since the launch before the latest. If not, they would not meet it now."""
         return self.missed.get(READERS, 2) < 2
 
 
