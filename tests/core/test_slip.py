@@ -239,6 +239,40 @@ def test_edges_that_a_failing_line_lost_are_no_slip() -> None:
     assert evening.state == "faites_vos_jeux"
 
 
+@pytest.mark.parametrize("ticks", [4, 40, -8])
+@pytest.mark.parametrize("begin", [closed, idle, operations])
+def test_a_slip_while_the_line_fails_is_found_by_the_ball_in_another_pocket(
+    begin: Callable[[], Evening], ticks: int
+) -> None:
+    evening = begin()
+    before = len(evening.of("result"))
+    evening.wait(5)
+    evening.sensor("link", ok=False)
+    evening.wait(1)
+    evening.slip(ticks)
+    evening.wait(5)
+    evening.sensor("link", ok=True)
+    evening.wait(12)
+    assert evening.last("table").payload["failing"] == ["rotor/place"]
+    play_on(evening)
+    evening.wait(3)
+    evening.run()
+    evening.fall(36)
+    assert [result["number"] for result in evening.of("result")[before:]] == [36]
+
+
+def test_a_ball_that_a_hand_was_seen_to_take_shows_no_slip() -> None:
+    evening = operations()
+    evening.wait(5)
+    assert evening.say("suspend").done
+    evening.lying = None
+    evening.wait(9)
+    evening.lying = 20
+    evening.wait(12)
+    assert evening.last("table").payload["failing"] == []
+    assert evening.say("resume").done
+
+
 def test_a_head_that_sees_the_pocket_needs_no_place_by_the_encoder() -> None:
     observer = Observer(msgspec.structs.replace(COMBINED, rotor="sensors", rotor_ticks=148))
     assert (observer.lose_place(5), observer.faults) == ([], ())

@@ -25,6 +25,10 @@ FOUND = [
     from_text(line) for line in Path(__file__).with_name("found.txt").read_text().splitlines() if line.startswith("{")
 ]
 """Plans that failed once; the line before each says what was wrong."""
+NOT_BORNE: dict[str, str] = {
+    "f24/26": "a ball that a hand took and laid back is seen elsewhere: the disc has slipped while the line failed"
+}
+"""Those of them that fail still, by their seed, and why."""
 SOURCES: tuple[Source, ...] = tuple(source for head in HEADS for source in ("board", "pins", "board", head))
 """What sees the wheel, evening by evening in turn: of four a board twice, pins once, a head once."""
 MEMORY = Path("/dev/shm")
@@ -47,11 +51,6 @@ def plan_of(seed: str, index: int, only: Collection[str] = ()) -> Plan:
     sources = [source for source in SOURCES if any(source in KINDS[kind].at for kind in kinds)]
     without = () if only else NOT_YET
     return draw_plan(f"{seed}/{index}", sources[index % len(sources)], without=without, only=kinds)
-
-
-def not_borne(plan: Plan) -> str:
-    """Why the program does not bear this plan yet; empty if it does."""
-    return next((NOT_YET[fault.kind] for fault in plan.faults if fault.kind in NOT_YET), "")
 
 
 def played(plan: Plan) -> Ended:

@@ -50,7 +50,9 @@ def _ball_moved(evidence: Evidence, known: Known) -> Fact:
     is_first_seen = known.table_state.ball_belongs_in is None and "from_pocket_index" not in evidence.figures
     if is_first_seen or _is_at_home(evidence, known):
         return F.BALL_IN_PLACE
-    return F.BALL_CARRIED if known.observer.ball.carried else evidence.fact
+    is_carried, came_from = known.observer.ball.carried, "from_pocket_index" in evidence.figures
+    no_game = known.table_state.state in (S.CLOSED, S.SUSPENDED)  # a ball that ran then may lie anywhere
+    return F.BALL_CARRIED if is_carried or (no_game and not came_from) else evidence.fact
 
 
 def _is_at_home(evidence: Evidence, known: Known) -> bool:
@@ -263,6 +265,14 @@ ROWS = (
         "3",
         "the ball belongs in the pocket of the last number",
     ),
-    ignore((F.BALL_MOVED, F.BALL_CARRIED), ELSEWHERE, "", "no game is on; hands may move the ball"),
+    on(
+        F.BALL_MOVED,
+        (S.CLOSED, S.SUSPENDED),
+        STAY,
+        "7",
+        "no reader saw it taken: a hand moved it while the rotor stood or nobody watched, or the encoder has slipped",
+        Act.LOSE_PLACE,
+    ),
+    ignore(F.BALL_CARRIED, ELSEWHERE, "", "no game is on; hands may move the ball"),
     ignore(F.BALL_IN_PLACE, ELSEWHERE, "3", "the ball is where it belongs between coups"),
 )

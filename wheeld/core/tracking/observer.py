@@ -539,7 +539,6 @@ class Observer:
         self._use_the_rest()
         if is_link:
             self.state.watched_since_us = None  # until it reports again nobody watches the wheel
-            self.ball.carried = True
         forgotten = self._forget_levels(seen.t_us) if sensor in ("link", OBJECT) else []
         if sensor in self.sight.left_out:
             return forgotten
