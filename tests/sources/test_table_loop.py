@@ -219,6 +219,26 @@ async def test_the_table_is_told_of_words_that_have_come_and_are_not_put_where_s
         assert told == [Heard(1_000_000, until_us=2_000_000), Heard(4_000_000)]
 
 
+async def test_the_table_is_told_last_what_is_so_last() -> None:
+    """A standstill is told of the time at which it began, which the sensors have not reported yet. What is told after
+    it must not come before it: the table would take everybody for unheard, and each number would wait a minute."""
+    rig = Rig()
+    async with rig.running():
+        await rig.loop.put(Batch([TimePassed(9)], None))
+        beating = asyncio.create_task(rig.loop.beat())
+        await settle()
+        await rig.clock.step(2_000)  # no event was read in that time
+        rig.came_ns = 1_000_000_000
+        await rig.clock.step(2_000)
+        rig.came_ns = None
+        for t_us in (1_000, 5_000_000):
+            await rig.loop.put(Batch([TimePassed(t_us)], None))
+            await settle()
+        beating.cancel()
+        told = [seen.until_us for seen in rig.table._recorder.observations if isinstance(seen, Heard)]
+        assert told[-2:] == [1_000_000, None]
+
+
 async def test_nobody_is_overtaken_at_a_full_queue() -> None:
     """A board's line is judged by one task and read by another. If a fault came after the level that is told when the
     line is back, the table would wait for that level for ever."""

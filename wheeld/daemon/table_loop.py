@@ -211,7 +211,9 @@ class TableLoop:
             heard_ns = heard_us = None
         if heard_ns != self._heard_ns:
             self._heard_ns = heard_ns
-            self._keep(Heard(from_us, heard_us))
+            # After what was told before, which may still wait for the sensors: the last one counts.
+            told_us = (one.t_us for one in self._due_later if isinstance(one, Heard))
+            self._keep(Heard(max((from_us, *told_us)), heard_us))
 
     def _merged(self, batch: Batch) -> list[Observation]:
         """The batch, and what was kept among it, each before the first observation that is later."""
