@@ -27,6 +27,8 @@ LEFT_KNOWN_US = 3_000_000
 is looked at twice a second."""
 SENT_US = 300_000
 """What a sensor saw is heard by then."""
+HEAD_RUN_US = 2_000_000
+"""A head that sees the wheel alone reports a launch so much later at most (rulebook 7)."""
 RUNNING = ("ball_running", "rien_ne_va_plus", "ball_on_obstacle")
 LAUNCHED_FROM = ("faites_vos_jeux", "rien_ne_va_plus")
 STARTED_US = 5_000_000
@@ -167,15 +169,17 @@ def _open_after_the_run(house: House) -> Iterator[str]:
 
 def _unjudged(house: House) -> Iterator[str]:
     """A launch that the table awaited has a verdict before the bets are open again, though nothing but its first two
-    passes was seen (rulebook 7)."""
+    passes was seen, or nothing but a head's report that a ball runs (rulebook 7)."""
     witness, told = house.witness, list(house.witness.of("table", "result", "void"))
+    is_head_alone = house.plan.source in HEADS_ALONE
     for run in witness.runs:
         before = next((one for one in reversed(told) if one.leaf == "table" and one.t_us <= run.from_us), None)
         if before is None or before.body["state"] not in LAUNCHED_FROM:
             continue
-        if _harmed(house, run.from_us, run.second_pass_us + SENT_US):
+        known_us = run.from_us + HEAD_RUN_US if is_head_alone else run.second_pass_us
+        if _harmed(house, run.from_us, known_us + SENT_US):
             continue
-        after = (one for one in told if one.t_us > run.second_pass_us)
+        after = (one for one in told if one.t_us > known_us)
         first = next((one for one in after if one.leaf != "table" or one.body["state"] == "faites_vos_jeux"), None)
         if first is not None and first.leaf == "table" and first.t_us > run.to_us:
             yield f"{_told(first)} opens the bets, and the launch at {run.from_us} has no verdict"
