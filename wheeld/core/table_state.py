@@ -1,16 +1,109 @@
-"""What the table remembers: its place in the law, the coup at hand, and the chain of what it has published."""
+"""What the table remembers: its place in the law and where it stood lately, who spins, the coup at hand, and the chain of
+what it has published."""
 
 from __future__ import annotations
-
 import msgspec
-
-from wheeld.core.bouler import Bouler
+from wheeld.core.facts import State
+from wheeld.core.tracking.beams import LEAVE_REV_S
 from wheeld.core.facts import LastCoup, ObjectLevel, Person, State
-from wheeld.core.law.history import History
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.messages.payloads import LastVoid
 from wheeld.core.tracking.evidence import Figures, Margin, Seen
 from wheeld.core.tracking.head import HeadGameKept
+
+CUSTOM_US = 30 * 60 * 1_000_000
+"""A4: a bouler customarily spins for half an hour."""
+
+
+class Bouler(msgspec.Struct):
+    """The present bouler, and his time. All times in microseconds; `…_utc_us` since 1970.
+
+    `who`: None while nobody was named. `served_us`: his time before `since_utc_us`, which is since when it runs now;
+    None while the table is closed. `due_reported`: it was published that his time is over.
+    """
+
+    who: str | None = None
+    served_us: int = 0
+    since_utc_us: int | None = None
+    due_reported: bool = False
+
+    @property
+    def is_early_to_go(self) -> bool:
+        """Whether a change now comes before his time is over."""
+        return self.who is not None and not self.due_reported
+
+    @property
+    def due_utc_us(self) -> int | None:
+        """When his time is over; None while it stands still, and when that was published."""
+        if self.who is None or self.since_utc_us is None or self.due_reported:
+            return None
+        return self.since_utc_us + CUSTOM_US - self.served_us
+
+    def served_at_us(self, utc_us: int) -> int:
+        """How long he has spun. A clock that was set back takes nothing from it."""
+        running_us = 0 if self.since_utc_us is None else max(0, utc_us - self.since_utc_us)
+        return self.served_us + running_us
+
+    def begin(self, who: str, utc_us: int) -> None:
+        """Another one spins from now on: he has served nothing yet."""
+        self.who, self.served_us, self.due_reported = who, 0, False
+        if self.since_utc_us is not None:
+            self.since_utc_us = utc_us
+
+    def start(self, utc_us: int) -> None:
+        """The table opens: his time runs."""
+        self.since_utc_us = utc_us
+
+    def stop(self, utc_us: int) -> None:
+        """The table closes: his time stands still."""
+        self.served_us, self.since_utc_us = self.served_at_us(utc_us), None
+
+
+KEPT = 16
+"""A launch is proven within about a lap, or within 30 s when a reader must see where the ball lies. In that time people
+cannot move the table more often."""
+STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
+"""For this long after a restart, a ball that is first seen may have run before the restart. Even the slowest ball is
+seen within one lap. If its coup was void, the same run is no second launch (docs/rulebook.md 2: once void, it never
+becomes another)."""
+
+
+class Stood(msgspec.Struct, frozen=True):
+    """From `since_us` on, on the sensing clock, the table stood in `state`, and its latest coup was `coup`."""
+
+    since_us: int
+    state: State
+    coup: int
+
+
+class History(msgspec.Struct):
+    """Latest last. It does not outlive a restart."""
+
+    stood: list[Stood]
+
+    @classmethod
+    def starting_in(cls, state: State, coup: int, *, is_void: bool) -> History:
+        """At sensing time 0 the table is in `state`. Where coup `coup` is void its ball may still run: until it can't
+        any more, the table counts as it stood in that run."""
+        if is_void:
+            return cls([Stood(0, State.BALL_RUNNING, coup), Stood(STILL_RUNNING_US, state, coup)])
+        return cls([Stood(0, state, coup)])
+
+    def at(self, t_us: int) -> Stood:
+        """Where the table stood at `t_us`, as far as is remembered."""
+        before = [stood for stood in self.stood if stood.since_us <= t_us]
+        return before[-1] if before else self.stood[0]
+
+    def between(self, first_us: int, last_us: int) -> list[Stood]:
+        """Where the table stood at any time from `first_us` to `last_us`."""
+        inside = [stood for stood in self.stood if first_us < stood.since_us <= last_us]
+        return [self.at(first_us), *inside]
+
+    def move(self, since_us: int, state: State, coup: int) -> None:
+        """The table moved."""
+        since_us = max(since_us, self.stood[-1].since_us)
+        self.stood = [*self.stood[-KEPT + 1 :], Stood(since_us, state, coup)]
+
 
 NUMBERS_KEPT = 20
 """`board` shows the last twenty numbers (docs/interfaces.md)."""
