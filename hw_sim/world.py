@@ -128,6 +128,10 @@ class World:
             seen[here] = [RotorEdge(e.t_us, (e.tick + slipped.by) % ticks, e.direction) for e in seen[here]]
         return self._without_outages("rotor", seen)
 
+    def slipped_by(self, t_s: float) -> int:
+        """By how many sectors the encoder's disc is ahead of where it belongs then."""
+        return sum(slipped.by for slipped in self.slipped if slipped.from_s <= t_s < slipped.to_s)
+
     def passes(self) -> list[BallPass]:
         """The ball's passes at all beams, run by run."""
         seen = [BallPass(us(t_s), beam) for run in self.runs for t_s, beam in run.passes(self.layout.beams_deg)]

@@ -19,8 +19,11 @@ HALF_BLIND_LAPS = 5
 SLIP_TICKS = (2, 40)
 SLIP_KNOWN_S = 1.0
 """A few edges of the slowest rotor."""
-PLACE_TURNS = 2.0
+PLACE_TURNS = 6.0
 """In so many turns each reader has met a lying ball twice."""
+SLIP_TURNS = 6.0
+"""So long at most until a slip is found and the ball seen to lie: a wired encoder is unsure until its mark has come
+twice, then every reader sees the ball between two pockets twice, and then once more where it lies."""
 ON_OBSTACLE_S = 15.0
 """From leaving the track: a ball that no reader has met by then counts as one on an obstacle."""
 SHORT_STOP_S = (0.8, 2.0)
@@ -263,7 +266,7 @@ def _name_place(table: SimTable, word: str = "resume") -> None:
     if not table.ball_is_in(table.last_number):
         table.put_ball_back()
     table.wait_for_sightings(SIGHTINGS_TO_CALL + 1)
-    table.now_s += PLACE_TURNS * table.turn_s()
+    table.now_s += SLIP_TURNS * table.turn_s()
     table.command(word, by="direction", reason="the ball lies there", number=table.last_number)
     table.wait(0.5, 1)
 

@@ -100,7 +100,7 @@ class House:
             self.lines["board"] = SimLine(self.timeline, board)
         if plan.source in HEADS:
             self.lines["head"] = SimLine(self.timeline, self.head)
-        self.wires = SimWires(layout, self.computer.monotonic_ns, lambda: table.world.rotor, self.timeline)
+        self.wires = SimWires(layout, self.computer.monotonic_ns, lambda: table.world, self.timeline)
         self.sensors = self.wires if plan.source in WIRED else next(iter(self.lines.values()))
         self.sight = Sight(self.timeline, layout.rotor_ticks, self.sensors.feed)
         self.broker = SimBroker(self.timeline)

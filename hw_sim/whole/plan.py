@@ -48,8 +48,18 @@ OF_A_HEAD = frozenset(
 """Scenarios that a head shows as they are: without readers, no other sees a ball rest that the head does not count."""
 NOT_OF_THE_WHOLE = frozenset({"bouler_change"})
 """Scenarios that are about something that campaigns try better."""
-OF_A_BOARD = frozenset({"breakdown_link", "breakdown_idle", "breakdown_sensor", "beam_fails_at_rest", "beam_spared"})
-"""Scenarios in which a board's line fails, or a board reports a failing sensor: pins have none."""
+OF_A_BOARD = frozenset(
+    {
+        "breakdown_link",
+        "breakdown_idle",
+        "breakdown_sensor",
+        "beam_fails_at_rest",
+        "beam_spared",
+        "disc_slips_running",
+    }
+)
+"""Scenarios in which a board's line fails, or a board reports a failing sensor or shows at once that the disc slips: pins
+have none."""
 
 
 class Fault(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from hw_sim.events import BallPass, ForeignObject, RotorEdge, Sighting, SimEvent, TableCommand
 from hw_sim.pins import SimPins
-from hw_sim.rotor import Rotor
 from hw_sim.wheel import Layout
 from hw_sim.whole.timeline import Timeline
 from hw_sim.wired import PERIOD, PRESS_S
+from hw_sim.world import World
 from wheeld.ports import Edge, Taken
 
 A, B, Z = ENCODER = (2, 3, 4)
@@ -45,9 +45,9 @@ class SimWires:
     has_power = True
 
     def __init__(
-        self, layout: Layout, clock_ns: Callable[[], int], rotor: Callable[[], Rotor], timeline: Timeline
+        self, layout: Layout, clock_ns: Callable[[], int], world: Callable[[], World], timeline: Timeline
     ) -> None:
-        self._ticks, self._rotor, self._timeline = layout.rotor_ticks, rotor, timeline
+        self._ticks, self._world, self._timeline = layout.rotor_ticks, world, timeline
         self._watches_index = False
         self._clock_ns = clock_ns
         self._levels = dict.fromkeys(ENCODER, False)
@@ -89,9 +89,11 @@ class SimWires:
             self._watch_index()
 
     def _watch_index(self) -> None:
-        """Look at the rotor while the mark is near: a hand may stop or turn it between two edges."""
-        rotor, now_s = self._rotor(), self._timeline.now_us / 1e6
-        past = (rotor.angle_at(now_s) * self._ticks - INDEX_TICK) % self._ticks
+        """Look at the rotor while the mark is near: a hand may stop or turn it between two edges. The mark is on the
+        encoder's disc, and slips with it."""
+        world, now_s = self._world(), self._timeline.now_us / 1e6
+        rotor, slipped = world.rotor, world.slipped_by(now_s)
+        past = (rotor.angle_at(now_s) * self._ticks + slipped - INDEX_TICK) % self._ticks
         self._level(Z, self._clock_ns() + LAG_NS, level=0.5 <= past < 1.5)
         self._watches_index = past < 2 or past > self._ticks - 1
         if self._watches_index:

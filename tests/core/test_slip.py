@@ -239,11 +239,12 @@ def test_edges_that_a_failing_line_lost_are_no_slip() -> None:
     assert evening.state == "faites_vos_jeux"
 
 
-@pytest.mark.parametrize("ticks", [4, 40, -8])
+@pytest.mark.parametrize("ticks", [4, 40, -8, 2, -6])
 @pytest.mark.parametrize("begin", [closed, idle, operations])
 def test_a_slip_while_the_line_fails_is_found_by_the_ball_in_another_pocket(
     begin: Callable[[], Evening], ticks: int
 ) -> None:
+    """Or between two pockets, where the disc has slipped by half a one."""
     evening = begin()
     before = len(evening.of("result"))
     evening.wait(5)

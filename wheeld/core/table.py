@@ -22,7 +22,6 @@ from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.breakdown import standstill
 from wheeld.core.law.guards import Known
 from wheeld.core.law.hearing import ON_THEIR_WAY_US
-from wheeld.core.law.history import History
 from wheeld.core.law.standing import is_closed, is_running, may_run_still
 from wheeld.core.law.waiting import questions, wait_of
 from wheeld.core.messages.payloads import Gap
@@ -46,7 +45,7 @@ from wheeld.core.observations import (
 from wheeld.core.setting import Header, TableSetting
 from wheeld.core.state_publisher import StatePublisher
 from wheeld.core.step import PendingStep, Step
-from wheeld.core.table_state import TableState
+from wheeld.core.table_state import History, TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.observer import Observer, ObserverState
 from wheeld.core.tracking.sight import PLACE, Sight, still_left_out

@@ -2,12 +2,13 @@
 what it has published."""
 
 from __future__ import annotations
+
 import msgspec
-from wheeld.core.facts import State
-from wheeld.core.tracking.beams import LEAVE_REV_S
+
 from wheeld.core.facts import LastCoup, ObjectLevel, Person, State
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.messages.payloads import LastVoid
+from wheeld.core.tracking.beams import LEAVE_REV_S
 from wheeld.core.tracking.evidence import Figures, Margin, Seen
 from wheeld.core.tracking.head import HeadGameKept
 
@@ -16,7 +17,8 @@ CUSTOM_US = 30 * 60 * 1_000_000
 
 
 class Bouler(msgspec.Struct):
-    """The present bouler, and his time. All times in microseconds; `…_utc_us` since 1970.
+    """Who spins, and for how long (A4). His time runs while the table is open, and goes on after a restart.
+    All times in microseconds; `…_utc_us` since 1970.
 
     `who`: None while nobody was named. `served_us`: his time before `since_utc_us`, which is since when it runs now;
     None while the table is closed. `due_reported`: it was published that his time is over.
@@ -59,7 +61,7 @@ class Bouler(msgspec.Struct):
         self.served_us, self.since_utc_us = self.served_at_us(utc_us), None
 
 
-KEPT = 16
+STOOD_KEPT = 16
 """A launch is proven within about a lap, or within 30 s when a reader must see where the ball lies. In that time people
 cannot move the table more often."""
 STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
@@ -77,7 +79,8 @@ class Stood(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct):
-    """Latest last. It does not outlive a restart."""
+    """Where the table stood lately, by the time of the evidence that moved it: what comes late meets the state of its own
+    time. Latest last; it does not outlive a restart."""
 
     stood: list[Stood]
 
@@ -102,7 +105,7 @@ class History(msgspec.Struct):
     def move(self, since_us: int, state: State, coup: int) -> None:
         """The table moved."""
         since_us = max(since_us, self.stood[-1].since_us)
-        self.stood = [*self.stood[-KEPT + 1 :], Stood(since_us, state, coup)]
+        self.stood = [*self.stood[-STOOD_KEPT + 1 :], Stood(since_us, state, coup)]
 
 
 NUMBERS_KEPT = 20

@@ -13,8 +13,8 @@ import msgspec
 
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law.guards import Known
-from wheeld.core.law.history import History, Stood
 from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH, COUP, RUNNING, STAY, Act, Row
+from wheeld.core.table_state import History, Stood
 from wheeld.core.tracking.evidence import Evidence
 
 LAUNCHES = (Fact.LAUNCHED, Fact.LAUNCH_UNSEEN, Fact.WEAK_LAUNCH)

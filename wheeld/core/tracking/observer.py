@@ -460,6 +460,8 @@ class Observer:
         if pocket.is_called:
             self.ball.carried = False
         evidence = pocket.take(seen)
+        if pocket.is_between:
+            evidence += self.lose_place(seen.t_us)
         evidence += pocket.blind
         self.ball.see(pocket.sightings)
         if (pocket.is_called or pocket.is_at_rest) and self.run.phase is not Phase.ON_TRACK:

@@ -61,7 +61,7 @@ class SightingsState(msgspec.Struct):
     agree in one place. `proof_due_us`: until when they should have proven a number; None when they have. `latest`: the
     latest sighting of each reader that counted. `filled`: when which pocket was seen filled while the ball ran.
     `at_pass`: how far the rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second.
-    `unplaced`: how many sightings count for nothing.
+    `unplaced`: how many sightings count for nothing; `between`: how many of the latest lay between two pockets.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
@@ -70,6 +70,7 @@ class SightingsState(msgspec.Struct):
     filled: list[tuple[int, int]] = msgspec.field(default_factory=list)
     at_pass: tuple[float, float] | None = None
     unplaced: int = 0
+    between: int = 0
 
     @property
     def last_us(self) -> int | None:
@@ -131,13 +132,21 @@ class PocketTracker:
         """The number of that pocket."""
         return None if self.pocket is None else self._rotor.pockets.order[self.pocket]
 
+    @property
+    def is_between(self) -> bool:
+        """Whether for two turns every reader has seen the ball between two pockets, where no ball lies: the pockets
+        stand elsewhere than the encoder shows."""
+        return self.state.between > 2 * len(self._left)
+
     def sighting(self, t_us: int, reader: int) -> bool:
         """Take one sighting in; True when it is the one that calls a pocket."""
         state = self.state
         placed, self.blind = self._rotor.pocket_under(self._readers_deg[reader], t_us), []
         if placed is None or (abs(placed[1]) > OFF_CENTRE_MAX and self.is_placed):
             state.unplaced += 1
+            state.between += placed is not None
             return False
+        state.between = 0
         seen = Seen(t_us, reader, placed[0], round(placed[1], 3), round(placed[2], 2))
         self._sight.note(READERS, saw=True)
         if not self.is_placed:
@@ -321,7 +330,7 @@ class PocketFromReaders(PocketTracker):
         """Nobody knows any more where the pockets stand: until a person says in which of them the ball lies, sightings
         prove nothing."""
         self.restart()
-        self.state.latest, self.ball.pocket = {}, None
+        self.state.latest, self.state.between, self.ball.pocket = {}, 0, None
 
     def find_place(self, pocket_index: int, now_us: int) -> float:
         """A person says that the ball, which readers see lie still, lies in that pocket: the pockets stand so. By how
