@@ -99,7 +99,6 @@ def _core_only(*parts: str) -> Callable[[str], bool]:
 
 INSIDE_CORE: dict[str, Callable[[str], bool]] = {
     "wheeld/core/facts.py": _core_only(),
-    "wheeld/core/table_state.py": _core_only(),
     "wheeld/core/observations.py": _core_only("facts"),
     "wheeld/core/pockets.py": _core_only(),
     "wheeld/core/houses.py": _core_only("catalogue", "messages.phrases", "pockets"),
@@ -120,9 +119,7 @@ INSIDE_CORE: dict[str, Callable[[str], bool]] = {
         "tracking",
         "waitlist",
     ),
-    "wheeld/core/table_state.py": _core_only(
-        "facts", "messages.chain", "messages.payloads", "tracking"
-    ),
+    "wheeld/core/table_state.py": _core_only("facts", "messages.chain", "messages.payloads", "tracking"),
     "wheeld/core/messages": _core_only(
         "catalogue",
         "facts",

@@ -58,8 +58,8 @@ OF_A_BOARD = frozenset(
         "disc_slips_running",
     }
 )
-"""Scenarios in which a board's line fails, or a board reports a failing sensor or shows at once that the disc slips: pins
-have none."""
+"""Scenarios in which a board's line fails, or a board reports a failing sensor, or shows at once that the disc slips:
+pins have none."""
 
 
 class Fault(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,5 +1,5 @@
-"""What the table remembers: its place in the law and where it stood lately, who spins, the coup at hand, and the chain of
-what it has published."""
+"""What the table remembers: its place in the law and where it stood lately, who spins, the coup at hand, and the chain
+of what it has published."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ class Stood(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct):
-    """Where the table stood lately, by the time of the evidence that moved it: what comes late meets the state of its own
-    time. Latest last; it does not outlive a restart."""
+    """Where the table stood lately, by the time of the evidence that moved it: what comes late meets the state of its
+    own time. Latest last; it does not outlive a restart."""
 
     stood: list[Stood]
 
