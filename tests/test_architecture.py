@@ -117,7 +117,6 @@ INSIDE_CORE: dict[str, Callable[[str], bool]] = {
         "setting",
         "table_state",
         "tracking",
-        "waitlist",
     ),
     "wheeld/core/table_state.py": _core_only("facts", "messages.chain", "messages.payloads", "tracking"),
     "wheeld/core/messages": _core_only(

@@ -13,8 +13,7 @@ import pytest
 from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import COMBINED, MERCURY, HeadEvening
 from wheeld.core.facts import State
-from wheeld.core.law.guards import Known
-from wheeld.core.law.needs import NO_OBSTACLE
+from wheeld.core.law.needs import NO_OBSTACLE, Known
 from wheeld.core.law.people import fact_of
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, Goto
 from wheeld.core.law.table import Ruling, ruling

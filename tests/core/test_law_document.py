@@ -10,10 +10,9 @@ import pytest
 
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law import document as law_document
-from wheeld.core.law.late import LATE
 from wheeld.core.law.needs import NEEDS
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Goto, all_but
-from wheeld.core.law.table import CLAUSES, LAW
+from wheeld.core.law.table import CLAUSES, LATE, LAW
 
 GROUPS = {
     "any_state": tuple(State),

@@ -9,7 +9,7 @@ import pytest
 
 from tests.core.evening import FRENCH, Evening
 from wheeld.core.law.breakdown import NOTICED_US
-from wheeld.core.law.hearing import ON_THEIR_WAY_US, when_said
+from wheeld.core.law.waiting import ON_THEIR_WAY_US, when_said
 from wheeld.core.observations import Command, CommandName, Standstill, StoodStill
 from wheeld.core.replay import LogError, replay
 

@@ -9,11 +9,10 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from wheeld.core.coup_recorder import IDLE_MAX
 from wheeld.core.observations import BallPass, ClockReading, Observation, TimePassed
 from wheeld.core.replay import replay
 from wheeld.core.setting import Header
-from wheeld.core.table import Table
+from wheeld.core.table import IDLE_MAX, Table
 
 
 def long_evening() -> Evening:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.core.evening import FRENCH, Evening
-from wheeld.core.law.hearing import ON_THEIR_WAY_US
+from wheeld.core.law.waiting import ON_THEIR_WAY_US
 from wheeld.core.log_checks import T_US_MAX, check_line
 from wheeld.core.observations import Command, Heard
 

@@ -11,7 +11,6 @@ from tests.core.evening import FRENCH as SETTING
 from tests.core.evening import Evening
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.facts import Awaited, State, Trouble
-from wheeld.core.law.awaited import AWAITED, FACTS, codes
 from wheeld.core.law.needs import (
     AT_REST,
     CLEARED,
@@ -26,10 +25,10 @@ from wheeld.core.law.needs import (
     WHEEL_PLAYS,
 )
 from wheeld.core.law.rows import AFTER_VOID, NO_COUP, Need
-from wheeld.core.law.table import rule
+from wheeld.core.law.table import AWAITED, FACTS, codes, rule
 from wheeld.core.messages.phrases import AWAITED as WORDS
 from wheeld.core.setting import TableSetting
-from wheeld.core.state_publisher import waiting_for
+from wheeld.core.table import waiting_for
 
 A = Awaited
 

@@ -1,11 +1,11 @@
-"""What waits is decided in the order in which it happened (`wheeld/core/waitlist.py`)."""
+"""What waits is decided in the order in which it happened (`wheeld/core/law/waiting.py`)."""
 
 from __future__ import annotations
 
 from wheeld.core.facts import Fact
+from wheeld.core.law.waiting import Happening, Wait, Waitlist
 from wheeld.core.observations import Command
 from wheeld.core.tracking.evidence import Evidence
-from wheeld.core.waitlist import Happening, Wait, Waitlist
 
 
 def always(one: Happening) -> Wait:

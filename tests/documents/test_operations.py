@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import wheeld.cli.parser
-from wheeld.core.law.late import LATE
-from wheeld.core.law.table import LAW
+from wheeld.core.law.table import LATE, LAW
 from wheeld.exits import Exit
 
 ROOT = Path(__file__).parents[2]

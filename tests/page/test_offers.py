@@ -11,7 +11,7 @@ from tests.page.evenings import watched
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.facts import State
-from wheeld.core.law.awaited import state_of
+from wheeld.core.law.table import state_of
 from wheeld.core.observations import CommandName
 from wheeld.page.offers import Offer, offers, words_of
 

@@ -17,7 +17,7 @@ import firmware_protocol.host
 import hw_sim.configuration
 import wheeld.broker.mqtt
 import wheeld.core.law.breakdown
-import wheeld.core.law.guards
+import wheeld.core.law.needs
 import wheeld.core.law.table
 import wheeld.daemon.table_loop
 import wheeld.sources.board.hearing
@@ -31,11 +31,10 @@ from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.core.clock import BoardClock, SyncSample
 from wheeld.core.facts import Fact, State
-from wheeld.core.law.hearing import when_said
 from wheeld.core.law.table import LAW
+from wheeld.core.law.waiting import Happening, Wait, Waitlist, WaitOf, when_said
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.beams import BallTracker
-from wheeld.core.waitlist import Happening, Wait, Waitlist, WaitOf
 from wheeld.daemon.table_loop import TableLoop
 from wheeld.journal.database import Database
 from wheeld.ports import OwedMessage, PublishError
@@ -193,7 +192,7 @@ def number_lost() -> Iterator[None]:
 @contextmanager
 def resume_in_a_run() -> Iterator[None]:
     """10: every word may open the bets while a ball runs."""
-    with mock.patch.object(wheeld.core.law.guards, "must_rest_first", return_value=False):
+    with mock.patch.object(wheeld.core.law.needs, "must_rest_first", return_value=False):
         yield
 
 

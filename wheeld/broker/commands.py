@@ -23,7 +23,7 @@ from wheeld.broker.resend import ResendError
 from wheeld.broker.roles import TableAccess, may_answer_on
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text, to_utc_us
-from wheeld.core.law.hearing import when_said
+from wheeld.core.law.waiting import when_said
 from wheeld.core.observations import Command
 from wheeld.core.pockets import number_of
 from wheeld.core.step import Reply
@@ -40,7 +40,7 @@ CORRELATION_BYTES_MAX = 128
 
 SAID_OFF_US_MAX = 3_600_000_000
 """No command is an hour old, and none comes from the future: then one of the two clocks is wrong. Whether an earlier
-date counts is the law's (`wheeld/core/law/hearing.py`)."""
+date counts is the law's (`wheeld/core/law/waiting.py`)."""
 
 
 class _Identified(msgspec.Struct):

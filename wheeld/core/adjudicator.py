@@ -13,19 +13,16 @@ from wheeld.core.facts import Case, Cause, Fact, Person
 from wheeld.core.instants import ClockState
 from wheeld.core.law.breakdown import said_of
 from wheeld.core.law.drop import awaits_first
-from wheeld.core.law.guards import Known
-from wheeld.core.law.late import too_early_us
-from wheeld.core.law.left_out import CLEAR_BY_WORD, PLACED, left_out_after, named_pocket, without_text
+from wheeld.core.law.needs import CLEAR_BY_WORD, PLACED, Known, left_out_after, named_pocket, without_text
 from wheeld.core.law.people import cited, fact_of, missing
 from wheeld.core.law.rows import Act, Row
-from wheeld.core.law.standing import move, standing_evidence
-from wheeld.core.law.table import Ruling, ruling
+from wheeld.core.law.table import Ruling, move, ruling, standing_evidence, too_early_us
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import command_name
 from wheeld.core.observations import Command
 from wheeld.core.pockets import label_of
 from wheeld.core.setting import TableSetting
-from wheeld.core.step import AppliedFact, PendingStep, Reply, Verdict
+from wheeld.core.step import AppliedFact, CoupLog, Message, Reply, Step, Verdict
 from wheeld.core.table_state import LAUNCH_AWAITED_US, Called, Coup, TableState
 from wheeld.core.tracking.beams import REST_US
 from wheeld.core.tracking.evidence import LOW, Evidence, Figures, Margin, Measure
@@ -48,6 +45,29 @@ LOW_MARGINS: dict[Measure, str] = {
 
 IN_DOUBT = translatable("nobody could be heard from {since} to {until}, and it counts from the beginning of that time")
 """What a reply adds to "rien va" of which nobody knows when it was said (docs/rulebook.md 7)."""
+
+
+class PendingStep:
+    """What the observation at hand has led to so far; `verdicts` by the number of the coup."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.replies: list[Reply] = []
+        self.verdicts: list[tuple[int, Verdict]] = []
+        self.facts: list[AppliedFact] = []
+
+    @property
+    def is_anything(self) -> bool:
+        """Whether anything follows from it so far: a message may, though no fact does (time alone changes what the
+        table waits for)."""
+        return bool(self.messages or self.replies or self.facts)
+
+    def take(self, coup_logs: tuple[CoupLog, ...], memory: bytes | None) -> Step:
+        """The step, complete; afterwards nothing is pending."""
+        step = Step(tuple(self.messages), tuple(self.replies), coup_logs, memory, tuple(self.facts))
+        for done in (self.messages, self.replies, self.verdicts, self.facts):
+            done.clear()
+        return step
 
 
 class Adjudicator:

@@ -102,29 +102,6 @@ class Step(msgspec.Struct, frozen=True):
         return bool(self.messages or self.replies or self.coup_logs or self.memory is not None)
 
 
-class PendingStep:
-    """What the observation at hand has led to so far; `verdicts` by the number of the coup."""
-
-    def __init__(self) -> None:
-        self.messages: list[Message] = []
-        self.replies: list[Reply] = []
-        self.verdicts: list[tuple[int, Verdict]] = []
-        self.facts: list[AppliedFact] = []
-
-    @property
-    def is_anything(self) -> bool:
-        """Whether anything follows from it so far: a message may, though no fact does (time alone changes what the
-        table waits for)."""
-        return bool(self.messages or self.replies or self.facts)
-
-    def take(self, coup_logs: tuple[CoupLog, ...], memory: bytes | None) -> Step:
-        """The step, complete; afterwards nothing is pending."""
-        step = Step(tuple(self.messages), tuple(self.replies), coup_logs, memory, tuple(self.facts))
-        for done in (self.messages, self.replies, self.verdicts, self.facts):
-            done.clear()
-        return step
-
-
 def joined(steps: Sequence[Step]) -> Step:
     """What follows from several observations, in order, as one step: to be stored together or not at all."""
     memories = [step.memory for step in steps if step.memory is not None]

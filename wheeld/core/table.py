@@ -3,29 +3,33 @@
 The observer says what an observation proves, the adjudicator applies the law to it, the writer writes the messages.
 Before each observation every absence whose deadline lies earlier becomes a fact, at its own time: the outcome never
 depends on how often the table is asked.
+
+Whenever it has changed, where the table stands and what it waits for is published. What was observed is kept from
+before a coup to its verdict: the log that is stored with the verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial, reduce
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-from wheeld.core.adjudicator import Adjudicator
-from wheeld.core.catalogue import Language
-from wheeld.core.coup_recorder import IDLE_MAX, CoupRecorder, Snapshot
+from wheeld.core.adjudicator import Adjudicator, PendingStep
+from wheeld.core.catalogue import Catalogue, Language, Text
 from wheeld.core.facts import Awaited, Fact, Person, Trouble
 from wheeld.core.glance import Glance, glance
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.breakdown import standstill
-from wheeld.core.law.guards import Known
-from wheeld.core.law.hearing import ON_THEIR_WAY_US
-from wheeld.core.law.standing import is_closed, is_running, may_run_still
-from wheeld.core.law.waiting import questions, wait_of
+from wheeld.core.law.needs import Known
+from wheeld.core.law.table import awaited, history_after_restart, is_closed, is_running
+from wheeld.core.law.waiting import ON_THEIR_WAY_US, Happening, Waitlist, WaitOf, questions, wait_of
 from wheeld.core.messages.payloads import Gap
+from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_PROVEN, NUMBER_SEEN, NUMBER_UNSEEN
 from wheeld.core.messages.writer import MessageWriter
+from wheeld.core.names import sensor_text, sensor_texts
 from wheeld.core.observations import (
     BallPass,
     ClockReading,
@@ -42,14 +46,164 @@ from wheeld.core.observations import (
     Standstill,
     TimePassed,
 )
+from wheeld.core.pockets import label_of
 from wheeld.core.setting import Header, TableSetting
-from wheeld.core.state_publisher import StatePublisher
-from wheeld.core.step import PendingStep, Step
-from wheeld.core.table_state import History, TableState
+from wheeld.core.step import CoupLog, Step, Verdict
+from wheeld.core.table_state import Called, TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.observer import Observer, ObserverState
 from wheeld.core.tracking.sight import PLACE, Sight, still_left_out
-from wheeld.core.waitlist import Happening, WaitOf
+
+IDLE_MAX = 20_000
+"""Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
+
+
+class Snapshot(msgspec.Struct):
+    """The whole table between two observations; it stands in the header of each coup's log."""
+
+    now_us: int
+    table_state: TableState
+    observer: ObserverState
+    clock: ClockState
+    waitlist: Waitlist = msgspec.field(default_factory=Waitlist)
+
+
+class CoupRecorder:
+    """The observation log that is being written: a header with the state of the table, and all that came since."""
+
+    def __init__(
+        self,
+        setting: TableSetting,
+        boot_id: str,
+        state: TableState,
+        observer: Observer,
+        clock: ClockState,
+        waitlist: Waitlist,
+    ) -> None:
+        self._setting, self._boot_id = setting, boot_id
+        self._state, self._observer, self._clock, self._waitlist = state, observer, clock, waitlist
+        self._started_at = clock.text(0)
+        self._header = b""
+        self.observations: list[Observation] = []
+
+    def header(self, now_us: int) -> Header:
+        """The first line of a log that begins now, with the whole state, so that a replay goes on from it."""
+        snapshot = Snapshot(now_us, self._state, self._observer.state, self._clock, self._waitlist)
+        members = msgspec.structs.asdict(self._setting) | {"last_number": self._state.last_number}
+        return Header(
+            **members,
+            format=1,
+            started=self._started_at,
+            boot_id=self._boot_id,
+            snapshot=msgspec.to_builtins(snapshot, str_keys=True),
+        )
+
+    def begin(self, now_us: int) -> None:
+        """Begin a new log with the table as it is now."""
+        self.observations = []
+        self._header = msgspec.json.encode(self.header(now_us))
+
+    def logs(self, verdicts: Sequence[tuple[int, Verdict]]) -> tuple[CoupLog, ...]:
+        """One log for each coup that has had its verdict: its number, and which."""
+        log = b"\n".join([self._header, *map(msgspec.json.encode, self.observations), b""])
+        return tuple(CoupLog(coup, verdict, log) for coup, verdict in verdicts)
+
+
+NO_TROUBLES: Mapping[str, Trouble] = MappingProxyType({})
+LINES = ("link", "head")
+"""Their troubles name what they are lines to."""
+
+
+class StatePublisher:
+    """The messages `table` and `board` of one table. They go into `pending`, the step at hand."""
+
+    def __init__(
+        self,
+        setting: TableSetting,
+        state: TableState,
+        observer: Observer,
+        writer: MessageWriter,
+        pending: PendingStep,
+    ) -> None:
+        self._setting, self._profile, self._catalogue = setting, setting.profile, setting.catalogue
+        self._state, self._observer = state, observer
+        self._writer, self._pending = writer, pending
+
+    def publish(self, now_us: int) -> None:
+        """Publish `table` if anything in it changed, and `board` with it if that changed too."""
+        state, observer = self._state, self._observer
+        state.head_game, state.slipped = observer.head_game, observer.has_slipped
+        codes, words = self.awaited(now_us, self._catalogue)
+        wire_name, bets = state.state.wire_name, state.state.bets
+        on_board = (wire_name, bets, state.last_number, state.last_coup)
+        sensors = " ".join(observer.faults), " ".join(state.left_out)
+        view = (*on_board, state.spinning.who, words, *(state.moved_by or (None, None, None)), *sensors)
+        if view == state.view:
+            return
+        before, state.view = state.view, view
+        is_on_board = before is None or on_board != before[: len(on_board)] or bool(self._pending.verdicts)
+        self._pending.messages += self._writer.standing(now_us, words, codes, observer.faults, with_board=is_on_board)
+
+    def awaited(self, now_us: int, catalogue: Catalogue) -> tuple[tuple[Awaited, ...], str]:
+        """What the table waits for, in codes and in words."""
+        state, observer = self._state, self._observer
+        codes = awaited(Known(state, observer, self._profile.pockets, now_us))
+        words = waiting_for(
+            codes,
+            catalogue,
+            laps=self._setting.min_laps,
+            number=state.last_number,
+            called=state.current.called,
+            faults=observer.faults,
+            troubles=observer.troubles,
+        )
+        return codes, words
+
+
+def waiting_for(
+    codes: tuple[Awaited, ...],
+    catalogue: Catalogue,
+    *,
+    laps: int,
+    number: int | None,
+    called: Called | None = None,
+    faults: Sequence[str] = (),
+    troubles: Mapping[str, Trouble] = NO_TROUBLES,
+) -> str:
+    """The steps still owed, in order, as one text for the people at the table.
+
+    `laps` are those that the chef must answer for where no sensor can prove them (R2), `number` is the last one,
+    `called` the one that awaits the chef, `faults` are the sensors that fail, and `troubles` what is wrong with them,
+    where that is known.
+    """
+    say, steps = catalogue.say, []
+    for code in codes:
+        if code is Awaited.PUT_BACK:
+            assert number is not None, "before the first number the ball belongs nowhere"
+            steps.append(catalogue.say_number("put the ball back in {number}", label_of(number)))
+        elif code is Awaited.CONFIRM and called is not None and "R3" in called.unproven:
+            seen = called.number
+            steps.append(say(NUMBER_UNSEEN) if seen is None else say(NUMBER_SEEN, number=label_of(seen)))
+        elif code is Awaited.CONFIRM and called is not None and not called.unproven:
+            assert called.number is not None, "of what is proven the number is known"
+            steps.append(say(NUMBER_PROVEN, number=label_of(called.number)))
+        elif code is Awaited.REPAIR:
+            steps += map(catalogue.say_text, _repairs(faults, troubles))
+        else:
+            steps.append(say(AWAITED[code], laps=laps))
+    return reduce(lambda first, step: say("{first}, then {next}", first=first, next=step), steps)
+
+
+def _repairs(faults: Sequence[str], troubles: Mapping[str, Trouble]) -> Iterator[Text]:
+    """What a technician does about the sensors that fail: what mends the trouble of each, the rest is repaired."""
+    for sensor in faults:
+        if (trouble := troubles.get(sensor)) is not None:
+            phrase = MEND if sensor in LINES else MEND_SENSOR
+            parts = {"sensor": sensor_text(sensor), "mend": Text(trouble.mend), "what": Text(trouble.text)}
+            yield Text(phrase, parts)
+    if rest := [sensor for sensor in faults if sensor not in troubles]:
+        yield Text(AWAITED[Awaited.REPAIR], {"sensors": sensor_texts(rest)})
+
 
 NOTHING = Step()
 FREQUENT = {Rotor, BallPass, TimePassed}
@@ -96,7 +250,7 @@ class Table:
         state = TableState(last_number=setting.number_before, since_at=to_text(started_utc_us))
         if memory is not None:
             state = msgspec.json.decode(memory, type=TableState)
-        state.history = History.starting_in(state.state, state.coup, is_void=may_run_still(state))
+        state.history = history_after_restart(state)
         state.current.move_to_clock(started_utc_us)
         state.left_out = still_left_out(setting, state.left_out)
         observed = ObserverState(object_level=state.object_level, sight=Sight(left_out=[*state.left_out]))

@@ -8,7 +8,6 @@ import msgspec
 from wheeld.core.facts import LastCoup, ObjectLevel, Person, State
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.messages.payloads import LastVoid
-from wheeld.core.tracking.beams import LEAVE_REV_S
 from wheeld.core.tracking.evidence import Figures, Margin, Seen
 from wheeld.core.tracking.head import HeadGameKept
 
@@ -64,10 +63,6 @@ class Bouler(msgspec.Struct):
 STOOD_KEPT = 16
 """A launch is proven within about a lap, or within 30 s when a reader must see where the ball lies. In that time people
 cannot move the table more often."""
-STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
-"""For this long after a restart, a ball that is first seen may have run before the restart. Even the slowest ball is
-seen within one lap. If its coup was void, the same run is no second launch (docs/rulebook.md 2: once void, it never
-becomes another)."""
 
 
 class Stood(msgspec.Struct, frozen=True):
@@ -83,14 +78,6 @@ class History(msgspec.Struct):
     own time. Latest last; it does not outlive a restart."""
 
     stood: list[Stood]
-
-    @classmethod
-    def starting_in(cls, state: State, coup: int, *, is_void: bool) -> History:
-        """At sensing time 0 the table is in `state`. Where coup `coup` is void its ball may still run: until it can't
-        any more, the table counts as it stood in that run."""
-        if is_void:
-            return cls([Stood(0, State.BALL_RUNNING, coup), Stood(STILL_RUNNING_US, state, coup)])
-        return cls([Stood(0, state, coup)])
 
     def at(self, t_us: int) -> Stood:
         """Where the table stood at `t_us`, as far as is remembered."""
@@ -199,7 +186,7 @@ class TableState(msgspec.Struct):
     resume_to: State = State.CLOSED
     since_at: str = ""
     moved_by: Person | None = None
-    history: History = msgspec.field(default_factory=lambda: History.starting_in(State.CLOSED, 0, is_void=False))
+    history: History = msgspec.field(default_factory=lambda: History([Stood(0, State.CLOSED, 0)]))
     head_game: HeadGameKept | None = None
     coup: int = 0
     decided: bool = True

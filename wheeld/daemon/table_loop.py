@@ -31,7 +31,7 @@ import structlog
 from firmware_protocol.host import Position
 from wheeld.core.catalogue import translatable
 from wheeld.core.instants import to_text
-from wheeld.core.law.hearing import when_said
+from wheeld.core.law.waiting import when_said
 from wheeld.core.observations import Command, Heard, Level, Observation, SensorState, Standstill, StoodStill
 from wheeld.core.step import Step, joined
 from wheeld.core.table import Table

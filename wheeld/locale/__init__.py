@@ -18,9 +18,8 @@ from babel.messages.pofile import read_po, write_po
 
 from wheeld.core.facts import Case, Cause, Trouble
 from wheeld.core.law import people
-from wheeld.core.law.late import LATE, LAUNCHES
 from wheeld.core.law.needs import NEEDS
-from wheeld.core.law.table import CLAUSES, GUARDS
+from wheeld.core.law.table import CLAUSES, GUARDS, LATE, LAUNCHES
 
 DIRECTORY = Path(__file__).parent
 PROGRAM = DIRECTORY.parent

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.houses import PROFILES, TOUT_VA
-from wheeld.core.law.awaited import row_of, state_of
 from wheeld.core.law.rows import Row
+from wheeld.core.law.table import row_of, state_of
 from wheeld.core.messages.payloads import Table, Void
 from wheeld.core.names import COMMAND_NAMES
 from wheeld.core.observations import CommandName

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from wheeld.core.catalogue import Text
 from wheeld.core.facts import Cause, Fact, State, Trouble
-from wheeld.core.law.guards import EvidenceGuard, Known
+from wheeld.core.law.needs import EvidenceGuard, Known
 from wheeld.core.law.rows import (
     ELSEWHERE,
     IDLE,

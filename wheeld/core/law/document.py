@@ -13,10 +13,9 @@ from wheeld.core import law
 from wheeld.core.facts import SENSED, Fact, State
 from wheeld.core.houses import PROFILES
 from wheeld.core.law import waiting
-from wheeld.core.law.late import LATE, Meaning
 from wheeld.core.law.needs import NEEDS
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, ELSEWHERE, RUNNING, Act, Clause, Goto, Row, When, all_but
-from wheeld.core.law.table import CLAUSES, LAW
+from wheeld.core.law.table import CLAUSES, LATE, LAW, Meaning
 
 _INTRO = """\
 # The law of the table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law.guards import EvidenceGuard, Known
+from wheeld.core.law.needs import EvidenceGuard, Known
 from wheeld.core.law.rows import (
     AFTER_VOID,
     ELSEWHERE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wheeld.core.catalogue import translatable
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law import needs
-from wheeld.core.law.guards import Known, asked
+from wheeld.core.law.needs import Known, asked
 from wheeld.core.law.rows import (
     AFTER_VOID,
     ELSEWHERE,

@@ -13,7 +13,7 @@ from wheeld.core.catalogue import Text
 from wheeld.core.facts import Awaited, Cause, Fact, State
 
 if TYPE_CHECKING:
-    from wheeld.core.law.guards import Known
+    from wheeld.core.law.needs import Known
 
 
 @unique

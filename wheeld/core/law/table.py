@@ -1,22 +1,143 @@
-"""The total table: for every state and every fact one row. The step is a look-up in it.
+"""The total table: for every state and every fact one row. The step is a look-up in it; then where the row leads, and
+what stands there.
 
 The rows and their guards stand in one module for each subject: `launch`, `run`, `drop`, `breakdown`, `head`, `people`.
 What a person asks may have further rows for the same pair, each for a condition (`When`) that holds or not.
+
+A launch that is proven after the table moved on means what it meant when it was made, and has rows of its own here.
+Questions make most words wait until a launch is proven (`waiting`). Late comes what a head reports after it was made, a
+launch of few passes that a reader shows when it sees where the ball lies, and a launch before a sensor fault, which
+waits for no launch. A verdict that was published stays; what the launch would have begun is void.
+
+From the needs of the rows follows what a table waits for in each state, as codes, and what a command would do there.
+Their words are in the phrases of each language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from enum import Enum, unique
 from itertools import product
 from types import MappingProxyType
 from typing import NamedTuple
 
-from wheeld.core.facts import Fact, State
+import msgspec
+
+from wheeld.core.facts import Awaited, Cause, Fact, LastCoup, State, StateName
 from wheeld.core.law import breakdown, drop, head, launch, people, run
-from wheeld.core.law.guards import Known
-from wheeld.core.law.late import late_row
-from wheeld.core.law.rows import STAY, Clause, Need, Row, When
+from wheeld.core.law.needs import CHEF_AWAITED, LAST_PLAYED, SO_ALREADY, Known
+from wheeld.core.law.rows import (
+    AFTER_VOID,
+    BEFORE_LAUNCH,
+    COUP,
+    OPEN_IDLE,
+    RUNNING,
+    STAY,
+    Act,
+    Clause,
+    Goto,
+    Need,
+    Row,
+    When,
+)
+from wheeld.core.observations import CommandName
+from wheeld.core.table_state import History, Stood, TableState
+from wheeld.core.tracking.beams import LEAVE_REV_S
 from wheeld.core.tracking.evidence import Evidence
+
+LAUNCHES = (Fact.LAUNCHED, Fact.LAUNCH_UNSEEN, Fact.WEAK_LAUNCH)
+"""The facts that may come late."""
+
+
+@unique
+class Meaning(Enum):
+    """What a launch meant when it was made."""
+
+    AWAITED = "bets were open, or closed before the launch"
+    EARLY = 'operations or "tout va" were owed (N2)'
+    CLOSED = "the table was closed"
+    SUSPENDED = "play was suspended"
+    RUNNING = "a coup ran already"
+    OF_VOID = "its coup is void already"
+
+
+_GROUPS = {
+    **dict.fromkeys(BEFORE_LAUNCH, Meaning.AWAITED),
+    **dict.fromkeys((State.OPERATIONS, *AFTER_VOID), Meaning.EARLY),
+    State.CLOSED: Meaning.CLOSED,
+    State.SUSPENDED: Meaning.SUSPENDED,
+    **dict.fromkeys(COUP, Meaning.RUNNING),
+}
+_OF_VOID = Row(STAY, ("2",), "its coup is void already; it never becomes another", acts=(Act.DISOWN,))
+_WHILE_CLOSED = Row(
+    STAY, ("6",), "no game was on when it was launched", acts=(Act.NOTICE, Act.DISOWN), notice="launch_while_closed"
+)
+_WHILE_SUSPENDED = msgspec.structs.replace(_WHILE_CLOSED, notice="launch_while_suspended")
+_BY_HAND = Row(STAY, ("6",), "no game was on; hands may have moved the ball", acts=(Act.DISOWN,))
+_EARLY = Row(
+    State.RIEN_VA, ("N2",), "the ball ran before the table was ready for it", void=Cause.EARLY_LAUNCH, acts=(Act.BEGIN,)
+)
+_EARLY_THEN_CLOSED = Row(
+    State.CLOSED, ("N2",), "launched too early; then play ended", void=Cause.EARLY_LAUNCH, acts=(Act.BEGIN,)
+)
+_EARLY_THEN_SUSPENDED = Row(
+    State.SUSPENDED, ("N2",), "launched too early; then play was suspended", void=Cause.EARLY_LAUNCH, acts=(Act.BEGIN,)
+)
+_ENDED = Row(State.CLOSED, ("N8", "A6"), "play ended while the ball ran", void=Cause.BREAKDOWN, acts=(Act.BEGIN,))
+_STOPPED = Row(
+    State.SUSPENDED,
+    ("N8",),
+    "the coup that ran was not observed whole",
+    void=Cause.BREAKDOWN,
+    acts=(Act.BEGIN,),
+)
+LATE: dict[tuple[Meaning, State], Row] = {
+    **{(Meaning.OF_VOID, state): _OF_VOID for state in State},
+    **{(Meaning.CLOSED, state): _WHILE_CLOSED for state in State},
+    **{(Meaning.SUSPENDED, state): _WHILE_SUSPENDED for state in State},
+    **{(Meaning.EARLY, state): _EARLY for state in BEFORE_LAUNCH},
+    (Meaning.EARLY, State.CLOSED): _EARLY_THEN_CLOSED,
+    (Meaning.EARLY, State.SUSPENDED): _EARLY_THEN_SUSPENDED,
+    (Meaning.AWAITED, State.CLOSED): _ENDED,
+    (Meaning.AWAITED, State.SUSPENDED): _STOPPED,
+}
+"""What a late launch does, by what it meant and where the table is now. Every other pair is as if it were not late."""
+
+
+def late_row(evidence: Evidence, known: Known) -> Row | None:
+    """The row of a launch that means, by its time, something else than it would now; None when it is not late."""
+    if evidence.fact not in LAUNCHES or known.table_state.awaits_chef:
+        return None  # a number that awaits the chef is lost by no launch (N8)
+    now = known.table_state.state
+    meaning = _meaning(evidence, known)
+    if meaning in (_GROUPS[now], Meaning.RUNNING):
+        return None
+    if meaning in (Meaning.CLOSED, Meaning.SUSPENDED) and evidence.fact is Fact.WEAK_LAUNCH:
+        return _BY_HAND
+    return LATE.get((meaning, now))
+
+
+def too_early_us(row: Row, evidence: Evidence, history: History) -> int:
+    """By how long a late launch was too early: it was made before the table came to where it is; 0 of any other row."""
+    is_early = row in (_EARLY, _EARLY_THEN_CLOSED, _EARLY_THEN_SUSPENDED)
+    return history.stood[-1].since_us - evidence.evidence_us if is_early else 0
+
+
+def _meaning(evidence: Evidence, known: Known) -> Meaning:
+    """By where the table stood when it was launched. A head does not say when it was: if it may have been a launch of
+    a coup that is void by now, it was, because one ball does not make two coups."""
+    history = known.table_state.history
+    earliest_us = evidence.evidence_us if evidence.earliest_us is None else evidence.earliest_us
+    if any(_is_void_now(stood, known) for stood in history.between(earliest_us, evidence.evidence_us)):
+        return Meaning.OF_VOID
+    return _GROUPS[history.at(evidence.evidence_us).state]
+
+
+def _is_void_now(stood: Stood, known: Known) -> bool:
+    """Whether a coup could be launched, or ran, then, and is void now."""
+    last_void = known.table_state.last_void
+    return stood.state in (*BEFORE_LAUNCH, *RUNNING) and last_void is not None and last_void.coup == stood.coup
+
 
 CLAUSES = (*launch.ROWS, *run.ROWS, *drop.ROWS, *breakdown.ROWS, *head.ROWS, *people.ROWS)
 GUARDS = drop.GUARDS | breakdown.GUARDS
@@ -90,3 +211,142 @@ def ruling(evidence: Evidence, known: Known) -> Ruling:
     if need is not None and need.text and not row.refuse:
         row = Row(STAY, tuple(need.rules.split()), need.text, refuse=True)
     return Ruling(fact, row, need)
+
+
+def standing_evidence(before: State, known: Known, evidence_us: int) -> Iterator[Evidence]:
+    """What a state that was just entered meets at once, because it stands since before: a coup that begins meets an
+    object in the cylinder (N6); an open table meets a sensor that failed, or a wheel that stopped, while a number
+    awaited the chef (N8); a game that waits for its launch meets a wheel that has failed to launch."""
+    state, observer = known.table_state, known.observer
+    if before in BEFORE_LAUNCH and state.state in RUNNING and state.object_level == "present":
+        yield Evidence(Fact.OBJECT_IN, evidence_us)
+    if before in COUP and state.state in OPEN_IDLE and observer.faults:
+        yield Evidence(Fact.SENSOR_FAULT, evidence_us, {"sensor": observer.faults[0]})
+    if before in COUP and state.state in OPEN_IDLE and observer.wheel_stopped:
+        yield Evidence(Fact.WHEEL_STOPPED, evidence_us)
+    if before not in BEFORE_LAUNCH and state.state in BEFORE_LAUNCH and observer.launch_failed:
+        yield Evidence(Fact.LAUNCH_FAILED, evidence_us)
+
+
+STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
+"""For this long after a restart, a ball that is first seen may have run before the restart. Even the slowest ball is
+seen within one lap. If its coup was void, the same run is no second launch (docs/rulebook.md 2: once void, it never
+becomes another)."""
+
+
+class Move(NamedTuple):
+    """Where a row leads: the state, where `resume` leads from there, and whether a new game begins, for which bets are
+    open and a launch is awaited."""
+
+    state: State
+    resume_to: State
+    is_new_game: bool
+
+
+def move(row: Row, table: TableState) -> Move | None:
+    """Where the row leads from where the table stands; None when it stays."""
+    if row.next is Goto.STAY:
+        return None
+    after = table.resume_to if row.next is Goto.RETURN else row.next
+    assert isinstance(after, State), "a row leads to a state, or back"
+    resume_to = table.resume_to
+    if after is State.SUSPENDED:
+        hidden = table.resume_to if table.state is State.SUSPENDED else table.state
+        resume_to = _state_after_suspension(hidden, is_void=row.void is not None)
+    return Move(after, resume_to, is_new_game=after is State.FAITES_VOS_JEUX)
+
+
+def is_running(state: State) -> bool:
+    """Whether a coup is at hand, from its launch to its verdict."""
+    return state in COUP
+
+
+def is_closed(state: State) -> bool:
+    """Whether no game is on."""
+    return state is State.CLOSED
+
+
+def history_after_restart(table: TableState) -> History:
+    """At sensing time 0 the table is where it stood. A ball may run whose coup is void, or is void by the restart:
+    until it can't any more, the table counts as it stood in that run."""
+    last_void = table.last_void
+    if table.state in RUNNING or (last_void is not None and last_void.coup == table.coup):
+        return History([Stood(0, State.BALL_RUNNING, table.coup), Stood(STILL_RUNNING_US, table.state, table.coup)])
+    return History([Stood(0, table.state, table.coup)])
+
+
+def _state_after_suspension(hidden: State, *, is_void: bool) -> State:
+    """The state in which the table goes on after a suspension. `hidden`: its state before the suspension. `is_void`:
+    the coup became void with the suspension."""
+    if not is_void or hidden is State.CLOSED:
+        return hidden
+    owes_operations = hidden in (State.OPERATIONS, State.RIEN_VA_OPERATIONS_OWED)
+    return State.RIEN_VA_OPERATIONS_OWED if owes_operations else State.RIEN_VA
+
+
+A, F, S = Awaited, Fact, State
+
+AWAITED: dict[State, tuple[Awaited, ...]] = {
+    S.CLOSED: (A.OPEN,),
+    S.FAITES_VOS_JEUX: (A.LAUNCH,),
+    S.BETS_CLOSED_EARLY: (A.LAUNCH,),
+    S.BALL_RUNNING: (A.RIEN_NE_VA_PLUS, A.NUMBER),
+    S.RIEN_NE_VA_PLUS: (A.NUMBER,),
+    S.BALL_ON_OBSTACLE: (A.FALL_OR_STOP,),
+    S.AWAITING_CHEF: (A.CONFIRM,),
+    S.OPERATIONS: (A.OPERATIONS_DONE,),
+    S.RIEN_VA: (A.TOUT_VA,),
+    S.RIEN_VA_OPERATIONS_OWED: (A.TOUT_VA, A.OPERATIONS_DONE),
+    S.SUSPENDED: (A.RESUME,),
+}
+"""What leads on from each state."""
+FACTS = {
+    A.OPEN: F.OPEN,
+    A.LAUNCH: F.LAUNCHED,
+    A.OPERATIONS_DONE: F.OPERATIONS_DONE,
+    A.TOUT_VA: F.TOUT_VA,
+    A.RESUME: F.RESUME,
+}
+"""Whose needs come before it."""
+
+
+def awaited(known: Known) -> tuple[Awaited, ...]:
+    """What the table waits for now, in order."""
+    state = known.table_state.state
+    rows = [row_for(FACTS[step], known) for step in AWAITED[state] if step in FACTS]
+    return codes(state, {need for row in rows for need in lacking(row, known)}, is_kept=known.table_state.awaits_chef)
+
+
+def codes(state: State, lacks: Collection[Need], *, is_kept: bool = False) -> tuple[Awaited, ...]:
+    """What comes first, as it is lacking; what leads on from `state`; and, where a number is kept for the chef while
+    play is stopped, his answer (R3b)."""
+    first = {need.code for need in lacks}
+    if A.REPAIR in first:
+        first.discard(A.OBJECT_LEVEL)  # nothing tells it before
+    after = [A.CONFIRM] if is_kept and state is not S.AWAITING_CHEF else []
+    return (*(code for code in Awaited if code in first), *AWAITED[state], *after)
+
+
+def state_of(name: StateName, waiting_codes: Collection[Awaited]) -> State:
+    """The state of a `table` message: two have one name there, and what they wait for tells them apart."""
+    candidates = [state for state in State if state.wire_name == name]
+    if len(candidates) == 1:
+        return candidates[0]
+    if name == State.RIEN_NE_VA_PLUS.wire_name:
+        return State.BETS_CLOSED_EARLY if A.LAUNCH in waiting_codes else State.RIEN_NE_VA_PLUS
+    return State.RIEN_VA_OPERATIONS_OWED if A.OPERATIONS_DONE in waiting_codes else State.RIEN_VA
+
+
+def row_of(
+    name: CommandName, state: State, waiting_codes: Collection[Awaited], last_coup: LastCoup | None
+) -> Row | None:
+    """The row by which the command does something there, if nothing is in its way: panels promise nothing else. None
+    where it is refused, or changes nothing."""
+    is_announced = last_coup is not None
+    held: dict[When, bool] = {
+        CHEF_AWAITED: A.CONFIRM in waiting_codes,
+        LAST_PLAYED: last_coup == "played",
+        SO_ALREADY: is_announced if name == "last_coup" else name == "last_coup_off" and not is_announced,
+    }
+    row = rule(state, Fact[name.upper()], [when for when, holds in held.items() if holds])
+    return None if row.refuse or (row.next is STAY and not row.acts) else row
