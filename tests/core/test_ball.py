@@ -9,8 +9,8 @@ import pytest
 
 from tests.core.evening import Way, ball_passes, other
 from wheeld.core.observations import BallPass
+from wheeld.core.tracking.ball import Phase
 from wheeld.core.tracking.beams import BallTracker
-from wheeld.core.tracking.run import Phase
 
 FOUR = (0.0, 90.0, 180.0, 270.0)
 THREE = (0.0, 120.0, 240.0)

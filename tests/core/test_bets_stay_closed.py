@@ -19,10 +19,9 @@ from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, Goto
 from wheeld.core.law.table import Ruling, ruling
 from wheeld.core.observations import Command, CommandName, HeadGame, HeadNumber
 from wheeld.core.table_state import TableState
-from wheeld.core.tracking.ball import FALL_US_MAX, HEAD_RUN_US_MAX, Ball, Where
+from wheeld.core.tracking.ball import FALL_US_MAX, HEAD_RUN_US_MAX, Ball, Phase, Where
 from wheeld.core.tracking.evidence import Evidence
 from wheeld.core.tracking.observer import Observer, ObserverState
-from wheeld.core.tracking.run import Phase
 
 WORDS: tuple[CommandName, ...] = ("open", "operations_done", "tout_va", "resume")
 """Every command that may open the bets."""

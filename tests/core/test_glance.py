@@ -6,8 +6,8 @@ import pytest
 
 from tests.core.evening import Evening
 from wheeld.core.observations import Rotor
+from wheeld.core.tracking.ball import Run
 from wheeld.core.tracking.head import HeadRotorState, RotorFromHead
-from wheeld.core.tracking.run import Run
 
 
 def apart_deg(first: float, second: float) -> float:

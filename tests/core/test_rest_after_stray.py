@@ -7,7 +7,7 @@ import pytest
 
 from tests.core.evening import FRENCH, Evening
 from wheeld.core.observations import BallPass, CommandName, Sighting
-from wheeld.core.tracking.run import Phase
+from wheeld.core.tracking.ball import Phase
 
 TWO_BEAMS = msgspec.structs.replace(FRENCH, beams_deg=(131, 233), readers_deg=(71, 251), rotor_ticks=74)
 """The next pass may come so late that the ball counts as running for longer than a reader needs to meet it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from wheeld.core.facts import Fact
-from wheeld.core.tracking.run import DIRECTION_FACTS, Phase, Run, RunRecord
+from wheeld.core.tracking.ball import DIRECTION_FACTS, Phase, Run, RunRecord
 
 
 def reported(*facts: Fact) -> Run:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import HEADS, HEADS_ALONE, KINDS
+from hw_sim.whole.plan import HEADS, HEADS_ALONE, KINDS, READ
 from hw_sim.whole.settlement import Settlement
 from hw_sim.whole.witness import Published, Round, Span, TrueCoup, Witness, Word
 
@@ -188,7 +188,7 @@ def _unjudged(house: House) -> Iterator[str]:
 def _voided_at_rest(house: House) -> Iterator[str]:
     """Once readers saw the fallen ball of a proven run in a pocket, no breakdown voids its coup (rulebook N8, R3b)."""
     witness = house.witness
-    for coup in witness.coups:
+    for coup in witness.coups if house.plan.source in READ else ():
         played = house.plan.coups[coup.round].scenario if coup.round < len(house.plan.coups) else ""
         seen_us = next((t_us for t_us in witness.sightings if t_us >= coup.rest_us), None)
         if seen_us is None or played == "lap_margin" or _harmed(house, coup.launch_us, seen_us + SENT_US):

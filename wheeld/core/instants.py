@@ -62,6 +62,10 @@ class ClockState(msgspec.Struct):
         """The instant of the sensing time `t_us` as text (see `to_text`)."""
         return to_text(self.utc_at_us(t_us))
 
+    def dated(self, now_us: int, *times_us: int) -> tuple[int, list[str]]:
+        """UTC of `now_us`, in µs since 1970; that instant and those of the other sensing times as text."""
+        return self.utc_at_us(now_us), self.texts(now_us, *times_us)
+
     def texts(self, *times_us: int) -> list[str]:
         """The instants of several sensing times as text."""
         return [to_text(self.utc_at_us(t_us)) for t_us in times_us]

@@ -11,7 +11,7 @@ before a coup to its verdict: the log that is stored with the verdict.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial, reduce
+from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +25,7 @@ from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.breakdown import standstill
 from wheeld.core.law.needs import Known
 from wheeld.core.law.table import awaited, history_after_restart, is_closed, is_running
-from wheeld.core.law.waiting import ON_THEIR_WAY_US, Happening, Waitlist, WaitOf, questions, wait_of
+from wheeld.core.law.waiting import ON_THEIR_WAY_US, Happening, Waitlist, WaitOf, waits
 from wheeld.core.messages.payloads import Gap
 from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_PROVEN, NUMBER_SEEN, NUMBER_UNSEEN
 from wheeld.core.messages.writer import MessageWriter
@@ -217,7 +217,7 @@ class Table:
     """The adjudicator of one table. Make it with `start` (live) or `resume` (replay of a stored log)."""
 
     def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
-        self.setting, self.boot_id = setting, boot_id
+        self.setting, self.boot_id, self._pockets = setting, boot_id, setting.profile.pockets
         self._now_us = snapshot.now_us
         self._state, self._clock = snapshot.table_state, snapshot.clock
         self._observer = Observer(setting, snapshot.observer)
@@ -319,7 +319,7 @@ class Table:
 
     def glance(self) -> Glance:
         """How the wheel looks now, for pages that draw it."""
-        return glance(self._observer, self.setting.profile.pockets, self._now_us)
+        return glance(self._observer, self._pockets, self._now_us)
 
     def header(self) -> Header:
         """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
@@ -396,10 +396,7 @@ class Table:
                 self._adjudicator.apply(what, self._now_us)
 
     def _wait_of(self) -> WaitOf:
-        """How something waits, by the questions that are open now."""
-        known = Known(self._state, self._observer, self.setting.profile.pockets, self._now_us)
-        open_questions = [*questions(known, self._waitlist)]
-        return partial(wait_of, open_questions=open_questions, known=known, said=self._waitlist.said)
+        return waits(Known(self._state, self._observer, self._pockets, self._now_us), self._waitlist)
 
     def _next_due_us(self) -> int | None:
         """Sensing time of the earliest deadline: the observer's, the end of the bouler's time, the launch's, or of a

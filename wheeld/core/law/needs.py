@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from wheeld.core.catalogue import Text, translatable
 from wheeld.core.facts import Awaited, Fact, State, Trouble
-from wheeld.core.law.rows import BEFORE_LAUNCH, Need, When
+from wheeld.core.law.rows import BEFORE_LAUNCH, Need, Row, When
 from wheeld.core.names import sensor_texts
 from wheeld.core.observations import Command
 from wheeld.core.pockets import PocketLayout
@@ -305,3 +305,14 @@ NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
 BALL_BACK = (*OPERATIONS_OVER, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
 NEEDS = (WHEEL_PLAYS, SENSORS_WORK, *BALL_BACK, *BETS_OPEN, NO_MORE_BETS, NUMBER_GIVEN, NUMBER_READ)
+
+
+def lacking(row: Row, known: Known) -> list[Need]:
+    """What a row needs and is not so now."""
+    return [need for need in row.needs if not need.is_met(known)]
+
+
+def in_the_way(row: Row, known: Known) -> Need | None:
+    """For which need a command with this row is refused now; or else which is granted on a person's word."""
+    lacks = lacking(row, known)
+    return next((need for need in lacks if need.text), next((need for need in lacks if need.word), None))

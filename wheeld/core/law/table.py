@@ -25,7 +25,7 @@ import msgspec
 
 from wheeld.core.facts import Awaited, Cause, Fact, LastCoup, State, StateName
 from wheeld.core.law import breakdown, drop, head, launch, people, run
-from wheeld.core.law.needs import CHEF_AWAITED, LAST_PLAYED, SO_ALREADY, Known
+from wheeld.core.law.needs import CHEF_AWAITED, LAST_PLAYED, SO_ALREADY, Known, in_the_way, lacking
 from wheeld.core.law.rows import (
     AFTER_VOID,
     BEFORE_LAUNCH,
@@ -180,17 +180,6 @@ def row_for(fact: Fact, known: Known) -> Row:
     """The row for `fact` at this table now, whatever is in its way."""
     rows = LAW[known.table_state.state, fact]
     return next(row for row in rows if row.when is None or row.when.holds(known))
-
-
-def lacking(row: Row, known: Known) -> list[Need]:
-    """What a row needs and is not so now."""
-    return [need for need in row.needs if not need.is_met(known)]
-
-
-def in_the_way(row: Row, known: Known) -> Need | None:
-    """For which need a command with this row is refused now; or else which is granted on a person's word."""
-    lacks = lacking(row, known)
-    return next((need for need in lacks if need.text), next((need for need in lacks if need.word), None))
 
 
 class Ruling(NamedTuple):

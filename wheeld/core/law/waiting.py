@@ -15,15 +15,16 @@ after.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import msgspec
 
 from wheeld.core.facts import Fact, State
-from wheeld.core.law.needs import Known
+from wheeld.core.law.needs import Known, in_the_way
 from wheeld.core.law.people import fact_of
 from wheeld.core.law.rows import COUP, NO_COUP, RUNNING
-from wheeld.core.law.table import in_the_way, row_for
+from wheeld.core.law.table import row_for
 from wheeld.core.observations import Command, CommandName
 from wheeld.core.tracking.evidence import Evidence, Question, Topic
 
@@ -170,6 +171,11 @@ HOLDS = (
 
 AT_HAND = frozenset({*COUP, S.BETS_CLOSED_EARLY})
 """Here a "rien va" has its coup."""
+
+
+def waits(known: Known, waitlist: Waitlist) -> WaitOf:
+    """How something waits, by the questions that are open at this table now."""
+    return partial(wait_of, open_questions=[*questions(known, waitlist)], known=known, said=waitlist.said)
 
 
 def questions(known: Known, waitlist: Waitlist) -> Iterator[Question]:

@@ -15,7 +15,6 @@ from wheeld.core.instants import ClockState
 from wheeld.core.messages import payloads as messages
 from wheeld.core.messages.chain import chained
 from wheeld.core.observations import Direction
-from wheeld.core.pockets import label_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED, Message, Topic
 from wheeld.core.table_state import Called, TableState
@@ -32,15 +31,18 @@ def coup_id(site: str, table: str, coup: int) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{site}/{table}/{coup}"))
 
 
-class _Common(TypedDict):
+class _OfTable(TypedDict):
     test: messages.Mark
-    schema: str
     language: Language
     site: str
     table: str
     house: str
     game: str
     boot_id: str
+
+
+class _Common(_OfTable):
+    schema: str
     coup: int
     coup_id: str
     at: str
@@ -51,9 +53,17 @@ class MessageWriter:
     """Writes the messages of one table; all that it must remember is in the table's state and the clock."""
 
     def __init__(self, setting: TableSetting, boot_id: str, state: TableState, clock: ClockState) -> None:
-        self._setting, self._boot_id = setting, boot_id
-        self._state, self._clock = state, clock
+        self._setting, self._state, self._clock = setting, state, clock
         self._gap: messages.Gap | UnsetType = UNSET
+        self._of_table: _OfTable = {
+            "test": setting.test or UNSET,
+            "language": setting.table_language,
+            "site": setting.site,
+            "table": setting.table,
+            "house": setting.house,
+            "game": setting.game,
+            "boot_id": boot_id,
+        }
         profile = setting.profile
         self._articles, self._facts = profile.articles, profile.pockets.facts
         self._announcements = {
@@ -146,7 +156,7 @@ class MessageWriter:
     ) -> list[Message]:
         """Where the table stands, what it waits for, in words and codes, and the sensors that fail; `with_board`: what
         a display shows too."""
-        state = self._state
+        state, last_coup = self._state, self._state.last_coup
         common, _ = self._common("table", now_us)
         payload = messages.Table(
             **common,
@@ -155,8 +165,8 @@ class MessageWriter:
             bets=state.state.bets,
             since=state.since_at,
             last_number=state.last_number,
-            last_label=None if state.last_number is None else label_of(state.last_number),
-            last_coup=state.last_coup,
+            last_label=None if state.last_number is None else self._facts[state.last_number].label,
+            last_coup=last_coup,
             bouler=state.spinning.who,
             waiting_for=waiting_for,
             waiting_codes=codes,
@@ -178,8 +188,8 @@ class MessageWriter:
             state=state.state.wire_name,
             bets=state.state.bets,
             numbers=tuple(state.numbers),
-            labels=tuple(map(label_of, state.numbers)),
-            last_coup=state.last_coup,
+            labels=tuple(self._facts[number].label for number in state.numbers),
+            last_coup=last_coup,
             last_void=state.last_void,
         )
         return [message, Message(now_us, "board", msgspec.json.encode(board))]
@@ -203,22 +213,15 @@ class MessageWriter:
 
         A topic of the feed takes the next number in it.
         """
-        setting, coup = self._setting, self._state.coup
-        at, *texts = self._clock.texts(now_us, *times_us)
-        self._state.told_us = self._clock.utc_at_us(now_us)
+        table, coup = self._of_table, self._state.coup
+        self._state.told_us, (at, *texts) = self._clock.dated(now_us, *times_us)
         if topic in SEQUENCED:
             self._state.seq += 1
         common: _Common = {
-            "test": setting.test or UNSET,
+            **self._of_table,
             "schema": f"{topic}/1",
-            "language": setting.table_language,
-            "site": setting.site,
-            "table": setting.table,
-            "house": setting.house,
-            "game": setting.game,
-            "boot_id": self._boot_id,
             "coup": coup,
-            "coup_id": coup_id(setting.site, setting.table, coup),
+            "coup_id": coup_id(table["site"], table["table"], coup),
             "at": at,
             "t_us": now_us,
         }

@@ -18,9 +18,9 @@ import msgspec
 from wheeld.core.facts import Fact
 from wheeld.core.observations import Direction
 from wheeld.core.setting import TableSetting
+from wheeld.core.tracking.ball import Phase, Run, RunRecord
 from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Pass
 from wheeld.core.tracking.forecast import LEFT_REV_S_MAX, Forecast, Habit, forecast
-from wheeld.core.tracking.run import Phase, Run, RunRecord
 from wheeld.core.tracking.sight import Sight
 
 LEAVE_REV_S = 0.38

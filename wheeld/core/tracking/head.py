@@ -26,9 +26,7 @@ from wheeld.core.observations import (
     SensorState,
 )
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.beams import REST_US
-from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Question, Seen, Topic
-from wheeld.core.tracking.run import (
+from wheeld.core.tracking.ball import (
     DIRECTION_FACTS,
     LAUNCH_FACTS,
     BallPart,
@@ -38,6 +36,8 @@ from wheeld.core.tracking.run import (
     Run,
     RunRecord,
 )
+from wheeld.core.tracking.beams import REST_US
+from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Question, Seen, Topic
 
 LINES_AGREE = 2
 """A stop counts when this many reports in a row say it, and a direction when two do: a single one may be damaged."""

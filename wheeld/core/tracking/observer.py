@@ -38,14 +38,24 @@ from wheeld.core.observations import (
     Standstill,
 )
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.ball import FALL_US_MAX, HEAD_RUN_US_MAX, SLACK_POCKETS, Ball, Where
+from wheeld.core.tracking.ball import (
+    FALL_US_MAX,
+    HEAD_RUN_US_MAX,
+    ROTOR_FACTS,
+    SLACK_POCKETS,
+    Ball,
+    BallPart,
+    Conclusions,
+    Phase,
+    RotorPart,
+    Where,
+)
 from wheeld.core.tracking.beams import FEW_US, BallFromBeams, BeamsState
 from wheeld.core.tracking.evidence import Evidence, Figures, Question, Topic
 from wheeld.core.tracking.forecast import Habit
 from wheeld.core.tracking.head import BallFromHead, HeadGameKept, HeadGames, HeadState, PocketFromHead, RotorFromHead
 from wheeld.core.tracking.pocket import AGREE_POCKETS, PocketFromReaders, SightingsState
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
-from wheeld.core.tracking.run import ROTOR_FACTS, BallPart, Conclusions, Phase, RotorPart
 from wheeld.core.tracking.sight import BEAMS_MIN, OBJECT, OF_EDGES, PLACE, Sight, sensor_of
 
 OBJECT_FACTS: dict[ObjectLevel, Fact] = {
@@ -456,17 +466,9 @@ class Observer:
     # --- pocket -------------------------------------------------------------------------------------------------------
 
     def _sighting(self, pocket: PocketFromReaders, seen: Sighting) -> list[Evidence]:
-        """What a reader saw; a ball that readers see lying may be taken."""
-        if pocket.is_called:
-            self.ball.carried = False
+        """What a reader saw."""
         evidence = pocket.take(seen)
-        if pocket.is_between:
-            evidence += self.lose_place(seen.t_us)
-        evidence += pocket.blind
-        self.ball.see(pocket.sightings)
-        if (pocket.is_called or pocket.is_at_rest) and self.run.phase is not Phase.ON_TRACK:
-            self.ball.rest()
-        return evidence
+        return evidence + self.lose_place(seen.t_us) if pocket.is_between else evidence
 
     # --- cylinder and sensors -----------------------------------------------------------------------------------------
 
@@ -494,7 +496,6 @@ class Observer:
         """Nobody watched the wheel until now, or until the controller was there again to hear what people say."""
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         self.state.door_open = None
-        self.ball.carried = True
         standing = [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": sensor}) for sensor in self.sight.failing]
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us), *standing]
 

@@ -10,11 +10,10 @@ import msgspec
 from wheeld.core.facts import Fact
 from wheeld.core.observations import Sighting
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.ball import Ball
+from wheeld.core.tracking.ball import Ball, Phase
 from wheeld.core.tracking.beams import FALL_US, FALL_US_MIN, REST_US, BallFromBeams
 from wheeld.core.tracking.evidence import OFF_CENTRE_MAX, Evidence, Figures, Margin, Question, Seen, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder
-from wheeld.core.tracking.run import Phase
 from wheeld.core.tracking.sight import PLACE, READERS, Sight
 
 SAME_PASS_US = 50_000
@@ -390,7 +389,16 @@ class PocketFromReaders(PocketTracker):
         return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": self._run.last_us or 0})
 
     def take(self, seen: Sighting) -> list[Evidence]:
-        """What one sighting proves."""
+        """What one sighting proves; a ball that readers see lying may be taken."""
+        if self.is_called:
+            self.ball.carried = False
+        evidence = self._concluded(seen)
+        self.ball.see(self.sightings)
+        if (self.is_called or self.is_at_rest) and self._run.phase is not Phase.ON_TRACK:
+            self.ball.rest()
+        return [*evidence, *self.blind]
+
+    def _concluded(self, seen: Sighting) -> list[Evidence]:
         run, state, ball = self._run, self.state, self.ball
         lay_in, is_launched = ball.pocket, run.launched_us is not None
         bounces_until_us = (run.last_us or 0) + REST_US
