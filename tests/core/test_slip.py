@@ -197,16 +197,6 @@ def test_a_restart_makes_no_place_known() -> None:
     assert Evening(memory=mended.memory).state == "faites_vos_jeux"
 
 
-@pytest.mark.parametrize("ticks", [8, 40, 2])
-def test_a_slip_while_the_daemon_is_away_is_found_by_the_ball(ticks: int) -> None:
-    after = Evening(memory=idle().memory)
-    after.slip(ticks)
-    after.turn(20)
-    after.wait(15)
-    assert after.last("table").payload["failing"] == ["rotor/place"]
-    play_on(after)
-
-
 def test_a_chef_who_names_another_number_than_readers_see_puts_the_place_in_doubt() -> None:
     evening = Evening(msgspec.structs.replace(FRENCH, confirm_numbers=True)).open()
     evening.run()

@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from hw_sim.whole.house import House
 from hw_sim.whole.plan import HEADS, KINDS, Plan, Source, draw_plan, from_text
 from tests.whole.daemon import play
@@ -21,12 +23,15 @@ NOT_YET: dict[str, str] = {
 }
 """Kinds of faults that the program does not bear yet, and why. They are drawn and left out, unless they are asked for
 by name; a line that is taken away here switches its kind on."""
+AWAY = frozenset({"all_power", "daemon_killed", "daemon_stopped", "host_power"})
+"""Nor are these drawn beside a disc that slips: it may slip while no daemon runs, which nobody finds yet."""
 FOUND = [
     from_text(line) for line in Path(__file__).with_name("found.txt").read_text().splitlines() if line.startswith("{")
 ]
 """Plans that failed once; the line before each says what was wrong."""
 NOT_BORNE: dict[str, str] = {
-    "f24/26": "a ball that a hand took and laid back is seen elsewhere: the disc has slipped while the line failed"
+    "f24/26": "a ball that a hand took and laid back is seen elsewhere: the disc has slipped while the line failed",
+    "big32/2644": "the disc slips while no daemon runs, and a hand may have moved the ball then",
 }
 """Those of them that fail still, by their seed, and why."""
 SOURCES: tuple[Source, ...] = tuple(source for head in HEADS for source in ("board", "pins", "board", head))
@@ -50,7 +55,10 @@ def plan_of(seed: str, index: int, only: Collection[str] = ()) -> Plan:
     kinds = only or KINDS
     sources = [source for source in SOURCES if any(source in KINDS[kind].at for kind in kinds)]
     without = () if only else NOT_YET
-    return draw_plan(f"{seed}/{index}", sources[index % len(sources)], without=without, only=kinds)
+    plan = draw_plan(f"{seed}/{index}", sources[index % len(sources)], without=without, only=kinds)
+    if any(coup.scenario.startswith("disc_slips") for coup in plan.coups):
+        plan = msgspec.structs.replace(plan, faults=tuple(one for one in plan.faults if one.kind not in AWAY))
+    return plan
 
 
 def played(plan: Plan) -> Ended:

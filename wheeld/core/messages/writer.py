@@ -64,7 +64,7 @@ class MessageWriter:
             "game": setting.game,
             "boot_id": boot_id,
         }
-        profile = setting.profile
+        profile, self._words = setting.profile, setting.words
         self._articles, self._facts = profile.articles, profile.pockets.facts
         self._announcements = {
             number: profile.announcements.announce(facts) for number, facts in profile.pockets.facts.items()
@@ -120,7 +120,7 @@ class MessageWriter:
     ) -> Message:
         """The coup at hand, void; `person` is who declared it and why, and `case` which of C11's cases he named."""
         state, sure = self._state, evidence.margin
-        article, words = self._articles.get(cause.rule), self._setting.words
+        article, words = self._articles.get(cause.rule), self._words
         common, (evidence_at,) = self._common("void", now_us, (evidence.evidence_us,))
         state.last_void = messages.LastVoid(state.coup, cause.value, article, words, common["at"], cause.rule)
         payload = messages.Void(

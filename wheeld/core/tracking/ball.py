@@ -262,7 +262,7 @@ class Ball(msgspec.Struct):
     `until_us`: until when a ball that falls, or runs by a head's report, will be at rest; None of any other.
     `pocket`: where it was last known to lie: the pocket that readers have proven, or the one that a person answered
     for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `carried`: since
-    then readers saw that it was taken from there.
+    then it was taken from there, or may have been, because no daemon watched.
 
     `seen_in`: the pocket where readers saw it lie; None while they have not. `unseen_deg`: how far the rotor has turned
     since the latest sighting, or since it began to turn.
