@@ -56,6 +56,8 @@ OF_A_BOARD = frozenset(
         "beam_fails_at_rest",
         "beam_spared",
         "disc_slips_running",
+        "link_cut_at_launch",
+        "sensor_fails_at_rest",
     }
 )
 """Scenarios in which a board's line fails, or a board reports a failing sensor, or shows at once that the disc slips:
