@@ -19,7 +19,7 @@ HALF_BLIND_LAPS = 5
 SLIP_TICKS = (2, 40)
 SLIP_KNOWN_S = 1.0
 """A few edges of the slowest rotor."""
-PLACE_TURNS = 6.0
+PLACE_TURNS = 2.0
 """In so many turns each reader has met a lying ball twice."""
 SLIP_TURNS = 6.0
 """So long at most until a slip is found and the ball seen to lie: a wired encoder is unsure until its mark has come

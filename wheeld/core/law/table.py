@@ -45,6 +45,69 @@ from wheeld.core.table_state import History, Stood, TableState
 from wheeld.core.tracking.beams import LEAVE_REV_S
 from wheeld.core.tracking.evidence import Evidence
 
+CLAUSES = (*launch.ROWS, *run.ROWS, *drop.ROWS, *breakdown.ROWS, *head.ROWS, *people.ROWS)
+GUARDS = drop.GUARDS | breakdown.GUARDS
+
+
+def collected(clauses: Iterable[Clause]) -> Mapping[tuple[State, Fact], tuple[Row, ...]]:
+    """The table of these clauses: of each pair the rows with a condition, as they are written, and then the one
+    without; ValueError unless there is one without, and only one of each. Where no such row stands for a state, the
+    fact's row for elsewhere holds."""
+    rows: dict[tuple[State | None, Fact], dict[When | None, Row]] = {}
+    for clause in clauses:
+        for state, fact in product(clause.states or (None,), clause.facts):
+            if clause.row.when in (of_pair := rows.setdefault((state, fact), {})):
+                message = f"two rows for {fact.name} {_place(state)}"
+                raise ValueError(message)
+            of_pair[clause.row.when] = clause.row
+    law = {}
+    for state, fact in product(State, Fact):
+        found = rows.get((None, fact), {}) | rows.get((state, fact), {})
+        if None not in found:
+            message = f"no row for {fact.name} {_place(state)}"
+            raise ValueError(message)
+        law[state, fact] = (*(row for when, row in found.items() if when is not None), found[None])
+    return MappingProxyType(law)
+
+
+def _place(state: State | None) -> str:
+    return "elsewhere" if state is None else f"in {state.name}"
+
+
+LAW = collected(CLAUSES)
+
+
+def rule(state: State, fact: Fact, held: Container[When] = ()) -> Row:
+    """The row for `fact` in `state`, where of the conditions those in `held` hold; there always is one."""
+    return next(row for row in LAW[state, fact] if row.when is None or row.when in held)
+
+
+def row_for(fact: Fact, known: Known) -> Row:
+    """The row for `fact` at this table now, whatever is in its way."""
+    rows = LAW[known.table_state.state, fact]
+    return next(row for row in rows if row.when is None or row.when.holds(known))
+
+
+class Ruling(NamedTuple):
+    """Which fact it is, and its row; of a command also the need that is in its way."""
+
+    fact: Fact
+    row: Row
+    need: Need | None = None
+
+
+def ruling(evidence: Evidence, known: Known) -> Ruling:
+    """What this evidence is at this table now, as its guard decides, and the row for it: that of the present state, or,
+    for a launch that comes late, one of `late`; for a command that lacks what it needs, a refusal."""
+    guard = GUARDS.get(evidence.fact)
+    fact = evidence.fact if guard is None else guard(evidence, known)
+    row = late_row(evidence, known) or row_for(fact, known)
+    need = None if known.command is None else in_the_way(row, known)
+    if need is not None and need.text and not row.refuse:
+        row = Row(STAY, tuple(need.rules.split()), need.text, refuse=True)
+    return Ruling(fact, row, need)
+
+
 LAUNCHES = (Fact.LAUNCHED, Fact.LAUNCH_UNSEEN, Fact.WEAK_LAUNCH)
 """The facts that may come late."""
 
@@ -139,69 +202,6 @@ def _is_void_now(stood: Stood, known: Known) -> bool:
     return stood.state in (*BEFORE_LAUNCH, *RUNNING) and last_void is not None and last_void.coup == stood.coup
 
 
-CLAUSES = (*launch.ROWS, *run.ROWS, *drop.ROWS, *breakdown.ROWS, *head.ROWS, *people.ROWS)
-GUARDS = drop.GUARDS | breakdown.GUARDS
-
-
-def collected(clauses: Iterable[Clause]) -> Mapping[tuple[State, Fact], tuple[Row, ...]]:
-    """The table of these clauses: of each pair the rows with a condition, as they are written, and then the one
-    without; ValueError unless there is one without, and only one of each. Where no such row stands for a state, the
-    fact's row for elsewhere holds."""
-    rows: dict[tuple[State | None, Fact], dict[When | None, Row]] = {}
-    for clause in clauses:
-        for state, fact in product(clause.states or (None,), clause.facts):
-            if clause.row.when in (of_pair := rows.setdefault((state, fact), {})):
-                message = f"two rows for {fact.name} {_place(state)}"
-                raise ValueError(message)
-            of_pair[clause.row.when] = clause.row
-    law = {}
-    for state, fact in product(State, Fact):
-        found = rows.get((None, fact), {}) | rows.get((state, fact), {})
-        if None not in found:
-            message = f"no row for {fact.name} {_place(state)}"
-            raise ValueError(message)
-        law[state, fact] = (*(row for when, row in found.items() if when is not None), found[None])
-    return MappingProxyType(law)
-
-
-def _place(state: State | None) -> str:
-    return "elsewhere" if state is None else f"in {state.name}"
-
-
-LAW = collected(CLAUSES)
-
-
-def rule(state: State, fact: Fact, held: Container[When] = ()) -> Row:
-    """The row for `fact` in `state`, where of the conditions those in `held` hold; there always is one."""
-    return next(row for row in LAW[state, fact] if row.when is None or row.when in held)
-
-
-def row_for(fact: Fact, known: Known) -> Row:
-    """The row for `fact` at this table now, whatever is in its way."""
-    rows = LAW[known.table_state.state, fact]
-    return next(row for row in rows if row.when is None or row.when.holds(known))
-
-
-class Ruling(NamedTuple):
-    """Which fact it is, and its row; of a command also the need that is in its way."""
-
-    fact: Fact
-    row: Row
-    need: Need | None = None
-
-
-def ruling(evidence: Evidence, known: Known) -> Ruling:
-    """What this evidence is at this table now, as its guard decides, and the row for it: that of the present state, or,
-    for a launch that comes late, one of `late`; for a command that lacks what it needs, a refusal."""
-    guard = GUARDS.get(evidence.fact)
-    fact = evidence.fact if guard is None else guard(evidence, known)
-    row = late_row(evidence, known) or row_for(fact, known)
-    need = None if known.command is None else in_the_way(row, known)
-    if need is not None and need.text and not row.refuse:
-        row = Row(STAY, tuple(need.rules.split()), need.text, refuse=True)
-    return Ruling(fact, row, need)
-
-
 def standing_evidence(before: State, known: Known, evidence_us: int) -> Iterator[Evidence]:
     """What a state that was just entered meets at once, because it stands since before: a coup that begins meets an
     object in the cylinder (N6); an open table meets a sensor that failed, or a wheel that stopped, while a number
@@ -273,28 +273,26 @@ def _state_after_suspension(hidden: State, *, is_void: bool) -> State:
     return State.RIEN_VA_OPERATIONS_OWED if owes_operations else State.RIEN_VA
 
 
-A, F, S = Awaited, Fact, State
-
 AWAITED: dict[State, tuple[Awaited, ...]] = {
-    S.CLOSED: (A.OPEN,),
-    S.FAITES_VOS_JEUX: (A.LAUNCH,),
-    S.BETS_CLOSED_EARLY: (A.LAUNCH,),
-    S.BALL_RUNNING: (A.RIEN_NE_VA_PLUS, A.NUMBER),
-    S.RIEN_NE_VA_PLUS: (A.NUMBER,),
-    S.BALL_ON_OBSTACLE: (A.FALL_OR_STOP,),
-    S.AWAITING_CHEF: (A.CONFIRM,),
-    S.OPERATIONS: (A.OPERATIONS_DONE,),
-    S.RIEN_VA: (A.TOUT_VA,),
-    S.RIEN_VA_OPERATIONS_OWED: (A.TOUT_VA, A.OPERATIONS_DONE),
-    S.SUSPENDED: (A.RESUME,),
+    State.CLOSED: (Awaited.OPEN,),
+    State.FAITES_VOS_JEUX: (Awaited.LAUNCH,),
+    State.BETS_CLOSED_EARLY: (Awaited.LAUNCH,),
+    State.BALL_RUNNING: (Awaited.RIEN_NE_VA_PLUS, Awaited.NUMBER),
+    State.RIEN_NE_VA_PLUS: (Awaited.NUMBER,),
+    State.BALL_ON_OBSTACLE: (Awaited.FALL_OR_STOP,),
+    State.AWAITING_CHEF: (Awaited.CONFIRM,),
+    State.OPERATIONS: (Awaited.OPERATIONS_DONE,),
+    State.RIEN_VA: (Awaited.TOUT_VA,),
+    State.RIEN_VA_OPERATIONS_OWED: (Awaited.TOUT_VA, Awaited.OPERATIONS_DONE),
+    State.SUSPENDED: (Awaited.RESUME,),
 }
 """What leads on from each state."""
 FACTS = {
-    A.OPEN: F.OPEN,
-    A.LAUNCH: F.LAUNCHED,
-    A.OPERATIONS_DONE: F.OPERATIONS_DONE,
-    A.TOUT_VA: F.TOUT_VA,
-    A.RESUME: F.RESUME,
+    Awaited.OPEN: Fact.OPEN,
+    Awaited.LAUNCH: Fact.LAUNCHED,
+    Awaited.OPERATIONS_DONE: Fact.OPERATIONS_DONE,
+    Awaited.TOUT_VA: Fact.TOUT_VA,
+    Awaited.RESUME: Fact.RESUME,
 }
 """Whose needs come before it."""
 
@@ -310,9 +308,9 @@ def codes(state: State, lacks: Collection[Need], *, is_kept: bool = False) -> tu
     """What comes first, as it is lacking; what leads on from `state`; and, where a number is kept for the chef while
     play is stopped, his answer (R3b)."""
     first = {need.code for need in lacks}
-    if A.REPAIR in first:
-        first.discard(A.OBJECT_LEVEL)  # nothing tells it before
-    after = [A.CONFIRM] if is_kept and state is not S.AWAITING_CHEF else []
+    if Awaited.REPAIR in first:
+        first.discard(Awaited.OBJECT_LEVEL)  # nothing tells it before
+    after = [Awaited.CONFIRM] if is_kept and state is not State.AWAITING_CHEF else []
     return (*(code for code in Awaited if code in first), *AWAITED[state], *after)
 
 
@@ -322,8 +320,8 @@ def state_of(name: StateName, waiting_codes: Collection[Awaited]) -> State:
     if len(candidates) == 1:
         return candidates[0]
     if name == State.RIEN_NE_VA_PLUS.wire_name:
-        return State.BETS_CLOSED_EARLY if A.LAUNCH in waiting_codes else State.RIEN_NE_VA_PLUS
-    return State.RIEN_VA_OPERATIONS_OWED if A.OPERATIONS_DONE in waiting_codes else State.RIEN_VA
+        return State.BETS_CLOSED_EARLY if Awaited.LAUNCH in waiting_codes else State.RIEN_NE_VA_PLUS
+    return State.RIEN_VA_OPERATIONS_OWED if Awaited.OPERATIONS_DONE in waiting_codes else State.RIEN_VA
 
 
 def row_of(
@@ -333,7 +331,7 @@ def row_of(
     where it is refused, or changes nothing."""
     is_announced = last_coup is not None
     held: dict[When, bool] = {
-        CHEF_AWAITED: A.CONFIRM in waiting_codes,
+        CHEF_AWAITED: Awaited.CONFIRM in waiting_codes,
         LAST_PLAYED: last_coup == "played",
         SO_ALREADY: is_announced if name == "last_coup" else name == "last_coup_off" and not is_announced,
     }
