@@ -54,12 +54,17 @@ class Memory:
 
 
 def begin_again(live: LiveTable, numbers: Sequence[int]) -> Iterator[SimEvent]:
-    """The people bring a table of which they know nothing but these `numbers` to "faites vos jeux"."""
+    """The people bring a table of which they know nothing but these `numbers` to "faites vos jeux".
+
+    They give up a number that awaits the chef, and take back a last coup that was announced: without a look at the
+    table they would not know that it closed.
+    """
     yield from live.wait(LINE_S)
+    for word in ("rien_va", "operations_done", "last_coup_off", "open"):
+        yield from live.command(word)
     for number in numbers:
         yield from live.play(partial(SimTable.put_ball_back, number=number))
         yield from live.command("resume")
         yield from live.command("tout_va")
-    yield from live.command("resume")
-    yield from live.command("operations_done")
-    yield from live.command("open")
+    for word in ("resume", "operations_done", "open"):
+        yield from live.command(word)
