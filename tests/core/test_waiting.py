@@ -50,7 +50,7 @@ def awaited(state: State, *lacks: Need) -> tuple[Awaited, ...]:
 def text_of(
     state: State, texts: Catalogue, *lacks: Need, number: int = 17, faults: tuple[str, ...] = ("beam/2",)
 ) -> str:
-    return waiting_for(awaited(state, *lacks), texts, laps=3, number=number, faults=faults)
+    return waiting_for(awaited(state, *lacks), texts, laps=3, number=number, failing=dict.fromkeys(faults))
 
 
 def test_every_code_has_its_words() -> None:
@@ -214,15 +214,8 @@ def test_a_suspension_names_the_sensors_to_repair(language: Language, faults: tu
 def test_where_it_is_known_what_is_wrong_a_technician_is_told_what_mends_it(
     language: Language, troubles: dict[str, Trouble | None], text: str
 ) -> None:
-    known = {sensor: trouble for sensor, trouble in troubles.items() if trouble is not None}
-    said = waiting_for(
-        awaited(State.SUSPENDED, SENSORS_WORK),
-        Catalogue(language),
-        laps=3,
-        number=17,
-        faults=tuple(troubles),
-        troubles=known,
-    )
+    codes_owed = awaited(State.SUSPENDED, SENSORS_WORK)
+    said = waiting_for(codes_owed, Catalogue(language), laps=3, number=17, failing=troubles)
     assert said.startswith(text)
     assert (say_repair(language) in said) == (None in troubles.values())
 

@@ -109,7 +109,7 @@ class CoupRecorder:
         return tuple(CoupLog(coup, verdict, log) for coup, verdict in verdicts)
 
 
-NO_TROUBLES: Mapping[str, Trouble] = MappingProxyType({})
+ALL_WORK: Mapping[str, Trouble | None] = MappingProxyType({})
 LINES = ("link", "head")
 """Their troubles name what they are lines to."""
 
@@ -132,7 +132,7 @@ class StatePublisher:
     def publish(self, now_us: int) -> None:
         """Publish `table` if anything in it changed, and `board` with it if that changed too."""
         state, observer = self._state, self._observer
-        state.head_game, state.slipped = observer.head_game, observer.has_slipped
+        state.head_game, state.slipped = observer.kept
         codes, words = self.awaited(now_us, self._catalogue)
         wire_name, bets = state.state.wire_name, state.state.bets
         on_board = (wire_name, bets, state.last_number, state.last_coup)
@@ -154,8 +154,7 @@ class StatePublisher:
             laps=self._setting.min_laps,
             number=state.last_number,
             called=state.current.called,
-            faults=observer.faults,
-            troubles=observer.troubles,
+            failing={sensor: observer.sight.failing[sensor] for sensor in observer.faults},
         )
         return codes, words
 
@@ -167,14 +166,12 @@ def waiting_for(
     laps: int,
     number: int | None,
     called: Called | None = None,
-    faults: Sequence[str] = (),
-    troubles: Mapping[str, Trouble] = NO_TROUBLES,
+    failing: Mapping[str, Trouble | None] = ALL_WORK,
 ) -> str:
     """The steps still owed, in order, as one text for the people at the table.
 
     `laps` are those that the chef must answer for where no sensor can prove them (R2), `number` is the last one,
-    `called` the one that awaits the chef, `faults` are the sensors that fail, and `troubles` what is wrong with them,
-    where that is known.
+    `called` the one that awaits the chef, `failing` are the sensors that fail, with what is wrong, where that is known.
     """
     say, steps = catalogue.say, []
     for code in codes:
@@ -188,20 +185,20 @@ def waiting_for(
             assert called.number is not None, "of what is proven the number is known"
             steps.append(say(NUMBER_PROVEN, number=label_of(called.number)))
         elif code is Awaited.REPAIR:
-            steps += map(catalogue.say_text, _repairs(faults, troubles))
+            steps += map(catalogue.say_text, _repairs(failing))
         else:
             steps.append(say(AWAITED[code], laps=laps))
     return reduce(lambda first, step: say("{first}, then {next}", first=first, next=step), steps)
 
 
-def _repairs(faults: Sequence[str], troubles: Mapping[str, Trouble]) -> Iterator[Text]:
+def _repairs(failing: Mapping[str, Trouble | None]) -> Iterator[Text]:
     """What a technician does about the sensors that fail: what mends the trouble of each, the rest is repaired."""
-    for sensor in faults:
-        if (trouble := troubles.get(sensor)) is not None:
+    for sensor, trouble in failing.items():
+        if trouble is not None:
             phrase = MEND if sensor in LINES else MEND_SENSOR
             parts = {"sensor": sensor_text(sensor), "mend": Text(trouble.mend), "what": Text(trouble.text)}
             yield Text(phrase, parts)
-    if rest := [sensor for sensor in faults if sensor not in troubles]:
+    if rest := [sensor for sensor, trouble in failing.items() if trouble is None]:
         yield Text(AWAITED[Awaited.REPAIR], {"sensors": sensor_texts(rest)})
 
 

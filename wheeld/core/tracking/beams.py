@@ -19,7 +19,7 @@ from wheeld.core.facts import Fact
 from wheeld.core.observations import Direction
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.ball import Phase, Run, RunRecord
-from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Pass
+from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Pass, Share
 from wheeld.core.tracking.forecast import LEFT_REV_S_MAX, Forecast, Habit, forecast
 from wheeld.core.tracking.sight import Sight
 
@@ -686,10 +686,10 @@ class BallFromBeams:
         """What the passes prove of the run."""
         return self.tracker.record()
 
-    def sure_of_passes(self) -> Margin | None:
-        """How many of the passes that the beams should have seen they saw; None without a reading."""
+    def seen_passes(self) -> Share | None:
+        """Of the passes that the beams should have seen; None without a reading."""
         chain = self.tracker.leading
-        return None if chain is None else Margin.sight(len(chain.passes), len(chain.passes) + chain.skipped)
+        return None if chain is None else Share(len(chain.passes), len(chain.passes) + chain.skipped)
 
     def disown(self) -> None:
         """The run in progress belongs to no coup to come: it must not hide the next launch."""

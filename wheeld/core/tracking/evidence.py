@@ -52,6 +52,13 @@ class Seen(msgspec.Struct, frozen=True):
     turned_deg: float
 
 
+class Share(NamedTuple):
+    """How many of those that should have been seen were, or of those that should have seen."""
+
+    seen: int
+    of: int
+
+
 class Margin(msgspec.Struct, frozen=True, order=True):
     """How far a verdict was from flipping: 0 on the edge, 1 as sure as the sensors can make it.
 
@@ -86,6 +93,18 @@ class Margin(msgspec.Struct, frozen=True, order=True):
         return min(Margin.laps_over(laps_proven, laps_needed), Margin.direction(lead_passes))
 
     @staticmethod
+    def number(
+        laps_proven: float | None,
+        laps_needed: float,
+        lead_passes: int | None,
+        sightings: list[Seen],
+        seen: tuple[Share | None, ...],
+    ) -> Margin | None:
+        """R1 to R3 of a valid coup. `seen`: of the beams and of the readers."""
+        run, sights = Margin.run(laps_proven, laps_needed, lead_passes), (Margin.sight(each) for each in seen if each)
+        return Margin.least(run, Margin.pocket(sightings), *sights)
+
+    @staticmethod
     def laps_under(laps_suggested: float, laps_needed: float) -> Margin:
         """Too few laps: how far the laps are below those that R2 asks. All passes count here, strays too."""
         return Margin.part((laps_needed - laps_suggested) / SURE_LAPS, "laps")
@@ -108,9 +127,9 @@ class Margin(msgspec.Struct, frozen=True, order=True):
         return Margin.part(1 - abs(mean) / OFF_CENTRE_MAX, "pocket")
 
     @staticmethod
-    def sight(seen: int, of: int) -> Margin:
+    def sight(share: Share) -> Margin:
         """R2, R3: how much of what the sensors should have seen they saw. What nobody missed is as sure as can be."""
-        return Margin.part(seen / of, "sight")
+        return Margin.part(share.seen / share.of, "sight")
 
     @staticmethod
     def rotor(tick_interval_us: float, silence_us: int) -> Margin:

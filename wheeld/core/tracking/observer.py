@@ -174,21 +174,19 @@ class Observer:
         return "clear" if OBJECT in self.sight.left_out else self.state.object_level
 
     @property
-    def has_slipped(self) -> bool:
-        """Whether the encoder does not stand on the rotor as the setting says, or nobody knows whether it does."""
+    def kept(self) -> tuple[HeadGameKept | None, bool]:
+        """What a restart must know: where a head's games stand, as reported last, if there is a head and it has
+        reported; and whether the encoder does not stand on the rotor as the setting says, or nobody knows whether it
+        does."""
+        game = None if self._head is None else self._head.kept
         if PLACE in self.sight.failing or self._encoder is None:
-            return PLACE in self.sight.failing
+            return game, PLACE in self.sight.failing
         # A disc that stands nearer to its place shows each ball in its pocket.
-        return abs(self._encoder.state.shift_deg) > AGREE_POCKETS * self._pockets.pocket_deg
+        return game, abs(self._encoder.state.shift_deg) > AGREE_POCKETS * self._pockets.pocket_deg
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
         """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""
         return None if self._readers is None else self._readers.off_by(pocket_index, now_us)
-
-    @property
-    def troubles(self) -> dict[str, Trouble]:
-        """What is wrong with the sensors that fail, where that is known."""
-        return {sensor: what for sensor, what in self.sight.failing.items() if what is not None}
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -214,11 +212,6 @@ class Observer:
     def counters(self) -> dict[str, int]:
         """What was seen and counts for nothing, since the start."""
         return {**self.track.counters, **self.pocket.counters}
-
-    @property
-    def head_game(self) -> HeadGameKept | None:
-        """Where a head's games stand, as reported last; None where there is no head, or it has reported nothing."""
-        return None if self._head is None else self._head.kept
 
     def questions(self, now_us: int) -> Iterator[Question]:
         """What the sensors have begun to show, and not proven yet."""

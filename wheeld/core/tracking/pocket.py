@@ -189,11 +189,6 @@ class PocketTracker:
         first = self._pockets_apart(seen[0], named)
         return first + fsum(self._pockets_apart(each, seen[0]) for each in seen) / len(seen)
 
-    @property
-    def sure_of_readers(self) -> Margin:
-        """How many of the readers meet the ball where it lies."""
-        return self._sight.of_readers(self._left)
-
     def restart(self) -> None:
         """Begin a new streak: the ball is elsewhere, and earlier sightings do not prove where it will lie."""
         self.state.streak = []
@@ -427,12 +422,13 @@ class PocketFromReaders(PocketTracker):
         if not is_on_track and ball.rested_in is None and self.is_at_rest:
             ball.rested_in = pocket
         is_open = is_counted and not is_on_track and not self.is_called
-        is_told = run.has_reported(Fact.NUMBER_NOT_PROVEN)
-        are_two = is_open and ball.meet(pocket) and ball.are_two and not is_told
-        if not called and not are_two:
+        are_two = is_open and ball.meet(pocket) and ball.are_two
+        is_of_none = are_two or (called and ball.was_elsewhere(pocket))
+        is_of_none = is_of_none and not run.has_reported(Fact.NUMBER_NOT_PROVEN)
+        if not called and not is_of_none:
             return [Evidence(Fact.NUMBER_SEEN, t_us, self._sighted())] if is_open else []
         evidence = self._beams.leave() if is_on_track else []
-        if are_two or (ball.was_elsewhere(pocket) and not is_told):
+        if is_of_none:
             return [*evidence, self._of_no_pocket()]
         evidence.append(self._number(self.state.streak))
         self._pulses.forget()
@@ -494,12 +490,8 @@ class PocketFromReaders(PocketTracker):
             figures |= {"unproven": "R2", "laps_at_most": round(record.laps_at_most or 0, 2)}
             sure = Margin.least(Margin.direction(record.lead_passes or 0), Margin.pocket(streak))
             return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures, sure)
-        sure = Margin.least(
-            Margin.run(record.laps, self._min_laps, record.lead_passes),
-            Margin.pocket(streak),
-            self._beams.sure_of_passes(),
-            self.sure_of_readers,
-        )
+        seen = (self._beams.seen_passes(), self._sight.of_readers(self._left))
+        sure = Margin.number(record.laps, self._min_laps, record.lead_passes, streak, seen)
         return Evidence(self._proven, t_us, figures, sure)
 
 
