@@ -4,7 +4,8 @@ The fault model. Every part may fail, and the faults of an evening meet as they 
 
 - **The daemon's computer** loses its power, kills the daemon, stops and starts it, stands still for up to 15 s. systemd
   starts a daemon that has ended again after 5 s, and kills one that gives no sign for 20 s. The computer's date is set
-  by up to an hour; its clock runs too fast by up to 1,500 ppm.
+  by up to an hour; its clock runs too fast by up to 1,500 ppm. Other processes take the processor, also between two
+  readings of the clocks.
 - **Its disk** is slow (each call of the journal up to 0.8 s) or takes no more. Calls are whole or not at all. When the
   power goes, the disk has what SQLite has synced and nothing else. A disk that says that it synced and did not is not
   in the model.

@@ -27,6 +27,8 @@ class Computer:
         self.runs = False
         self.started_us = 0
         self.stalled_until_us = 0
+        self.busy_s = 0.0
+        """For how long another process has the processor at most, when it takes it."""
         self.disk_call_s = 0.0
         self.disk_free_us = 0
         """When the disk has made the calls that a slow one kept waiting."""

@@ -88,6 +88,15 @@ class Faults:
 
     _stall_short = _stall
 
+    def _busy(self, fault: Fault) -> None:
+        computer = self._house.computer
+
+        def idle() -> None:
+            computer.busy_s = 0.0
+
+        computer.busy_s = fault.amount
+        self._later(fault, partial(idle))
+
     def _utc_step(self, fault: Fault) -> None:
         self._house.computer.step_utc(fault.amount)
 

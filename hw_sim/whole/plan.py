@@ -140,6 +140,12 @@ KINDS: Mapping[str, Kind] = {
     "host_power": Kind("the daemon's computer loses its power", (3, 40)),
     "stall_short": Kind("the daemon stands still for less time than a silent line may last", (0.05, 0.7)),
     "stall": Kind("the daemon stands still", (1, 15)),
+    "busy": Kind(
+        "now and then another process has the processor for up to `amount` s, also between two readings of the clocks",
+        (5, 60),
+        (0.02, 0.09),
+        is_harmless=True,
+    ),
     "utc_step": Kind("the computer's date is set, by `amount` s", (0, 0), (-4000, 4000), is_harmless=True),
     "host_drift": Kind("the computer's clock runs too fast, by `amount` ppm", (20, 60), (50, 1500)),
     # The disk

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 
 import firmware_protocol.host
@@ -20,6 +20,7 @@ import wheeld.core.law.breakdown
 import wheeld.core.law.needs
 import wheeld.core.law.table
 import wheeld.daemon.table_loop
+import wheeld.service.host_clock
 import wheeld.sources.board.hearing
 import wheeld.sources.line_state
 from firmware_protocol.cammegh.status import State as HeadState
@@ -42,6 +43,8 @@ from wheeld.service.standstill import Gap
 from wheeld.sources.board.board import Board
 from wheeld.sources.head.cammegh import PHASES
 from wheeld.sources.sensing import Batch
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -220,6 +223,19 @@ def words_overtaken() -> AbstractContextManager[object]:
     return mock.patch.object(Inbox, "came_ns", None)
 
 
+@contextmanager
+def interruptions_slept() -> Iterator[None]:
+    """Two clocks are read once, whatever comes between them."""
+
+    def once(host_ns: Callable[[], int], read: Callable[[], T]) -> tuple[int, T, int]:
+        return host_ns(), read(), 0
+
+    with ExitStack() as stack:
+        for module in (wheeld.service.host_clock, wheeld.daemon.table_loop):
+            stack.enter_context(mock.patch.object(module, "read_together", once))
+        yield
+
+
 def overtaking_batches() -> AbstractContextManager[object]:
     """At a full queue one task may go before another that waited longer."""
 
@@ -250,6 +266,7 @@ NEEDS: dict[str, set[str]] = {
     "hasty_line": {"loose_contact", "noise", "damage", "cable_cut", "board_mute", "board_clock_back"},
     "resume_in_a_run": {"impatience"},
     "deaf_board_untold": {"board_deaf"},
+    "interruptions_slept": {"busy"},
     "words_overtaken": {"disk_slow"},
     "slow_replay": {"noise", "damage"},
     "stopped_wheel_untold": {"wheel_stops", "wheel_misfires"},
@@ -278,6 +295,7 @@ BROKEN: dict[str, Callable[[], AbstractContextManager[object]]] = {
         standstill_untold,
         overtaking_facts,
         words_overtaken,
+        interruptions_slept,
         overtaking_batches,
         absent_heard,
         runs_from_the_dark,

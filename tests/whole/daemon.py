@@ -11,6 +11,7 @@ import asyncio
 import random
 import shutil
 import signal
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from concurrent.futures import Executor, Future
@@ -30,6 +31,7 @@ import wheeld.daemon.root
 import wheeld.daemon.sources
 import wheeld.daemon.status
 import wheeld.journal.journal
+import wheeld.service.host_clock
 from hw_sim.configuration import sections
 from hw_sim.wheel import Layout
 from hw_sim.whole import wires
@@ -53,6 +55,8 @@ from wheeld.sources.link.serial_link import PortUnavailableError
 
 JOURNAL = "journal.sqlite"
 FILES = (JOURNAL, f"{JOURNAL}-wal")
+INTERRUPTED = 1 / 12
+"""So many of all readings of a clock, on a busy computer. A real one: one in hundreds; an evening is short."""
 FULL_SYNC = 2
 """What SQLite's `synchronous` is when each commit is on the disk before it returns."""
 
@@ -106,6 +110,7 @@ class Life:
         self.house, self.directory = house, directory
         self.is_dead = False
         self.rng = random.Random(f"{house.plan.seed} life {number}")
+        self._processor_rng = random.Random(f"{house.plan.seed} processor {number}")
         self.disk = SimDisk(self)
         self._frozen_s = 0.0
 
@@ -124,6 +129,11 @@ class Life:
         timeline.pass_to(until_us, woken=woken)
         while not self.is_dead and timeline.now_us < self.house.computer.stalled_until_us:
             timeline.pass_to(self.house.computer.stalled_until_us, woken=lambda: self.is_dead)
+
+    def wait_for_processor(self) -> None:
+        """Another process may have it, where the computer is busy."""
+        if (busy_s := self.house.computer.busy_s) and self._processor_rng.random() < INTERRUPTED:
+            self.pass_s(busy_s * self._processor_rng.random(), woken=lambda: self.is_dead)
 
     # --- from start to end -------------------------------------------------------------------------------------------
 
@@ -188,20 +198,26 @@ class UnreadProgram(Program):
         return
 
 
-class HouseClock:
-    """The clocks of the computer. The loop's timers run on the timeline: a drifting clock is right enough for them."""
+class HouseTime:
+    """The clocks of the computer, in place of the module `time`; between two readings a busy one may do something
+    else. The loop's timers run on the timeline: a drifting clock is right enough for them."""
+
+    CLOCK_BOOTTIME = time.CLOCK_BOOTTIME
 
     def __init__(self, life: Life) -> None:
-        self._life = life
-        self.monotonic_ns = life.house.computer.monotonic_ns
-        self.utc_us = life.house.computer.utc_us
+        self._life, self._computer = life, life.house.computer
 
-    def asleep_ns(self) -> int:
+    def monotonic_ns(self) -> int:
+        self._life.wait_for_processor()
+        return self._computer.monotonic_ns()
+
+    def time_ns(self) -> int:
+        self._life.wait_for_processor()
+        return self._computer.utc_us() * 1_000
+
+    def clock_gettime_ns(self, _: int) -> int:
         """A wheel's computer is never suspended to memory; one that is stopped loses the time of a stall."""
-        return 0
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+        return self.monotonic_ns()
 
 
 class HouseLink:
@@ -441,7 +457,7 @@ def replaced(life: Life) -> Iterator[None]:
     structlog.configure(processors=[log], wrapper_class=structlog.make_filtering_bound_logger("info"))
     with ExitStack() as stack:
         for module, name, instead in (
-            (root, "SystemClock", lambda: HouseClock(life)),
+            (wheeld.service.host_clock, "time", HouseTime(life)),
             (root, "ServiceNotifier", lambda: Notifier(life)),
             (root, "Program", UnreadProgram),
             (root, "TimeSync", partial(TimeSync, look=lambda: True)),
