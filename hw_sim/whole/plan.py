@@ -199,9 +199,8 @@ AT_S: Mapping[Mark, tuple[float, float]] = {"start": (0.0, 32.0), "launch": (-1.
 MANNERS: tuple[Manner, ...] = ("prompt", "prompt", "prompt", "late", "twice", "wrong")
 
 
-def draw_plan(seed: str, source: Source, *, without: Collection[str] = (), only: Collection[str] = KINDS) -> Plan:
-    """The evening of that seed, with faults of the kinds in `only`. Those of the kinds in `without` are left out, and
-    nothing else differs."""
+def draw_plan(seed: str, source: Source, *, only: Collection[str] = KINDS) -> Plan:
+    """The evening of that seed, with faults of the kinds in `only`."""
     rng = repeatable(f"whole {seed}")
     left_out = NOT_OF_THE_WHOLE if source == "board" else NOT_OF_THE_WHOLE | OF_A_BOARD
     scenarios = [one for one in drawable(LAYOUTS[source]) if one.name not in left_out]
@@ -210,8 +209,9 @@ def draw_plan(seed: str, source: Source, *, without: Collection[str] = (), only:
     weights = [one.weight + one.rare + one.hasty for one in scenarios]
     names = [one.name for one in rng.choices(scenarios, weights, k=rng.randint(*COUPS))]
     coups = tuple(Coup(name, rng.choice(MANNERS)) for name in names)
-    drawn = [_draw_fault(rng, source, len(coups), only) for _ in range(rng.randint(*FAULTS))]
-    return Plan(seed, source, coups, tuple(one for one in drawn if one.kind not in without))
+    return Plan(
+        seed, source, coups, tuple(_draw_fault(rng, source, len(coups), only) for _ in range(rng.randint(*FAULTS)))
+    )
 
 
 def _draw_fault(rng: random.Random, source: Source, coups: int, only: Collection[str]) -> Fault:

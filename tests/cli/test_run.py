@@ -104,13 +104,17 @@ def assert_evidence_agrees(journal: Path, published: list[dict[str, object]]) ->
 
 
 async def test_a_second_run_goes_on_where_the_first_stopped(tmp_path: Path, broker: Mosquitto) -> None:
+    """In the second run the ball lies elsewhere than it belongs, so the chef answers for the number (rulebook 7)."""
     evening = script(["valid"], seed=5)
     config = write_config(tmp_path, evening, broker_port=broker.port)
-    for _ in range(2):
+    for number in (1, 2):
         async with running(config) as daemon, listening(broker.port) as listener:
             await daemon.until("daemon.ready")
             async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board") as play:
                 await asyncio.wait_for(play, PATIENCE_S)
+                if number == 2:
+                    await listener.until(lambda received: is_in(received, "awaiting_chef"), "a number")
+                    assert (await command(listener, evening, "confirm", coup=2))["done"]
             await listener.until(lambda received: bool(received.of("result")), "a result")
             assert await daemon.end() == Exit.OK
     shown = wheeld("journal", "show", tmp_path / "journal.sqlite", "--jsonl", "--from-seq", "1")
@@ -238,7 +242,7 @@ async def test_a_journal_that_somebody_touches_ends_the_daemon_and_nothing_more_
         assert {payload["state"] for payload in listener.of("table")} <= {"closed", "suspended"}
 
 
-async def command(listener: Listener, evening: Evening, name: str, **more: str) -> dict[str, object]:
+async def command(listener: Listener, evening: Evening, name: str, **more: str | int) -> dict[str, object]:
     """Send one command and wait for its answer."""
     asked = {"id": f"id-{name}-{len(listener.received)}", "by": "Anna", "reason": "test", **more}
     table = evening.header["table"]

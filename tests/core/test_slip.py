@@ -277,3 +277,49 @@ def test_a_ball_that_a_hand_was_seen_to_take_shows_no_slip() -> None:
 def test_a_head_that_sees_the_pocket_needs_no_place_by_the_encoder() -> None:
     observer = Observer(msgspec.structs.replace(COMBINED, rotor="sensors", rotor_ticks=148))
     assert (observer.lose_place(5), observer.faults) == ([], ())
+
+
+def elsewhere(evening: Evening, number: int) -> None:
+    """A hand takes the ball, and lays it there: readers miss it first, then see it."""
+    evening.lying = None
+    evening.wait(6)
+    evening.lying = number
+    evening.wait(9)
+
+
+def next_number(evening: Evening, number: int) -> None:
+    evening.launch(laps=9)
+    evening.wait(6)
+    evening.until(max(seen.t_us for seen in evening._planned))
+    evening.fall(number)
+
+
+def test_a_ball_that_lies_elsewhere_makes_the_next_number_await_the_chef() -> None:
+    """A hand may have moved it, or the disc slipped while nobody watched: one confirmed number shows which."""
+    evening = idle()
+    elsewhere(evening, 4)
+    assert (evening.state, evening.notices()) == ("faites_vos_jeux", ["unobserved_coup"])
+    next_number(evening, 36)
+    assert (evening.state, evening.of("result")) == ("awaiting_chef", [])
+    assert evening.say("confirm", coup=1, reason=NAMED).done
+    (result,) = evening.of("result")
+    assert (result["number"], result["unproven"]) == (36, ["R3"])
+    assert evening.say("operations_done").done
+    next_number(evening, 5)
+    assert [result["number"] for result in evening.of("result")] == [36, 5]
+
+
+def test_who_confirms_another_number_than_readers_see_has_found_the_slip() -> None:
+    evening = idle()
+    elsewhere(evening, 4)
+    next_number(evening, 36)
+    assert evening.say("confirm", number=11, coup=1, reason=NAMED).done
+    assert (evening.of("result")[-1]["number"], evening.last("table").payload["failing"]) == (11, ["rotor/place"])
+
+
+def test_a_ball_that_readers_see_at_home_again_is_in_doubt_no_more() -> None:
+    evening = idle()
+    elsewhere(evening, 4)
+    elsewhere(evening, 17)
+    next_number(evening, 36)
+    assert [result["number"] for result in evening.of("result")] == [36]

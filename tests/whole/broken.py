@@ -26,7 +26,7 @@ import wheeld.sources.line_state
 from firmware_protocol.cammegh.status import State as HeadState
 from hw_sim.whole.plan import Plan
 from tests.whole.__main__ import one, say
-from tests.whole.evening import FOUND, NOT_BORNE, plan_of
+from tests.whole.evening import FOUND, plan_of
 from wheeld.broker.lanes import Inbox
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
@@ -304,9 +304,9 @@ BROKEN: dict[str, Callable[[], AbstractContextManager[object]]] = {
 
 
 def plans(name: str, evenings: int, seed: str) -> Iterator[tuple[str, Plan]]:
-    """Those that failed once and do not any more, then of so many drawn ones those that can find what is broken, by
+    """Those that failed once, then of so many drawn ones those that can find what is broken, by
     their number."""
-    yield from ((f"kept {number}", plan) for number, plan in enumerate(FOUND, 1) if plan.seed not in NOT_BORNE)
+    yield from ((f"kept {number}", plan) for number, plan in enumerate(FOUND, 1))
     for index in range(evenings):
         plan = plan_of(seed, index)
         if name not in NEEDS or NEEDS[name] & {fault.kind for fault in plan.faults}:

@@ -20,14 +20,8 @@ from hw_sim.whole.witness import Published, Span, TrueCoup, TrueRun, Witness, Wo
 from tests.journal.journals import open_reader
 from tests.whole import oracles
 from tests.whole.daemon import JOURNAL, play
-from tests.whole.evening import FOUND, NOT_BORNE, NOT_YET, SOURCES, plan_of, played, shrunk
+from tests.whole.evening import FOUND, SOURCES, plan_of, played, shrunk
 from wheeld.journal.verify import verify
-
-
-def _of(plan: Plan) -> object:
-    """One that the program does not bear yet must fail: once it passes, it is taken off that list."""
-    why = NOT_BORNE.get(plan.seed, "")
-    return pytest.param(plan, id=plan.seed, marks=[pytest.mark.xfail(reason=why, strict=True)] if why else [])
 
 
 @pytest.mark.parametrize("index", range(len(SOURCES)))
@@ -44,7 +38,7 @@ def test_after_a_slip_no_number_is_wrong_and_people_play_on(index: int) -> None:
     assert played(plan).problems == (), plan.text()
 
 
-@pytest.mark.parametrize("plan", [_of(plan) for plan in FOUND])
+@pytest.mark.parametrize("plan", FOUND, ids=[plan.seed for plan in FOUND])
 def test_what_was_found_once_stays_away(plan: Plan) -> None:
     assert played(plan).problems == ()
 
@@ -62,7 +56,6 @@ def test_a_plan_is_written_and_read_back() -> None:
 
 def test_each_kind_of_fault_can_be_injected() -> None:
     assert all(hasattr(Faults, f"_{kind}") for kind in KINDS)
-    assert set(NOT_YET) <= set(KINDS)
     scenarios = {one.name for one in drawable(LAYOUTS["board"])}
     assert scenarios >= NOT_OF_THE_WHOLE | OF_A_BOARD
 

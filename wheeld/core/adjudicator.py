@@ -169,14 +169,15 @@ class Adjudicator:
                 if state.current.bets_closed_us is None:
                     state.current.bets_closed_us = evidence.evidence_us
                 state.current.noted = (now_us, self._clock.utc_at_us(now_us))
-            case Act.RESULT | Act.AWAIT | Act.DOUBT | Act.CONFIRM:
+            case Act.RESULT | Act.AWAIT | Act.DOUBT | Act.CONFIRM | Act.OVERTAKE:
                 self._act_on_number(act, evidence, now_us, command)
             case Act.DISOWN:
                 self._observer.disown()
-            case Act.OVERTAKE:
-                state.current.overtaken = state.awaits_chef
             case Act.LOSE_PLACE:
                 self._lose_place(now_us)
+            case Act.STRAY | Act.AT_HOME:
+                # A head sees the pocket itself.
+                state.strayed = act is Act.STRAY and self._observer.setting.head is None
             case Act.NOTICE:
                 self._notice(row, evidence, now_us, command)
             case _:
@@ -195,6 +196,8 @@ class Adjudicator:
                 self._observer.ball.settle()  # people see where it lies
             case Act.DOUBT:
                 self._doubt()
+            case Act.OVERTAKE:
+                self._state.current.overtaken = self._state.awaits_chef
             case _:
                 assert act is Act.CONFIRM
                 self._confirm(command, now_us)
@@ -208,7 +211,7 @@ class Adjudicator:
             case Act.FORGET_LAST:
                 state.forget_last()
             case Act.TOUT_VA:
-                state.tout_va_owed = False
+                state.tout_va_owed = state.strayed = False
                 self._take_word_for_place()
             case Act.BEGIN_PLAY:
                 state.spinning.start(utc_us)
@@ -227,6 +230,9 @@ class Adjudicator:
     def _called(self, evidence: Evidence, now_us: int) -> Called:
         """The number that this evidence brings, and what a result of it says."""
         laps, number = evidence.figures.get("laps_proven"), evidence.figures.get("number")
+        unproven = str(evidence.figures.get("unproven", "")).split()
+        if self._state.strayed and "R3" not in unproven:
+            unproven.append("R3")
         return Called(
             number=None if number is None else int(number),
             t_us=evidence.evidence_us,
@@ -235,7 +241,7 @@ class Adjudicator:
             rotor_rpm=self._observer.rotor_rpm(now_us),
             sightings=list(self._observer.pocket.sightings),
             margin=evidence.margin,
-            unproven=tuple(str(evidence.figures.get("unproven", "")).split()),
+            unproven=tuple(unproven),
         )
 
     # --- commands -----------------------------------------------------------------------------------------------------
@@ -303,6 +309,7 @@ class Adjudicator:
         """Go on with the sensors that work, and without those that a person has left out. A change is a notice."""
         if (pocket := named_pocket(self._known(now_us, command))) is not None:
             off, found = self._observer.find_place(pocket, now_us)
+            self._state.strayed = False
             for evidence in found:
                 self.apply(evidence, now_us)
             figures: Figures = {"number": self._pockets.order[pocket], "off_pockets": round(off, 2)}
@@ -369,6 +376,7 @@ class Adjudicator:
         assert number is not None, "a result has a number"
         self._pending.messages.append(self._writer.result(now_us, number, called, person))
         self._state.come_out(number)
+        self._state.strayed = False
         self._decide("result", "result", called.margin, now_us)
 
     def _void(self, row: Row, cause: Cause, evidence: Evidence, now_us: int, command: Command | None) -> None:

@@ -54,6 +54,12 @@ meets as it is entered: an object that lies in the cylinder, a sensor that fails
   - Remembers: that the latest void is not over. A closed table does not end it: the ball goes back in any case.
   - Written: with each void, and by "tout va".
   - Read: by a condition of `open`.
+- `strayed`
+  - Remembers: that readers saw the ball lie elsewhere than it belongs: a hand brought it, no beam saw a coup, or the
+    pockets stand elsewhere.
+  - Written: by `ball_carried`, `ball_in_place`, and by a number that is no result; by "tout va", a result, and `resume`
+    and `open` with the pocket's number.
+  - Read: by the guard of a number, which awaits the chef then.
 - `current.called`
   - Remembers: the number that awaits the chef.
   - Written: by `number_unconfirmed`, `number_not_proven` and `rotor_stopped_in_fall`. It is forgotten with the coup.

@@ -38,6 +38,8 @@ class Act(Enum):
     CONFIRM = "publish the result by the chef's word"
     DISOWN = "let the run belong to no coup to come"
     LOSE_PLACE = "where the pockets stand is in doubt"
+    STRAY = "the next number awaits the chef: the ball, or the place of the pockets, is not where it was"
+    AT_HOME = "the ball is where it belongs"
     OVERTAKE = "what is seen from now on is not of the number that awaits the chef"
     CLOSE_BETS = "note that bets closed"
     AWAIT_LAUNCH = "await the launch for a minute"
