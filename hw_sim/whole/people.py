@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 TABLE = "wheel-1"
 """The table's name, which the logins of its people end in."""
-READY_S = 75.0
+READY_S, SLIP_S = 75.0, 45.0
 """Once faults have ended, a table whose people do what it says is ready for the next coup within this. The longest way
-is that of a ball which readers see in a wrong pocket: "tout va", "suspend", and "resume" with its number."""
+is that of a ball which readers see in a wrong pocket: "tout va", "suspend", and "resume" with its number; `SLIP_S` more where the disc has slipped beside something else, for
+which they lay the ball back first."""
 LOOK_S = 1.0
 """People look so often."""
 SETTLES_S = 3.0
@@ -157,11 +158,12 @@ class People:
         since_us = max(began_us, house.faults.over_us)
         if not house.faults.are_over_now or manner == "late":
             return
-        if (house.now_us - since_us) / 1e6 > READY_S and not house.witness.is_so("not ready"):
+        ready_s = READY_S + SLIP_S * any("slips" in each.kind for each in house.plan.faults)
+        if (house.now_us - since_us) / 1e6 > ready_s and not house.witness.is_so("not ready"):
             house.witness.begins("not ready", house.now_us)
             table = house.panel.table or {}
             said = f"{table.get('state')}, {table.get('waiting_codes')}, {table.get('failing')}"
-            house.witness.troubles.append(f"stuck: not ready {READY_S:g} s after the faults: {said}")
+            house.witness.troubles.append(f"stuck: not ready {ready_s:g} s after the faults: {said}")
 
     def _next_step(self, began_us: int) -> str | None:
         """What the published state asks for; None when the next coup can be launched."""
