@@ -104,7 +104,7 @@ def assert_evidence_agrees(journal: Path, published: list[dict[str, object]]) ->
 
 
 async def test_a_second_run_goes_on_where_the_first_stopped(tmp_path: Path, broker: Mosquitto) -> None:
-    """In the second run the ball lies elsewhere than it belongs, so the chef answers for the number (rulebook 7)."""
+    """In the second run the ball lies elsewhere than it belongs, and the chef answers for it (docs/rulebook.md 7)."""
     evening = script(["valid"], seed=5)
     config = write_config(tmp_path, evening, broker_port=broker.port)
     for number in (1, 2):

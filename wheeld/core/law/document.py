@@ -20,7 +20,8 @@ from wheeld.core.law.table import CLAUSES, LATE, LAW, Meaning
 _INTRO = """\
 # The law of the table
 
-Made from `wheeld/core/law` by `python -m wheeld.core.law.document`; a test fails when they differ.
+Made from `wheeld/core/law` by `python -m wheeld.core.law.document`; a test fails when they differ. To find what voids a
+coup, begin at [every clause](#every-clause): a row each, whatever the state.
 """
 
 _GROUPS = {
