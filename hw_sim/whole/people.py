@@ -22,8 +22,8 @@ TABLE = "wheel-1"
 """The table's name, which the logins of its people end in."""
 READY_S, SLIP_S = 75.0, 45.0
 """Once faults have ended, a table whose people do what it says is ready for the next coup within this. The longest way
-is that of a ball which readers see in a wrong pocket: "tout va", "suspend", and "resume" with its number; `SLIP_S` more where the disc has slipped beside something else, for
-which they lay the ball back first."""
+is that of a ball which readers see in a wrong pocket: "tout va", "suspend", and "resume" with its number; `SLIP_S` more
+where the disc has slipped beside something else, for which they lay the ball back first."""
 LOOK_S = 1.0
 """People look so often."""
 SETTLES_S = 3.0

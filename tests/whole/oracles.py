@@ -225,19 +225,20 @@ def _quiet_rounds(house: House) -> Iterator[str]:
             for one in witness.of("result", "void")
             if played.from_us <= one.t_us < played.to_us
         ]
-        if published != played.truth and not _awaits_doubted(house, played):
+        if published != played.truth and not _is_place_doubted(house, played):
             yield f"round {played.index}: played {played.truth}, published {published}"
 
 
-def _awaits_doubted(house: House, played: Round) -> bool:
-    """Whether its number awaits the chef because of something before: where nobody watched, a hand may have moved the
-    ball, or the pockets stand elsewhere (rulebook 7)."""
+def _is_place_doubted(house: House, played: Round) -> bool:
+    """Whether its number awaits the chef, or nothing is played, because of something before: where nobody watched, a
+    hand may have moved the ball, or the pockets stand elsewhere (rulebook 7)."""
     witness, kinds = house.witness, (fault.kind for fault in house.plan.faults)
     slips = any(coup.scenario.startswith("disc_slips") for coup in house.plan.coups)
     harmful = (n for n, kind in enumerate(kinds) if not KINDS[kind].is_harmless)
     tables = [one for one in witness.of("table") if one.t_us < played.to_us]
     is_doubted = slips or any(witness.was(f"fault {n}", 0, played.from_us) for n in harmful)
-    return is_doubted and bool(tables) and tables[-1].body["state"] == "awaiting_chef"
+    latest = tables[-1].body if tables else {}
+    return is_doubted and (latest.get("state") == "awaiting_chef" or "rotor/place" in latest.get("failing", ()))
 
 
 def _is_disturbed(house: House, played: Round) -> bool:
