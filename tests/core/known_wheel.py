@@ -68,6 +68,8 @@ class KnownWheel:
         self.faults: set[str] = set()
         self.gap_us = 0
         """Until when nobody watched the wheel, by its own time."""
+        self.was_unwatched = False
+        """Whether nobody watched the wheel at some time: what has moved the ball then is not known (section 7)."""
         self.games = {Game()}
         self.table: dict[str, Any] = {}
         self.verdict_of: dict[int, str] = {}
@@ -82,10 +84,11 @@ class KnownWheel:
         """One of `events` is the truth; what the table has published since the last one must follow from it."""
         messages = self.evening.published[self.read :]
         verdicts = tuple(self._verdict(one, number) for one in messages if one.topic in ("result", "void"))
-        if verdicts and self.runs and self.faults:  # those that the coup could spare: they stop play after its verdict
+        tables = [one.payload for one in messages if one.topic == "table"]
+        if verdicts and (self.faults or any(table["failing"] for table in tables)):
+            # Those that the coup could spare, and a place that is lost: they stop play after its verdict.
             events = (*events, *((*event, Fact.SENSOR_FAULT) for event in events))
         dones = tuple(reply.done for reply in self.evening.replies[self.replied :])
-        tables = [one.payload for one in messages if one.topic == "table"]
         # The same state again says that something else of it has changed: a ball that was taken, a sensor.
         both = zip([self.table, *tables], tables, strict=False)
         states = [after["state"] for before, after in both if before.get("state") != after["state"]]
@@ -226,11 +229,12 @@ class KnownWheel:
 
     def fall(self, into: int) -> None:
         """The ball runs its laps, leaves the track, and comes to rest."""
-        event: Event = (Fact.NUMBER,) if self.whole else (Fact.NUMBER_UNPROVEN,)
-        if self.ball == "track":
-            event = (*self._leave(), *event)
+        numbers = [Fact.NUMBER if self.whole else Fact.NUMBER_UNPROVEN]
+        if self.whole and self.was_unwatched:  # if the ball was met elsewhere since
+            numbers.append(Fact.NUMBER_UNCONFIRMED)
+        left = self._leave() if self.ball == "track" else ()
         self._land(into)
-        self.happens(event, number=into)
+        self.happens(*((*left, number) for number in numbers), number=into)
 
     def hang(self) -> None:
         """The ball runs its laps, and rests on an obstacle."""
@@ -291,6 +295,7 @@ class KnownWheel:
     def sensor(self, name: str, *, ok: bool) -> None:
         (self.faults.discard if ok else self.faults.add)(name)
         self.evening.sensor(name, ok=ok)
+        self.was_unwatched = self.was_unwatched or name in ("link", "rotor")
         if name == "link":
             self.gap_us = self.evening.now_us
         if ok:
@@ -317,7 +322,7 @@ class KnownWheel:
             way=before.way,
             started_utc_us=START_UTC_US + before.now_us + RESTART_US,
         )
-        self.gap_us = 0
+        self.gap_us, self.was_unwatched = 0, True
         self.ball = "pocket" if self.ball == "pocket" else "hand"
         self.turning, self.read, self.replied = True, 0, 0
         self.evening.lying = before.lying if self.ball == "pocket" else None

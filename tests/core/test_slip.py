@@ -279,10 +279,19 @@ def test_a_head_that_sees_the_pocket_needs_no_place_by_the_encoder() -> None:
     assert (observer.lose_place(5), observer.faults) == ([], ())
 
 
-def elsewhere(evening: Evening, number: int) -> None:
-    """A hand takes the ball, and lays it there: readers miss it first, then see it."""
+def after_a_gap() -> Evening:
+    """The line failed at an idle table, and a hand has the ball before readers meet it again."""
+    evening = idle()
+    evening.sensor("link", ok=False)
     evening.lying = None
+    evening.wait(1)
+    evening.sensor("link", ok=True)
     evening.wait(6)
+    assert evening.say("resume").done
+    return evening
+
+
+def lay(evening: Evening, number: int) -> None:
     evening.lying = number
     evening.wait(9)
 
@@ -294,10 +303,10 @@ def next_number(evening: Evening, number: int) -> None:
     evening.fall(number)
 
 
-def test_a_ball_that_lies_elsewhere_makes_the_next_number_await_the_chef() -> None:
+def test_a_ball_that_lies_elsewhere_after_a_gap_makes_the_next_number_await_the_chef() -> None:
     """A hand may have moved it, or the disc slipped while nobody watched: one confirmed number shows which."""
-    evening = idle()
-    elsewhere(evening, 4)
+    evening = after_a_gap()
+    lay(evening, 4)
     assert (evening.state, evening.notices()) == ("faites_vos_jeux", ["unobserved_coup"])
     next_number(evening, 36)
     assert (evening.state, evening.of("result")) == ("awaiting_chef", [])
@@ -310,16 +319,27 @@ def test_a_ball_that_lies_elsewhere_makes_the_next_number_await_the_chef() -> No
 
 
 def test_who_confirms_another_number_than_readers_see_has_found_the_slip() -> None:
-    evening = idle()
-    elsewhere(evening, 4)
+    evening = after_a_gap()
+    lay(evening, 4)
     next_number(evening, 36)
     assert evening.say("confirm", number=11, coup=1, reason=NAMED).done
     assert (evening.of("result")[-1]["number"], evening.last("table").payload["failing"]) == (11, ["rotor/place"])
 
 
 def test_a_ball_that_readers_see_at_home_again_is_in_doubt_no_more() -> None:
+    evening = after_a_gap()
+    lay(evening, 4)
+    lay(evening, 17)
+    next_number(evening, 36)
+    assert [result["number"] for result in evening.of("result")] == [36]
+
+
+def test_without_a_gap_a_hand_that_moves_the_ball_puts_nothing_in_doubt() -> None:
+    """Every edge was seen meanwhile, and none has jumped."""
     evening = idle()
-    elsewhere(evening, 4)
-    elsewhere(evening, 17)
+    evening.lying = None
+    evening.wait(6)
+    lay(evening, 4)
+    assert evening.notices() == ["unobserved_coup"]
     next_number(evening, 36)
     assert [result["number"] for result in evening.of("result")] == [36]

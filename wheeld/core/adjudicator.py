@@ -173,15 +173,25 @@ class Adjudicator:
                 self._act_on_number(act, evidence, now_us, command)
             case Act.DISOWN:
                 self._observer.disown()
-            case Act.LOSE_PLACE:
-                self._lose_place(now_us)
-            case Act.STRAY | Act.AT_HOME:
-                # A head sees the pocket itself.
-                state.strayed = act is Act.STRAY and self._observer.setting.head is None
+            case Act.LOSE_PLACE | Act.AT_HOME | Act.ASTRAY:
+                self._act_on_place(act, now_us)
             case Act.NOTICE:
                 self._notice(row, evidence, now_us, command)
             case _:
                 self._note_word(act, now_us, command)
+
+    def _act_on_place(self, act: Act, now_us: int) -> None:
+        """What a row makes of where the ball lies: how sure it is where the pockets stand."""
+        match act:
+            case Act.LOSE_PLACE:
+                self._lose_place(now_us)
+            case Act.AT_HOME:
+                # Without a hand it may be the disc that has brought it there, by chance.
+                if self._observer.ball.carried:
+                    self._observer.ball.find()
+            case _:
+                assert act is Act.ASTRAY
+                self._observer.ball.stray()
 
     def _act_on_number(self, act: Act, evidence: Evidence, now_us: int, command: Command | None) -> None:
         """What a row does with the number: publish it, keep it for the chef, doubt it, or take his word for it."""
@@ -211,7 +221,7 @@ class Adjudicator:
             case Act.FORGET_LAST:
                 state.forget_last()
             case Act.TOUT_VA:
-                state.tout_va_owed = state.strayed = False
+                state.tout_va_owed = False
                 self._take_word_for_place()
             case Act.BEGIN_PLAY:
                 state.spinning.start(utc_us)
@@ -230,9 +240,6 @@ class Adjudicator:
     def _called(self, evidence: Evidence, now_us: int) -> Called:
         """The number that this evidence brings, and what a result of it says."""
         laps, number = evidence.figures.get("laps_proven"), evidence.figures.get("number")
-        unproven = str(evidence.figures.get("unproven", "")).split()
-        if self._state.strayed and "R3" not in unproven:
-            unproven.append("R3")
         return Called(
             number=None if number is None else int(number),
             t_us=evidence.evidence_us,
@@ -241,7 +248,7 @@ class Adjudicator:
             rotor_rpm=self._observer.rotor_rpm(now_us),
             sightings=list(self._observer.pocket.sightings),
             margin=evidence.margin,
-            unproven=tuple(unproven),
+            unproven=tuple(str(evidence.figures.get("unproven", "")).split()),
         )
 
     # --- commands -----------------------------------------------------------------------------------------------------
@@ -309,7 +316,6 @@ class Adjudicator:
         """Go on with the sensors that work, and without those that a person has left out. A change is a notice."""
         if (pocket := named_pocket(self._known(now_us, command))) is not None:
             off, found = self._observer.find_place(pocket, now_us)
-            self._state.strayed = False
             for evidence in found:
                 self.apply(evidence, now_us)
             figures: Figures = {"number": self._pockets.order[pocket], "off_pockets": round(off, 2)}
@@ -360,6 +366,7 @@ class Adjudicator:
             rules = (*(rule for rule in called.unproven if rule != "R3"), "R3")
             called = msgspec.structs.replace(called, number=command.number, unproven=rules)
         self._result(called, now_us, command.person)
+        self._observer.ball.find()
         self._take_word_for_place()
 
     def _take_word_for_place(self) -> None:
@@ -376,7 +383,6 @@ class Adjudicator:
         assert number is not None, "a result has a number"
         self._pending.messages.append(self._writer.result(now_us, number, called, person))
         self._state.come_out(number)
-        self._state.strayed = False
         self._decide("result", "result", called.margin, now_us)
 
     def _void(self, row: Row, cause: Cause, evidence: Evidence, now_us: int, command: Command | None) -> None:

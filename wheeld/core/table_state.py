@@ -177,9 +177,7 @@ class TableState(msgspec.Struct):
     and is the first valid coup from this number on; `closing`: it was played. `tout_va_owed`: the latest void is not
     over; it outlasts a closed table, for the ball goes back in any case (C11). `object_level`: whether an object is in
     the cylinder, as far as is decided. `slipped`: the encoder does not stand on the rotor as
-    configured, as far as is known. `strayed`: readers saw the ball lie elsewhere than it belongs, and a hand may have
-    brought it, or the pockets stand elsewhere: until they see it at home, or a person names its pocket, a number awaits
-    the chef. `left_out`: the sensors that a person has left out. `head_game`: where a head's
+    configured, as far as is known. `left_out`: the sensors that a person has left out. `head_game`: where a head's
     games stood. `spinning`: the bouler and his time. `told_us`: the latest date of a message, in UTC. `view`: what
     was last published of the table.
     """
@@ -202,7 +200,6 @@ class TableState(msgspec.Struct):
     tout_va_owed: bool = False
     object_level: ObjectLevel = "clear"
     slipped: bool = False
-    strayed: bool = False
     left_out: list[str] = msgspec.field(default_factory=list)
     spinning: Bouler = msgspec.field(default_factory=Bouler)
     current: Coup = msgspec.field(default_factory=Coup)

@@ -29,19 +29,17 @@ def _number(evidence: Evidence, known: Known) -> Fact:
     number awaits the chef (R3b), the ball in another pocket than the one where it was seen: a hand may have put it
     there, or it was launched meanwhile. Nothing is proven while nobody knows whether an object is in the cylinder
     (N6)."""
-    state, fact = known.table_state.state, evidence.fact
+    state = known.table_state.state
     is_at_home = _is_at_home(evidence, known)
-    if fact is F.NUMBER and known.table_state.strayed:
-        fact = F.NUMBER_UNCONFIRMED
     if state in (*AFTER_VOID, S.SUSPENDED, S.CLOSED) and is_at_home:
         return F.BALL_IN_PLACE
     if state in RUNNING and known.table_state.object_level == "unknown":
         return F.NUMBER_UNPROVEN
     if state is not S.AWAITING_CHEF:
-        return fact
+        return evidence.fact
     if known.table_state.current.overtaken:
         return F.NUMBER_OVERTAKEN
-    return fact if is_at_home else F.BALL_MOVED
+    return evidence.fact if is_at_home else F.BALL_MOVED
 
 
 def _ball_moved(evidence: Evidence, known: Known) -> Fact:
@@ -164,10 +162,10 @@ ROWS = (
         "number_after_void",
         "2",
         "a void coup never becomes a result; the number is kept as evidence",
-        Act.STRAY,
+        Act.ASTRAY,
     ),
     notice(
-        NUMBERS, S.SUSPENDED, "number_after_void", "A6", "play is suspended; the number is kept as evidence", Act.STRAY
+        NUMBERS, S.SUSPENDED, "number_after_void", "A6", "play is suspended; the number is kept as evidence", Act.ASTRAY
     ),
     notice(
         NUMBERS,
@@ -175,7 +173,7 @@ ROWS = (
         "unobserved_coup",
         "",
         "no coup was running when this ball was launched",
-        Act.STRAY,
+        Act.ASTRAY,
     ),
     void(
         NUMBERS,
@@ -245,10 +243,9 @@ ROWS = (
         F.BALL_CARRIED,
         (S.FAITES_VOS_JEUX, S.OPERATIONS),
         "unobserved_coup",
-        "7 R3b",
-        "a hand moved it, no beam saw the coup, or the encoder has slipped; until it is seen where it belongs the chef "
-        "confirms each number",
-        Act.STRAY,
+        "",
+        "a hand moved it, or no beam saw the coup; if nobody watched meanwhile, the chef confirms each number until "
+        "the ball is seen where it belongs",
     ),
     void(
         (F.BALL_MOVED, F.BALL_CARRIED),
@@ -281,6 +278,6 @@ ROWS = (
         "no reader saw it taken: a hand moved it while the rotor stood or nobody watched, or the encoder has slipped",
         Act.LOSE_PLACE,
     ),
-    on(F.BALL_CARRIED, ELSEWHERE, STAY, "7 R3b", "no game is on; hands may move the ball", Act.STRAY),
+    ignore(F.BALL_CARRIED, ELSEWHERE, "", "no game is on; hands may move the ball"),
     on(F.BALL_IN_PLACE, ELSEWHERE, STAY, "3", "the ball is where it belongs between coups", Act.AT_HOME),
 )

@@ -262,7 +262,9 @@ class Ball(msgspec.Struct):
     `until_us`: until when a ball that falls, or runs by a head's report, will be at rest; None of any other.
     `pocket`: where it was last known to lie: the pocket that readers have proven, or the one that a person answered
     for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `carried`: since
-    then it was taken from there, or may have been, because no daemon watched.
+    then it was taken from there, or may have been, because no daemon watched. `unmet`: since a gap in what the encoder
+    reports readers have not met it there again, which would show that the pockets stand where they stood. `astray`:
+    they met it elsewhere since.
 
     `seen_in`: the pocket where readers saw it lie; None while they have not. `unseen_deg`: how far the rotor has turned
     since the latest sighting, or since it began to turn.
@@ -275,6 +277,8 @@ class Ball(msgspec.Struct):
     until_us: int | None = None
     pocket: int | None = None
     carried: bool = False
+    unmet: bool = False
+    astray: bool = False
     seen_in: int | None = None
     unseen_deg: float = 0.0
     met: list[int] = msgspec.field(default_factory=list)
@@ -351,6 +355,14 @@ class Ball(msgspec.Struct):
         self.carried = True
         self.where = Where.TAKEN if self.where is Where.LIES else self.where  # one that falls bounced on
         return pocket
+
+    def stray(self) -> None:
+        """It lies elsewhere than it belongs, and nobody knows what brought it, if nobody watched meanwhile."""
+        self.astray = self.unmet
+
+    def find(self) -> None:
+        """A person names its pocket, or a hand has brought it where it belongs."""
+        self.unmet = self.astray = False
 
     def take_word(self, pocket: int, seen_in: int | None) -> None:
         """A person answers for it that it lies there. Readers that called another pocket since the launch know better,

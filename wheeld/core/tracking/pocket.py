@@ -335,6 +335,7 @@ class PocketFromReaders(PocketTracker):
         self.restart()
         self._pulses.forget()
         self.state.latest, self.ball.pocket = {}, pocket_index
+        self.ball.find()
         return off
 
     def note_pass(self, t_us: int) -> list[Evidence]:
@@ -440,8 +441,9 @@ class PocketFromReaders(PocketTracker):
     def _at_rest(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Evidence]:
         """A sighting while no run is known. The ball where it lay: pulses since were strays. Elsewhere: it was
         launched, or moved by a hand."""
-        streak = self.state.streak
+        streak, ball = self.state.streak, self.ball
         if self.pocket == lay_in:
+            ball.unmet = ball.astray
             self._pulses.rest(t_us)
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
@@ -449,6 +451,7 @@ class PocketFromReaders(PocketTracker):
             return []
         if not called:
             return []
+        ball.stray()
         evidence = []
         began_us = streak[0].t_us
         passes = self._pulses.few_passes(began_us)
@@ -492,6 +495,8 @@ class PocketFromReaders(PocketTracker):
             return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures, sure)
         seen = (self._beams.seen_passes(), self._sight.of_readers(self._left))
         sure = Margin.number(record.laps, self._min_laps, record.lead_passes, streak, seen)
+        if self.ball.astray:
+            return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures | {"unproven": "R3"}, sure)
         return Evidence(self._proven, t_us, figures, sure)
 
 
