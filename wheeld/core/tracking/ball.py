@@ -366,6 +366,9 @@ class Ball(msgspec.Struct):
 
     def take_word(self, pocket: int, seen_in: int | None) -> None:
         """A person answers for it that it lies there. Readers that called another pocket since the launch know better,
-        unless they see it there now (`seen_in`). A ball that is on its way lies there no more."""
+        unless they see it there now (`seen_in`): then somebody has brought it. A ball that is on its way lies there no
+        more."""
         if self.where in (Where.LIES, Where.TAKEN) and (self.pocket is None or seen_in == pocket):
+            if self.pocket != pocket:
+                self.find()
             self.pocket = pocket
