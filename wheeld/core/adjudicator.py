@@ -15,7 +15,7 @@ from wheeld.core.law.breakdown import said_of
 from wheeld.core.law.drop import awaits_first
 from wheeld.core.law.needs import CLEAR_BY_WORD, PLACED, Known, left_out_after, named_pocket, without_text
 from wheeld.core.law.people import cited, fact_of, missing
-from wheeld.core.law.rows import AFTER_VOID, Act, Row
+from wheeld.core.law.rows import Act, Row
 from wheeld.core.law.table import Ruling, move, ruling, standing_evidence, too_early_us
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import command_name
@@ -173,7 +173,7 @@ class Adjudicator:
                 self._act_on_number(act, evidence, now_us, command)
             case Act.DISOWN:
                 self._observer.disown()
-            case Act.LOSE_PLACE | Act.AT_HOME | Act.ASTRAY:
+            case Act.LOSE_PLACE | Act.AT_HOME | Act.BROUGHT_HOME | Act.ASTRAY:
                 self._act_on_place(act, now_us)
             case Act.NOTICE:
                 self._notice(row, evidence, now_us, command)
@@ -186,8 +186,9 @@ class Adjudicator:
             case Act.LOSE_PLACE:
                 self._lose_place(now_us)
             case Act.AT_HOME:
-                # Where no hand was seen, nor asked to bring it, the disc may have, by chance.
-                if self._observer.ball.carried or self._state.state in AFTER_VOID:
+                self._observer.ball.find()
+            case Act.BROUGHT_HOME:
+                if self._observer.ball.carried:
                     self._observer.ball.find()
             case _:
                 assert act is Act.ASTRAY

@@ -39,6 +39,7 @@ class Act(Enum):
     DISOWN = "let the run belong to no coup to come"
     LOSE_PLACE = "where the pockets stand is in doubt"
     AT_HOME = "the ball is where it belongs"
+    BROUGHT_HOME = "the same, if a hand was seen to take it: else the disc may have brought it there, by chance"
     ASTRAY = "after a gap it lies elsewhere: the chef confirms each number"
     OVERTAKE = "what is seen from now on is not of the number that awaits the chef"
     CLOSE_BETS = "note that bets closed"
