@@ -20,6 +20,8 @@ from hw_sim.table import Outcome, SimTable
 
 NUMBERS_KEPT = 6
 """A host may be away for some coups, and then the table's last number is one of before."""
+HELD_S = 8.0
+"""One reader has missed a ball in a hand by then, at 12 turns a minute: so it is seen that a hand brings it back."""
 LINE_S = 12.0
 """Longer than a line that was down is on trial, at five times the speed of life."""
 
@@ -53,6 +55,12 @@ class Memory:
                 fresh.replace(self._path)
 
 
+def _bring(table: SimTable, number: int) -> None:
+    table.lift_ball()
+    table.now_s += HELD_S
+    table.put_ball_back(number)
+
+
 def begin_again(live: LiveTable, numbers: Sequence[int]) -> Iterator[SimEvent]:
     """The people bring a table of which they know nothing but these `numbers` to "faites vos jeux".
 
@@ -63,7 +71,7 @@ def begin_again(live: LiveTable, numbers: Sequence[int]) -> Iterator[SimEvent]:
     for word in ("rien_va", "operations_done", "last_coup_off", "open"):
         yield from live.command(word)
     for number in numbers:
-        yield from live.play(partial(SimTable.put_ball_back, number=number))
+        yield from live.play(partial(_bring, number=number))
         yield from live.command("resume")
         yield from live.command("tout_va")
     for word in ("resume", "operations_done", "open"):
