@@ -264,7 +264,7 @@ class Ball(msgspec.Struct):
     for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `carried`: since
     then it was taken from there, or may have been, because no daemon watched. `unmet`: since a gap in what the encoder
     reports readers have not met it there again, which would show that the pockets stand where they stood. `astray`:
-    they met it elsewhere since.
+    they met it elsewhere since. `lay_in`: `pocket` at the beginning of that gap.
 
     `seen_in`: the pocket where readers saw it lie; None while they have not. `unseen_deg`: how far the rotor has turned
     since the latest sighting, or since it began to turn.
@@ -279,6 +279,7 @@ class Ball(msgspec.Struct):
     carried: bool = False
     unmet: bool = False
     astray: bool = False
+    lay_in: int | None = None
     seen_in: int | None = None
     unseen_deg: float = 0.0
     met: list[int] = msgspec.field(default_factory=list)
@@ -355,6 +356,12 @@ class Ball(msgspec.Struct):
         self.carried = True
         self.where = Where.TAKEN if self.where is Where.LIES else self.where  # one that falls bounced on
         return pocket
+
+    def lose(self) -> None:
+        """A gap begins: nobody watches the rotor."""
+        if not self.unmet:
+            self.lay_in = self.pocket
+        self.unmet = True
 
     def stray(self) -> None:
         """It lies elsewhere than it belongs, and nobody knows what brought it, if nobody watched meanwhile."""

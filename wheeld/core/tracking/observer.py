@@ -489,7 +489,9 @@ class Observer:
         """Nobody watched the wheel until now, or until the controller was there again to hear what people say."""
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         self.state.door_open = None
-        self.ball.carried, self.ball.unmet = True, self.ball.pocket is not None
+        self.ball.carried = True
+        if self.ball.pocket is not None:
+            self.ball.lose()
         standing = [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": sensor}) for sensor in self.sight.failing]
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us), *standing]
 
@@ -518,7 +520,7 @@ class Observer:
             return trouble
         if sensor in OF_EDGES and self._encoder is not None:
             self._encoder.lose_sight()
-            self.ball.unmet = True
+            self.ball.lose()
         return [*(self._mended(seen) if seen.ok else self._failed(seen)), *trouble]
 
     def _mended(self, seen: SensorState) -> list[Evidence]:

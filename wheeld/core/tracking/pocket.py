@@ -442,8 +442,9 @@ class PocketFromReaders(PocketTracker):
         """A sighting while no run is known. The ball where it lay: pulses since were strays. Elsewhere: it was
         launched, or moved by a hand."""
         streak, ball = self.state.streak, self.ball
-        if self.pocket == lay_in:
+        if ball.unmet and self.pocket == ball.lay_in is not None:
             ball.unmet = ball.astray
+        if self.pocket == lay_in:
             self._pulses.rest(t_us)
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
