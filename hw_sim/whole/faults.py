@@ -68,6 +68,11 @@ class Faults:
     def _later(self, fault: Fault, act: partial[None]) -> None:
         self._house.timeline.after_s(fault.for_s, act)
 
+    def _for_a_while(self, fault: Fault, seconds: str) -> None:
+        """That attribute of the computer has the fault's amount until the fault is over, and is 0 then."""
+        setattr(self._house.computer, seconds, fault.amount)
+        self._later(fault, partial(setattr, self._house.computer, seconds, 0.0))
+
     # --- the daemon's computer ---------------------------------------------------------------------------------------
 
     def _daemon_killed(self, _: Fault) -> None:
@@ -89,13 +94,7 @@ class Faults:
     _stall_short = _stall
 
     def _busy(self, fault: Fault) -> None:
-        computer = self._house.computer
-
-        def idle() -> None:
-            computer.busy_s = 0.0
-
-        computer.busy_s = fault.amount
-        self._later(fault, partial(idle))
+        self._for_a_while(fault, "busy_s")
 
     def _utc_step(self, fault: Fault) -> None:
         self._house.computer.step_utc(fault.amount)
@@ -105,13 +104,7 @@ class Faults:
         self._later(fault, partial(self._house.computer.drift, 0.0))
 
     def _disk_slow(self, fault: Fault) -> None:
-        computer = self._house.computer
-
-        def fast() -> None:
-            computer.disk_call_s = 0.0
-
-        computer.disk_call_s = fault.amount
-        self._later(fault, partial(fast))
+        self._for_a_while(fault, "disk_call_s")
 
     def _disk_full(self, fault: Fault) -> None:
         self._house.computer.fill_disk(is_full=True)

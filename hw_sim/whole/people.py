@@ -158,7 +158,8 @@ class People:
         since_us = max(began_us, house.faults.over_us)
         if not house.faults.are_over_now or manner == "late":
             return
-        ready_s = READY_S + SLIP_S * any("slips" in each.kind for each in house.plan.faults)
+        slips = any("slips" in fault.kind for fault in house.plan.faults)
+        ready_s = READY_S + (SLIP_S if slips else 0.0)
         if (house.now_us - since_us) / 1e6 > ready_s and not house.witness.is_so("not ready"):
             house.witness.begins("not ready", house.now_us)
             table = house.panel.table or {}

@@ -209,9 +209,8 @@ def draw_plan(seed: str, source: Source, *, only: Collection[str] = KINDS) -> Pl
     weights = [one.weight + one.rare + one.hasty for one in scenarios]
     names = [one.name for one in rng.choices(scenarios, weights, k=rng.randint(*COUPS))]
     coups = tuple(Coup(name, rng.choice(MANNERS)) for name in names)
-    return Plan(
-        seed, source, coups, tuple(_draw_fault(rng, source, len(coups), only) for _ in range(rng.randint(*FAULTS)))
-    )
+    faults = tuple(_draw_fault(rng, source, len(coups), only) for _ in range(rng.randint(*FAULTS)))
+    return Plan(seed, source, coups, faults)
 
 
 def _draw_fault(rng: random.Random, source: Source, coups: int, only: Collection[str]) -> Fault:

@@ -304,8 +304,7 @@ BROKEN: dict[str, Callable[[], AbstractContextManager[object]]] = {
 
 
 def plans(name: str, evenings: int, seed: str) -> Iterator[tuple[str, Plan]]:
-    """Those that failed once, then of so many drawn ones those that can find what is broken, by
-    their number."""
+    """Those that failed once, then of so many drawn ones those that can find what is broken, by their number."""
     yield from ((f"kept {number}", plan) for number, plan in enumerate(FOUND, 1))
     for index in range(evenings):
         plan = plan_of(seed, index)

@@ -186,13 +186,13 @@ class Adjudicator:
             case Act.LOSE_PLACE:
                 self._lose_place(now_us)
             case Act.AT_HOME:
-                self._observer.ball.find()
+                self._observer.ball.end_doubt()
             case Act.BROUGHT_HOME:
                 if self._observer.ball.carried:
-                    self._observer.ball.find()
+                    self._observer.ball.end_doubt()
             case _:
                 assert act is Act.ASTRAY
-                self._observer.ball.stray()
+                self._observer.ball.note_elsewhere()
 
     def _act_on_number(self, act: Act, evidence: Evidence, now_us: int, command: Command | None) -> None:
         """What a row does with the number: publish it, keep it for the chef, doubt it, or take his word for it."""
@@ -367,7 +367,7 @@ class Adjudicator:
             rules = (*(rule for rule in called.unproven if rule != "R3"), "R3")
             called = msgspec.structs.replace(called, number=command.number, unproven=rules)
         self._result(called, now_us, command.person)
-        self._observer.ball.find()
+        self._observer.ball.end_doubt()
         self._take_word_for_place()
 
     def _take_word_for_place(self) -> None:

@@ -264,7 +264,7 @@ class Ball(msgspec.Struct):
     for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `carried`: since
     then it was taken from there, or may have been, because no daemon watched. `unmet`: since a gap in what the encoder
     reports readers have not met it there again, which would show that the pockets stand where they stood. `astray`:
-    they met it elsewhere since. `lay_in`: `pocket` at the beginning of that gap.
+    they met it elsewhere since. `before_gap`: `pocket` at the beginning of that gap.
 
     `seen_in`: the pocket where readers saw it lie; None while they have not. `unseen_deg`: how far the rotor has turned
     since the latest sighting, or since it began to turn.
@@ -279,7 +279,7 @@ class Ball(msgspec.Struct):
     carried: bool = False
     unmet: bool = False
     astray: bool = False
-    lay_in: int | None = None
+    before_gap: int | None = None
     seen_in: int | None = None
     unseen_deg: float = 0.0
     met: list[int] = msgspec.field(default_factory=list)
@@ -357,18 +357,18 @@ class Ball(msgspec.Struct):
         self.where = Where.TAKEN if self.where is Where.LIES else self.where  # one that falls bounced on
         return pocket
 
-    def lose(self) -> None:
-        """A gap begins: nobody watches the rotor."""
+    def note_gap(self) -> None:
+        """Nobody watches the rotor for a while."""
         if not self.unmet:
-            self.lay_in = self.pocket
+            self.before_gap = self.pocket
         self.unmet = True
 
-    def stray(self) -> None:
-        """It lies elsewhere than it belongs, and nobody knows what brought it, if nobody watched meanwhile."""
+    def note_elsewhere(self) -> None:
+        """It lies in another pocket. After a gap nobody knows whether a hand has brought it, or the pockets moved."""
         self.astray = self.unmet
 
-    def find(self) -> None:
-        """A person names its pocket, or a hand has brought it where it belongs."""
+    def end_doubt(self) -> None:
+        """A person names its pocket, or somebody has brought it where it belongs."""
         self.unmet = self.astray = False
 
     def take_word(self, pocket: int, seen_in: int | None) -> None:
@@ -377,5 +377,5 @@ class Ball(msgspec.Struct):
         more."""
         if self.where in (Where.LIES, Where.TAKEN) and (self.pocket is None or seen_in == pocket):
             if self.pocket != pocket:
-                self.find()
+                self.end_doubt()
             self.pocket = pocket

@@ -491,7 +491,7 @@ class Observer:
         self.state.door_open = None
         self.ball.carried = True
         if self.ball.pocket is not None:
-            self.ball.lose()
+            self.ball.note_gap()
         standing = [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": sensor}) for sensor in self.sight.failing]
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us), *standing]
 
@@ -520,7 +520,7 @@ class Observer:
             return trouble
         if sensor in OF_EDGES and self._encoder is not None:
             self._encoder.lose_sight()
-            self.ball.lose()
+            self.ball.note_gap()
         return [*(self._mended(seen) if seen.ok else self._failed(seen)), *trouble]
 
     def _mended(self, seen: SensorState) -> list[Evidence]:

@@ -335,7 +335,7 @@ class PocketFromReaders(PocketTracker):
         self.restart()
         self._pulses.forget()
         self.state.latest, self.ball.pocket = {}, pocket_index
-        self.ball.find()
+        self.ball.end_doubt()
         return off
 
     def note_pass(self, t_us: int) -> list[Evidence]:
@@ -424,8 +424,8 @@ class PocketFromReaders(PocketTracker):
             ball.rested_in = pocket
         is_open = is_counted and not is_on_track and not self.is_called
         are_two = is_open and ball.meet(pocket) and ball.are_two
-        is_of_none = are_two or (called and ball.was_elsewhere(pocket))
-        is_of_none = is_of_none and not run.has_reported(Fact.NUMBER_NOT_PROVEN)
+        is_doubtful = are_two or (called and ball.was_elsewhere(pocket))
+        is_of_none = is_doubtful and not run.has_reported(Fact.NUMBER_NOT_PROVEN)
         if not called and not is_of_none:
             return [Evidence(Fact.NUMBER_SEEN, t_us, self._sighted())] if is_open else []
         evidence = self._beams.leave() if is_on_track else []
@@ -442,7 +442,7 @@ class PocketFromReaders(PocketTracker):
         """A sighting while no run is known. The ball where it lay: pulses since were strays. Elsewhere: it was
         launched, or moved by a hand."""
         streak, ball = self.state.streak, self.ball
-        if ball.unmet and self.pocket == ball.lay_in is not None:
+        if ball.unmet and self.pocket == ball.before_gap is not None:
             ball.unmet = ball.astray
         if self.pocket == lay_in:
             self._pulses.rest(t_us)
@@ -452,7 +452,7 @@ class PocketFromReaders(PocketTracker):
             return []
         if not called:
             return []
-        ball.stray()
+        ball.note_elsewhere()
         evidence = []
         began_us = streak[0].t_us
         passes = self._pulses.few_passes(began_us)
