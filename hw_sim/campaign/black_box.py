@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -108,7 +109,7 @@ def _exchange(child: subprocess.Popen[bytes], lines: Iterable[bytes], receive: R
         _write(child.stdin, lines)
         reader.join()
     except BaseException:
-        child.kill()
+        _kill(child)
         raise
     finally:
         _close(child.stdin)
@@ -136,7 +137,7 @@ class _Reader(threading.Thread):
         except Exception as wrong:  # noqa: BLE001  raised again in the thread that waits for this one
             self.error = wrong
         if self.stopped or self.error:
-            self._child.kill()
+            _kill(self._child)
 
 
 def _message(line: bytes) -> Message:
@@ -166,6 +167,12 @@ def _close(pipe: IO[bytes]) -> None:
     """Flush and close a pipe whose reader may have ended."""
     with contextlib.suppress(BrokenPipeError):
         pipe.close()
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """End it. `Popen.kill` would look first whether it has ended, and so take what `_reap` waits for."""
+    if child.returncode is None:
+        os.kill(child.pid, signal.SIGKILL)
 
 
 def _reap(child: subprocess.Popen[bytes]) -> tuple[int, float]:

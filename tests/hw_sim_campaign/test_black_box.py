@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,6 +66,17 @@ def test_what_is_no_message_is_an_error(tmp_path: Path) -> None:
     babbling = stand_in(tmp_path, "print('good evening'); sys.stdin.read()")
     with pytest.raises(BlackBoxError, match="good evening"):
         _all(babbling, [b"line\n"])
+
+
+def test_a_program_that_has_ended_when_it_is_killed_is_waited_for_once(tmp_path: Path) -> None:
+    """What it wrote is read as late as that."""
+
+    def late(_: Message) -> bool:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+        return False
+
+    ending = stand_in(tmp_path, """print('{"t":1,"topic":"board","payload":{}}')""")
+    assert replay(ending, [], late).stopped
 
 
 def test_an_error_in_the_log_leaves_no_child_behind(tmp_path: Path) -> None:
