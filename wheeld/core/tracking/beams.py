@@ -218,9 +218,9 @@ HAND_DEG = 120.0
 """A hand that puts the ball on the track makes two passes nearer to each other than this (docs/rulebook.md 6)."""
 WEAK_REV_S_MAX = 0.80
 """A ball that meets two beams and no third was about to leave: it was slow."""
-LAUNCH_REV_S_MIN = 0.70
+LAUNCH_REV_S_MIN = 0.90
 """No captured ball runs its first lap slower than 1.0: three passes of a slower one may be a stray's and a ball's that
-turns the other way."""
+turns the other way, and the fourth decides."""
 SURE_PASSES = 4
 """A chain with this many passes knows its speed. It may bridge a whole lap in which beams missed the ball."""
 OVERTAKE = 2
@@ -395,11 +395,15 @@ class BallTracker:
         return self._overtake()
 
     def _launch(self) -> bool:
-        """Begin a run if the last pulse proves a launch. It takes the place of a run that left the track long
-        ago."""
+        """Begin a run if the last pulse proves a launch. It takes the place of a run that left the track long ago: that
+        voids a coup, so three passes that might be strays wait for a fourth."""
         chain = self._fresh()
-        if chain is None or (self.launched and not self.run.disowned and not self._is_over(chain)):
+        if chain is None:
             return False
+        if self.launched and not self.run.disowned:
+            is_sure = len(chain.passes) >= SURE_PASSES or chain.is_tight()
+            if not (is_sure and self._is_over(chain)):
+                return False
         rivals = [other for other in self.state.chains if other.first_us >= chain.first_us]
         self.forget()
         self.state.chains = rivals
@@ -515,10 +519,11 @@ class BallTracker:
         self.overdue_us = None
 
     def forget_run(self) -> None:
-        """The run is over. Pulses after it may be those of the next launch: they are kept."""
+        """The run is over. Pulses after it may be those of the next launch: they are kept. Those that came before this
+        ball can have come to rest were its own, behind a stray that took the place of its pass."""
         if not self.launched:
             return
-        since_us = self.state.chains[0].last_us
+        since_us = self.state.chains[0].last_us + REST_US
         fresh = [chain for chain in self.state.chains if chain.first_us > since_us]
         self.forget()
         self.state.chains = fresh
