@@ -371,6 +371,18 @@ def test_a_ball_lost_from_sight_and_soon_found_again_ran_all_the_while() -> None
     assert watch.laps == pytest.approx(first_laps + later_laps)
 
 
+def test_laps_of_a_ball_that_was_found_again_do_not_stay_for_the_next_run() -> None:
+    run = passes(laps=9)
+    watch = Watch().see(run[:12])
+    watch.ball.leave()
+    watch.see(run[18:])
+    watch.ball.leave()
+    watch.ball.forget()
+    after_us = run[-1].t_us + 20_000_000
+    watch.see([BallPass(each.t_us + after_us, each.beam) for each in run])
+    assert watch.laps == Watch().see(run).laps
+
+
 def test_fewer_passes_than_a_launch_do_not_bring_it_back() -> None:
     run = passes(laps=9)
     watch = Watch().see(run[:12])

@@ -287,6 +287,12 @@ def test_edges_lost_in_whole_periods_of_a_quadrature_encoder_are_a_slip(ticks: i
     assert shown.count("slipped") == (1 if lost * step_us < HELD_US else 0)
 
 
+def test_of_ten_minutes_no_more_edges_are_remembered_than_of_one() -> None:
+    """They stand in the header of each coup's log."""
+    one, ten = (len(tracker(turning("cw", 20, seconds=seconds)).state.points) for seconds in (60, 600))
+    assert one == ten
+
+
 def test_hours_into_an_evening_the_fit_is_as_sharp() -> None:
     start_us = 12 * 3_600 * 1_000_000
     edges = turning("cw", 20, start_us=start_us)

@@ -363,6 +363,18 @@ async def test_only_what_was_handed_out_can_be_acknowledged(world: World, report
 
 
 @in_virtual_time
+async def test_an_older_message_stored_again_takes_no_ack_back(world: World, reports: Reports) -> None:
+    """The wheel would owe again what it no longer has to keep."""
+    world.say("result", "result")
+    async with feed_of(reports) as feed:
+        first, second = await anext(feed), await anext(feed)
+        await feed.ack(second)
+        await feed.ack(first)
+        await asyncio.sleep(60)
+    assert world.acks[-1] == 2
+
+
+@in_virtual_time
 async def test_an_ack_is_said_again_when_the_wheel_still_owes(world: World, reports: Reports) -> None:
     async with feed_of(reports) as feed:
         caller = Caller(feed, [])

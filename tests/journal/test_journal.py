@@ -213,6 +213,14 @@ def test_a_refused_step_leaves_nothing(path: Path) -> None:
     again.close()
 
 
+def test_a_step_whose_place_in_the_events_cannot_be_stored_leaves_nothing(journal: JournalWriter) -> None:
+    """Else a restart would know what the sensors had shown, and read it once more."""
+    step = msgspec.structs.replace(Feed().step("result"), memory=b"x")
+    with pytest.raises(TypeError):
+        journal.append(step, NOW, object())  # type: ignore[arg-type]
+    assert (journal.reader.last_id(), journal.reader.memory(), journal.reader.position()) == (0, None, None)
+
+
 def test_the_chain_goes_on_after_a_step_that_the_program_broke(journal: JournalWriter) -> None:
     feed = Feed()
     journal.append(feed.step("result"), NOW)

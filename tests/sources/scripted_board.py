@@ -64,6 +64,7 @@ class Bench:
         self.ring: list[m.TimedEvent] = []
         self.oldest_seq = 0
         self.sent_seq = 0
+        self.missed_edges = 0
         self._decoder = FrameDecoder()
 
     @property
@@ -87,7 +88,10 @@ class Bench:
                 self._hear(self.noise.randbytes(10))
             if self.host_ms % HEARTBEAT_MS == 0 and not self.mute_beats:
                 numbers = self.oldest_seq, 0, self.sent_seq, self.next_seq
-                self.send(m.Heartbeat(self.boot_id, self.board_us, *numbers, levels=self.standing))
+                beat = m.Heartbeat(
+                    self.boot_id, self.board_us, *numbers, missed_edges=self.missed_edges, levels=self.standing
+                )
+                self.send(beat)
 
     @property
     def next_seq(self) -> int:

@@ -537,24 +537,8 @@ def test_garbage_on_the_line_is_counted_and_nothing_else() -> None:
 def test_edges_that_the_board_missed_are_a_fault_of_the_link() -> None:
     bench = Bench()
     bench.run(500)
-
-    def beat(missed: int) -> None:
-        bench.send(
-            m.Heartbeat(
-                bench.boot_id,
-                bench.board_us,
-                bench.oldest_seq,
-                0,
-                bench.sent_seq,
-                bench.next_seq,
-                missed_edges=missed,
-            )
-        )
-
-    for missed in (0, 2):
-        bench.host_ms += 1
-        beat(missed)
-    bench.host_ms += 8  # heartbeats come at round times
+    bench.missed_edges = 2
+    bench.run(100)
     bench.event(m.BallPass(1))
     bench.run(AGAIN_MS)
     fault, passed, mended = bench.plain()
@@ -564,3 +548,16 @@ def test_edges_that_the_board_missed_are_a_fault_of_the_link() -> None:
     )
     assert isinstance(passed, BallPass)
     assert bench.board.counters["link_faults"] == 1
+
+
+def test_edges_are_missed_by_one_start_of_a_board_and_not_by_the_next() -> None:
+    """Its counter begins anew with it: more than the board before had missed is no fault of this one's line."""
+    bench = Bench()
+    bench.missed_edges = 1
+    bench.run(500)
+    bench.boot(2)
+    bench.missed_edges = 5
+    bench.run(AGAIN_MS)
+    assert [fault.what for fault in bench.plain() if isinstance(fault, SensorState) and not fault.ok] == [
+        Trouble.BOARD_RESTARTED
+    ]

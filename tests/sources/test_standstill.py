@@ -349,6 +349,16 @@ async def test_while_it_catches_up_the_loop_says_from_when_to_when_it_stood_stil
     assert (since, until) == (START_UTC_US + 2 * SECOND_US, START_UTC_US + 7 * SECOND_US)
 
 
+async def test_it_says_since_when_the_network_is_cut() -> None:
+    house = House([])
+    async with working(house.loop.run(), house.loop.beat()):
+        await house.clock.advance(2)
+        house.cut_ns = house.clock.monotonic_ns()
+        await house.clock.advance(3)
+        cut = house.loop.standing_still()
+    assert cut == (START_UTC_US + 2 * SECOND_US, START_UTC_US + 5 * SECOND_US)
+
+
 # --- a network that is cut --------------------------------------------------------------------------------------------
 
 
