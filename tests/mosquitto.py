@@ -67,6 +67,11 @@ class Mosquitto:
             raise AssertionError("mosquitto did not start:\n" + "\n".join(self.log))
         return self
 
+    @property
+    def is_running(self) -> bool:
+        """Whether it has been started and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
     def stop(self) -> None:
         """An orderly end."""
         self._end(signal.SIGTERM)

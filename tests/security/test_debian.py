@@ -55,8 +55,9 @@ async def test_it_starts_and_lets_certificates_in(root: Path, tmp_path: Path) ->
 def test_a_list_that_others_may_read_is_objected_to(root: Path, tmp_path: Path, mode: int) -> None:
     """Else the test above would prove nothing. mosquitto 2.0.11 does not look."""
     with ShippedBroker(root, Authority(tmp_path)) as broker:
+        broker.kill()
         broker.access_list.chmod(mode)
-        objected = broker.objections()
+        objected = broker.start().objections()
     assert any("world readable" in line for line in objected) == ("version 2.0.11" not in broker.said)
 
 

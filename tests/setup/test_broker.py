@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import os
 import re
 import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import aiomqtt
 import pytest
 from cryptography import x509
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
 
 from tests.mosquitto import free_port
 from tests.security.authority import Authority
@@ -24,6 +28,9 @@ from wheeld.setup import authority
 from wheeld.setup.places import BrokerPlaces, Places
 
 ROOT_TOPIC = "wheel/v1/bench/bench-01/"
+ROUNDS = int(os.environ.get("WHEELD_ROUNDS", "2"))
+SESSION_S = 1
+"""How long the broker keeps the wheel's session in the rounds: it also ends in one of them."""
 
 
 class MadeBroker(ShippedBroker):
@@ -67,10 +74,11 @@ def files_of(computer: BareComputer, user: str) -> TlsFiles:
     return TlsFiles(made.authority, places.certificate if is_wheel else made.user_certificate(user), key)
 
 
-def connected(broker: MadeBroker, files: TlsFiles, host: str = "localhost", timeout_s: float = 10) -> aiomqtt.Client:
-    return aiomqtt.Client(
-        host, broker.port, tls_context=files.context(), protocol=aiomqtt.ProtocolVersion.V5, timeout=timeout_s
-    )
+def connected(
+    broker: MadeBroker, files: TlsFiles, host: str = "localhost", timeout_s: float = 10, **more: Any
+) -> aiomqtt.Client:
+    version = aiomqtt.ProtocolVersion.V5
+    return aiomqtt.Client(host, broker.port, tls_context=files.context(), protocol=version, timeout=timeout_s, **more)
 
 
 def test_it_objects_to_none_of_its_files() -> None:
@@ -80,6 +88,47 @@ def test_it_objects_to_none_of_its_files() -> None:
         set_up(made, *SIMULATED, now=datetime.datetime.now(datetime.UTC))
         with MadeBroker(made) as broker:
             assert broker.objections() == []
+
+
+class RunningComputer(BareComputer):
+    """One whose commands to the broker are carried out."""
+
+    broker: MadeBroker | None = None
+
+    def run(self, *command: str) -> None:
+        super().run(*command)
+        if self.broker is not None and command[-1] == "mosquitto.service" and "enable" not in command:
+            assert command == ("systemctl", "restart", "mosquitto.service"), "a signal kills mosquitto 2.0.11"
+            self.broker.stop()
+            self.broker.start()
+
+
+async def test_the_broker_survives_every_further_wheel_while_one_is_away() -> None:
+    """Debian's own mosquitto. WHEELD_ROUNDS=50 sets up so many further wheels. What came for the wheel that is away
+    waits for it over the restart."""
+    with system_root() as root:
+        computer = RunningComputer(root / "root")
+        set_up(computer, *SIMULATED, now=datetime.datetime.now(datetime.UTC))
+        with MadeBroker(computer) as broker:
+            computer.broker = broker
+            wheel, chef = (files_of(computer, name) for name in ("wheel-bench-01", "chef-bench-01"))
+            topic, kept = f"{ROOT_TOPIC}cmd/chef-bench-01/open", Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+            kept.SessionExpiryInterval = SESSION_S
+            for number in range(2, ROUNDS + 2):
+                async with connected(broker, wheel, clean_start=False, properties=kept) as client:
+                    await client.subscribe(topic, qos=1)
+                async with connected(broker, chef) as client:
+                    await client.publish(topic, b"%d" % number, qos=1)
+                set_up(computer, f"bench-{number:02}", "--simulated", "--house-broker")
+                assert broker.is_running, number
+                async with asyncio.timeout(20), connected(broker, wheel, clean_start=False, properties=kept) as client:
+                    assert (await anext(aiter(client.messages))).payload == b"%d" % number
+                ended = "Expiring client wheel-bench-01 due to timeout."
+                async with asyncio.timeout(20):
+                    while ended not in broker.said:
+                        assert broker.is_running, number
+                        await asyncio.sleep(0.05)
+            assert computer.commands.count("systemctl restart mosquitto.service") == ROUNDS + 1
 
 
 async def test_the_wheel_publishes_and_the_table_system_receives(broker: MadeBroker, computer: BareComputer) -> None:

@@ -13,7 +13,7 @@ from wheeld.broker.roles import Role, TableAccess
 
 HEAD = """\
 # Who may publish and subscribe to what, for mosquitto 2.0. Made by `wheeld acl`, for {tables}.
-# Do not edit it: make it anew, with every table of this broker, and then: systemctl reload mosquitto
+# Do not edit it: make it anew, with every table of this broker, and then: systemctl restart mosquitto
 #
 # A user name is the common name of a certificate (wheeld.conf). Each user may publish commands below cmd/ and its own
 # name only, so that a wheel knows who sent one. Whatever is not allowed here is forbidden.

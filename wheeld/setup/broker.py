@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -21,8 +20,11 @@ from wheeld.setup.steps import Action, Put, Step, looked
 HERE = ("localhost", "127.0.0.1")
 """How the wheels of this computer reach it."""
 UNIT = "mosquitto.service"
-RELOAD = ("systemctl", "kill", "--kill-who=main", "--signal=HUP", UNIT)
-"""As `systemctl reload`, which in Debian's unit runs `kill`, a program that a small Debian does not have."""
+RESTART = ("systemctl", "restart", UNIT)
+"""Never a reload: SIGHUP corrupts the memory of mosquitto 2.0.11, Debian 12's, while any client with a certificate is
+away and its session is kept. It disconnects that client a second time, and so has the session twice in the list of
+those that end. When the client is back, or its session has ended, one of the two is freed memory: the broker dies, for
+every table. At a restart all connect again within a second or two, and what is stored stays."""
 
 
 def broker_steps(
@@ -49,7 +51,7 @@ def broker_steps(
     listed = looked(lambda: _access_list(places, broker, TableAccess.of(site, table, users)), broker.access_list)
     closed = [] if listed.does else list(_closed(broker))
     yield from (listed, *closed)
-    yield from _commands(broker, made, [listed, *closed])
+    yield from _commands(broker, [*made, listed, *closed])
 
 
 def _authority(maker: _Certificates) -> Iterator[Step]:
@@ -187,19 +189,13 @@ def _closed(broker: BrokerPlaces) -> Iterator[Step]:
             yield Step(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
 
 
-def _commands(broker: BrokerPlaces, made: Sequence[Step], listed: Sequence[Step]) -> Iterator[Step]:
-    """A reload opens no new listener, so new files ask for a restart; a new list alone does not."""
+def _commands(broker: BrokerPlaces, steps_before: Sequence[Step]) -> Iterator[Step]:
     computer = broker.computer
     if not computer.is_enabled(UNIT):
         yield steps.command(("systemctl", "enable", UNIT), Text("the broker after each boot"))
-    read_at_start = (broker.configuration, broker.authority, broker.certificate, broker.key)
-    if _is_unread(computer, read_at_start) or any(step.does for step in made):
-        yield steps.command(("systemctl", "restart", UNIT), Text("so that it listens, and reads its files"))
-    elif any(step.does for step in listed) or _is_list_unread(broker):
-        yield steps.command(RELOAD, Text("so that it reads the list"))
-        # Written behind the reload: one that failed, or was never reached, is done by the next setup.
-        put = Put(broker.list_read, 0o600, lambda: _digest(broker))
-        yield Step(action=Action.MAKE, what=str(put.path), why=Text("which list it has read"), files=(put,))
+    files = (broker.configuration, broker.authority, broker.certificate, broker.key, broker.access_list)
+    if _is_unread(computer, files) or any(step.does for step in steps_before):
+        yield steps.command(RESTART, Text("so that it listens, and reads its files"))
 
 
 def _is_unread(computer: Computer, files: Sequence[Path]) -> bool:
@@ -208,19 +204,6 @@ def _is_unread(computer: Computer, files: Sequence[Path]) -> bool:
     written = [at_s for at_s in map(_quietly(computer.written_s), files) if at_s is not None]
     # In whole seconds, as systemd tells them: a broker that was started within the second has the file.
     return started_s is None or any(int(at_s) > started_s for at_s in written)
-
-
-def _is_list_unread(broker: BrokerPlaces) -> bool:
-    """Whether the list was written since the broker was started, and no reload of that very list is noted."""
-    try:
-        noted = broker.computer.read(broker.list_read)
-        return _is_unread(broker.computer, (broker.access_list,)) and noted != _digest(broker)
-    except PermissionError:
-        return False  # the plan of who may not look has steps that only root can judge
-
-
-def _digest(broker: BrokerPlaces) -> bytes:
-    return hashlib.sha256(broker.computer.read(broker.access_list) or b"").hexdigest().encode()
 
 
 def _quietly(look: Callable[[Path], float | None]) -> Callable[[Path], float | None]:

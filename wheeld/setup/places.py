@@ -96,11 +96,6 @@ class BrokerPlaces(NamedTuple):
         return self.computer.at("etc/mosquitto/wheeld.acl")
 
     @property
-    def list_read(self) -> Path:
-        """Which access list the broker was last told to read, while it ran."""
-        return self.house / "access-list.read"
-
-    @property
     def authority(self) -> Path:
         """The certificate of the house's authority: the broker, the wheels and all devices read it."""
         return self.computer.at("etc/mosquitto/certs/house-ca.crt")
