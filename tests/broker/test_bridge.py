@@ -25,27 +25,33 @@ PATIENCE_S = 40.0
 
 
 class House(NamedTuple):
-    """The broker of the cabinet, with the bridge, and the one of the house."""
+    """The broker of the cabinet, with the bridge, and two of the house that know nothing of each other. The bridge
+    stays at one until that fails; it begins at the first."""
 
     cabinet: Mosquitto
     cluster: Mosquitto
+    other: Mosquitto
     authority: Authority
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     authority = Authority(tmp_path)
-    stored = tmp_path / "stored"
-    stored.mkdir()
-    keeping = ("persistence true", f"persistence_location {stored}/", "max_queued_messages 10000")
-    cluster = strict(tmp_path / "cluster", authority.issue("cluster", server=True), *keeping)
+    own = authority.issue("cluster", server=True)
+
+    def far(name: str) -> Mosquitto:
+        (tmp_path / name).mkdir()
+        keeping = ("persistence true", f"persistence_location {tmp_path / name}/", "max_queued_messages 10000")
+        return strict(tmp_path / name, own, *keeping)
+
+    cluster, other = far("cluster"), far("other")
     authority.issue("cabinet-1")
     text = SAMPLE.replace("/etc/mosquitto/certs/", f"{tmp_path}/").replace(
-        "cluster.casino.example:8883", f"127.0.0.1:{cluster.port}"
+        "cluster.casino.example:8883", f"127.0.0.1:{cluster.port} 127.0.0.1:{other.port}\nround_robin true"
     )
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    with cluster, Mosquitto(tmp_path, "max_queued_messages 10000", *lines) as cabinet:
-        yield House(cabinet, cluster, authority)
+    with cluster, other, Mosquitto(tmp_path, "max_queued_messages 10000", *lines) as cabinet:
+        yield House(cabinet, cluster, other, authority)
 
 
 class Listener:
@@ -69,12 +75,12 @@ class Listener:
 
 
 @asynccontextmanager
-async def at_cluster(house: House, name: str) -> AsyncIterator[Listener]:
+async def at_cluster(house: House, name: str, broker: Mosquitto | None = None) -> AsyncIterator[Listener]:
     """A subscriber of the house with a session, as a settlement system has one."""
-    context = house.authority.issue(name).context()
+    context, port = house.authority.issue(name).context(), (broker or house.cluster).port
     with suppress(aiomqtt.MqttError):  # a broker that has gone does not answer the disconnect
         async with aiomqtt.Client(
-            "127.0.0.1", house.cluster.port, tls_context=context, identifier=name, clean_session=False
+            "127.0.0.1", port, tls_context=context, identifier=name, clean_session=False
         ) as client:
             await client.subscribe([("wheel/#", 1), ("reply/#", 1), (STATE, 1)])
             yield Listener(client)
@@ -133,6 +139,7 @@ async def test_commands_and_acks_of_this_table_come_down_once_and_do_not_go_roun
 
 async def test_nothing_is_lost_while_the_cluster_is_away(house: House) -> None:
     """At least once, as docs/interfaces.md promises: what comes twice is known by its number."""
+    house.other.stop()
     async with in_cabinet(house) as wheel:
         async with at_cluster(house, "settlement") as eye:
             await eye.until(STATE, b"1")
@@ -149,6 +156,39 @@ async def test_nothing_is_lost_while_the_cluster_is_away(house: House) -> None:
             await wheel.until(f"{ROOT}/cmd/settlement/resend", b"a word")
         together = [*eye.of(f"{ROOT}/result"), *back.of(f"{ROOT}/result")]
         assert list(dict.fromkeys(together)) == numbered(1, 220)
+
+
+async def test_no_broker_that_the_bridge_left_keeps_a_command_for_it(house: House) -> None:
+    """The bridge goes to the other broker and comes back. What a chef said at the former one meanwhile acts on nothing;
+    no result is lost, and the ack that is retained there comes."""
+    stale, fresh = f"{ROOT}/cmd/chef-campione-03/rien_va", f"{ROOT}/cmd/chef-campione-03/open"
+    seen = list[bytes]()
+    async with in_cabinet(house) as wheel:
+
+        async def results(first: int, broker: Mosquitto) -> None:
+            """Until the last of a hundred has come where the bridge is."""
+            async with at_cluster(house, "settlement", broker) as eye:
+                for payload in numbered(first, first + 99):
+                    await wheel.client.publish(f"{ROOT}/result", payload, qos=1)
+                await eye.until(f"{ROOT}/result", numbered(first + 99, first + 99)[0])
+                seen.extend(eye.of(f"{ROOT}/result"))
+
+        async with at_cluster(house, "direction") as eye:
+            await eye.until(STATE, b"1")
+        await results(1, house.cluster)
+        house.cluster.stop()
+        await results(101, house.other)
+        house.cluster.start()
+        async with at_cluster(house, "chef") as chef:
+            await chef.client.publish(stale, b"of an earlier coup", qos=1)
+            await chef.client.publish(f"{ROOT}/ack", b"200", qos=1, retain=True)
+            house.other.stop()
+            await wheel.until(f"{ROOT}/ack", b"200")
+            await chef.client.publish(fresh, b"of this coup", qos=1)
+            await wheel.until(fresh, b"of this coup")
+        await results(201, house.cluster)
+    assert wheel.of(stale) == []
+    assert list(dict.fromkeys(seen)) == numbered(1, 300)
 
 
 def test_the_sample_has_every_topic_of_the_roles() -> None:
