@@ -62,6 +62,8 @@ NEXT_bookworm := trixie
 # Of the report: how many fair wheels, and how many with each fault.
 WHEELS ?= 1000
 FAULTY ?= 100
+# Of floods: how many processes take a processor each.
+BUSY     ?= 0
 # Of the feed: how many histories of a dishonest broker.
 HISTORIES ?= 100000
 # Of test-gpio, test-systemd and test-metrics: where a kernel and a Debian that took minutes to make, and promtool, are kept
@@ -155,8 +157,8 @@ test-metrics: $(VENV)/test.stamp .wheeld-metrics/promtool  ## alert rules, dashb
 faults: $(VENV)/test.stamp mosquitto cc  ## kills, power cuts, failing disks, outages, malformed input; FORM=middle is CI's
 	$(FORMED) $(if $(filter long,$(FORM)),,-n 2 --dist worksteal) tests/faults || $(FORMED) $(AGAIN) tests/faults
 
-floods: $(VENV)/test.stamp mosquitto  ## each role floods the wheel for a minute with 10,000 messages a second, beside a chef and coups
-	WHEELD_FLOOD_S=60 $(BIN)/python -m pytest -p no:cacheprovider tests/security/test_floods.py
+floods: $(VENV)/test.stamp mosquitto  ## each role floods the wheel for half a minute with 1,000 messages a second, then 10,000, beside a chef and coups; BUSY=2 takes two processors
+	WHEELD_FLOOD_S=30 WHEELD_FLOOD_BUSY=$(BUSY) $(BIN)/python -m pytest -p no:cacheprovider tests/security/test_floods.py
 
 evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel heads; FORM=middle is CI's
 	$(FORMED) -n 2 --dist worksteal $(DRAWN)

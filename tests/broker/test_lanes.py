@@ -120,14 +120,14 @@ async def test_behind_a_flood_of_another_a_word_waits_for_one_turn(bench: Bench)
 
 
 async def test_who_has_had_his_turn_waits_for_two_turns_of_each_other_at_most(bench: Bench) -> None:
-    senders = ("bouler-3", "direction")
+    senders, names = ("bouler-3", "direction"), ("close", "last_coup", "resume", "suspend")
     for number in range(40):
         for sender in senders:
-            bench.send(f"cmd/{sender}/last_coup", number)
+            bench.send(f"cmd/{sender}/{names[number % 4]}", number)
     for number in range(40):
-        bench.send("cmd/chef-3/open", number)
+        bench.send(f"cmd/chef-3/{names[number % 4]}", number)
     taken = await bench.taken()
-    places = [-1, *(place for place, (leaf, _, _) in enumerate(taken) if leaf == "cmd/chef-3/open")]
+    places = [-1, *(place for place, (leaf, _, _) in enumerate(taken) if leaf.startswith("cmd/chef-3/"))]
     assert max(later - place for place, later in pairwise(places)) <= 2 * TURN * len(senders) + 1
     for sender in (*senders, "chef-3"):
         said = [payload for leaf, payload, _ in taken if leaf.startswith(f"cmd/{sender}/")]

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import random
+import ssl
 import subprocess
 import sys
 from collections import deque
@@ -53,7 +54,7 @@ def write_config(
     wheel = wheel.replace("silence_s_max = 0.2", f"silence_s_max = {silence_s}")
     if test:
         wheel = wheel.replace("[table]\n", "[table]\ntest = true\n")
-    more = [f"{key} = {json.dumps(value)}" for key, value in mqtt.items()]
+    more = [f"{key} = {json.dumps(value, default=str)}" for key, value in mqtt.items()]
     path = directory / "wheel.toml"
     signing = [] if signing_key is None else [f'signing_key_file = "{signing_key}"']
     rest = ["[journal]", f'path = "{journal}"', *signing, "[mqtt]", 'host = "127.0.0.1"', f"port = {port}", *more, ""]
@@ -222,11 +223,13 @@ def expected(truth: list[Outcome]) -> list[str]:
 
 
 @asynccontextmanager
-async def subscribed(port: int, subscriber: Subscriber | None = None) -> AsyncIterator[Subscriber]:
+async def subscribed(
+    port: int, subscriber: Subscriber | None = None, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[Subscriber]:
     """A subscriber of all topics of the table, until the block ends."""
     subscriber = subscriber or Subscriber()
     with contextlib.suppress(aiomqtt.MqttError):  # a killed broker does not answer the disconnect
-        async with aiomqtt.Client("127.0.0.1", port) as client:
+        async with aiomqtt.Client("127.0.0.1", port, tls_context=tls) as client:
             await client.subscribe([(ROOT + leaf, 1) for leaf in subscriber.leaves])
             subscriber.client = client
             task = asyncio.create_task(subscriber.receive(client))
@@ -246,12 +249,14 @@ async def table(
     prefix: Sequence[str] = (),
     speed: float = SPEED,
     subscriber: Subscriber | None = None,
+    tls: ssl.SSLContext | None = None,
     **config: Any,
 ) -> AsyncIterator[tuple[Wheel, Subscriber, Daemon]]:
-    """Wheel, subscriber and daemon together, the table open and ready for its first coup; `prefix` as in `running`."""
+    """Wheel, subscriber and daemon together, the table open and ready for its first coup; `prefix` as in `running`,
+    `tls` of the subscriber."""
     path = write_config(directory, port, **config)
     async with (
-        subscribed(port, subscriber) as listening,
+        subscribed(port, subscriber, tls) as listening,
         turning(Wheel(seed), directory / "board", speed=speed) as wheel,
         running(path, prefix=prefix) as daemon,
     ):

@@ -1,16 +1,20 @@
-"""Floods a topic of a broker: raw MQTT 3.1.1 packets at QoS 1, in batches, for no client library is fast enough.
+"""Floods a topic of a broker over TLS: raw MQTT 3.1.1 packets in batches, for no client library is fast enough. QoS 1.
 
-`python -m tests.security.flooder PORT TOPIC PER_S SECONDS KIND` prints how many it sent.
+`python -m tests.security.flooder PORT CA CERTIFICATE KEY TOPIC PER_S SECONDS KIND` prints how many it sent.
 """
 
 from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
+
+from wheeld.broker.tls import TlsFiles
 
 BATCH_S = 0.01
 """So many seconds' worth of packets are sent at once."""
@@ -51,15 +55,18 @@ def _drain(connection: socket.socket) -> None:
     try:
         while connection.recv(1 << 16):
             pass
-    except BlockingIOError:
+    except (BlockingIOError, ssl.SSLWantReadError):
         return
     raise ConnectionError("the broker ended the connection")
 
 
-def flood(port: int, topic: str, per_s: int, seconds: float, payload: Callable[[int], bytes]) -> int:
+def flood(port: int, files: TlsFiles, topic: str, per_s: int, seconds: float, payload: Callable[[int], bytes]) -> int:
     """Send that many messages a second for so long, or as many as the broker takes; returns how many it were."""
-    name = topic.encode()
-    with socket.create_connection(("127.0.0.1", port)) as connection:
+    name, host = topic.encode(), "127.0.0.1"
+    with (
+        socket.create_connection((host, port)) as plain,
+        files.context().wrap_socket(plain, server_hostname=host) as connection,
+    ):
         connection.sendall(_packet(0x10, _text(b"MQTT") + b"\x04\x02\x00\x3c" + _text(b"flooder")))
         connection.recv(4)
         began_s, next_due, sent, size = time.monotonic(), 0, 0, round(per_s * BATCH_S)
@@ -79,6 +86,7 @@ def flood(port: int, topic: str, per_s: int, seconds: float, payload: Callable[[
 
 
 if __name__ == "__main__":
-    _port, _topic, _per_s, _seconds, _kind = sys.argv[1:]
-    _sent = flood(int(_port), _topic, int(_per_s), float(_seconds), lambda number: payload_of(_kind, number))
-    sys.stdout.write(str(_sent))
+    _port, _ca, _certificate, _key, _topic, _per_s, _seconds, _kind = sys.argv[1:]
+    _files = TlsFiles(Path(_ca), Path(_certificate), Path(_key))
+    _payload = lambda number: payload_of(_kind, number)  # noqa: E731
+    sys.stdout.write(str(flood(int(_port), _files, _topic, int(_per_s), float(_seconds), _payload)))

@@ -13,7 +13,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
@@ -29,6 +29,7 @@ from wheeld.broker.roles import TableAccess
 README = Path(__file__).parents[2] / "README.md"
 SAMPLES = README.parent / "systemd" / "mosquitto"
 SITE, TABLES = "campione", ("campione-03", "campione-04")
+TABLE_ACCESS = tuple(TableAccess.of(SITE, table) for table in TABLES)
 EYE = "the-eye"
 """A user that only the tests have: reads and publishes everything."""
 
@@ -58,10 +59,12 @@ DIRECTORIES = ("/run/mosquitto", "/var/lib/mosquitto", "/var/log/mosquitto", "/e
 class ShippedBroker(Mosquitto):
     """mosquitto with the files of `systemd/mosquitto` in `root`, a system's root directory of the test's own.
 
-    The list is made for two tables. `more`: a file for `conf.d` that a test adds.
+    The list is made for `tables`. `more`: a file for `conf.d` that a test adds.
     """
 
-    def __init__(self, root: Path, house: Authority, more: str = "") -> None:
+    def __init__(
+        self, root: Path, house: Authority, more: str = "", tables: Sequence[TableAccess] = TABLE_ACCESS
+    ) -> None:
         self.house, self.root = house, root
         etc = root / "etc" / "mosquitto"
         for name in (*DIRECTORIES, "/etc/mosquitto/conf.d", "/etc/mosquitto/certs"):
@@ -72,7 +75,7 @@ class ShippedBroker(Mosquitto):
         assert own.key_file is not None
         for file, name in ((own.ca_file, "house-ca.crt"), (own.cert_file, "broker.crt"), (own.key_file, "broker.key")):
             shutil.copy(file, etc / "certs" / name)
-        acl = access_list([TableAccess.of(SITE, table) for table in TABLES])
+        acl = access_list(tables)
         self.access_list = etc / "wheeld.acl"
         made = root / "wheeld.acl"
         made.write_text(f"{acl}\nuser {EYE}\ntopic readwrite #\ntopic read $SYS/#\n")

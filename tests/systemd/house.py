@@ -26,8 +26,7 @@ HERE = Path(__file__).parent
 BROKER = """\
 listener 1883 127.0.0.1
 allow_anonymous true
-autosave_interval 10
-autosave_on_changes true
+autosave_interval 60
 """
 """Persistence as in systemd/mosquitto/wheeld.conf; names and keys are tested elsewhere."""
 

@@ -27,10 +27,10 @@ LANE_MAX = 500
 """Of one sender in one lane, while the intake waits for the disk. Its budgets fill it in half a minute; then all that
 it sends is refused, and nothing that others send."""
 
-TURN = 10
+TURN = 5
 """So many messages of one sender are taken before others who wait in the lane, though they came first. People say less
-in a row, so the order between them stays as it was. Behind a flood a word waits for ten of it, or for twenty where its
-sender has had his turn: less than a second where each takes two writes to an SD card of 17 ms."""
+in a row, so the order between them stays as it was. Behind a flood a word waits for five of it, or for ten where its
+sender has had his turn: a third of a second where each takes two writes to an SD card of 17 ms."""
 
 ERRANDS = frozenset({"inspect", "program", "seal"})
 """Commands that are not the table's business: no verdict rests on them, and who gives them need not have any power over
@@ -57,13 +57,14 @@ class Lane(Enum):
 
 
 BUDGETS = {
-    Lane.WORDS: Budget(at_once=50, per_s=5.0),
+    Lane.WORDS: Budget(at_once=10, per_s=5.0),
     Lane.REQUESTS: Budget(at_once=10, per_s=1.0),
     Lane.ERRANDS: Budget(at_once=5, per_s=1 / 60),
     Lane.OTHERS: Budget(at_once=20, per_s=2.0),
 }
-"""Of each user and name. People give a command a few times a minute, and fifty at once are what the broker may have
-kept of a minute of them. A feed asks for what it misses at most once a second. A command costs a write to disk of some
+"""Of each user and name. People give a command a few times a minute; ten at once are what the broker may have kept of
+that. All that is stored is published in its order, one after the other: a number, and the answers to others, would wait
+for the answers to more. A feed asks for what it misses at most once a second. A command costs a write to disk of some
 ms, and a row that stays.
 
 Of inspections, seals and questions for the program there are a few in a shift, and five at once let somebody correct
