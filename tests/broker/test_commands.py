@@ -235,6 +235,16 @@ async def test_not_yet_expired(bench: Bench) -> None:
     assert bench.requests.qsize() == 1
 
 
+async def test_who_is_outside_the_cabinet_must_say_until_when_it_is_wanted(bench: Bench) -> None:
+    """Others need not: the clock of a panel may be wrong, and its "rien va" must be heard."""
+    bench.intake._access = bench.intake._access._replace(must_expire=("direction",))
+    await bench.send("cmd/direction/suspend", GOOD)
+    assert 'it lacks "expires_at", which each command of "direction" must have' in await bench.refusal()
+    await bench.send("cmd/direction/suspend", GOOD | {"id": "c-2", "expires_at": "2023-11-14T22:13:21Z"})
+    await bench.send("cmd/chef-3/suspend", GOOD | {"id": "c-3"})
+    assert bench.requests.qsize() == 2
+
+
 async def test_it_expires_by_when_it_came(bench: Bench) -> None:
     """Not by when it was stored at last: a slow disk is not its sender's fault."""
     await bench.send("cmd/chef-3/open", GOOD | {"expires_at": "2023-11-14T22:13:15Z"}, came_utc_us=NOW - 6_000_000)

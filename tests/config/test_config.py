@@ -76,6 +76,14 @@ def test_a_name_that_has_a_role_already_gets_no_other(user: str) -> None:
     assert f"mqtt.users: gives {name} a role, which is the {user.partition('-')[0]} of this table already" in reported
 
 
+@pytest.mark.parametrize("user", ["dircetion", "auditor"])
+def test_commands_that_must_expire_are_those_of_somebody_who_gives_any(user: str) -> None:
+    both = with_line("mqtt", 'users = { panel-7 = "chef" }\nexpiry_required = ["direction", "panel-7"]')
+    assert parse(both).mqtt.expiry_required == ("direction", "panel-7")
+    (reported,) = problems(with_line("mqtt", f'expiry_required = ["direction", "{user}"]'))
+    assert f"mqtt.expiry_required: names {user}, who gives no command at this table; correct the name" in reported
+
+
 def test_a_coup_needs_as_many_laps_as_its_house_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     table = parse(GOOD).table
     asks_four = msgspec.structs.replace(table.profile, min_laps=4)

@@ -224,7 +224,7 @@ class CommandIntake:
                 record, id=payload.id, by=payload.by, reason=payload.reason, details=_details(payload)
             )
             self._access.check_sender(user, name)
-            self._check_expiry(name, payload, incoming.came_utc_us or now_utc_us)
+            self._check_expiry(user, name, payload, incoming.came_utc_us or now_utc_us)
             is_new = await self._note(record, now_utc_us)
         except RefusedError as refusal:
             self.counters["refused"] += 1
@@ -247,9 +247,15 @@ class CommandIntake:
             said_utc_us = self._said_utc_us(payload, now_utc_us)
             await self._table.say(_observation(user, name, payload), came_ns=incoming.came_ns, said_utc_us=said_utc_us)
 
-    def _check_expiry(self, name: str, payload: CommandPayload, came_utc_us: int) -> None:
-        """Raise RefusedError when it had expired at the moment from which it counts."""
+    def _check_expiry(self, user: str, name: str, payload: CommandPayload, came_utc_us: int) -> None:
+        """Raise RefusedError when it had expired at the moment from which it counts, or never does and has to."""
         if payload.expires_at is None:
+            if user in self._access.must_expire:
+                raise RefusedError(
+                    'it lacks "expires_at", which each command of "{user}" must have: its sender has to say until when '
+                    "it is wanted",
+                    user=user,
+                )
             return
         expires, still = payload.expires_at, self._table.standing_still()
         if still is None:

@@ -7,7 +7,7 @@ This is the only place where that stands. The broker's access list is made from 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -162,16 +162,19 @@ def may_answer_on(topic: str, root: str) -> bool:
 
 
 class TableAccess(NamedTuple):
-    """One table at the broker, and everybody whom it knows there."""
+    """One table at the broker, and everybody whom it knows there. Commands of `must_expire` need `expires_at`."""
 
     site: str
     table: str
     users: Mapping[str, Role]
+    must_expire: Collection[str] = ()
 
     @classmethod
-    def of(cls, site: str, table: str, more: Mapping[str, RoleName] = NOBODY_ELSE) -> TableAccess:
+    def of(
+        cls, site: str, table: str, more: Mapping[str, RoleName] = NOBODY_ELSE, must_expire: Collection[str] = ()
+    ) -> TableAccess:
         """A table whose configuration gives the users of `more` a role, besides those of all roles."""
-        return cls(site, table, users_at(table, more))
+        return cls(site, table, users_at(table, more), must_expire)
 
     @property
     def root(self) -> str:

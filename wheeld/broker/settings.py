@@ -24,7 +24,10 @@ _Users: TypeAlias = Annotated[
         extra={"parts": {"example": '{ panel-7 = "chef" }', "roles": ", ".join(get_args(RoleName))}},
     ),
 ]
-
+_Names: TypeAlias = Annotated[
+    tuple[Annotated[str, Meta(pattern=USER_PATTERN)], ...],
+    Meta(description=translatable("a list of names at the broker")),
+]
 
 PLAIN_PORT, TLS_PORT = 1883, 8883
 """Of MQTT without and with TLS, by its registration."""
@@ -125,6 +128,14 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
             extra={"left_out": "only the roles' own names"},
         ),
     ] = {}
+    expiry_required: Annotated[
+        _Names,
+        Meta(
+            title="users whose commands are refused without `expires_at`: those outside the cabinet, behind a bridge",
+            examples=[["direction"]],
+            extra={"left_out": "nobody's"},
+        ),
+    ] = ()
     settlement_ack: Annotated[
         bool,
         Meta(

@@ -216,7 +216,8 @@ def _port(mqtt: MqttSettings) -> Iterator[Problem]:
 
 
 def _users(config: Config) -> Iterator[Problem]:
-    """A name that has its role already must not get another: the access list and the wheel would differ on it."""
+    """A name that has its role already must not get another: the access list and the wheel would differ on it. One that
+    is mistyped among those whose commands must expire would leave somebody out."""
     known = users_at(config.table.table, {})
     for user in config.mqtt.users:
         if user in known:
@@ -225,3 +226,8 @@ def _users(config: Config) -> Iterator[Problem]:
                 {"user": user, "role": known[user].name},
             )
             yield Problem("mqtt.users", what)
+    commanding = {user for user, role in users_at(config.table.table, config.mqtt.users).items() if role.commands}
+    for user in config.mqtt.expiry_required:
+        if user not in commanding:
+            what = Text("names {user}, who gives no command at this table; correct the name", {"user": user})
+            yield Problem("mqtt.expiry_required", what)

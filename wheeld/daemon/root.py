@@ -150,7 +150,8 @@ class Daemon:
         gap: StoredAdoption | None = None,
         configuration_digest: str | None = None,
     ) -> None:
-        self._access = TableAccess.of(config.table.site, config.table.table, config.mqtt.users)
+        mqtt = config.mqtt
+        self._access = TableAccess.of(config.table.site, config.table.table, mqtt.users, mqtt.expiry_required)
         self._catalogue = config.table.catalogue
         self._program = Program()
         self._journal, self._clock = journal, clock
