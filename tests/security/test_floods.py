@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -140,10 +141,16 @@ class Playing(NamedTuple):
 
 @pytest.fixture
 async def playing(tmp_path: Path) -> AsyncIterator[Playing]:
+    async with playing_in(tmp_path) as at:
+        yield at
+
+
+@asynccontextmanager
+async def playing_in(tmp_path: Path, **mqtt: Any) -> AsyncIterator[Playing]:
+    """A table with its broker; `mqtt` has more keys of that section."""
     house = Authority(tmp_path)
     own = house.issue("wheel-wheel-1")
-    mqtt: dict[str, Any] = {"ca_file": own.ca_file, "cert_file": own.cert_file, "key_file": own.key_file}
-    mqtt[f"users.{CHEF}"] = "chef"
+    mqtt |= {"ca_file": own.ca_file, "cert_file": own.cert_file, "key_file": own.key_file, f"users.{CHEF}": "chef"}
     with system_root() as root, ShippedBroker(root, house, tables=[TABLE]) as broker, busy():
         port, page = broker.port, house.issue("page-wheel-1").context()
         async with (
@@ -282,3 +289,25 @@ async def test_a_flood_keeps_nobody_waiting(playing: Playing, per_s: int, capsys
     caused = [log for log in daemon.logs[said:] if str(log["event"]).startswith(CAUSED)]
     ats_s = [datetime.fromisoformat(str(log["at"])).timestamp() for log in caused]
     assert all(later - at >= 0.9 for at, later in pairwise(ats_s)), caused
+
+
+async def test_a_wheel_that_was_thrown_off_meets_the_flood_once(tmp_path: Path) -> None:
+    """It stands still in a flood until the broker ends its connection. Back, it takes what has waited, and stays.
+
+    At a rate of which the broker holds all meanwhile: what is more displaces what others say, too.
+    """
+    async with playing_in(tmp_path, keepalive_s=2) as at:
+        flooding = asyncio.create_task(flooded(at.broker, Flood("direction", "cmd/direction/resume", "word"), 2_000))
+        at.daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            await until(lambda: "wheel-wheel-1 has exceeded timeout" in at.broker.said, lambda: at.broker.said[-500:])
+        finally:
+            at.daemon.process.send_signal(signal.SIGCONT)
+        said = len(at.daemon.logs)
+        await asyncio.gather(flooding, at.chef.say(COMMANDS, FLOOD_S))
+        await until(lambda: not at.chef.unanswered, lambda: at.chef.unanswered)
+        events = [log["event"] for log in at.daemon.logs[said:]]
+        assert [event for event in events if event in ("broker.unreachable", "broker.connected")] == [
+            "broker.unreachable",
+            "broker.connected",
+        ]
