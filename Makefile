@@ -1,5 +1,5 @@
 # Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
-# that are missing (python3-venv; for the tests mosquitto and gcc; for test-consumers Node, a JDK and mosquitto-clients; for
+# that are missing (python3-venv; mosquitto; for the tests gcc; for test-consumers Node, a JDK and mosquitto-clients; for
 # test-pages chromium), and those only where apt-get and the right to use it exist.
 PYTHON ?= python3
 VENV   := .venv
@@ -82,7 +82,7 @@ need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it an
 .NOTPARALLEL:
 .PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
-demo: $(VENV)/demo.stamp  ## broker, simulated wheel, daemon, its pages and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
+demo: $(VENV)/demo.stamp mosquitto  ## broker, simulated wheel, daemon, its pages and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
 
 test: lint types tests  ## everything the tests need, then the tests

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aiomqtt
 
@@ -24,7 +24,7 @@ from hw_sim import run as pace
 from hw_sim.bench.ledger import Ledger
 from hw_sim.bench.play import Play
 from hw_sim.board import SimBoard
-from hw_sim.broker import Broker, Wanted, broker
+from hw_sim.broker import Broker, broker
 from hw_sim.child import Child, DemoError, child, free_port, listens
 from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import named, repeatable
@@ -103,7 +103,6 @@ def add_options(parser: argparse.ArgumentParser, *, speed: float, state: Path) -
         default=language_here(),
         help="of what people read (default: the locale's, else en)",
     )
-    parser.add_argument("--broker", choices=get_args(Wanted), default="auto", help="auto: mosquitto if it is installed")
     parser.add_argument(
         "--no-browser", action="store_true", help="open no browser (without a terminal and a display none is opened)"
     )
@@ -158,7 +157,6 @@ class Demo:
         self._state: Path = args.state
         self._speed: float = args.speed
         self._coups: int = args.coups
-        self._broker: Wanted = args.broker
         self._may_open: bool = not args.no_browser
         self.seed: int = secrets.randbelow(1_000_000) if args.seed is None else args.seed
         self._language: Language = args.language
@@ -180,7 +178,7 @@ class Demo:
         _end_at_a_signal()
         try:
             with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.subscriber) as self._view:
-                async with broker(self._broker, Path(name)) as served:
+                async with broker(Path(name)) as served:
                     await self._run_parts(served, Path(name))
         except asyncio.CancelledError:
             pass  # a signal is the ordinary end of a demo
@@ -252,7 +250,7 @@ class Demo:
             language=self._language,
         )
         rest = ["[journal]", 'path = "journal.sqlite"', "", "[monitor]", f'socket = "{monitor}"', ""]
-        mqtt = ["[mqtt]", 'host = "127.0.0.1"', f"port = {served.port}", f'protocol = "{served.protocol}"', ""]
+        mqtt = ["[mqtt]", 'host = "127.0.0.1"', f"port = {served.port}", ""]
         return "\n".join([wheel, *rest, *mqtt])
 
     async def _listen(self, client: aiomqtt.Client) -> None:

@@ -35,6 +35,6 @@ def test_the_production_distribution_needs_nothing_of_the_simulator() -> None:
     assert not {"demo", "campaign"} & set(project["optional-dependencies"])
     extras = project["optional-dependencies"]
     everything = [*project["dependencies"], *(name for some in extras.values() for name in some)]
-    assert not [name for name in everything if name.startswith(("wheeld-sim", "amqtt", "rich"))]
+    assert not [name for name in everything if name.startswith(("wheeld-sim", "aiomqtt", "rich"))]
     draws = ("matplotlib", "numpy", "scipy>")
     assert [name for name in everything if name.startswith(draws)] == extras["report"]

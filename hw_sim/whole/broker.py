@@ -104,6 +104,12 @@ class SimBroker:
             if self._session.hears(topic):
                 self._deliver(client, Delivery(topic, payload, retained=True))
 
+    def unsubscribe(self, client: Client, topics: set[str], *, taken: Callable[[], None]) -> None:
+        """Deliver these no longer; `taken` is called when the confirmation has come back."""
+        if self._session is not None and self._session.client is client:
+            self._session.topics -= topics
+        self.ask(client, taken)
+
     def confirm(self, client: Client, delivery: Delivery) -> None:
         """The client has it."""
 

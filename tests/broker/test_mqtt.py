@@ -12,11 +12,8 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
-from paho.mqtt.packettypes import PacketTypes
-from paho.mqtt.reasoncodes import ReasonCode
 from structlog.testing import capture_logs
 
 from tests.broker.mqtt_bench import (
@@ -34,8 +31,8 @@ from tests.broker.world import settle
 from tests.mosquitto import Mosquitto, free_port
 from wheeld.broker.lanes import BUDGETS, REFUSED_PER_NAME, Lane
 from wheeld.broker.mqtt import HEAR_S_MAX, RETRY_FIRST_S, RETRY_MAX_S, SESSION_S, STABLE_S, MqttConnection
-from wheeld.broker.mqtt_client import MqttClient
-from wheeld.broker.mqtt_session import EndKind, MqttSession
+from wheeld.mqtt.client import MqttClient
+from wheeld.mqtt.session import MqttError
 from wheeld.ports import ConnectionLostError, Publication, PublishRefusedError
 
 
@@ -127,15 +124,14 @@ async def test_a_stop_while_the_connection_is_being_made(broker: Mosquitto) -> N
         await observer.until("availability", state="online")
 
 
-@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
-async def test_password_file_read_at_each_attempt(tmp_path: Path, protocol: str) -> None:
+async def test_password_file_read_at_each_attempt(tmp_path: Path) -> None:
     passwords, ours = tmp_path / "passwords", tmp_path / "ours"
     passwords.write_text("wheel:good\n")
     tool = ["mosquitto_passwd", "-U", str(passwords)]
     subprocess.run(tool, check=True)  # noqa: ASYNC221
     passwords.chmod(0o644)
     with Mosquitto(tmp_path, f"password_file {passwords}", "allow_anonymous false") as broker:
-        wanted = settings(broker.port, username="wheel", password_file=ours, protocol=protocol)
+        wanted = settings(broker.port, username="wheel", password_file=ours)
         with capture_logs() as logs:
             async with connecting(wanted) as (connection, clock):
                 await clock.waiting()
@@ -171,11 +167,10 @@ async def test_tls(tmp_path: Path) -> None:
 # --- publishing --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
-async def test_publishes_and_receives(broker: Mosquitto, protocol: str) -> None:
+async def test_publishes_and_receives(broker: Mosquitto) -> None:
     async with (
         observing(broker) as observer,
-        connecting(settings(broker.port, protocol=protocol)) as (connection, _),
+        connecting(settings(broker.port)) as (connection, _),
     ):
         session = await session_of(connection)
         for qos in (0, 1):
@@ -184,7 +179,7 @@ async def test_publishes_and_receives(broker: Mosquitto, protocol: str) -> None:
         first = await observer.until("result", qos=0)
         second = await observer.until("result", qos=1)
         assert (first.qos, second.qos) == (0, 1)
-        assert getattr(second.properties, "CorrelationData", None) == (b"\x07" if protocol == "5" else None)
+        assert getattr(second.properties, "CorrelationData", None) == b"\x07"
         await observer.send("cmd/chef-3/open", {"id": "1"})
         await observer.send("ack", {"seq": 4})
         arrived = await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)
@@ -225,8 +220,8 @@ async def test_a_broker_killed_while_it_should_confirm(broker: Mosquitto) -> Non
 async def test_a_broker_that_takes_and_does_not_confirm(broker: Mosquitto) -> None:
     async with connecting(settings(broker.port)) as (connection, clock):
         session = await session_of(connection)
-        assert connection._status.session is not None
-        connection._status.session.client.timeout = 0.1  # connecting may take longer on a loaded machine
+        assert connection._client is not None
+        connection._client._timeout_s = 0.1  # connecting may take longer on a loaded machine
         broker.pause()
         publication = Publication(topic=ROOT + "result", payload=b"{}")
         with capture_logs() as logs:
@@ -240,26 +235,6 @@ async def test_a_broker_that_takes_and_does_not_confirm(broker: Mosquitto) -> No
         again = await session_of(connection)
         await connection.publish(publication, session=again)
         assert again == session + 1
-
-
-async def test_a_socket_closed_under_the_library_is_a_lost_connection(
-    broker: Mosquitto, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """paho asks the event loop to watch a descriptor that is gone, and lets its ValueError through."""
-
-    async def closed(*_: object, **__: object) -> None:
-        raise ValueError("Invalid file descriptor: -1")
-
-    async with connecting(settings(broker.port)) as (connection, clock):
-        session = await session_of(connection)
-        with monkeypatch.context() as patch:
-            patch.setattr(MqttClient, "publish", closed)
-            with pytest.raises(ConnectionLostError, match="Invalid file descriptor"):
-                await connection.publish(Publication(topic=ROOT + "notice", payload=b"{}"), session=session)
-            await clock.waiting()
-        clock.go()
-        async with asyncio.timeout(PATIENCE_S):
-            await connection.connected()
 
 
 async def test_a_publication_that_the_access_list_refuses(tmp_path: Path) -> None:
@@ -280,28 +255,26 @@ async def test_a_publication_that_the_access_list_refuses(tmp_path: Path) -> Non
             assert "result: Not authorized" in str(outcomes[1])
 
 
-async def test_a_refused_subscription_is_logged() -> None:
+async def test_a_refused_subscription_is_logged(broker: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
     """mosquitto's own access lists accept every subscription; other brokers' do not."""
 
-    class Refusing:
-        async def subscribe(self, topics: object) -> list[ReasonCode]:
-            return [
-                ReasonCode(PacketTypes.SUBACK, aName="Not authorized"),
-                ReasonCode(PacketTypes.SUBACK, aName="Granted QoS 1"),
-            ]
+    async def subscribe(self: MqttClient, *topics: str) -> dict[str, str]:
+        return {topic: "Not authorized" for topic in topics if topic.endswith("ack")}
 
+    monkeypatch.setattr(MqttClient, "subscribe", subscribe)
     with capture_logs() as logs:
-        await MqttSession(1, cast("Any", Refusing()), root=ROOT, is_mqtt_5=True, counters={}).subscribe()
-    assert [(log["event"], log["topic"]) for log in logs] == [("subscription.refused", ROOT + "ack")]
+        async with connecting(settings(broker.port)) as (connection, _):
+            await session_of(connection)
+    refused = [(log["topic"], log["answer"]) for log in logs if log["event"] == "subscription.refused"]
+    assert refused == [(ROOT + "ack", "Not authorized")]
 
 
-@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
-async def test_a_flood_is_dropped_and_counted(broker: Mosquitto, protocol: str) -> None:
+async def test_a_flood_is_dropped_and_counted(broker: Mosquitto) -> None:
     """Nothing of it is decoded, all of it is confirmed, and another command comes through."""
     budget, refused = BUDGETS[Lane.WORDS].at_once, REFUSED_PER_NAME.at_once
     async with (
         observing(broker) as observer,
-        connecting(settings(broker.port, protocol=protocol)) as (connection, _),
+        connecting(settings(broker.port)) as (connection, _),
     ):
         session = await session_of(connection)
         with capture_logs() as logs:
@@ -373,17 +346,13 @@ async def test_the_last_will_of_a_killed_daemon(broker: Mosquitto) -> None:
 
 async def lose(connection: MqttConnection) -> None:
     """The connection ends, as after a stall that was longer than the keep-alive."""
-    session = connection._status.session
-    assert session is not None
-    session.end(EndKind.LOST, "a test")
+    assert connection._client is not None
+    await connection._client.close()
 
 
-@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
 @pytest.mark.parametrize(("gone_s", "kept"), [(SESSION_S - 1, True), (SESSION_S + 1, False)])
-async def test_the_broker_keeps_commands_for_a_minute(
-    broker: Mosquitto, protocol: str, gone_s: int, *, kept: bool
-) -> None:
-    async with connecting(settings(broker.port, protocol=protocol)) as (connection, clock), observing(broker) as sender:
+async def test_the_broker_keeps_commands_for_a_minute(broker: Mosquitto, gone_s: int, *, kept: bool) -> None:
+    async with connecting(settings(broker.port)) as (connection, clock), observing(broker) as sender:
         await session_of(connection)
         await lose(connection)
         await clock.waiting()
@@ -396,13 +365,12 @@ async def test_the_broker_keeps_commands_for_a_minute(
         assert leaves == [*(["cmd/chef-3/rien_va"] * kept), "cmd/chef-3/open"]
 
 
-@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
-async def test_what_another_run_was_told_is_not_heard(broker: Mosquitto, protocol: str) -> None:
+async def test_what_another_run_was_told_is_not_heard(broker: Mosquitto) -> None:
     async with observing(broker) as sender:
-        async with connecting(settings(broker.port, protocol=protocol)) as (connection, _):
+        async with connecting(settings(broker.port)) as (connection, _):
             await session_of(connection)
         await sender.send("cmd/chef-3/open", {"id": "in between"})
-        async with connecting(settings(broker.port, protocol=protocol)) as (connection, _):
+        async with connecting(settings(broker.port)) as (connection, _):
             await session_of(connection)
             await sender.send("cmd/chef-3/close", {"id": "later"})
             assert (await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)).leaf == "cmd/chef-3/close"
@@ -438,6 +406,21 @@ async def test_hearing_waits_for_a_connection_that_failed_since_then(broker: Mos
         clock.go()
         await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)
         connection.inbox.task_done()
+        await asyncio.wait_for(hearing, PATIENCE_S)
+
+
+async def test_hearing_that_begins_as_the_connection_ends_waits_for_the_next_one(broker: Mosquitto) -> None:
+    """A connection is over before `run` knows of it; who then asks again at once must not keep it from knowing."""
+    async with connecting(settings(broker.port)) as (connection, clock):
+        await session_of(connection)
+        assert connection._client is not None
+        connection._client._end(MqttError("a test"))
+        hearing = asyncio.create_task(connection.hear(0))
+        while await clock.waiting() == HEAR_S_MAX:
+            pass
+        clock.go()
+        clock.go()
+        assert await session_of(connection) == 2
         await asyncio.wait_for(hearing, PATIENCE_S)
 
 

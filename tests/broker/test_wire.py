@@ -138,7 +138,7 @@ async def test_with_settlement_nothing_is_lost_even_by_a_broker_that_forgets(tmp
 
 @pytest.mark.parametrize("retain", [False, True])
 async def test_no_property_keeps_a_command_from_being_read(tmp_path: Path, broker: Mosquitto, *, retain: bool) -> None:
-    """MQTT allows U+FEFF; paho's reader ends the connection over it, and the broker would send it again."""
+    """MQTT allows U+FEFF. A reader that ends the connection over it meets it again in the next one."""
     strange = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
     strange.UserProperty = ("x", "\ufeff")
     strange.ContentType = "\ufeff"

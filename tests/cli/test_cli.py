@@ -271,7 +271,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "a coup whose laps are suggested and not proven waits for the chef to confirm it, or to declare it null",
         f"journal: {tmp_path}/journal.sqlite",
         "evidence is kept up to 4 000 000 000 bytes",
-        "broker: 127.0.0.1:1883 anonymously, without TLS, MQTT 5",
+        "broker: 127.0.0.1:1883 anonymously, without TLS",
         "topics: wheel/v1/campione/campione-03/…",
         "a message is owed until the broker has confirmed it",
         "log: info and above, JSON lines on standard error",
@@ -297,8 +297,7 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
         .replace("[sensors]", '[sensors]\nboard_serial = "B-7"\nconfig_hash = "0123456789abcdef"')
         .replace(
             "[mqtt]",
-            f'[mqtt]\nusername = "w"\nca_file = "{authority}"\nprotocol = "3.1.1"\n'
-            'settlement_ack = true\nusers = { p7 = "chef" }',
+            f'[mqtt]\nusername = "w"\nca_file = "{authority}"\nsettlement_ack = true\nusers = {{ p7 = "chef" }}',
         )
     )
     assert main(["check-config", str(write(tmp_path, text))]) == Exit.OK
@@ -310,7 +309,7 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
         "last number: 17, for a journal that is still empty",
         "wheel: fair, the rotor turns counter-clockwise only",
         "only the board with serial number B-7 and configuration hash 0123456789abcdef",
-        "as w, with TLS, MQTT 3.1.1",
+        "as w, with TLS",
         "owed until the settlement core acknowledges it",
         "p7 at the broker: chef",
     ):

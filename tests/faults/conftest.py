@@ -56,8 +56,8 @@ SIZES = {
     "file calls of each kind": Size(20, 100, ALL),
     # Every so many-th.
     "file calls of a broken journal": Size(8, 4, 1),
-    # Of each protocol; twice a hundred are promised. They take half a second each on any machine.
-    "outages": Size(6, 25, 100),
+    # Two hundred are promised. They take half a second each on any machine.
+    "outages": Size(12, 50, 200),
     # Each costs a coup in real time.
     "outages of a daemon": Size(1, 3, 8),
     # Every other one waits for a time-out. With two there is one of either kind.

@@ -40,12 +40,12 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
 
 @asynccontextmanager
 async def a_wheel_by_wire(
-    broker: Mosquitto, tmp_path: Path, protocol: str = "5", *, settlement_ack: bool = True
+    broker: Mosquitto, tmp_path: Path, *, settlement_ack: bool = True
 ) -> AsyncIterator[tuple[Wheel, Wire, Settlement]]:
     """The wheel's connection uses the wire, the settlement core's does not; at the end everything has to be settled."""
     settlement = Settlement(broker.port)
     async with wire_to(broker.port) as wire, settling(settlement):
-        mqtt = {"publish_timeout_s": TIMEOUT_S, "protocol": protocol, "settlement_ack": settlement_ack}
+        mqtt = {"publish_timeout_s": TIMEOUT_S, "settlement_ack": settlement_ack}
         async with turning(wire.port, tmp_path / "journal", **mqtt) as wheel:
             yield wheel, wire, settlement
             wire.up = wire.down = lambda _: True
@@ -169,14 +169,13 @@ async def test_a_connection_that_ends_in_its_greeting_is_left_at_once(broker: Mo
 # --- confirmations and acks lost ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
 async def test_after_lost_confirmations_every_message_is_stored_once(
-    broker: Mosquitto, tmp_path: Path, protocol: str, how_many: Callable[[str], int], seed: str
+    broker: Mosquitto, tmp_path: Path, how_many: Callable[[str], int], seed: str
 ) -> None:
     """The wire ends at a confirmation, as if the broker had died after it took the message. The message comes twice and
     is stored once."""
-    rng, lost, count = random.Random(f"puback {seed} {protocol}"), 0, how_many("confirmations lost")
-    async with a_wheel_by_wire(broker, tmp_path, protocol) as (wheel, wire, settlement):
+    rng, lost, count = random.Random(f"puback {seed}"), 0, how_many("confirmations lost")
+    async with a_wheel_by_wire(broker, tmp_path) as (wheel, wire, settlement):
 
         def cut_at_some(packet: Packet) -> bool:
             nonlocal lost
@@ -187,7 +186,7 @@ async def test_after_lost_confirmations_every_message_is_stored_once(
             return True
 
         wire.down = cut_at_some
-        await store_coups(wheel, f"{seed} {protocol}", how_many("coups while confirmations are lost"))
+        await store_coups(wheel, seed, how_many("coups while confirmations are lost"))
         await settlement.until(len(wheel.sequenced))
         assert lost == count, f"seed {seed}"
         assert settlement.counters["repeats"] > 0, f"seed {seed}: nothing came twice, so nothing was tried"
@@ -349,7 +348,7 @@ async def test_two_daemons_with_one_client_id_reconnect_ever_more_slowly_and_los
 async def test_a_stop_is_never_lost(
     broker: Mosquitto, tmp_path: Path, how_many: Callable[[str], int], seed: str, counted: Callable[[str], None]
 ) -> None:
-    """It is cancelled at random moments under load: `wait_for` of Python 3.11, in aiomqtt, may lose a cancellation."""
+    """It is cancelled at random moments under load."""
     rng, worst_s, stops = random.Random(f"stops {seed}"), 0.0, how_many("stops under load")
     script = coups(seed, 1_000)
     async with wire_to(broker.port) as wire:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.faults.broker_bench import PATIENCE_S, Settlement, check, settling, turning, until
+from tests.faults.broker_bench import Settlement, check, settling, turning, until
 from tests.faults.broker_coups import ROOT, coups
 from tests.feed.wheel import Wheel as Forger
 from tests.security.authority import Authority
@@ -42,34 +41,7 @@ def files(broker: ShippedBroker, name: str) -> dict[str, Any]:
     return {"ca_file": own.ca_file, "cert_file": own.cert_file, "key_file": own.key_file}
 
 
-async def test_a_denied_result_is_missed_at_the_feed_and_comes_when_it_is_allowed(
-    broker: ShippedBroker, tmp_path: Path, seed: str
-) -> None:
-    """MQTT 3.1.1 has no refusal: the broker confirms, and the wheel cannot know. The debt stays open."""
-    access(broker, RESULT, DENIED)
-    warnings = list[str]()
-    settlement = Settlement(broker.port, warnings.append, **files(broker, "settlement"))
-    wheels = {**files(broker, "wheel-campione-03"), "protocol": "3.1.1"}
-    async with settling(settlement), turning(broker.port, tmp_path / "journal", **wheels) as wheel:
-        await asyncio.wait_for(wheel.connection.connected(), PATIENCE_S)
-        for step in coups(seed, 6):
-            await wheel.store(step)
-        first = next(n for n, payload in enumerate(wheel.sequenced) if b'"schema":"result/1"' in payload)
-        await until(lambda: any(f"seq {first + 1} to" in line for line in warnings))
-        await asyncio.sleep(0.3)
-        assert [message.payload for message in settlement.stored] == wheel.sequenced[:first], "it went on past the gap"
-        assert wheel.outbox.counters["refused"] == 0, "MQTT 3.1.1 has no refusal"
-        assert await wheel.outbox.depth() >= len(wheel.sequenced) - first
-        access(broker, DENIED, RESULT)
-        await settlement.until(len(wheel.sequenced))
-        await wheel.until_settled()
-    check(wheel.sequenced, settlement, f"seed {seed}")
-    assert settlement.refused == []
-
-
-async def test_over_mqtt_5_the_wheel_receives_the_refusal_and_waits(
-    broker: ShippedBroker, tmp_path: Path, seed: str
-) -> None:
+async def test_the_wheel_receives_the_refusal_and_waits(broker: ShippedBroker, tmp_path: Path, seed: str) -> None:
     access(broker, RESULT, DENIED)
     settlement = Settlement(broker.port, **files(broker, "settlement"))
     wheels = files(broker, "wheel-campione-03")

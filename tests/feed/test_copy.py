@@ -1,4 +1,4 @@
-"""The directory can be copied to a host that has nothing else of ours."""
+"""The feed can be copied to a host that has nothing else of ours."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import aiomqtt
+import mqtt5
 
 from tests.feed.wheel import ROOT, Wheel
 
-FEED = Path(__file__).parents[2] / "wheeld" / "feed"
-NEEDS = {*sys.stdlib_module_names, "aiomqtt"}
+WHEELD = Path(__file__).parents[2] / "wheeld"
+COPIED = ("feed", "mqtt")
+NEEDS = {*sys.stdlib_module_names, "mqtt5"}
 PROOF = """
 import sys
 class Nothing:
@@ -35,22 +36,23 @@ def imports(path: Path) -> set[str]:
 
 
 def test_it_imports_only_what_it_may() -> None:
-    files = sorted(FEED.rglob("*.py"))
+    files = sorted(path for name in COPIED for path in (WHEELD / name).rglob("*.py"))
     assert files
     wrong = [
         (path.name, name)
         for path in files
         for name in imports(path)
-        if name.partition(".")[0] not in NEEDS and not name.startswith("wheeld.feed")
+        if name.partition(".")[0] not in NEEDS and not name.startswith(("wheeld.feed", "wheeld.mqtt"))
     ]
     assert wrong == []
 
 
 def test_a_copy_of_it_works_alone(tmp_path: Path) -> None:
-    shutil.copytree(FEED, tmp_path / "wheeld" / "feed", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in COPIED:
+        shutil.copytree(WHEELD / name, tmp_path / "wheeld" / name, ignore=shutil.ignore_patterns("__pycache__"))
     payload = Wheel().say()[1].decode()
     # -S: no path files of site-packages, so that our own tree, installed for development, is not found.
     words = [sys.executable, "-S", "-c", PROOF, str(tmp_path), ROOT, payload]
-    path = f"{tmp_path}:{Path(aiomqtt.__file__).parents[1]}"
+    path = f"{tmp_path}:{Path(mqtt5.__file__).parents[1]}"
     found = subprocess.run(words, check=False, cwd=tmp_path, env={"PYTHONPATH": path}, capture_output=True, text=True)
     assert (found.stdout, found.stderr) == ("1\n", "")

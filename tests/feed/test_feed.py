@@ -471,7 +471,7 @@ async def test_a_broker_that_is_away_is_reported_once_and_found_again(world: Wor
 
 @in_virtual_time
 async def test_topics_that_the_broker_refuses_are_reported(world: World, reports: Reports) -> None:
-    world.grants = 0x80
+    world.grants = False
     async with feed_of(reports):
         await asyncio.sleep(1)
     assert reports == ["the broker's access list refuses result, void, table, reply"]

@@ -1,20 +1,23 @@
-"""Virtual time for a whole feed, and a broker in memory in the place of aiomqtt's: hours pass in milliseconds."""
+"""Virtual time for a whole feed, and a broker in memory in the place of a real one: hours pass in milliseconds."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable, Coroutine
-from typing import Any, Self
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
 
-import aiomqtt
+import mqtt5
 import pytest
 
 from tests.feed.broker import DishonestBroker
 from tests.feed.wheel import ROOT, Sent, Wheel
 from tests.virtual_loop import VirtualLoop
 from wheeld.feed import Feed, FeedError, FeedMessage
+from wheeld.mqtt.client import Take
+from wheeld.mqtt.session import MqttError
 
 TRAVEL_S = 0.01
 """From the wheel to the feed or back."""
@@ -38,14 +41,14 @@ class World:
         """Whether a question reaches the wheel: an access list that denies it looks like this."""
         self.loses_cancellation = False
         """Once, as wait_for of Python 3.11 does when the result comes at the same moment."""
-        self.grants = 1
+        self.grants = True
         self.questions: list[dict[str, Any]] = []
         self.acks: list[int] = []
         self.asked_as: list[str] = []
         self.connected = 0
         self._travelling: deque[list[Sent]] = deque()
         self._client: FakeClient | None = None
-        monkeypatch.setattr("wheeld.feed.connection.aiomqtt.Client", self._make)
+        monkeypatch.setattr("wheeld.feed.connection.connected", self._connected)
 
     def say(self, *leaves: str) -> None:
         for leaf in leaves or ("result",):
@@ -86,71 +89,48 @@ class World:
     def _arrive(self) -> None:
         for leaf, payload in self._travelling.popleft():
             if self._client is not None:
-                self._client.queue.put_nowait(
-                    aiomqtt.Message(f"{ROOT}/{leaf}", payload, qos=1, retain=False, mid=1, properties=None)
-                )
+                self._client.take(mqtt5.PublishPacket(f"{ROOT}/{leaf}", payload))
 
-    def _make(self, *args: Any, **kwargs: Any) -> FakeClient:
-        return FakeClient(self)
+    @asynccontextmanager
+    async def _connected(self, *_: Any, take: Take, **__: Any) -> AsyncIterator[FakeClient]:
+        await asyncio.sleep(TRAVEL_S)
+        client = FakeClient(self, take)
+        self.attach(client)
+        try:
+            yield client
+        finally:
+            client.end()
 
     def attach(self, client: FakeClient) -> None:
         if not self.is_up:
-            raise aiomqtt.MqttError("connection refused")
+            raise MqttError("connection refused")
         self.connected += 1
         self._client = client
 
 
 class FakeClient:
-    """As much of aiomqtt.Client as the feed uses; `messages` is itself."""
+    """As much of `wheeld.mqtt.client.MqttClient` as the feed uses."""
 
-    def __init__(self, world: World) -> None:
-        self.queue: asyncio.Queue[aiomqtt.Message | None] = asyncio.Queue()
-        self._world = world
-        self._is_over = False
-
-    @property
-    def messages(self) -> Self:
-        return self
-
-    async def __aenter__(self) -> Self:
-        await asyncio.sleep(TRAVEL_S)
-        self._world.attach(self)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._is_over = True
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> aiomqtt.Message:
-        message = await self.queue.get()
-        if message is None:
-            raise aiomqtt.MqttError("Disconnected during message iteration")
-        return message
-
-    def __len__(self) -> int:
-        return self.queue.qsize()
-
-    def __bool__(self) -> bool:
-        return True
+    def __init__(self, world: World, take: Take) -> None:
+        self.take, self._world = take, world
+        self.gone: asyncio.Future[MqttError] = asyncio.get_running_loop().create_future()
 
     def end(self) -> None:
-        self._is_over = True
-        self.queue.put_nowait(None)
+        if not self.gone.done():
+            self.gone.set_result(MqttError("the broker closed the connection"))
 
-    async def subscribe(self, topics: list[tuple[str, int]]) -> list[int]:
-        return [self._world.grants] * len(topics)
+    async def subscribe(self, *topics: str) -> dict[str, str]:
+        return {} if self._world.grants else dict.fromkeys(topics, "Not authorized")
 
-    async def publish(self, topic: str, payload: bytes, qos: int, retain: bool = False) -> None:
+    async def publish(self, topic: str, payload: bytes, retain: bool = False) -> None:
         try:
             await asyncio.sleep(TRAVEL_S)
         except asyncio.CancelledError:
             if not self._world.loses_cancellation:
                 raise
             self._world.loses_cancellation = False
-        if self._is_over:
-            raise aiomqtt.MqttError("Operation timed out")
+        if self.gone.done():
+            raise self.gone.result()
         self._world.published(topic, payload)
 
 

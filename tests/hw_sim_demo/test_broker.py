@@ -1,73 +1,63 @@
-"""Which broker is started, and the errors when there is none or it does not start."""
+"""The broker of the demo, and the errors when there is none or it does not start."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
 from hw_sim import broker, child
-from hw_sim.broker import Kind, choose
 from hw_sim.child import DemoError
+
+
+def stand_in(directory: Path, does: str) -> str:
+    """A program in the place of mosquitto."""
+    program = directory / "mosquitto"
+    program.write_text(f"#!/bin/sh\n{does}\n")
+    program.chmod(0o755)
+    return str(program)
 
 
 @pytest.fixture
 def programs(tmp_path: Path) -> str:
-    program = tmp_path / "mosquitto"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+    stand_in(tmp_path, "")
     return str(tmp_path)
 
 
-def test_mosquitto_where_it_is_installed(programs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     for uid, root in ((0, True), (1000, False)):
         monkeypatch.setattr(os, "geteuid", lambda uid=uid: uid)
-        kind = choose("auto", 1234, path=programs)
-        assert (kind.name, kind.command[0], kind.protocol) == ("mosquitto", f"{programs}/mosquitto", "5")
-        assert "listener 1234 127.0.0.1" in kind.configuration
-        assert ("user root" in kind.configuration) is root
-
-
-def test_python_where_it_is_not_or_where_that_is_asked_for(programs: str) -> None:
-    for kind in (choose("auto", 1234, path=""), choose("python", 1234, path=programs)):
-        assert (kind.name, kind.command[0], kind.protocol) == ("amqtt", sys.executable, "3.1.1")
-        assert json.loads(kind.configuration)["listeners"]["default"]["bind"] == "127.0.0.1:1234"
+        assert "listener 1234 127.0.0.1" in broker.configuration(1234)
+        assert ("user root" in broker.configuration(1234)) is root
 
 
 def test_the_systems_directories_are_searched_too(monkeypatch: pytest.MonkeyPatch, programs: str) -> None:
     monkeypatch.setattr(broker, "SYSTEM_PROGRAMS", (programs,))
     monkeypatch.delenv("PATH")
-    assert choose("mosquitto", 1).command[0].endswith("mosquitto")
+    assert broker.program().endswith("mosquitto")
 
 
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_named() -> None:
     with pytest.raises(DemoError, match="apt-get install mosquitto"):
-        choose("mosquitto", 1, path="")
-    monkeypatch.setattr(broker, "find_spec", lambda name: None)
-    with pytest.raises(DemoError, match=r"pip install '\./hw_sim\[demo\]' \(amqtt\)"):
-        choose("auto", 1, path="")
+        broker.program(path="")
 
 
 async def test_the_error_of_a_broker_that_does_not_start_has_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kind = Kind("mosquitto", ["/bin/sh", "-c", "echo no such user; exit 3"], "", "5")
-    monkeypatch.setattr(broker, "choose", lambda wanted, port: kind)
+    monkeypatch.setattr(broker, "program", lambda: stand_in(tmp_path, "echo no such user; exit 3"))
     with pytest.raises(DemoError, match=r"(?s)exit code 3.*no such user"):
-        async with broker.broker("auto", tmp_path):
+        async with broker.broker(tmp_path):
             raise AssertionError
 
 
 async def test_a_broker_that_never_listens_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = Kind("mosquitto", ["/bin/sh", "-c", "exec sleep 60"], "", "5")
-    monkeypatch.setattr(broker, "choose", lambda wanted, port: kind)
+    monkeypatch.setattr(broker, "program", lambda: stand_in(tmp_path, "exec sleep 60"))
     monkeypatch.setattr(child, "READY_S_MAX", 0.1)
     with pytest.raises(DemoError, match="did not listen on port"):
-        async with broker.broker("auto", tmp_path):
+        async with broker.broker(tmp_path):
             raise AssertionError
 
 

@@ -55,10 +55,10 @@ def test_the_first_scenarios_show_all_eight_causes_in_twelve_verdicts() -> None:
 
 def test_the_daemon_takes_the_configuration(tmp_path: Path) -> None:
     port = tmp_path / "board"
-    served: Broker = Broker(None, 1883, "3.1.1")  # type: ignore[arg-type]
+    served: Broker = Broker(None, 1883)  # type: ignore[arg-type]
     config = parse(made(tmp_path, "--speed", "5")._configuration(served, port, tmp_path / "monitor"))
     assert config.sensors is not None
-    assert (config.sensors.port, config.mqtt.protocol, config.table.last_number) == (str(port), "3.1.1", 17)
+    assert (config.sensors.port, config.table.last_number) == (str(port), 17)
     assert config.sensors.silence_s_max == 0.7
 
 
@@ -175,7 +175,7 @@ def test_a_signal_is_how_it_ends_and_a_second_one_does_not_disturb_that(
                     await asyncio.sleep(0)
                 cleared.append("up")
 
-    monkeypatch.setattr(demo, "broker", lambda wanted, directory: Forever())
+    monkeypatch.setattr(demo, "broker", lambda directory: Forever())
     monkeypatch.setattr(Forever, "__aexit__", lambda *_: None, raising=False)
     assert main(["demo", "--state", str(tmp_path)]) == 0
     assert cleared == ["up"]

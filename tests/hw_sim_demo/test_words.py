@@ -129,6 +129,6 @@ def test_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_table_and_tally_have_the_language(language: Language, end: str, tmp_path: Path) -> None:
     one = Demo(parser().parse_args(["demo", "--state", str(tmp_path), "--language", language]))
-    served: Broker = Broker(None, 1883, "5")  # type: ignore[arg-type]
+    served: Broker = Broker(None, 1883)  # type: ignore[arg-type]
     assert parse(one._configuration(served, tmp_path / "board", tmp_path / "monitor")).table.language == language
     assert any(end in line for line in one.tally())

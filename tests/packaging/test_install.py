@@ -103,12 +103,12 @@ def test_a_module_of_the_same_name_elsewhere_is_not_taken(machine: Machine) -> N
     for module, directory in (
         ("msgspec", "/tmp/evil"),
         ("msgspec", local),
-        ("aiomqtt", "/usr/lib/python3/dist-packages"),
+        ("mqtt5", "/usr/lib/python3/dist-packages"),
     ):
         machine.write(f"{directory}/{module}.py", "raise SystemExit('not ours')\n")
     for command in ("check-config", "run -c"):
         machine.shell(f"cd /tmp/evil; PYTHONPATH=/tmp/evil wheeld {command} /etc/wheeld/example.toml || [ $? = 78 ]")
-    machine.shell(f"rm /tmp/evil/msgspec.py {local}/msgspec.py /usr/lib/python3/dist-packages/aiomqtt.py")
+    machine.shell(f"rm /tmp/evil/msgspec.py {local}/msgspec.py /usr/lib/python3/dist-packages/mqtt5.py")
 
 
 def test_debian_has_what_its_list_says(machine: Machine) -> None:

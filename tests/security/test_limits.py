@@ -14,7 +14,7 @@ from tests.broker.test_commands import GOOD, Bench, bench
 from tests.mosquitto import Mosquitto
 from wheeld.broker.commands import CORRELATION_BYTES_MAX
 from wheeld.broker.lanes import COMMAND_BYTES_MAX
-from wheeld.broker.mqtt_client import PACKET_BYTES_MAX
+from wheeld.broker.login import PACKET_BYTES_MAX
 
 __all__ = ["bench"]
 
@@ -87,16 +87,14 @@ async def test_a_correlation_is_stored_up_to_its_limit(bench: Bench, size: int) 
     assert owed.correlation == (b"x" * size if size == CORRELATION_BYTES_MAX else None)
 
 
-@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
-async def test_a_packet_larger_than_anything_we_read(tmp_path: Path, protocol: str) -> None:
-    """MQTT 5 lets the broker keep it; a client of 3.1.1 gets it, and must not queue a thousand of them."""
+async def test_a_packet_larger_than_anything_we_read(tmp_path: Path) -> None:
+    """The broker knows our limit, and keeps it."""
     with Mosquitto(tmp_path) as broker, capture_logs() as logs:
-        async with observing(broker) as observer, connecting(settings(broker.port, protocol=protocol)) as (ours, _):
+        async with observing(broker) as observer, connecting(settings(broker.port)) as (ours, _):
             await session_of(ours)
             await observer.client.publish(ROOT + "cmd/chef-3/open", b"x" * (PACKET_BYTES_MAX + 1), qos=1)
             await observer.send("cmd/chef-3/open", GOOD)
             arrived = await asyncio.wait_for(ours.inbox.get(), 30)
     assert arrived.payload == msgspec.json.encode(GOOD)
-    dropped = [log["event"] for log in logs if log["log_level"] == "error"]
-    assert dropped == ([] if protocol == "5" else ["message.oversized"])
-    assert ours.counters["oversized"] == len(dropped)
+    assert [log["event"] for log in logs if log["log_level"] == "error"] == []
+    assert ours.counters["connections"] == 1

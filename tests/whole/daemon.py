@@ -1,7 +1,7 @@
 """The real daemon in a simulated house, in one process and on virtual time.
 
 Real: `wheeld.daemon.root` and all that it builds, down to the bytes of the line and the SQLite file. Replaced: clocks,
-the serial port, the MQTT library's client, systemd's socket, the journal's thread, the thread that reads the program's
+the serial port, the MQTT client, systemd's socket, the journal's thread, the thread that reads the program's
 files, and the sources of chance.
 """
 
@@ -13,9 +13,9 @@ import shutil
 import signal
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Callable, Iterator, MutableMapping
 from concurrent.futures import Executor, Future
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from types import SimpleNamespace
 from typing import Any, NoReturn, Self, cast
 from unittest import mock
 
-import aiomqtt
+import mqtt5
 import structlog
 
 import wheeld.broker.mqtt
@@ -40,14 +40,14 @@ from hw_sim.whole.computer import WATCHDOG_S
 from hw_sim.whole.house import FIRST_NUMBER, House
 from hw_sim.whole.plan import HEADS, HEADS_ALONE, LAYOUTS, WIRED, Source
 from tests.virtual_loop import VirtualLoop
-from wheeld.broker.mqtt_client import Listener
-from wheeld.broker.packets import Published
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.exits import Exit
 from wheeld.journal.rows import JournalError
 from wheeld.journal.writer import JournalWriter
+from wheeld.mqtt.client import Take
+from wheeld.mqtt.session import MqttError
 from wheeld.ports import LinkClosedError
 from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
@@ -255,60 +255,66 @@ class HouseLink:
 
 
 class HouseClient:
-    """As much of `wheeld.broker.mqtt_client.MqttClient` as a session uses.
+    """As much of `wheeld.mqtt.client.MqttClient` as the daemon uses.
 
     What comes waits in the socket until the event loop reads it, so a daemon that stands still has not confirmed it.
     """
 
-    refusal: str | None = None
     heard_ns = 0
 
-    def __init__(
-        self,
-        life: Life,
-        settings: MqttSettings,
-        will: aiomqtt.Will,
-        *,
-        listener: Listener,
-        session_s: int,
-        resumes: bool,
-    ) -> None:
-        self._listener = listener
-        self._life, self._broker = life, life.house.broker
+    def __init__(self, life: Life, settings: MqttSettings, *, take: Take, will: mqtt5.Will) -> None:
+        self._take, self._life, self._broker = take, life, life.house.broker
         self._timeout_s = settings.publish_timeout_s
-        self._session_s, self._resumes = session_s, resumes
         self._loop = asyncio.get_running_loop()
         self.gone = self._loop.create_future()
         self._client = Client(
             partial(self._in_socket, self._read),
             partial(self._in_socket, self._end),
-            will=(str(will.topic), cast("bytes", will.payload)),
+            will=(will.topic, cast("bytes", will.payload)),
         )
 
-    async def __aenter__(self) -> Self:
+    @asynccontextmanager
+    async def connected(self, *, session_s: float, resumes: bool) -> AsyncIterator[Self]:
         await asyncio.sleep(0.005)
         try:
-            self._broker.connect(self._client, keeps_s=self._session_s, resumes=self._resumes)
+            self._broker.connect(self._client, keeps_s=session_s, resumes=resumes)
         except BrokerAwayError:
-            raise aiomqtt.MqttError("connection refused") from None
+            raise MqttError("Connection refused") from None
         self._hear()
-        return self
+        try:
+            yield self
+        finally:
+            if not self._life.is_dead:
+                self._end()
+                self._broker.leave(self._client)
 
-    async def __aexit__(self, *_: object) -> None:
-        if not self._life.is_dead:
-            self._end()
-            self._broker.leave(self._client)
-
-    async def subscribe(self, topics: Iterable[tuple[str, object]]) -> list[int]:
-        wanted = {topic for topic, _ in topics}
+    async def subscribe(self, *topics: str) -> dict[str, str]:
         self._check()
-        self._broker.subscribe(self._client, wanted)
-        return [1] * len(wanted)
+        self._broker.subscribe(self._client, set(topics))
+        return {}
+
+    async def unsubscribe(self, *topics: str) -> None:
+        self._check()
+        await self._confirmed(partial(self._broker.unsubscribe, self._client, set(topics)), self._timeout_s)
 
     async def publish(
-        self, topic: str, payload: bytes, *, qos: int, retain: bool, properties: object = None, **more: float
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        qos: int = 1,
+        retain: bool = False,
+        correlation: bytes | None = None,
+        timeout_s: float | None = None,
     ) -> None:
         self._check()
+        send = partial(self._broker.send, self._client, topic, payload, retain=retain)
+        if qos:
+            await self._confirmed(send, self._timeout_s if timeout_s is None else timeout_s)
+        else:
+            send(taken=partial(self._in_socket, self._hear))
+
+    async def _confirmed(self, send: Callable[..., None], timeout_s: float) -> None:
         taken = self._loop.create_future()
 
         def confirm() -> None:
@@ -316,13 +322,11 @@ class HouseClient:
             if not taken.done():
                 taken.set_result(None)
 
-        self._broker.send(self._client, topic, payload, retain=retain, taken=partial(self._in_socket, confirm))
-        if qos:
-            await asyncio.wait(
-                {taken, self.gone}, timeout=more.get("timeout", self._timeout_s), return_when="FIRST_COMPLETED"
-            )
-            if not taken.done():
-                raise aiomqtt.MqttError("Operation timed out")
+        send(taken=partial(self._in_socket, confirm))
+        await asyncio.wait({taken, self.gone}, timeout=timeout_s, return_when="FIRST_COMPLETED")
+        if not taken.done():
+            self._end("timed out")
+            self._check()
 
     def ask(self) -> None:
         if not self.gone.done():
@@ -332,8 +336,10 @@ class HouseClient:
         self.heard_ns = self._life.house.computer.monotonic_ns()
 
     def _check(self) -> None:
-        if self._life.is_dead or self.gone.done():
-            raise aiomqtt.MqttError("not connected")
+        if self.gone.done():
+            raise self.gone.result()
+        if self._life.is_dead:
+            raise MqttError("not connected")
 
     def _in_socket(self, read: Callable[..., None], *what: Any) -> None:
         if not self._life.is_dead:
@@ -342,12 +348,12 @@ class HouseClient:
     def _read(self, came: Delivery) -> None:
         if self.gone.done():
             return
-        self._listener.take(Published(came.topic.encode(), b"", came.payload, came.retained))
+        self._take(mqtt5.PublishPacket(came.topic, came.payload, retain=came.retained))
         self._broker.confirm(self._client, came)
 
-    def _end(self) -> None:
+    def _end(self, why: str = "the broker closed the connection") -> None:
         if not self.gone.done():
-            self.gone.set_result(None)
+            self.gone.set_result(MqttError(why))
 
 
 class SimDisk(Executor):
@@ -444,10 +450,11 @@ def replaced(life: Life) -> Iterator[None]:
     """The edges of the daemon, as that house has them."""
     root, sources = wheeld.daemon.root, wheeld.daemon.sources
 
-    async def new_client(
-        settings: MqttSettings, will: aiomqtt.Will, *, listener: Listener, session_s: int, resumes: bool
-    ) -> HouseClient:
-        return HouseClient(life, settings, will, listener=listener, session_s=session_s, resumes=resumes)
+    def opened(
+        settings: MqttSettings, *, take: Take, will: mqtt5.Will, session_s: int, resumes: bool
+    ) -> AbstractAsyncContextManager[HouseClient]:
+        client = HouseClient(life, settings, take=take, will=will)
+        return client.connected(session_s=session_s, resumes=resumes)
 
     def log(_: object, level: str, event: MutableMapping[str, Any]) -> NoReturn:
         life.house.witness.logged.append((life.house.now_us, level, str(event["event"])))
@@ -463,7 +470,7 @@ def replaced(life: Life) -> Iterator[None]:
             (root, "TimeSync", partial(TimeSync, look=lambda: True)),
             (root, "random", SimpleNamespace(Random=lambda: random.Random(rng.random()))),
             (root, "uuid", SimpleNamespace(uuid4=lambda: uuid.UUID(int=rng.getrandbits(128)))),
-            (wheeld.broker.mqtt, "new_client", new_client),
+            (wheeld.broker.mqtt, "opened", opened),
             (wheeld.daemon.status, "temperatures_c", dict),
             (wheeld.journal.journal, "ThreadPoolExecutor", lambda **_: life.disk),
             (sources, "open_serial", lambda port, _baud: HouseLink(life, port)),

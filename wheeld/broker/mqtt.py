@@ -9,31 +9,20 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
-import aiomqtt
-import msgspec
+import mqtt5
 import structlog
-from paho.mqtt.reasoncodes import ReasonCode
 
 from wheeld.broker.budget import SparingLog
 from wheeld.broker.lanes import Inbox, Incoming
-from wheeld.broker.mqtt_client import (
-    PACKET_BYTES_MAX,
-    MqttClient,
-    forget_session,
-    new_client,
-    opened,
-    tls_files,
-    unless_gone,
-)
-from wheeld.broker.mqtt_session import End, EndKind, MqttSession
-from wheeld.broker.packets import Published, answer_to
+from wheeld.broker.login import opened, tls_files
 from wheeld.broker.roles import TableAccess
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import Stamp, TlsFilesError, fault
-from wheeld.ports import ConnectionLostError, HostClock, Publication, PublishError
+from wheeld.mqtt.client import MqttClient, NoAnswerError
+from wheeld.mqtt.session import BrokenProtocolError, MqttError, PublicationRefusedError, Unread
+from wheeld.ports import ConnectionLostError, HostClock, Publication, PublishError, PublishRefusedError
 
 RETRY_FIRST_S = 0.5
 RETRY_MAX_S = 30.0
@@ -60,8 +49,14 @@ HEAR_S_MAX = 5.0
 """For so long at most a table that stood still waits for what was said meanwhile. A lost connection is made again
 within a second or two; a broker that can't be reached must not keep the number back."""
 
-RETAINED = ("table", "notice", "ack")
-"""What the broker keeps of what this table has published, and what the settlement core has stored of it."""
+FAREWELL_S = 1.0
+"""How long a stopping daemon waits for the broker to take its `offline`."""
+
+OWN = ("table", "notice")
+"""What the broker keeps of what this table has published."""
+RETAINED = (*OWN, "ack")
+"""The same, and what the settlement core has stored of it."""
+COMMANDS = "cmd/+/+"
 
 Compare: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[None]]
 """Compares what the broker retains, by the topics in `RETAINED`, with what is stored here; raises when others know of
@@ -69,27 +64,6 @@ more."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """Names of this computer: a password sent to them crosses no network."""
-
-
-class ConnectionState(Enum):
-    """Whether there is a session, and if not, why."""
-
-    NEW = "new"
-    """No attempt has ended yet."""
-    CONNECTED = "connected"
-    """There is a session; it may be used."""
-    CLOSING = "closing"
-    """The session is over, and its socket is being closed."""
-    UNREACHABLE = "unreachable"
-    """The last attempt failed, or the last session ended; the next attempt follows."""
-
-
-class _Status(msgspec.Struct, frozen=True):
-    """The state; with it the session while there is one, and while there is none the reason."""
-
-    state: ConnectionState
-    session: MqttSession | None = None
-    why: str = ""
 
 
 class Outage(NamedTuple):
@@ -138,37 +112,35 @@ class MqttConnection:
         self.sparing_log = SparingLog(clock)
         """For what clients of the broker cause; all that handle it share this one."""
         self.inbox = Inbox(clock, self.sparing_log, access.users)
-        self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "foreign": 0, "oversized": 0}
+        self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "unread": 0}
+        self.outage: Outage | None = None
+        """That the broker is not reached; None while it is, and before the first attempt has ended."""
         self._settings = settings
         self.access, self._root = access, access.root
-        self._root_bytes, self._ack_topic = self._root.encode(), f"{self._root}ack".encode()
-        self._online = online
-        self._offline = offline
+        self._availability = access.root + "availability"
+        self._online, self._offline = online, offline
         self._compare = compare
-        """What is still to be compared before anything is published; None when that is done."""
         self._clock = clock
         self._retries = _Retries(rng)
         self._files = tls_files(settings)
-        self._status = _Status(ConnectionState.NEW)
+        self._client: MqttClient | None = None
+        """The connection that may be used, the one with the number `connections`; None while there is none."""
         self._up = asyncio.Event()
+        self._told: str | None = None
+        """What the log says of the connection: why there is none, nothing where there is one; None: nothing yet."""
         self._ended_ns: int | None = None
         """When the last session ended, host time; None before."""
-        self._away_ns: int | None = None
-        """Since when the broker is not reached, host time; None while it is, and before the first attempt has ended."""
+        self._resumes = False
+        """Whether what the broker may have kept of the session before can be read."""
         self._heard_ns = 0
+        self._retained: dict[str, bytes] = {}
+        """What came on the topics of `RETAINED`, until it is compared."""
         self._log = structlog.get_logger("mqtt")
 
     @property
     def is_connected(self) -> bool:
         """Whether there is a session now."""
-        return self._status.session is not None
-
-    @property
-    def outage(self) -> Outage | None:
-        """That the broker is not reached; None while it is, and before the first attempt has ended."""
-        if self._away_ns is None:
-            return None
-        return Outage(f"{self._settings.host}:{self._settings.port}", self._away_ns, self._status.why)
+        return self._client is not None
 
     async def run(self) -> None:
         """Connect, and connect again; ends only by cancellation, after having published `offline`, or by the error of
@@ -179,13 +151,12 @@ class MqttConnection:
                 "password.in_clear", host=settings.host, then="anyone on the network can read it: give ca_file"
             )
         while True:
-            connections = self.counters["connections"]
-            started_ns = self._clock.monotonic_ns()
-            end = await self._attempt()
-            if end.kind is EndKind.RENEWED:
+            connections, started_ns = self.counters["connections"], self._clock.monotonic_ns()
+            why = await self._attempt()
+            if why is None:
                 self._log.info("tls.renewed", then="connecting with the new files at once")
                 continue
-            self._enter(_Status(ConnectionState.UNREACHABLE, why=end.why))
+            self._note_outage(why)
             self.counters["failures"] += 1
             self._retries.note(
                 connected=self.counters["connections"] > connections,
@@ -197,26 +168,25 @@ class MqttConnection:
 
     async def connected(self) -> int:
         """Wait for a connection and return its number."""
-        while (session := self._status.session) is None:
+        while self._live(self.counters["connections"]) is None:
+            self._up.clear()
             await self._up.wait()
-        return session.number
+        return self.counters["connections"]
 
     async def lost(self, session: int) -> None:
         """Return when connection `session` is over."""
-        live = self._status.session
-        if live is not None and live.number == session:
-            await asyncio.wait({live.over})
+        if (client := self._live(session)) is not None:
+            await asyncio.wait({client.gone})
 
     @property
     def heard_ns(self) -> int:
         """When the broker was last heard, host time; 0 before the first connection."""
-        session = self._status.session
-        return self._heard_ns if session is None else session.client.heard_ns
+        return self._heard_ns if self._client is None else self._client.heard_ns
 
     def ask(self) -> None:
         """Ask the broker for a sign, which moves `heard_ns`; without a connection this does nothing."""
-        if self._status.session is not None:
-            self._status.session.client.ask()
+        if self._client is not None:
+            self._client.ask()
 
     async def hear(self, since_ns: int) -> bool:
         """Return when every word that the broker had for us has been handled, at most `HEAR_S_MAX` later (then False);
@@ -233,12 +203,13 @@ class MqttConnection:
     async def _hear(self, since_ns: int) -> None:
         if not self.is_connected and (self._ended_ns is None or self._ended_ns < since_ns):
             return
+        # What the broker answers comes behind all that it had sent before it was asked.
+        asking = Publication(topic=self._availability, payload=self._online, retain=True)
         while True:
-            await self.connected()
-            session = self._status.session
-            assert session is not None, "there is a connection"
             try:
-                await session.catch_up(self._online)
+                await self.publish(asking, session=await self.connected())
+            except PublishRefusedError:
+                pass
             except ConnectionLostError:
                 continue
             await self.inbox.join()
@@ -246,86 +217,102 @@ class MqttConnection:
 
     async def answer(self, publication: Publication) -> None:
         """Publish an answer that nobody has stored, if there is a connection now."""
-        if (live := self._status.session) is not None:
-            with suppress(PublishError):
-                await live.publish(publication)
+        with suppress(PublishError):
+            await self.publish(publication, session=self.counters["connections"])
 
     async def publish(self, publication: Publication, *, session: int) -> None:
         """Return when the broker has it (QoS 1: confirmed); raises ConnectionLostError or PublishRefusedError."""
-        live = self._status.session
-        if live is None or live.number != session:
+        if (client := self._live(session)) is None:
             raise ConnectionLostError("not connected")
-        await live.publish(publication)
+        try:
+            await client.publish(
+                publication.topic,
+                publication.payload,
+                qos=publication.qos,
+                retain=publication.retain,
+                correlation=publication.correlation,
+            )
+        except PublicationRefusedError as refused:
+            raise PublishRefusedError(f"the broker refuses {publication.topic}: {refused}") from None
+        except MqttError as error:
+            self.counters["timeouts"] += isinstance(error, NoAnswerError)
+            raise ConnectionLostError(str(error)) from error
+
+    def _live(self, session: int) -> MqttClient | None:
+        """The connection of that number, while it may be used. One that has ended stays `_client` for a moment."""
+        client = self._client
+        is_over = client is None or client.gone.done() or session != self.counters["connections"]
+        return None if is_over else client
 
     # --- one connection ----------------------------------------------------------------------------------------
 
-    async def _attempt(self) -> End:
-        """One attempt to connect, and the whole session if it succeeds; returns why it is over."""
+    async def _attempt(self) -> str | None:
+        """One attempt to connect, and the whole session if it succeeds; returns why it is over, None when the files of
+        TLS were renewed."""
         files = self._files.stamp()
-        will = aiomqtt.Will(self._root + "availability", self._offline, qos=1, retain=True)
+        will = mqtt5.Will(self._availability, payload=self._offline, qos=mqtt5.QoS.AT_LEAST_ONCE, retain=True)
         try:
-            if self._compare is not None:
-                await self._compare(await self._retained(will))
-                self._compare = None
-            resumes = self._keeps_session()
-            if not resumes and self._settings.protocol == "3.1.1":
-                await forget_session(self._settings)
-            client = await new_client(self._settings, will, listener=self, session_s=SESSION_S, resumes=resumes)
-            async with opened(client):
-                number = self.counters["connections"] + 1
-                is_mqtt_5 = self._settings.protocol == "5"
-                session = MqttSession(number, client, root=self._root, is_mqtt_5=is_mqtt_5, counters=self.counters)
-                await unless_gone(session.greet(self._online), client)
-                self.counters["connections"] = number
-                return await self._serve(session, files)
-        except (aiomqtt.MqttError, OSError, TlsFilesError) as error:
-            return End(EndKind.LOST, fault(error) or str(error))
+            async with opened(
+                self._settings, take=self.take, will=will, session_s=SESSION_S, resumes=self._is_kept()
+            ) as client:
+                await self._greet(client)
+                return await self._serve(client, files)
+        except (MqttError, OSError, TlsFilesError) as error:
+            self._resumes = not isinstance(error, BrokenProtocolError)
+            return fault(error) or str(error)
 
-    async def _retained(self, will: aiomqtt.Will) -> dict[str, bytes]:
-        """What the broker retains of this table, over a connection of its own. Raises what `_attempt` takes."""
-        found = _Retained(self._root)
-        async with opened(await new_client(self._settings, will, listener=found, session_s=0, resumes=False)) as client:
-            await unless_gone(self._ask_retained(client), client)
-        return found.payloads
-
-    async def _ask_retained(self, client: MqttClient) -> None:
-        granted = await client.subscribe([(self._root + leaf, 1) for leaf in RETAINED])
-        for leaf, code in zip(RETAINED, granted, strict=True):
-            if isinstance(code, ReasonCode) and code.is_failure:
-                why = "the broker's access list does not let us compare with it what we published: allow it"
-                self._log.error("subscription.refused", topic=self._root + leaf, answer=str(code), why=why)
-        # What is retained comes before the confirmation of anything that is published behind the subscription.
-        await client.publish(self._root + "availability", self._offline, qos=1, retain=True)
-
-    def _keeps_session(self) -> bool:
+    def _is_kept(self) -> bool:
         """Whether the broker may have kept commands for us that are to be heard. What another run of the daemon was
         told, or this one more than a minute ago, is of the past."""
         ended_ns = self._ended_ns
-        return ended_ns is not None and self._clock.monotonic_ns() - ended_ns < SESSION_S * 1e9
+        return self._resumes and ended_ns is not None and self._clock.monotonic_ns() - ended_ns < SESSION_S * 1e9
 
-    async def _serve(self, session: MqttSession, files: Stamp) -> End:
-        """Let the session be used until it is over; returns why."""
-        self._enter(_Status(ConnectionState.CONNECTED, session))
-        attending = asyncio.create_task(session.attend(), name="mqtt-attend")
-        renewing = asyncio.create_task(self._watch_files(session, files), name="mqtt-files")
+    async def _greet(self, client: MqttClient) -> None:
+        """Compare, subscribe, then publish `online`: who reads it may send commands."""
+        self._retained.clear()
+        await self._subscribe(client, RETAINED)
+        # What is retained comes before the answer to what is asked behind the subscription.
+        await client.unsubscribe(*(self._root + leaf for leaf in OWN))
+        if self._compare is not None:
+            await self._compare(self._retained)
+        await self._subscribe(client, (COMMANDS,))
         try:
-            ends: set[asyncio.Future[Any]] = {session.over, attending}
+            await client.publish(self._availability, self._online, retain=True)
+        except PublicationRefusedError as refused:
+            why = "the broker's access list does not let us publish it: is this certificate or user for this table?"
+            self._log.error("availability.refused", topic=self._availability, answer=str(refused), why=why)
+
+    async def _subscribe(self, client: MqttClient, leaves: tuple[str, ...]) -> None:
+        refused = await client.subscribe(*(self._root + leaf for leaf in leaves))
+        for topic, answer in refused.items():
+            why = "the broker's access list does not let us receive it; allow it and restart the connection"
+            self._log.error("subscription.refused", topic=topic, answer=answer, why=why)
+
+    async def _serve(self, client: MqttClient, files: Stamp) -> str | None:
+        """Let the session be used until it is over; returns why, None when the files of TLS were renewed."""
+        self._note_connected(client)
+        renewing = asyncio.create_task(self._watch_files(files), name="mqtt-files") if self._files.named else None
+        try:
+            ends: set[asyncio.Future[Any]] = {client.gone} if renewing is None else {client.gone, renewing}
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            await session.farewell(self._offline)
+            # After an orderly disconnection the broker does not publish the last will.
+            with suppress(MqttError):
+                await client.publish(self._availability, self._offline, retain=True, timeout_s=FAREWELL_S)
             raise
         finally:
-            attending.cancel()
-            renewing.cancel()
-            self._heard_ns = session.client.heard_ns
-            self._enter(_Status(ConnectionState.CLOSING))
-            session.end(EndKind.STOPPED, "the daemon is stopping")
-        return session.over.result()
+            if renewing is not None:
+                renewing.cancel()
+            self._heard_ns = client.heard_ns
+            self._client, self._ended_ns = None, self._clock.monotonic_ns()
+        if not client.gone.done():
+            return None
+        raise client.gone.result()
 
-    async def _watch_files(self, session: MqttSession, used: Stamp) -> None:
-        """End `session` when the TLS files have changed and can be used: half a renewal must not end a connection."""
+    async def _watch_files(self, used: Stamp) -> None:
+        """Return when the TLS files have changed and can be used: half a renewal must not end a connection."""
         refused = used
-        while self._files.named:
+        while True:
             await self._clock.sleep(FILES_CHECK_S)
             found = self._files.stamp()
             if found in (used, refused):
@@ -337,80 +324,52 @@ class MqttConnection:
                 then = "the connection made with the former files stays until they are right"
                 self._log.error("tls.not_renewed", why=str(wrong), then=then)
             else:
-                session.end(EndKind.RENEWED, "its TLS files were renewed")
                 return
+
+    def _note_connected(self, client: MqttClient) -> None:
+        self.counters["connections"] += 1
+        self._client, self._resumes, self.outage = client, True, None
+        self._up.set()
+        if self._told != "":
+            self._log.info("broker.connected", host=self._settings.host, port=self._settings.port)
+        self._told = ""
+
+    def _note_outage(self, why: str) -> None:
+        settings, ended_ns = self._settings, self._ended_ns
+        if self.outage is not None:
+            since_ns = self.outage.since_ns
+        else:
+            since_ns = self._clock.monotonic_ns() if ended_ns is None else ended_ns
+        self.outage = Outage(f"{settings.host}:{settings.port}", since_ns, why)
+        if why != self._told:
+            then = "messages wait in the journal; trying again"
+            self._log.warning("broker.unreachable", why=why, host=settings.host, port=settings.port, then=then)
+        self._told = why
 
     # --- what arrives --------------------------------------------------------------------------------------------
 
-    def skipped(self, topic: bytes) -> None:
-        """Count and log a publication that was too large to be read."""
-        self.counters["oversized"] += 1
-        why = "no command or ack is so large"
-        self.sparing_log.error(
-            "message.oversized", topic=topic[:64].decode(errors="replace"), limit=PACKET_BYTES_MAX, why=why
-        )
-
-    def take(self, publication: Published) -> None:
+    def take(self, publication: mqtt5.PublishPacket | Unread) -> None:
         """Put an ack among the acks, and a command, while there is room for it, in the inbox."""
         self.counters["received"] += 1
-        if publication.topic == self._ack_topic:
+        leaf = publication.topic.removeprefix(self._root)
+        if isinstance(publication, Unread):
+            self.counters["unread"] += 1
+            why = "it breaks the rules of MQTT, and the broker has let it through"
+            self.sparing_log.error("message.unread", topic=leaf[:64], why=why)
+            return
+        if leaf in RETAINED and self._client is None:
+            self._retained[leaf] = publication.payload
+        if leaf == "ack":
             self.inbox.acks.put(publication.payload)
-            return
-        try:
-            leaf = publication.topic.removeprefix(self._root_bytes).decode()
-        except UnicodeDecodeError:
-            self.counters["foreign"] += 1
-            return
-        if not self.inbox.has_room(leaf):
-            return
-        response_topic, correlation = answer_to(publication.properties)
-        self.inbox.put(
-            Incoming(
-                leaf=leaf,
-                payload=publication.payload,
-                retained=publication.retained,
-                response_topic=response_topic,
-                correlation=correlation,
-                came_ns=self._clock.monotonic_ns(),
-                came_utc_us=self._clock.utc_us(),
+        elif leaf not in OWN and self.inbox.has_room(leaf):
+            self.inbox.put(
+                Incoming(
+                    leaf=leaf,
+                    payload=publication.payload,
+                    retained=publication.retain,
+                    response_topic=publication.response_topic,
+                    correlation=publication.correlation_data,
+                    came_ns=self._clock.monotonic_ns(),
+                    came_utc_us=self._clock.utc_us(),
+                )
             )
-        )
-
-    # --- the state -----------------------------------------------------------------------------------------------
-
-    def _enter(self, status: _Status) -> None:
-        """Change the state, and log it where it is news."""
-        before, self._status = self._status, status
-        where = {"host": self._settings.host, "port": self._settings.port}
-        # CLOSING, then CONNECTED: a session with renewed files, which is logged as `tls.renewed`.
-        if status.state is ConnectionState.CONNECTED and before.state is not ConnectionState.CLOSING:
-            self._log.info("broker.connected", **where)
-        if status.state is ConnectionState.UNREACHABLE and status != before:
-            then = "messages wait in the journal; trying again"
-            self._log.warning("broker.unreachable", why=status.why, **where, then=then)
-        if status.state is ConnectionState.UNREACHABLE and self._away_ns is None:
-            self._away_ns = self._clock.monotonic_ns() if self._ended_ns is None else self._ended_ns
-        elif status.state is ConnectionState.CONNECTED:
-            self._away_ns = None
-        if before.session is not None and status.session is None:
-            self._ended_ns = self._clock.monotonic_ns()
-        if status.session is None:
-            self._up.clear()
-        else:
-            self._up.set()
-
-
-class _Retained:
-    """Keeps what the broker retains of this table: the last payload of each topic in `RETAINED`, by leaf."""
-
-    def __init__(self, root: str) -> None:
-        self.payloads: dict[str, bytes] = {}
-        self._leaves = {f"{root}{leaf}".encode(): leaf for leaf in RETAINED}
-
-    def skipped(self, _topic: bytes) -> None:
-        """It is not ours: nothing of ours is so large."""
-
-    def take(self, publication: Published) -> None:
-        """Keep it, if it is one of them."""
-        if publication.topic in self._leaves:
-            self.payloads[self._leaves[publication.topic]] = publication.payload

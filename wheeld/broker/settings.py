@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta
@@ -73,7 +73,6 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
             extra={"left_out": "`wheeld-SITE-ID`"},
         ),
     ] = None
-    protocol: Annotated[Literal["5", "3.1.1"], Meta(title="the version of MQTT", examples=["3.1.1"])] = "5"
     ca_file: Annotated[
         _File | None,
         Meta(

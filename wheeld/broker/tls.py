@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ssl
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
 from wheeld.core.catalogue import Part, Text
 from wheeld.core.text_error import TextError, reason
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
 
 Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 """The version of each file: inode, modification time and size; None for one that is not there."""
@@ -35,34 +31,6 @@ _OF_US = {
     "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
 }
 """What the broker's answers mean, by OpenSSL's names for them."""
-
-
-class Secured(ssl.SSLSocket):
-    """Closes itself when the handshake fails. paho leaves that socket to the garbage collector, and until then a broker
-    that refuses us would hold one of our files after each attempt.
-
-    Says why it cannot send: in TLS 1.3 a broker refuses a certificate after our handshake, and an alert that nobody has
-    read yet tells more than that the connection has ended.
-    """
-
-    def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002  as the base
-        """As in `ssl`; what it raises is unchanged."""
-        try:
-            super().do_handshake(block)
-        except BaseException:
-            self.close()
-            raise
-
-    def send(self, data: ReadableBuffer, flags: int = 0) -> int:
-        """As in `ssl`, but raises the other side's alert, if it left one."""
-        try:
-            return super().send(data, flags)
-        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            raise
-        except OSError:
-            with suppress(ssl.SSLWantReadError):
-                self.recv(1)
-            raise
 
 
 class TlsFilesError(TextError):
@@ -101,7 +69,6 @@ class TlsFiles(msgspec.Struct, frozen=True):
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.sslsocket_class = Secured
         if self.ca_file is None:
             context.load_default_certs()
         else:
@@ -130,7 +97,7 @@ def common_name(cert_file: Path) -> str | None:
 
 def fault(error: BaseException) -> str:
     """The cause of a failed connection, in words, if TLS was the cause; else an empty text."""
-    cause = error.__cause__ or error.__context__
+    cause = error.__cause__
     if isinstance(cause, ssl.SSLCertVerificationError):
         unknown = "is not of an authority in ca_file: it is another broker, or the wrong ca_file"
         return f"the broker's certificate {_OF_BROKER.get(cause.verify_code, unknown)} ({cause.verify_message})"

@@ -244,9 +244,8 @@ def _mqtt(config: Config) -> Iterator[Text]:
         "address": f"{mqtt.host}:{mqtt.port}",
         "who": _who(mqtt),
         "secured": secured,
-        "protocol": mqtt.protocol,
     }
-    yield Text("broker: {address} {who}, {secured}, MQTT {protocol}", at)
+    yield Text("broker: {address} {who}, {secured}", at)
     yield Text("topics: {topics}", {"topics": f"wheel/v1/{table.site}/{table.table}/…"})
     for user, role in mqtt.users.items():
         yield Text("{user} at the broker: {role}", {"user": user, "role": role})

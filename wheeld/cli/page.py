@@ -162,5 +162,4 @@ def _login(options: argparse.Namespace, who: str, username: str | None) -> MqttS
         ca_file=options.ca_file,
         cert_file=cert_file,
         key_file=key_file,
-        protocol="3.1.1",  # all that a page needs, and every broker has it
     )

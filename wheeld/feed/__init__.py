@@ -5,8 +5,8 @@
             store(message)  # its seq and hash too: they are `after_seq` and `after_hash` of the next run
             await feed.ack(message)
 
-This directory needs Python 3.11 and aiomqtt (`cryptography` too, where signatures are checked) and nothing else of
-wheeld: copy it, as `wheeld/feed`, to where it is used.
+This directory needs Python 3.11, the package mqtt5 (`cryptography` too, where signatures are checked), `wheeld/mqtt`,
+and nothing else of wheeld: copy the two, as `wheeld/feed` and `wheeld/mqtt`, to where they are used.
 
 What it proves: `seq` and chain show losses, repeats, accidents and careless edits. Someone who may publish in the
 wheel's place can compute hashes too; against that stand the broker's access list and the signature (`public_key`).

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import random
+import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-import aiomqtt
+import mqtt5
 
 from wheeld.feed.message import SEQUENCED, FeedError, FeedMessage, ed25519, read_message
 from wheeld.feed.order import Manner, Order
+from wheeld.mqtt.client import MqttClient, connected
+from wheeld.mqtt.session import MqttError, PublicationRefusedError, Unread
 
 INBOX_MAX = 5_000
 """Messages waiting in memory: more than a day of them. Any more are discarded, then missed and asked for again."""
@@ -24,8 +26,8 @@ STABLE_S = 10.0
 """A connection that lasted less lengthens the wait: two feeds with one client id end each other's connections."""
 PUBLISH_TIMEOUT_S = 5.0
 """When the broker has not confirmed a message after this time, another connection is made."""
-REFUSED = 0x80
-"""A SUBACK's codes from here on are refusals (MQTT 3.1.1, 3.9.3)."""
+SESSION_S = 0xFFFF_FFFF
+"""How long the broker keeps a session that lasts: for ever (MQTT 5, 3.1.2.11.2), or as long as its own limit says."""
 CANCEL_AGAIN_S = 1.0
 ACK_EVERY_S = 0.1
 """Each ack is a write to the wheel's disk and covers all before it: a long backlog must not cost one for each."""
@@ -83,8 +85,9 @@ class Feed:
             raise ValueError(f"after_seq is {after_seq}: 0 is before the first message")
         self._test = test
         self._order = Order(after_seq, after_hash, self._manner, test=test)
+        self._unread: deque[mqtt5.PublishPacket] = deque()
         self._ready: deque[FeedMessage | FeedError] = deque()
-        self._news, self._room, self._work, self._ack_sent = (asyncio.Event() for _ in range(4))
+        self._came, self._news, self._room, self._work, self._ack_sent = (asyncio.Event() for _ in range(5))
         self._ack_is_due = False
         self._acked_s = -ACK_EVERY_S
         self._ack_sent.set()
@@ -157,18 +160,19 @@ class Feed:
             started_s = clock()
             try:
                 await self._connect_once()
-            except (aiomqtt.MqttError, OSError) as error:
+            except (MqttError, OSError) as error:
                 self._report(f"{self._host}:{self._login.port}: {error}; trying again")
             failures = 0 if clock() - started_s > STABLE_S else failures + 1
             longest = min(self._manner.retry_s_max, self._manner.retry_s * 2.0 ** min(failures - 1, 16))
             await asyncio.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311  as above
 
     async def _connect_once(self) -> None:
-        async with self._client() as client:
+        self._unread.clear()
+        async with self._connected() as client:
             self._report(await self._subscribe(client))
             self._order.connected(asyncio.get_running_loop().time())
             self._owe_ack()
-            tasks = {asyncio.create_task(work) for work in (self._listen(client), self._talk(client))}
+            tasks = {asyncio.create_task(work) for work in (self._listen(), self._talk(client), _lost(client))}
             try:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -178,57 +182,47 @@ class Feed:
             if errors:
                 raise errors[0]
 
-    async def _subscribe(self, client: aiomqtt.Client) -> str | None:
+    async def _subscribe(self, client: MqttClient) -> str | None:
         """Subscribe; returns what the broker refuses in words, None when it grants all.
 
         A broker that grants and does not send is noticed only by its silence.
         """
-        leaves = (*SEQUENCED, "reply")
-        granted: Sequence[Any] = await client.subscribe([(f"{self._root}/{leaf}", 1) for leaf in leaves])
-        refused = [
-            leaf for leaf, code in zip(leaves, granted, strict=True) if int(getattr(code, "value", code)) >= REFUSED
-        ]
-        return f"the broker's access list refuses {', '.join(refused)}" if refused else None
+        refused = await client.subscribe(*(f"{self._root}/{leaf}" for leaf in (*SEQUENCED, "reply")))
+        leaves = ", ".join(topic.removeprefix(f"{self._root}/") for topic in refused)
+        return f"the broker's access list refuses {leaves}" if refused else None
 
-    @asynccontextmanager
-    async def _client(self) -> AsyncIterator[aiomqtt.Client]:
+    def _connected(self) -> AbstractAsyncContextManager[MqttClient]:
         login = self._login
-        client = aiomqtt.Client(
-            self._host,
-            login.port,
-            identifier=login.client_id,
-            clean_session=login.client_id is None,
+        password = None if login.password_file is None else login.password_file.read_bytes().rstrip(b"\r\n")
+        connect = mqtt5.ConnectPacket(
+            login.client_id or "",
             username=login.username,
-            password=None if login.password_file is None else login.password_file.read_text("utf-8").rstrip("\r\n"),
-            keepalive=login.keepalive_s,
-            timeout=PUBLISH_TIMEOUT_S,
-            tls_params=_tls(login),
-            max_queued_incoming_messages=INBOX_MAX,
+            password=password,
+            clean_start=login.client_id is None,
+            keep_alive=login.keepalive_s,
+            session_expiry_interval=0 if login.client_id is None else SESSION_S,
         )
-        entering = asyncio.ensure_future(client.__aenter__())
-        try:
-            await asyncio.shield(entering)
-        except asyncio.CancelledError:
-            # aiomqtt cannot take back half a connection: wait until it is a whole one or has failed, then leave.
-            with suppress(aiomqtt.MqttError):
-                await entering
-                await client.__aexit__(None, None, None)
-            raise
-        try:
-            yield client
-        finally:
-            with suppress(aiomqtt.MqttError):
-                await client.__aexit__(None, None, None)
+        return connected(self._host, login.port, connect, take=self._note, timeout_s=PUBLISH_TIMEOUT_S, tls=_tls(login))
 
-    async def _listen(self, client: aiomqtt.Client) -> None:
+    def _note(self, publication: mqtt5.PublishPacket | Unread) -> None:
+        """Keep what came until it is read; what can't be decoded is missed, and asked for again."""
+        if isinstance(publication, mqtt5.PublishPacket) and len(self._unread) < INBOX_MAX:
+            self._unread.append(publication)
+            self._came.set()
+
+    async def _listen(self) -> None:
         clock = asyncio.get_running_loop().time
-        async for message in client.messages:
+        while True:
+            while not self._unread:
+                self._came.clear()
+                await self._came.wait()
             while len(self._ready) >= READY_MAX:
                 self._room.clear()
                 await self._room.wait()
             try:
-                leaf, payload = message.topic.value.removeprefix(f"{self._root}/"), bytes(message.payload)
-                self._take(leaf, payload, clock(), retained=message.retain)
+                message = self._unread.popleft()
+                leaf = message.topic.removeprefix(f"{self._root}/")
+                self._take(leaf, message.payload, clock(), retained=message.retain)
             except FeedError as error:
                 self._hand_out(error)
                 if error.fault not in ("conflict", "rolled_back"):
@@ -256,7 +250,7 @@ class Feed:
         self._ready.append(item)
         self._news.set()
 
-    async def _talk(self, client: aiomqtt.Client) -> None:
+    async def _talk(self, client: MqttClient) -> None:
         clock = asyncio.get_running_loop().time
         user = self._login.username or SETTLEMENT
         while True:
@@ -264,10 +258,10 @@ class Feed:
             if self._ack_wait_s(clock()) == 0.0:
                 await self._send_ack(client)
             # What is unread may be what we would ask for, or the answer.
-            may_ask = len(self._ready) < READY_MAX and not len(client.messages)
+            may_ask = len(self._ready) < READY_MAX and not self._unread
             question = self._order.question(clock()) if may_ask else None
             if question is not None:
-                await client.publish(f"{self._root}/cmd/{user}/resend", question, qos=1)
+                await self._publish(client, f"cmd/{user}/resend", question)
             waits_s = [self._ack_wait_s(clock()), self._order.wait_s(clock()) if may_ask else None]
             with suppress(TimeoutError):
                 async with asyncio.timeout(min((wait_s for wait_s in waits_s if wait_s is not None), default=None)):
@@ -276,18 +270,24 @@ class Feed:
     def _ack_wait_s(self, now_s: float) -> float | None:
         return max(0.0, self._acked_s + ACK_EVERY_S - now_s) if self._ack_is_due else None
 
-    async def _send_ack(self, client: aiomqtt.Client) -> None:
+    async def _send_ack(self, client: MqttClient) -> None:
         """Send one ack for all that is stored by now. If the connection ends meanwhile, the next one sends it again."""
         self._ack_is_due = False
         self._acked_s = asyncio.get_running_loop().time()
         try:
             # Retained: a wheel whose journal was restored from an older copy finds here that it is too old.
-            await client.publish(f"{self._root}/ack", b'{"seq":%d}' % self._stored_seq, qos=1, retain=True)
+            await self._publish(client, "ack", b'{"seq":%d}' % self._stored_seq, retain=True)
         except BaseException:
             self._ack_is_due = True
             raise
         if not self._ack_is_due:
             self._ack_sent.set()
+
+    async def _publish(self, client: MqttClient, leaf: str, payload: bytes, *, retain: bool = False) -> None:
+        try:
+            await client.publish(f"{self._root}/{leaf}", payload, retain=retain)
+        except PublicationRefusedError as refused:
+            self._report(f"the broker refuses {leaf}: {refused}")
 
     def _report(self, trouble: str | None) -> None:
         """Report a change of the trouble that there is, once; None when there is none."""
@@ -297,16 +297,23 @@ class Feed:
 
 
 async def _end(tasks: set[asyncio.Task[None]]) -> None:
-    """Cancel until they have ended: `wait_for` of Python 3.11, in aiomqtt, may lose a cancellation to its result."""
+    """Cancel until they have ended: what a caller awaits in his `tell` may lose a cancellation."""
     while pending := {task for task in tasks if not task.done()}:
         for task in pending:
             task.cancel()
         await asyncio.wait(pending, timeout=CANCEL_AGAIN_S)
 
 
-def _tls(login: Login) -> aiomqtt.TLSParameters | None:
-    files = [login.ca_file, login.cert_file, login.key_file]
-    if not any(files):
+async def _lost(client: MqttClient) -> None:
+    """Raises why the connection is over, when it is."""
+    raise await asyncio.shield(client.gone)
+
+
+def _tls(login: Login) -> ssl.SSLContext | None:
+    """The broker's certificate and its name are verified. Raises OSError for files that cannot be used."""
+    if not any((login.ca_file, login.cert_file, login.key_file)):
         return None
-    ca_file, cert_file, key_file = (None if path is None else str(path) for path in files)
-    return aiomqtt.TLSParameters(ca_certs=ca_file, certfile=cert_file, keyfile=key_file)
+    context = ssl.create_default_context(cafile=login.ca_file)
+    if login.cert_file is not None:
+        context.load_cert_chain(login.cert_file, login.key_file)
+    return context

@@ -6,8 +6,9 @@ import asyncio
 import signal
 import ssl
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 from aiohttp import web
 
@@ -88,9 +89,9 @@ class Program:
             token = Token(chef.token_file.read_text("utf-8").strip(), time.monotonic)
         return Panel(self._wheel, self._numbers, login, answers, user=chef.user, token=token, now_s=time.monotonic)
 
-    def works(self) -> list[asyncio._CoroutineLike[None]]:
+    def works(self) -> list[Coroutine[Any, Any, None]]:
         """What runs."""
-        works: list[asyncio._CoroutineLike[None]] = [self._login.run(), self._tell()]
+        works: list[Coroutine[Any, Any, None]] = [self._login.run(), self._tell()]
         if self._sensors is not None:
             works.append(self._sensors.run())
         if self._chef_login is not None:

@@ -1,0 +1,1 @@
+"""MQTT 5: one session without a socket (`session`), and the connection that carries it (`client`)."""

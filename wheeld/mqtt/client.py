@@ -1,0 +1,290 @@
+"""A connection to a broker: the session of `session`, on a socket of asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypeAlias, cast
+
+import mqtt5
+
+from wheeld.mqtt.session import (
+    Answer,
+    BrokenProtocolError,
+    Event,
+    MqttError,
+    PublicationRefusedError,
+    Session,
+    Unread,
+    is_failure,
+    reason,
+)
+
+CHUNK_BYTES = 65_536
+"""Read at once: some hundred packets, which take a few ms. Then the rest of the program has its turn."""
+
+CLOSE_S = 1.0
+"""For so long what was sent last may go out when the connection is left."""
+
+Take: TypeAlias = Callable[[mqtt5.PublishPacket | Unread], None]
+"""Gets each publication, which has been dealt with when it returns."""
+
+
+class NoAnswerError(MqttError):
+    """The broker has not answered in time."""
+
+
+class MqttClient(asyncio.BufferedProtocol):
+    """One connection, used once. `timeout_s`: within that time the broker has to answer; else the connection ends."""
+
+    def __init__(self, connect: mqtt5.ConnectPacket, *, take: Take, timeout_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        self.accepted: asyncio.Future[mqtt5.ConnAckPacket] = loop.create_future()
+        """Done when the broker has answered; it may hold an MqttError."""
+        self.gone: asyncio.Future[MqttError] = loop.create_future()
+        """Done, with the reason, when the connection is over."""
+        self.heard_ns = 0
+        """When the broker last answered something, host time. A publication is no answer: it may have waited long."""
+        self._session = Session(connect)
+        self._take, self._timeout_s = take, timeout_s
+        self._keepalive_s = connect.keep_alive
+        self._buffer = memoryview(bytearray(CHUNK_BYTES))
+        self._answers: dict[int, asyncio.Future[Answer]] = {}
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_heard = True
+        self._writable, self._closed = asyncio.Event(), asyncio.Event()
+        self._writable.set()
+        self._room = asyncio.Semaphore(1)
+        """For so many publications the broker lets us wait at once; it says how many when it accepts us."""
+
+    # --- for who uses it -------------------------------------------------------------------------------------------
+
+    async def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        qos: int = 1,
+        retain: bool = False,
+        correlation: bytes | None = None,
+        timeout_s: float | None = None,
+    ) -> None:
+        """Return when the broker has it (QoS 1), or when it is on its way (QoS 0). Raises MqttError, of that
+        PublicationRefusedError and NoAnswerError."""
+        try:
+            async with asyncio.timeout(self._timeout_s if timeout_s is None else timeout_s):
+                await self._writable.wait()
+                self._check()
+                if qos == 0:
+                    self._session.publish(topic, payload, qos=0, retain=retain, correlation=correlation)
+                    self._flush()
+                    return
+                async with self._room:
+                    self._check()
+                    answer = await self._answer(
+                        self._session.publish(topic, payload, qos=qos, retain=retain, correlation=correlation)
+                    )
+        except TimeoutError:
+            raise self._silent("a publication") from None
+        code = cast("mqtt5.PubAckPacket", answer).reason_code
+        if is_failure(code):
+            raise PublicationRefusedError(reason(code))
+
+    async def subscribe(self, *topics: str) -> dict[str, str]:
+        """Subscribe at QoS 1; returns the topics that the broker refuses, each with its reason. Raises MqttError."""
+        answer = cast("mqtt5.SubAckPacket", await self._within(self._session.subscribe(topics)))
+        if len(answer.reason_codes) != len(topics):
+            self._end(BrokenProtocolError("an answer to another number of subscriptions"))
+            self._check()
+        codes = zip(topics, answer.reason_codes, strict=True)
+        return {topic: reason(code) for topic, code in codes if is_failure(code)}
+
+    async def unsubscribe(self, *topics: str) -> None:
+        """End subscriptions. Raises MqttError."""
+        await self._within(self._session.unsubscribe(topics))
+
+    def ask(self) -> None:
+        """Ask the broker for a sign; its answer moves `heard_ns`. What it sent before comes before its answer."""
+        self._session.ping()
+        self._flush()
+
+    async def close(self, *, forget: bool = False) -> None:
+        """Take leave and close; `forget`: the broker shall keep nothing of the session. Harmless when it is over."""
+        code, expiry_s = mqtt5.DisconnectReasonCode.NORMAL_DISCONNECTION, 0 if forget else None
+        self._end(MqttError("we have left"), code, session_expiry_s=expiry_s)
+        if self._transport is None:
+            return
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self._closed.wait()
+        except TimeoutError:
+            self._transport.abort()
+
+    # --- of asyncio ------------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """There is a connection."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._flush()
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  as the base
+        """Where to read to."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """So much was read."""
+        self._is_heard = True
+        try:
+            for event in self._session.receive(bytes(self._buffer[:nbytes])):
+                self._handle(event)
+        except BrokenProtocolError as wrong:
+            self._end(wrong, wrong.code)
+        except MqttError as wrong:
+            self._end(wrong)
+        except Exception as wrong:  # noqa: BLE001  a fault in what was read ends this connection, not the program
+            self._end(MqttError(f"{type(wrong).__name__}: {wrong}"))
+        else:
+            self._flush()
+
+    def pause_writing(self) -> None:
+        """The broker does not take what we write: we read no more either, for what we read we would have to confirm."""
+        self._writable.clear()
+        if self._transport is not None and not self.gone.done():
+            self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        self._writable.set()
+        if self._transport is not None and not self.gone.done():
+            self._transport.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is closed. In TLS 1.3 a broker refuses our certificate after the handshake, by an alert: `exc` then."""
+        before = "" if self.accepted.done() else " before it answered"
+        error = MqttError(f"the broker closed the connection{before}" if exc is None else str(exc))
+        error.__cause__ = exc
+        self._end(error)
+        self._closed.set()
+
+    # --- within ----------------------------------------------------------------------------------------------------
+
+    def _handle(self, event: Event) -> None:
+        if isinstance(event, mqtt5.PublishPacket | Unread):
+            self._take(event)
+            return
+        self.heard_ns = time.monotonic_ns()
+        if isinstance(event, mqtt5.ConnAckPacket):
+            self._room = asyncio.Semaphore(event.receive_max)
+            if event.server_keep_alive is not None:
+                self._keepalive_s = event.server_keep_alive
+            self._keep_alive()
+            self.accepted.set_result(event)
+        elif not isinstance(event, mqtt5.PingRespPacket):
+            answer = self._answers.pop(event.packet_id, None)
+            if answer is not None and not answer.done():
+                answer.set_result(event)
+
+    def _keep_alive(self) -> None:
+        """Ask in each period, and end the connection after one in which nothing came."""
+        if self._keepalive_s == 0:
+            return
+        if not self._is_heard:
+            self._end(NoAnswerError(f"the broker has given no sign for {self._keepalive_s} s"))
+            return
+        self._is_heard = False
+        self.ask()
+        self._timer = asyncio.get_running_loop().call_later(self._keepalive_s, self._keep_alive)
+
+    async def _within(self, packet_id: int) -> Answer:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._answer(packet_id)
+        except TimeoutError:
+            raise self._silent("a subscription") from None
+
+    async def _answer(self, packet_id: int | None) -> Answer:
+        self._check()
+        assert packet_id is not None, "only what is answered has one"
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._answers[packet_id] = answer
+        self._flush()
+        return await answer
+
+    def _silent(self, what: str) -> MqttError:
+        """A broker that takes and does not confirm is of no use: the connection ends."""
+        error = NoAnswerError(f"no confirmation of {what}: timed out")
+        self._end(error)
+        return error
+
+    def _check(self) -> None:
+        if self.gone.done():
+            raise self.gone.result()
+
+    def _flush(self) -> None:
+        out = self._session.take_out()
+        if out and self._transport is not None and not self._transport.is_closing():
+            self._transport.write(out)
+
+    def _end(
+        self, error: MqttError, code: mqtt5.DisconnectReasonCode | None = None, *, session_expiry_s: int | None = None
+    ) -> None:
+        """It is over; the first reason counts."""
+        if self.gone.done():
+            return
+        if code is not None:
+            self._session.disconnect(code, session_expiry_s=session_expiry_s)
+        self._flush()
+        self.gone.set_result(error)
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self.accepted.done():
+            self.accepted.set_exception(error)
+            self.accepted.exception()  # read here: nobody may be waiting for it
+        lost = MqttError(f"the connection ended before the broker confirmed: {error}")
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(lost)
+        self._writable.set()
+        if self._transport is not None:
+            self._transport.close()
+
+
+@asynccontextmanager
+async def connected(
+    host: str,
+    port: int,
+    connect: mqtt5.ConnectPacket,
+    *,
+    take: Take,
+    timeout_s: float,
+    tls: ssl.SSLContext | None = None,
+) -> AsyncIterator[MqttClient]:
+    """A connection until this is left. Raises MqttError when it can't be made; the system's error, or TLS's, is its
+    cause."""
+    client = MqttClient(connect, take=take, timeout_s=timeout_s)
+    try:
+        try:
+            async with asyncio.timeout(timeout_s):
+                await asyncio.get_running_loop().create_connection(
+                    lambda: client, host, port, ssl=tls, ssl_shutdown_timeout=None if tls is None else CLOSE_S
+                )
+                await client.accepted
+        except TimeoutError:
+            raise NoAnswerError(f"timed out: {host}:{port} has not answered in {timeout_s:g} s") from None
+        except OSError as wrong:
+            raise MqttError(_in_words(wrong)) from wrong
+        yield client
+    finally:
+        await client.close()
+
+
+def _in_words(error: OSError) -> str:
+    """asyncio leaves out the system's words for why it could not connect."""
+    number = re.compile(r"\[Errno (\d+)\] Connect call failed")
+    return number.sub(lambda found: os.strerror(int(found[1])), str(error))

@@ -1,0 +1,253 @@
+"""One connection of MQTT 5, without its socket: bytes of the broker to packets, packets of ours to bytes.
+
+The codec is the package `mqtt5`. Here is what a connection has to remember, and what a broker must not do to it. All
+that comes is bounded: a packet by the size that the broker was given, everything else by being dealt with at once.
+Section numbers are those of the standard (OASIS, MQTT 5.0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import TypeAlias
+
+import mqtt5
+
+BYTES_MAX = 1 << 28
+"""The standard's own limit of a packet (2.1.4)."""
+
+PUBLISH = 0x30
+"""The first byte of a publication without its flags (3.3.1)."""
+
+
+class MqttError(Exception):
+    """The connection could not be made, or it has ended. The text says why."""
+
+
+class BrokenProtocolError(MqttError):
+    """What came is not what a broker may send: this connection has to end, with `code`."""
+
+    def __init__(self, why: str, code: mqtt5.DisconnectReasonCode = mqtt5.DisconnectReasonCode.PROTOCOL_ERROR) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+class DisconnectedError(MqttError):
+    """The broker has ended the connection, and said why: `code`."""
+
+    def __init__(self, code: mqtt5.DisconnectReasonCode) -> None:
+        super().__init__(f"the broker ended the connection: {reason(code)}")
+        self.code = code
+
+
+class PublicationRefusedError(MqttError):
+    """The broker does not accept this publication. The connection goes on."""
+
+
+class Unread:
+    """A publication of this `topic` that can't be decoded; it is confirmed all the same. A broker that does not look at
+    what it hands on would send it again, and again."""
+
+    def __init__(self, topic: bytes) -> None:
+        self.topic = topic.decode(errors="replace")
+
+
+Answer: TypeAlias = mqtt5.PubAckPacket | mqtt5.SubAckPacket | mqtt5.UnsubAckPacket
+Event: TypeAlias = mqtt5.ConnAckPacket | mqtt5.PublishPacket | Unread | Answer | mqtt5.PingRespPacket
+
+
+def reason(code: IntEnum) -> str:
+    """A reason code of the codec in words, as in "Not authorized"."""
+    return code.name.replace("_", " ").capitalize()
+
+
+def is_failure(code: IntEnum) -> bool:
+    """Whether a reason code is a refusal or a failure (2.4)."""
+    # The codec's enumerations are no numbers, whatever its stubs say.
+    return int(code) >= 0x80
+
+
+class Session:
+    """What is to be sent is in `take_out` after each call; the first is `connect`."""
+
+    def __init__(self, connect: mqtt5.ConnectPacket) -> None:
+        self.accepted: mqtt5.ConnAckPacket | None = None
+        """What the broker has answered to `connect`; None before."""
+        self._bytes_max = connect.max_packet_size or BYTES_MAX
+        self._rest = b""
+        self._out = [connect.write()]
+        self._awaited: dict[int, type[Answer]] = {}
+        """Which answer is to come to each packet identifier."""
+        self._last_id = 0
+
+    # --- sending ---------------------------------------------------------------------------------------------------
+
+    def take_out(self) -> bytes:
+        """What is to be sent now."""
+        out = b"".join(self._out)
+        self._out.clear()
+        return out
+
+    def publish(
+        self, topic: str, payload: bytes, *, qos: int, retain: bool = False, correlation: bytes | None = None
+    ) -> int | None:
+        """Publish; returns the packet identifier of its answer, None at QoS 0. Raises PublicationRefusedError for what
+        the broker has said that it does not take, and for what MQTT can't carry."""
+        packet_id = self._new_id() if qos else None
+        try:
+            data = mqtt5.PublishPacket(
+                topic,
+                payload,
+                qos=mqtt5.QoS(qos),
+                retain=retain,
+                packet_id=packet_id,
+                correlation_data=correlation,
+            ).write()
+        except ValueError as wrong:
+            raise PublicationRefusedError(str(wrong)) from None
+        limit = None if self.accepted is None else self.accepted.max_packet_size
+        if limit is not None and len(data) > limit:
+            raise PublicationRefusedError(f"it has {len(data)} bytes, and the broker takes {limit}")
+        self._out.append(data)
+        return self._await(packet_id, mqtt5.PubAckPacket)
+
+    def subscribe(self, topics: Sequence[str]) -> int:
+        """Subscribe at QoS 1; returns the packet identifier of the answer. What is retained comes marked as that also
+        when it is published while the subscription exists (`retain as published`)."""
+        packet_id = self._new_id()
+        at_least_once = mqtt5.QoS.AT_LEAST_ONCE
+        filters = [mqtt5.TopicFilter(topic, max_qos=at_least_once, retain_as_published=True) for topic in topics]
+        self._out.append(mqtt5.SubscribePacket(packet_id, filters).write())
+        self._awaited[packet_id] = mqtt5.SubAckPacket
+        return packet_id
+
+    def unsubscribe(self, topics: Sequence[str]) -> int:
+        """End subscriptions; returns the packet identifier of the answer."""
+        packet_id = self._new_id()
+        self._out.append(mqtt5.UnsubscribePacket(packet_id, list(topics)).write())
+        self._awaited[packet_id] = mqtt5.UnsubAckPacket
+        return packet_id
+
+    def ping(self) -> None:
+        """Ask for a sign."""
+        self._out.append(mqtt5.PingReqPacket().write())
+
+    def disconnect(self, code: mqtt5.DisconnectReasonCode, *, session_expiry_s: int | None = None) -> None:
+        """Take leave. With `session_expiry_s` 0 the broker keeps nothing of this session."""
+        packet = mqtt5.DisconnectPacket(reason_code=code, session_expiry_interval=session_expiry_s)
+        self._out.append(packet.write())
+
+    def _new_id(self) -> int:
+        """One that no answer is awaited for. There are more than a broker lets us use at once (3.3.4)."""
+        while True:
+            self._last_id = self._last_id % 0xFFFF + 1
+            if self._last_id not in self._awaited:
+                return self._last_id
+
+    # --- receiving -------------------------------------------------------------------------------------------------
+
+    def receive(self, data: bytes) -> Iterator[Event]:
+        """The packets that end in `data`. A publication is confirmed when the next one is asked for: it has been dealt
+        with then. Raises MqttError when the connection is over."""
+        data, at = self._rest + data, 0
+        try:
+            while (end := self._end_of_packet(data, at)) is not None:
+                packet, at = memoryview(data)[at:end], end
+                yield from self._take(packet)
+        finally:
+            self._rest = data[at:]
+
+    def _end_of_packet(self, data: bytes, at: int) -> int | None:
+        """Where the packet that begins at `at` ends; None while it has not come whole."""
+        head = _length(data, at + 1)
+        if head is None:
+            return None
+        body_at, length = head
+        if body_at + length - at > self._bytes_max:
+            why = f"a packet of {body_at + length - at} bytes, and it was told that we take {self._bytes_max}"
+            raise BrokenProtocolError(why, mqtt5.DisconnectReasonCode.PACKET_TOO_LARGE)
+        return body_at + length if body_at + length <= len(data) else None
+
+    def _take(self, data: memoryview) -> Iterator[Event]:
+        packet = _read(data)
+        if self.accepted is None:
+            yield self._connack(packet)
+        elif isinstance(packet, mqtt5.PublishPacket):
+            if packet.topic_alias is not None or int(packet.qos) > 1 or packet.packet_id == 0:
+                raise BrokenProtocolError("a publication with an alias, without an identifier, or at QoS 2")
+            yield packet
+            self._confirm(packet.packet_id)
+        elif packet is None:
+            topic, packet_id = _topic_and_id(data)
+            yield Unread(topic)
+            self._confirm(packet_id)
+        elif isinstance(packet, mqtt5.PubAckPacket | mqtt5.SubAckPacket | mqtt5.UnsubAckPacket):
+            if self._awaited.pop(packet.packet_id, None) is not type(packet):
+                raise BrokenProtocolError(f"an answer to packet {packet.packet_id}, which does not wait for it")
+            yield packet
+        elif isinstance(packet, mqtt5.PingRespPacket):
+            yield packet
+        elif isinstance(packet, mqtt5.DisconnectPacket):
+            raise DisconnectedError(packet.reason_code)
+        else:
+            raise BrokenProtocolError(f"a {type(packet).__name__} is nothing that it may send")
+
+    def _connack(self, packet: mqtt5.Packet | None) -> mqtt5.ConnAckPacket:
+        if not isinstance(packet, mqtt5.ConnAckPacket):
+            raise BrokenProtocolError("something else than an answer to our connection came first")
+        if is_failure(packet.reason_code):
+            raise MqttError(f"the broker refuses the connection: {reason(packet.reason_code)}")
+        if int(packet.max_qos) < 1 or not packet.retain_available:
+            raise MqttError("the broker has no QoS 1 or keeps no retained messages: neither can be done without")
+        self.accepted = packet
+        return packet
+
+    def _confirm(self, packet_id: int | None) -> None:
+        if packet_id is not None:
+            self._out.append(mqtt5.PubAckPacket(packet_id).write())
+
+    def _await(self, packet_id: int | None, answer: type[Answer]) -> int | None:
+        if packet_id is not None:
+            self._awaited[packet_id] = answer
+        return packet_id
+
+
+def _read(data: memoryview) -> mqtt5.Packet | None:
+    """One whole packet; None for a publication that can't be decoded."""
+    try:
+        return mqtt5.read(data)[0]
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    # The codec panics at a text that is not UTF-8, and what a panic raises derives from BaseException.
+    except BaseException as wrong:  # noqa: BLE001
+        if data[0] & 0xF0 == PUBLISH:
+            return None
+        raise BrokenProtocolError(
+            f"a packet that is none: {wrong}", mqtt5.DisconnectReasonCode.MALFORMED_PACKET
+        ) from None
+
+
+def _topic_and_id(data: memoryview) -> tuple[bytes, int | None]:
+    """Of a publication: its topic, and its packet identifier unless it has QoS 0. Raises BrokenProtocolError."""
+    head = _length(data, 1)
+    assert head is not None, "the packet is whole"
+    topic_at = head[0] + 2
+    topic_end = topic_at + int.from_bytes(data[head[0] : topic_at], "big")
+    qos = data[0] >> 1 & 3
+    packet_id = int.from_bytes(data[topic_end : topic_end + 2], "big")
+    if qos > 1 or topic_end + 2 * qos > len(data) or (qos and not packet_id):
+        why = "a publication that has no end, no identifier, or QoS 2"
+        raise BrokenProtocolError(why, mqtt5.DisconnectReasonCode.MALFORMED_PACKET)
+    return bytes(data[topic_at:topic_end]), packet_id if qos else None
+
+
+def _length(data: bytes | memoryview, at: int) -> tuple[int, int] | None:
+    """Where a number of one to four bytes (1.5.5) ends, and its value; None while its end has not come."""
+    value = 0
+    for index, byte in enumerate(data[at : at + 4]):
+        value |= (byte & 0x7F) << 7 * index
+        if byte < 0x80:
+            return at + index + 1, value
+    if len(data) >= at + 4:
+        raise BrokenProtocolError("a length of five bytes", mqtt5.DisconnectReasonCode.MALFORMED_PACKET)
+    return None
