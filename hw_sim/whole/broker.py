@@ -81,19 +81,19 @@ class SimBroker:
 
     # --- the daemon's connection -----------------------------------------------------------------------------------
 
-    def connect(self, client: Client, *, keeps_s: float, resumes: bool) -> None:
+    def connect(self, client: Client, *, keeps_s: float, resumes: bool) -> bool:
         """Take a new connection; an older one of the same client ends. It goes on with the session of that one if it
-        `resumes` it. Raises BrokerAwayError."""
+        `resumes` it; returns whether there was one. Raises BrokerAwayError."""
         if not self.is_up or not self.has_network:
             raise BrokerAwayError
         if self.client is not None:
             self.drop(self.client)
-        session = self._kept() if resumes else None
-        if session is None:
-            session = Session(keeps_s, client)
+        kept = self._kept() if resumes else None
+        session = kept or Session(keeps_s, client)
         session.client, session.keeps_s, self._session = client, keeps_s, session
         for delivery in session.owed:
             self._deliver(client, delivery)
+        return kept is not None
 
     def subscribe(self, client: Client, topics: set[str]) -> None:
         """Deliver these from now on."""
@@ -139,9 +139,11 @@ class SimBroker:
 
         self._timeline.after_s(TRAVEL_S, lambda: self._through(client, arrive))
 
-    def leave(self, client: Client) -> None:
-        """The client disconnects in order: no last will."""
+    def leave(self, client: Client, *, forget: bool) -> None:
+        """The client disconnects in order: no last will. `forget`: nor does the broker keep anything of the session."""
         client.will = None
+        if forget and self.client is client:
+            self._session = None
         self.drop(client)
 
     def drop(self, client: Client) -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,16 @@ from tests.broker.mqtt_bench import (
 from tests.broker.world import settle
 from tests.mosquitto import Mosquitto, free_port
 from wheeld.broker.lanes import BUDGETS, REFUSED_PER_NAME, Lane
-from wheeld.broker.mqtt import HEAR_S_MAX, RETRY_FIRST_S, RETRY_MAX_S, SESSION_S, STABLE_S, MqttConnection
+from wheeld.broker.mqtt import (
+    HEAR_S_MAX,
+    REFUSED_RETRY_S,
+    RETRY_FIRST_S,
+    RETRY_MAX_S,
+    SESSION_S,
+    STABLE_S,
+    MqttConnection,
+    Refusal,
+)
 from wheeld.mqtt.client import MqttClient
 from wheeld.mqtt.session import MqttError
 from wheeld.ports import ConnectionLostError, Publication, PublishRefusedError
@@ -120,7 +130,8 @@ async def test_a_stop_while_the_connection_is_being_made(broker: Mosquitto) -> N
         async with connecting(settings(broker.port)):
             for _ in range(turns):
                 await asyncio.sleep(0)
-    async with observing(broker) as observer, connecting(settings(broker.port)):
+    async with observing(broker) as observer, connecting(settings(broker.port)) as (_, clock):
+        clock.go()  # the broker may have a session of one that was stopped before it was accepted
         await observer.until("availability", state="online")
 
 
@@ -263,10 +274,46 @@ async def test_a_refused_subscription_is_logged(broker: Mosquitto, monkeypatch: 
 
     monkeypatch.setattr(MqttClient, "subscribe", subscribe)
     with capture_logs() as logs:
-        async with connecting(settings(broker.port)) as (connection, _):
+        async with connecting(settings(broker.port)) as (connection, clock):
             await session_of(connection)
-    refused = [(log["topic"], log["answer"]) for log in logs if log["event"] == "subscription.refused"]
+            assert connection.refusals == {("subscription", "ack"): Refusal(0, "Not authorized")}
+            assert await clock.waiting() == REFUSED_RETRY_S
+            monkeypatch.undo()
+            clock.go()
+            async with asyncio.timeout(PATIENCE_S):
+                while connection.refusals:  # noqa: ASYNC110  it tells nobody
+                    await asyncio.sleep(0.01)
+    refused = [(log["topic"], log["answer"]) for log in logs if log["event"] == "broker.refuses"]
     assert refused == [(ROOT + "ack", "Not authorized")]
+
+
+async def test_a_refused_publication_is_named_until_it_is_allowed(tmp_path: Path) -> None:
+    access = tmp_path / "access"
+    access.write_text(f"topic read {ROOT}#\n")
+    access.chmod(0o644)
+    with Mosquitto(tmp_path, f"acl_file {access}") as broker, capture_logs() as logs:
+        async with connecting(settings(broker.port)) as (connection, clock):
+            session = await session_of(connection)
+            table = Publication(topic=ROOT + "table", payload=b"{}")
+            elsewhere = Publication(topic="reply/campione/3/who", payload=b"{}")
+            clock.now_ns = 5
+            for publication in (table, elsewhere, table):
+                with pytest.raises(PublishRefusedError):
+                    await connection.publish(publication, session=session)
+            assert connection.refusals == {
+                ("publication", "availability"): Refusal(0, "Not authorized"),
+                ("publication", "table"): Refusal(5, "Not authorized"),
+            }
+            access.write_text(f"topic readwrite {ROOT}#\n")
+            broker.reload()
+            await clock.waiting()
+            async with asyncio.timeout(PATIENCE_S):
+                while connection.refusals:
+                    clock.go()
+                    with suppress(PublishRefusedError):
+                        await connection.publish(table, session=session)
+                    await asyncio.sleep(0.05)
+    assert [log["event"] for log in logs].count("broker.refuses") == 2
 
 
 async def test_a_flood_is_dropped_and_counted(broker: Mosquitto) -> None:

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from tests.broker.world import VirtualClock, settle
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from wheeld.broker.mqtt import Outage
+from wheeld.broker.mqtt import Outage, Refusal, Refused
 from wheeld.broker.outbox import Outbox
 from wheeld.core.table import Table
 from wheeld.daemon.self_test import SelfTest
@@ -31,6 +31,7 @@ class Bench:
     def __init__(self, table: Table) -> None:
         self.clock = VirtualClock(START_UTC_US)
         self.outage: Outage | None = None
+        self.refusals: dict[Refused, Refusal] = {}
         self.owed = 0
         self.sent: list[str] = []
         self.status = DaemonStatus(
@@ -42,6 +43,7 @@ class Bench:
             program=cast("Program", None),
             self_test=cast("SelfTest", None),
             outage=lambda: self.outage,
+            refusals=self.refusals,
             counters=dict,
         )
 
@@ -105,6 +107,22 @@ async def test_a_broker_that_is_away_is_said_with_since_when_why_and_what_is_owe
     await at.clock.advance(LOOK_S)
     assert at.sent[1:] == [at.status.line]
     assert at.away == ""
+    following.cancel()
+    await settle()
+
+
+async def test_what_the_broker_refuses_is_said_until_it_is_allowed() -> None:
+    at = bench()
+    following = asyncio.create_task(at.status.follow(at.sent.append))
+    await settle()
+    at.refusals["publication", "result"] = Refusal(at.clock.monotonic_ns(), "Not authorized")
+    await at.clock.advance(LOOK_S)
+    assert at.sent == [at.status.line]
+    assert at.away == "refuses publication of result since 19:00: Not authorized"
+    at.refusals.clear()
+    await at.clock.advance(LOOK_S)
+    assert at.away == ""
+    assert at.sent[1:] == [at.status.line]
     following.cancel()
     await settle()
 

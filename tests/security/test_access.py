@@ -259,4 +259,4 @@ async def test_a_table_that_the_certificate_is_not_for_is_logged(broker: Shipped
         async with connecting(wanted, root="wheel/v1/campione/campione-04/") as (connection, _):
             await session_of(connection)
     (entry,) = [log for log in logs if log["log_level"] == "error"]
-    assert (entry["event"], entry["answer"]) == ("availability.refused", "Not authorized")
+    assert (entry["event"], entry["answer"]) == ("broker.refuses", "Not authorized")

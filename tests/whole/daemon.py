@@ -261,6 +261,7 @@ class HouseClient:
     """
 
     heard_ns = 0
+    has_session = False
 
     def __init__(self, life: Life, settings: MqttSettings, *, take: Take, will: mqtt5.Will) -> None:
         self._take, self._life, self._broker = take, life, life.house.broker
@@ -277,16 +278,19 @@ class HouseClient:
     async def connected(self, *, session_s: float, resumes: bool) -> AsyncIterator[Self]:
         await asyncio.sleep(0.005)
         try:
-            self._broker.connect(self._client, keeps_s=session_s, resumes=resumes)
+            self.has_session = self._broker.connect(self._client, keeps_s=session_s, resumes=resumes)
         except BrokerAwayError:
             raise MqttError("Connection refused") from None
         self._hear()
         try:
             yield self
         finally:
-            if not self._life.is_dead:
-                self._end()
-                self._broker.leave(self._client)
+            await self.close()
+
+    async def close(self, *, forget: bool = False) -> None:
+        if not self._life.is_dead and not self.gone.done():
+            self._end()
+            self._broker.leave(self._client, forget=forget)
 
     async def subscribe(self, *topics: str) -> dict[str, str]:
         self._check()

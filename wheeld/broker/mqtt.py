@@ -9,17 +9,20 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import mqtt5
+import msgspec
 import structlog
 
 from wheeld.broker.budget import SparingLog
 from wheeld.broker.lanes import Inbox, Incoming
 from wheeld.broker.login import opened, tls_files
+from wheeld.broker.payloads import UNREADABLE
 from wheeld.broker.roles import TableAccess
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import Stamp, TlsFilesError, fault
+from wheeld.errors import WheeldError
 from wheeld.mqtt.client import MqttClient, NoAnswerError
 from wheeld.mqtt.session import BrokenProtocolError, MqttError, PublicationRefusedError, Unread
 from wheeld.ports import ConnectionLostError, HostClock, Publication, PublishError, PublishRefusedError
@@ -49,10 +52,17 @@ HEAR_S_MAX = 5.0
 """For so long at most a table that stood still waits for what was said meanwhile. A lost connection is made again
 within a second or two; a broker that can't be reached must not keep the number back."""
 
+REFUSED_RETRY_S = 10.0
+"""What the broker refuses is asked for again after this time: its access list may change."""
+
 FAREWELL_S = 1.0
 """How long a stopping daemon waits for the broker to take its `offline`."""
 
-OWN = ("table", "notice")
+TAKEOVER_S = 3.0
+"""For so long a daemon that finds another one at the broker waits whether that one comes back. One that lives does that
+within a second."""
+
+OWN = ("table", "notice", "availability")
 """What the broker keeps of what this table has published."""
 RETAINED = (*OWN, "ack")
 """The same, and what the settlement core has stored of it."""
@@ -62,8 +72,27 @@ Compare: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[None]]
 """Compares what the broker retains, by the topics in `RETAINED`, with what is stored here; raises when others know of
 more."""
 
+TWO = (
+    "another computer runs this table with this key: it is online at the broker. Nothing more was published here. Find "
+    "it, end it, and have a new key and a new certificate issued"
+)
+
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """Names of this computer: a password sent to them crosses no network."""
+
+
+class TwoComputersError(WheeldError):
+    """Another computer runs this table. Only one may go on, or numbers would go to two messages each."""
+
+    def __init__(self) -> None:
+        super().__init__(TWO)
+
+
+class _Said(msgspec.Struct):
+    """Of `availability`: who is there."""
+
+    state: str = ""
+    boot_id: str = ""
 
 
 class Outage(NamedTuple):
@@ -72,6 +101,17 @@ class Outage(NamedTuple):
     address: str
     since_ns: int
     why: str
+
+
+class Refusal(NamedTuple):
+    """The broker refuses us a topic below the root: since when on the host's monotonic clock, and why."""
+
+    since_ns: int
+    why: str
+
+
+Refused: TypeAlias = tuple[Literal["subscription", "publication"], str]
+"""What is refused: which of the two, and of which topic below the root."""
 
 
 class _Retries:
@@ -115,11 +155,19 @@ class MqttConnection:
         self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "unread": 0}
         self.outage: Outage | None = None
         """That the broker is not reached; None while it is, and before the first attempt has ended."""
+        self.refusals: dict[Refused, Refusal] = {}
+        """What the broker refuses now."""
+        self._refused = asyncio.Event()
         self._settings = settings
         self.access, self._root = access, access.root
         self._availability = access.root + "availability"
         self._online, self._offline = online, offline
+        self._boot_id = msgspec.json.decode(online, type=_Said).boot_id
         self._compare = compare
+        self._is_new = True
+        """Whether no session of this run has been used yet. Until then what others have said is of the past."""
+        self._has_yielded, self._has_waited = False, False
+        """Whether `offline` was said to let another computer come back, and whether none has."""
         self._clock = clock
         self._retries = _Retries(rng)
         self._files = tls_files(settings)
@@ -143,8 +191,8 @@ class MqttConnection:
         return self._client is not None
 
     async def run(self) -> None:
-        """Connect, and connect again; ends only by cancellation, after having published `offline`, or by the error of
-        `compare`."""
+        """Connect, and connect again; ends only by cancellation, after having published `offline`, by the error of
+        `compare`, or by TwoComputersError."""
         settings = self._settings
         if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
             self._log.warning(
@@ -154,7 +202,6 @@ class MqttConnection:
             connections, started_ns = self.counters["connections"], self._clock.monotonic_ns()
             why = await self._attempt()
             if why is None:
-                self._log.info("tls.renewed", then="connecting with the new files at once")
                 continue
             self._note_outage(why)
             self.counters["failures"] += 1
@@ -233,10 +280,13 @@ class MqttConnection:
                 correlation=publication.correlation,
             )
         except PublicationRefusedError as refused:
+            self._note_answer("publication", publication.topic, str(refused))
             raise PublishRefusedError(f"the broker refuses {publication.topic}: {refused}") from None
         except MqttError as error:
             self.counters["timeouts"] += isinstance(error, NoAnswerError)
             raise ConnectionLostError(str(error)) from error
+        if publication.qos:
+            self._note_answer("publication", publication.topic, None)
 
     def _live(self, session: int) -> MqttClient | None:
         """The connection of that number, while it may be used. One that has ended stays `_client` for a moment."""
@@ -247,19 +297,33 @@ class MqttConnection:
     # --- one connection ----------------------------------------------------------------------------------------
 
     async def _attempt(self) -> str | None:
-        """One attempt to connect, and the whole session if it succeeds; returns why it is over, None when the files of
-        TLS were renewed."""
+        """One attempt to connect, and the whole session if it succeeds; returns why it is over, None when the next one
+        is due at once."""
         files = self._files.stamp()
         will = mqtt5.Will(self._availability, payload=self._offline, qos=mqtt5.QoS.AT_LEAST_ONCE, retain=True)
         try:
             async with opened(
-                self._settings, take=self.take, will=will, session_s=SESSION_S, resumes=self._is_kept()
+                self._settings, take=self.take, will=will, session_s=SESSION_S, resumes=self._is_new or self._is_kept()
             ) as client:
-                await self._greet(client)
-                return await self._serve(client, files)
+                try:
+                    return await self._use(client, files)
+                except asyncio.CancelledError:
+                    # The next run need not wait whether we come back.
+                    await client.close(forget=True)
+                    raise
         except (MqttError, OSError, TlsFilesError) as error:
             self._resumes = not isinstance(error, BrokenProtocolError)
             return fault(error) or str(error)
+
+    async def _use(self, client: MqttClient, files: Stamp) -> str | None:
+        await self._compare_retained(client)
+        is_doubtful = self._is_other_online() or (self._is_new and client.has_session)
+        if is_doubtful and not self._has_waited:
+            await self._yield_to_another(client)
+            return None
+        self._is_new = self._has_yielded = self._has_waited = False
+        await self._greet(client)
+        return await self._serve(client, files)
 
     def _is_kept(self) -> bool:
         """Whether the broker may have kept commands for us that are to be heard. What another run of the daemon was
@@ -268,32 +332,97 @@ class MqttConnection:
         return self._resumes and ended_ns is not None and self._clock.monotonic_ns() - ended_ns < SESSION_S * 1e9
 
     async def _greet(self, client: MqttClient) -> None:
-        """Compare, subscribe, then publish `online`: who reads it may send commands."""
-        self._retained.clear()
-        await self._subscribe(client, RETAINED)
-        # What is retained comes before the answer to what is asked behind the subscription.
-        await client.unsubscribe(*(self._root + leaf for leaf in OWN))
-        if self._compare is not None:
-            await self._compare(self._retained)
+        """Subscribe, then publish `online`: who reads it may send commands."""
         await self._subscribe(client, (COMMANDS,))
         try:
             await client.publish(self._availability, self._online, retain=True)
         except PublicationRefusedError as refused:
-            why = "the broker's access list does not let us publish it: is this certificate or user for this table?"
-            self._log.error("availability.refused", topic=self._availability, answer=str(refused), why=why)
+            self._note_answer("publication", self._availability, str(refused))
+        else:
+            self._note_answer("publication", self._availability, None)
+
+    async def _ask_again(self, client: MqttClient) -> None:
+        """Ask for what was refused: the access list may have been changed. What the outbox owes it asks for itself."""
+        while True:
+            while not self.refusals:
+                self._refused.clear()
+                await self._refused.wait()
+            await self._clock.sleep(REFUSED_RETRY_S)
+            leaves = tuple(leaf for kind, leaf in self.refusals if kind == "subscription")
+            with suppress(MqttError):
+                if leaves:
+                    await self._subscribe(client, leaves)
+                if ("publication", "availability") in self.refusals:
+                    await self._greet(client)
+
+    def _note_answer(self, kind: Literal["subscription", "publication"], topic: str, why: str | None) -> None:
+        """The broker has answered: None where it allows it. Topics that others choose are left out."""
+        if not topic.startswith(self._root):
+            return
+        what: Refused = kind, topic.removeprefix(self._root)
+        if why is None:
+            self.refusals.pop(what, None)
+        elif what not in self.refusals:
+            self.refusals[what] = Refusal(self._clock.monotonic_ns(), why)
+            self._refused.set()
+            then = "tried again until it is allowed: is this certificate or user for this table?"
+            self._log.error("broker.refuses", kind=kind, topic=topic, answer=why, then=then)
+
+    async def _compare_retained(self, client: MqttClient) -> None:
+        """Raise when what the broker retains shows that others have newer messages, or that another computer runs this
+        table."""
+        self._retained.clear()
+        await self._subscribe(client, RETAINED)
+        # What is retained comes before the answer to what is asked behind the subscription.
+        await client.unsubscribe(*(self._root + leaf for leaf in OWN))
+        if self._has_yielded and self._is_other_online():
+            raise TwoComputersError
+        if not self._is_new:
+            # Whoever may publish `ack` could end a wheel that plays.
+            self._retained.pop("ack", None)
+        if self._compare is not None:
+            await self._compare(self._retained)
+
+    async def _yield_to_another(self, client: MqttClient) -> None:
+        """Another run of this table is online, or had a session a moment ago: it was killed, or its connection failed
+        without the broker's knowledge, or another computer runs it and has just lost its connection to us. That one
+        comes back, and says `online` where we have said `offline`. Returns when none has; raises MqttError when the
+        connection ends meanwhile."""
+        with suppress(PublicationRefusedError):
+            await client.publish(self._availability, self._offline, retain=True)
+            self._has_yielded = True
+        waiting = asyncio.create_task(self._clock.sleep(TAKEOVER_S), name="mqtt-takeover")
+        try:
+            ends: set[asyncio.Future[Any]] = {client.gone, waiting}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+        if client.gone.done():
+            raise client.gone.result()
+        self._is_new, self._has_yielded, self._has_waited = False, False, True
+
+    def _is_other_online(self) -> bool:
+        """Whether the broker retains that another run of this table's daemon is online."""
+        try:
+            said = msgspec.json.decode(self._retained.get("availability") or b"{}", type=_Said)
+        except UNREADABLE:
+            return False
+        return said.state == "online" and said.boot_id != self._boot_id
 
     async def _subscribe(self, client: MqttClient, leaves: tuple[str, ...]) -> None:
-        refused = await client.subscribe(*(self._root + leaf for leaf in leaves))
-        for topic, answer in refused.items():
-            why = "the broker's access list does not let us receive it; allow it and restart the connection"
-            self._log.error("subscription.refused", topic=topic, answer=answer, why=why)
+        topics = [self._root + leaf for leaf in leaves]
+        refused = await client.subscribe(*topics)
+        for topic in topics:
+            self._note_answer("subscription", topic, refused.get(topic))
 
     async def _serve(self, client: MqttClient, files: Stamp) -> str | None:
         """Let the session be used until it is over; returns why, None when the files of TLS were renewed."""
         self._note_connected(client)
-        renewing = asyncio.create_task(self._watch_files(files), name="mqtt-files") if self._files.named else None
+        asking = asyncio.create_task(self._ask_again(client), name="mqtt-refused")
+        ends: set[asyncio.Future[Any]] = {client.gone}
+        if self._files.named:
+            ends.add(asyncio.create_task(self._watch_files(files), name="mqtt-files"))
         try:
-            ends: set[asyncio.Future[Any]] = {client.gone} if renewing is None else {client.gone, renewing}
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             # After an orderly disconnection the broker does not publish the last will.
@@ -301,8 +430,8 @@ class MqttConnection:
                 await client.publish(self._availability, self._offline, retain=True, timeout_s=FAREWELL_S)
             raise
         finally:
-            if renewing is not None:
-                renewing.cancel()
+            for task in (asking, *(ends - {client.gone})):
+                task.cancel()
             self._heard_ns = client.heard_ns
             self._client, self._ended_ns = None, self._clock.monotonic_ns()
         if not client.gone.done():
@@ -324,6 +453,7 @@ class MqttConnection:
                 then = "the connection made with the former files stays until they are right"
                 self._log.error("tls.not_renewed", why=str(wrong), then=then)
             else:
+                self._log.info("tls.renewed", then="connecting with the new files at once")
                 return
 
     def _note_connected(self, client: MqttClient) -> None:
@@ -361,7 +491,7 @@ class MqttConnection:
             self._retained[leaf] = publication.payload
         if leaf == "ack":
             self.inbox.acks.put(publication.payload)
-        elif leaf not in OWN and self.inbox.has_room(leaf):
+        elif leaf not in OWN and not self._is_new and self.inbox.has_room(leaf):
             self.inbox.put(
                 Incoming(
                     leaf=leaf,

@@ -137,11 +137,22 @@ class SelfTestHealth(msgspec.Struct, frozen=True, kw_only=True):
     failing: tuple[str, ...]
 
 
+class BrokerRefusal(msgspec.Struct, frozen=True, kw_only=True):
+    """What the broker refuses the wheel: a subscription to `topic`, or publications on it (below the root); since when,
+    and why, in the words of MQTT."""
+
+    kind: Literal["subscription", "publication"]
+    topic: str
+    since: str
+    why: str
+
+
 class Health(Published, frozen=True, kw_only=True):
     """`health`: counters by part and name, cumulative since the daemon's start; temperatures in °C by zone.
 
     `troubles`: what is wrong with which sensor, or with the line to them, most telling first; empty when nothing is.
     `program`: the digest of the installed program's files, read once at the start; null until they have been read.
+    `refused`: what the broker refuses now.
     """
 
     schema: Literal["health/1"] = "health/1"
@@ -155,6 +166,7 @@ class Health(Published, frozen=True, kw_only=True):
     self_test: SelfTestHealth | None = None
     clock: ClockHealth
     outbox_depth: int
+    refused: tuple[BrokerRefusal, ...] = ()
     counters: dict[str, dict[str, int]]
     temperatures_c: dict[str, float]
 

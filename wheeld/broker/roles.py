@@ -66,9 +66,9 @@ _PANEL = (*_FEED, "notice", "board", "availability", "reply", RESPONSE)
 ROLES = (
     Role(
         name="wheel",
-        about="The wheel's daemon. It reads its own table and notice: an older copy of its journal is known by them.",
+        about="The wheel's daemon. By what the broker keeps of it an older copy of its journal is known, and a clone.",
         is_at_table=True,
-        reads=("ack", "table", "notice", "cmd/+/+"),
+        reads=("ack", "table", "notice", "availability", "cmd/+/+"),
         publishes=(*_FEED, "notice", "board", "health", "availability", "reply", RESPONSE),
     ),
     Role(

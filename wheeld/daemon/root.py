@@ -18,7 +18,7 @@ from firmware_protocol.host import Position
 from wheeld.broker.commands import CommandIntake
 from wheeld.broker.earshot import Earshot
 from wheeld.broker.health import HealthReporter
-from wheeld.broker.mqtt import MqttConnection
+from wheeld.broker.mqtt import MqttConnection, TwoComputersError
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import UNREADABLE, Availability
 from wheeld.broker.roles import TableAccess
@@ -98,6 +98,9 @@ async def _run(config: Config, configuration_digest: str | None = None) -> Exit:
         return Exit.BAD_CONFIG
     finally:
         await journal.close()
+    if isinstance(failure, TwoComputersError):
+        log.critical("table.run_twice", why=str(failure))
+        return Exit.BAD_DATA
     if failure is not None:
         log.critical("journal.failed", why=str(failure), fault=failure.fault, then="nothing more was published")
         return Exit.BAD_DATA if failure.fault in TOUCHED else Exit.IO_FAILED
@@ -107,9 +110,9 @@ async def _run(config: Config, configuration_digest: str | None = None) -> Exit:
 
 async def _serve(
     config: Config, journal: Journal, clock: SystemClock, configuration_digest: str | None
-) -> JournalError | None:
-    """Run to the end; returns the journal's error when that was the reason."""
-    failures: list[JournalError] = []
+) -> JournalError | TwoComputersError | None:
+    """Run to the end; returns the error when one was the reason."""
+    failures: list[JournalError | TwoComputersError] = []
     try:
         memory, resume_at, gap = await journal.memory(), await journal.position(), await journal.gap_due()
     except JournalError as wrong:
@@ -125,7 +128,7 @@ async def _serve(
     )
     try:
         await daemon.run()
-    except* JournalError as wrongs:
+    except* (JournalError, TwoComputersError) as wrongs:
         failures = [_first(wrongs)]
     return failures[0] if failures else None
 
@@ -251,6 +254,7 @@ class Daemon:
             program=self._program,
             self_test=self._self_test,
             outage=lambda: self._mqtt.outage,
+            refusals=self._mqtt.refusals,
             counters=self._broker_counters,
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)
@@ -395,7 +399,7 @@ class Daemon:
             waited_s += CONFIRM_STEP_S
 
 
-def _first(group: BaseExceptionGroup[JournalError]) -> JournalError:
+def _first(group: BaseExceptionGroup[JournalError | TwoComputersError]) -> JournalError | TwoComputersError:
     """The first of the errors in a group, which the others mostly follow from."""
     error = group.exceptions[0]
     return _first(error) if isinstance(error, BaseExceptionGroup) else error

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import NoReturn
 
 from msgspec import UNSET
 
 from wheeld.broker.health import temperatures_c
-from wheeld.broker.mqtt import Outage
+from wheeld.broker.mqtt import Outage, Refusal, Refused
 from wheeld.broker.outbox import Outbox
-from wheeld.broker.payloads import ClockHealth, Health
+from wheeld.broker.payloads import BrokerRefusal, ClockHealth, Health
 from wheeld.core.facts import SENSED
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
@@ -41,6 +41,7 @@ class DaemonStatus:
         program: Program,
         self_test: SelfTest,
         outage: Callable[[], Outage | None],
+        refusals: Mapping[Refused, Refusal],
         counters: Callable[[], dict[str, dict[str, int]]],
     ) -> None:
         self._table, self._source, self._time_sync = table, source, time_sync
@@ -48,7 +49,7 @@ class DaemonStatus:
         self._program = program
         self._self_test = self_test
         self._started_ns = clock.monotonic_ns()
-        self._outage = outage
+        self._outage, self._refusals = outage, refusals
         self._owed: int | None = None
         """Messages, as counted lately; None while the broker is there, and before they were counted."""
 
@@ -71,13 +72,17 @@ class DaemonStatus:
             yield f"the broker {outage.address} is not reached since {self._local(outage.since_ns)}: {outage.why}"
             if self._owed is not None:
                 yield f"messages owed: {self._owed}"
+        for (kind, topic), refusal in self._refusals.items():
+            yield f"the broker refuses {kind} of {topic} since {self._local(refusal.since_ns)}: {refusal.why}"
 
     def _local(self, at_ns: int) -> str:
         """A time of the host's monotonic clock as the clock on the wall shows it: "21:04", of a day before with the
         date. By the clock as it is set now: it may have been set since."""
-        ago_ns = self._clock.monotonic_ns() - at_ns
-        at = datetime.fromtimestamp((self._clock.utc_us() - ago_ns // 1000) / 1e6)  # noqa: DTZ006  for people there
-        return f"{at:%Y-%m-%d %H:%M}" if ago_ns > DAY_NS else f"{at:%H:%M}"
+        at = datetime.fromtimestamp(self._utc_us(at_ns) / 1e6)  # noqa: DTZ006  for people there
+        return f"{at:%Y-%m-%d %H:%M}" if self._clock.monotonic_ns() - at_ns > DAY_NS else f"{at:%H:%M}"
+
+    def _utc_us(self, at_ns: int) -> int:
+        return self._clock.utc_us() - (self._clock.monotonic_ns() - at_ns) // 1000
 
     async def follow(self, publish: Callable[[str], None]) -> NoReturn:
         """Publish the line again after changes that nobody reports: the broker's, and of what is owed meanwhile.
@@ -107,6 +112,10 @@ class DaemonStatus:
             self_test=self._self_test.outcome,
             clock=self._clock_health(now_ns),
             outbox_depth=await self._outbox.depth(),
+            refused=tuple(
+                BrokerRefusal(kind=kind, topic=topic, since=to_text(self._utc_us(found.since_ns)), why=found.why)
+                for (kind, topic), found in self._refusals.items()
+            ),
             counters={"table": dict(self._table.counters), **self._source.counters, **self._counters()},
             temperatures_c=temperatures_c(),
         )

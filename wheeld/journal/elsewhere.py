@@ -114,7 +114,8 @@ def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") ->
         "behind",
         path,
         f"{what}, and this journal, which ends at seq {journal.last_seq()}, does not have it: an older copy was "
-        "restored, or another file is in its place. Nothing was published. Put the newest file back; only if that is "
+        "restored, another file is in its place, or another computer runs this table with this key. Nothing more was "
+        "published. Put the newest file back; only if that is "
         f"lost, go on behind it: wheeld journal adopt {path} --after {after} --by NAME --why TEXT [--key FILE]",
     )
 

@@ -63,6 +63,11 @@ class MqttClient(asyncio.BufferedProtocol):
         self._room = asyncio.Semaphore(1)
         """For so many publications the broker lets us wait at once; it says how many when it accepts us."""
 
+    @property
+    def has_session(self) -> bool:
+        """Whether the broker had a session of this client, with which the connection goes on."""
+        return self.accepted.result().session_present
+
     # --- for who uses it -------------------------------------------------------------------------------------------
 
     async def publish(
