@@ -39,7 +39,7 @@ SEED   ?= $(shell git rev-parse HEAD 2>/dev/null || echo 0)
 JOBS   ?= 2
 OUT    ?= .wheeld-campaign
 MORE   ?=
-# Of faults and evenings: how much is tried, short, middle (CI) or long; tests/faults/conftest.py says how much that is.
+# Of faults and evenings: how much is tried, short, middle (CI) or long (of bench: short or long); tests/faults/conftest.py says how much that is.
 FORM   ?= long
 FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest --timeout 3600
 AGAIN   = --last-failed --last-failed-no-failures none
@@ -80,7 +80,7 @@ SIZES  := demo:10 campaign:45 test:160 pages:215 docs:30 release:35
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
 
 demo: $(VENV)/demo.stamp mosquitto  ## broker, simulated wheel, daemon, its pages and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -169,6 +169,11 @@ whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on vi
 feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time; HISTORIES=5000 is CI's
 	$(BIN)/python -m tests.feed $(HISTORIES) $(SEED) $(JOBS)
 
+# COUPS: of the largest journal.
+bench: OUT = .wheeld-bench.json
+bench: $(VENV)/test.stamp mosquitto  ## what a wheel costs: each figure beside a floor of the same run, kept in OUT; FORM=short is CI's
+	$(BIN)/python -m tests.bench $(FORM) $(OUT) $(or $(COUPS),$(if $(filter short,$(FORM)),1000,10000))
+
 test-report: $(VENV)/test.stamp  ## how often `wheeld report` accuses a fair wheel, in how many coups it finds a fault, how long it takes
 	$(BIN)/python -m tests.report.trials $(WHEELS) $(FAULTY)
 
@@ -235,4 +240,4 @@ clean:
 	[ ! -e .wheeld-systemd ] || $(SUDO) rm -rf .wheeld-systemd
 	[ ! -e .wheeld-install ] || $(SUDO) rm -rf .wheeld-install
 	[ ! -e .wheeld-source ] || $(SUDO) rm -rf .wheeld-source
-	rm -rf $(VENV) .wheeld-consumers .wheeld-gpio .wheeld-metrics .wheeld-campaign .coverage .coverage.* site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .wheeld-consumers .wheeld-gpio .wheeld-metrics .wheeld-campaign .wheeld-bench.json .coverage .coverage.* site .mypy_cache .pytest_cache .ruff_cache .hypothesis
