@@ -17,7 +17,7 @@ from tests.browser.panel import enter
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.page.words import WORDS, in_words
 from wheeld.screen.describe import STATES
-from wheeld.screen.language import LANGUAGES
+from wheeld.screen.locale import LANGUAGES
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -42,7 +42,7 @@ from wheeld.journal.opening import open_to_write
 from wheeld.journal.seal import public_key
 from wheeld.ports import EventRecord
 from wheeld.screen.describe import BETS, STATES, describe
-from wheeld.screen.language import LANGUAGES
+from wheeld.screen.locale import LANGUAGES
 
 Captured = pytest.CaptureFixture[str]
 SEED = 3

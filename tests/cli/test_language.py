@@ -24,7 +24,8 @@ from wheeld.core.setting import TableSetting
 from wheeld.core.step import Message, Step, Topic
 from wheeld.exits import Exit
 from wheeld.screen.describe import describe
-from wheeld.screen.language import LANGUAGES, language_here, translation
+from wheeld.screen.language import translation
+from wheeld.screen.locale import LANGUAGES, language_here
 
 Captured = pytest.CaptureFixture[str]
 

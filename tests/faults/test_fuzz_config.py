@@ -18,7 +18,7 @@ from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import Catalogue
 from wheeld.exits import Exit
-from wheeld.screen.language import LANGUAGES
+from wheeld.screen.locale import LANGUAGES
 
 TOKENS = (
     b"[table]", b"[wheel]", b"[[table]]", b"[table.id]", b'house = "venezia"\n', b'game = "fair"\n', b"1979-05-27",

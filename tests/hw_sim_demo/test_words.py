@@ -28,8 +28,8 @@ from tests.hw_sim_demo.test_subscriber import TABLE, message, result, void
 from tests.hw_sim_demo.test_view import Terminal
 from wheeld.config.reading import parse
 from wheeld.screen.describe import BETS, STATES
-from wheeld.screen.language import LANGUAGES as OF_WHEELD
-from wheeld.screen.language import language_here as of_wheeld
+from wheeld.screen.locale import LANGUAGES as OF_WHEELD
+from wheeld.screen.locale import language_here as of_wheeld
 
 NAMES = {"state", "bets", "waiting for", "last numbers"}
 """Of lines of the picture; they are no literal where they are said."""

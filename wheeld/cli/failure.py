@@ -14,7 +14,7 @@ import sys
 
 from wheeld.core.catalogue import Catalogue, Text, translatable
 from wheeld.exits import Exit
-from wheeld.screen.language import language_here
+from wheeld.screen.locale import language_here
 
 FILE_TROUBLES = {
     errno.ENOENT: translatable("there is no such file or directory; check the name"),

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 
 from wheeld.cli.failure import catalogue_of, fail, file_trouble
 from wheeld.cli.parser import parser
-from wheeld.config.problems import ConfigError
 from wheeld.core.catalogue import Text
+from wheeld.errors import WheeldError
 from wheeld.exits import Exit
-from wheeld.journal.rows import JournalError
-from wheeld.journal.seal import KeyFileError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,15 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read us has seen enough; at exit Python would complain about what it cannot flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
-    except ConfigError as wrong:
-        code = fail(Text("the configuration is wrong"), Exit.BAD_CONFIG, options)
-        sys.stderr.write(f"{wrong.said(catalogue_of(options))}\n")
-        return code
-    except KeyFileError as wrong:
-        return fail(str(wrong), Exit.BAD_CONFIG, options)
-    except JournalError as wrong:
-        code = Exit.IO_FAILED if wrong.fault in ("io", "full", "locked") else Exit.BAD_DATA
-        return fail(str(wrong), code, options)
+    except WheeldError as wrong:
+        return _told(wrong, options)
     except OSError as wrong:
         return fail(file_trouble(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED, options)
     except KeyboardInterrupt:
@@ -42,7 +33,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _version(options: argparse.Namespace) -> Exit:
-    from wheeld.cli.version import version  # noqa: PLC0415  what it imports takes long
+def _told(wrong: WheeldError, options: argparse.Namespace) -> Exit:
+    """The code of an error that every command may meet, which is told; another is raised again."""
+    from wheeld.config.problems import ConfigError  # noqa: PLC0415  here and below: a command that works needs none
+    from wheeld.journal.rows import JournalError  # noqa: PLC0415
+    from wheeld.journal.seal import KeyFileError  # noqa: PLC0415
 
-    return version(options)
+    if isinstance(wrong, ConfigError):
+        code = fail(Text("the configuration is wrong"), Exit.BAD_CONFIG, options)
+        sys.stderr.write(f"{wrong.said(catalogue_of(options))}\n")
+        return code
+    if isinstance(wrong, KeyFileError):
+        return fail(str(wrong), Exit.BAD_CONFIG, options)
+    if isinstance(wrong, JournalError):
+        return fail(str(wrong), Exit.IO_FAILED if wrong.fault in ("io", "full", "locked") else Exit.BAD_DATA, options)
+    if isinstance(wrong, OSError):
+        return fail(file_trouble(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED, options)
+    raise wrong
+
+
+def _version(options: argparse.Namespace) -> Exit:
+    if options.verify:
+        from wheeld.cli.version import version  # noqa: PLC0415  what it imports takes long
+
+        return version(options)
+    from importlib.metadata import version as version_of  # noqa: PLC0415  a fifth of the start of every command
+
+    sys.stdout.write(f"wheeld {version_of('wheeld')}\n")
+    return Exit.OK

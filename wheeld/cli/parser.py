@@ -6,22 +6,13 @@ import argparse
 import re
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from wheeld.cli import acl as cli_acl
-from wheeld.cli import check as cli_check
-from wheeld.cli import journal as cli_journal
-from wheeld.cli import replay as cli_replay
-from wheeld.cli import report as cli_report
-from wheeld.cli.person import person
-from wheeld.cli.places import address, named_file, origin_here
-from wheeld.config.instance import journal_of
 from wheeld.core.catalogue import Catalogue, translatable
-from wheeld.core.pockets import number_of
-from wheeld.core.setting import NAME_PATTERN
 from wheeld.exits import Exit
-from wheeld.screen.language import LANGUAGES, language_here
+from wheeld.screen.locale import LANGUAGES, language_here
 
 RELEASE_KEY = Path("/etc/wheeld/release.pub")
 """Where a wheel keeps the public key of who releases: not beside the program, which it does not come with."""
@@ -259,6 +250,20 @@ _WRONG = {
 language."""
 
 
+def _on_call(name: str) -> Callable[[Any], Any]:
+    """The function "module.function" of `wheeld.cli`. Its module is imported when it is called: to import all of them
+    takes half a second, and a command line needs one."""
+    module, function = name.split(".")
+
+    def call(argument: Any) -> Any:
+        return getattr(import_module(f"wheeld.cli.{module}"), function)(argument)
+
+    return call
+
+
+_FILE, _ADDRESS = _on_call("places.named_file"), _on_call("places.address")
+
+
 class _Parser(argparse.ArgumentParser):
     """Keeps the line breaks of descriptions and examples, and says in the language of the screen what is wrong."""
 
@@ -339,13 +344,13 @@ def _add_setup(commands: Commands[_Parser]) -> None:
     setup.add_argument("--cert-file", metavar="FILE", help="the wheel's certificate, in place of a password")
     setup.add_argument("--key-file", metavar="FILE", help="its key")
     _add_language(setup)
-    setup.set_defaults(do=_setup)
+    setup.set_defaults(do=_on_call("setup.setup"))
 
 
 def _add_run(commands: Commands[_Parser]) -> None:
     run = commands.add_parser("run", help="run one wheel", description=_RUN, epilog=_EXITS)
     run.add_argument("-c", "--config", metavar="WHEEL", required=True, help=_WHEEL)
-    run.set_defaults(do=_run)
+    run.set_defaults(do=_on_call("run.run"))
 
 
 def _add_check(commands: Commands[_Parser]) -> None:
@@ -354,7 +359,7 @@ def _add_check(commands: Commands[_Parser]) -> None:
     )
     check.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
     _add_language(check)
-    check.set_defaults(do=cli_check.check)
+    check.set_defaults(do=_on_call("check.check"))
 
 
 def _add_replay(commands: Commands[_Parser]) -> None:
@@ -367,7 +372,7 @@ def _add_replay(commands: Commands[_Parser]) -> None:
     _add_language(replay)
     replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
     replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
-    replay.set_defaults(do=cli_replay.replay)
+    replay.set_defaults(do=_on_call("replay.replay"))
 
 
 def _add_journal(commands: Commands[_Parser]) -> None:
@@ -377,11 +382,11 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     parts = journal.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in (_add_verify, _add_show, _add_export, _add_seal, _add_backup, _add_adopt):
         add(parts)
-    _add_part(parts, "migrate", cli_journal.migrate, "bring a journal of an earlier version up to date")
+    _add_part(parts, "migrate", _on_call("journal.migrate"), "bring a journal of an earlier version up to date")
 
 
 def _add_verify(parts: Commands[_Parser]) -> None:
-    verify = _add_part(parts, "verify", cli_journal.verify, "check every record, the seals and the evidence")
+    verify = _add_part(parts, "verify", _on_call("journal.verify"), "check every record, the seals and the evidence")
     verify.add_argument(
         "--public-key",
         metavar="FILE",
@@ -390,11 +395,13 @@ def _add_verify(parts: Commands[_Parser]) -> None:
         default=[],
         help="a key that seals (may be repeated)",
     )
-    verify.add_argument("--head", metavar="N:HEX", type=cli_journal.noted_head, help="a head that was noted elsewhere")
+    verify.add_argument(
+        "--head", metavar="N:HEX", type=_on_call("journal.noted_head"), help="a head that was noted elsewhere"
+    )
 
 
 def _add_show(parts: Commands[_Parser]) -> None:
-    show = _add_part(parts, "show", cli_journal.show, "list the stored messages and events, oldest first")
+    show = _add_part(parts, "show", _on_call("journal.show"), "list the stored messages and events, oldest first")
     show.add_argument("--last", metavar="N", type=_number(COUPS_MAX), help="the last coups, with their evidence drawn")
     show.add_argument("--coup", metavar="N", type=int, help="of this coup only")
     show.add_argument("--from-seq", metavar="N", type=int, help="of the feed only, from this number on")
@@ -406,13 +413,13 @@ def _add_show(parts: Commands[_Parser]) -> None:
 
 
 def _add_export(parts: Commands[_Parser]) -> None:
-    export = _add_part(parts, "export", cli_journal.export, "write one coup's observations, ready to replay")
+    export = _add_part(parts, "export", _on_call("journal.export"), "write one coup's observations, ready to replay")
     export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")
     export.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
 
 
 def _add_seal(parts: Commands[_Parser]) -> None:
-    seal = _add_part(parts, "seal", cli_journal.seal, "sign everything that is stored so far")
+    seal = _add_part(parts, "seal", _on_call("journal.seal"), "sign everything that is stored so far")
     seal.add_argument(
         "--key", metavar="FILE", type=Path, required=True, help="the private key (Ed25519, PEM or base64)"
     )
@@ -421,14 +428,22 @@ def _add_seal(parts: Commands[_Parser]) -> None:
 
 
 def _add_backup(parts: Commands[_Parser]) -> None:
-    backup = _add_part(parts, "backup", cli_journal.backup, "copy it, also beside its daemon, and verify the copy")
+    backup = _add_part(
+        parts, "backup", _on_call("journal.backup"), "copy it, also beside its daemon, and verify the copy"
+    )
     backup.add_argument("to", metavar="COPY", type=Path, help="the file to make")
 
 
 def _add_adopt(parts: Commands[_Parser]) -> None:
-    adopt = _add_part(parts, "adopt", cli_journal.adopt, "go on behind numbers that others have and this file lost")
+    adopt = _add_part(
+        parts, "adopt", _on_call("journal.adopt"), "go on behind numbers that others have and this file lost"
+    )
     adopt.add_argument(
-        "--after", metavar="SEQ[:HASH]", type=cli_journal.known_message, required=True, help="the last one they have"
+        "--after",
+        metavar="SEQ[:HASH]",
+        type=_on_call("journal.known_message"),
+        required=True,
+        help="the last one they have",
     )
     adopt.add_argument(
         "--far", action="store_true", help="also if that is more than a million numbers on; it is never taken back"
@@ -458,6 +473,8 @@ def _add_part(
 
 def _with_journal(options: argparse.Namespace) -> argparse.Namespace:
     """With the journal's file where a wheel was named; raises OSError, ConfigError."""
+    from wheeld.config.instance import journal_of  # noqa: PLC0415  as in `_on_call`
+
     options.file = journal_of(options.file)
     return options
 
@@ -471,14 +488,22 @@ def _add_report(commands: Commands[_Parser]) -> None:
     )
     report.add_argument("--json", action="store_true", help="JSON for programs, not a page for people")
     report.add_argument(
-        "--since", metavar="DATE", type=cli_report.instant, default=0, help="only what was stored from then on (UTC)"
+        "--since",
+        metavar="DATE",
+        type=_on_call("report.instant"),
+        default=0,
+        help="only what was stored from then on (UTC)",
     )
     report.add_argument(
-        "--until", metavar="DATE", type=cli_report.instant, default=2**63, help="only what was stored before then (UTC)"
+        "--until",
+        metavar="DATE",
+        type=_on_call("report.instant"),
+        default=2**63,
+        help="only what was stored before then (UTC)",
     )
     _add_language(report)
     report.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
-    report.set_defaults(do=cli_report.report)
+    report.set_defaults(do=_on_call("report.report"))
 
 
 def _add_watch(commands: Commands[_Parser]) -> None:
@@ -492,7 +517,7 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     _add_language(watch)
     watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
     watch.add_argument("--count", metavar="N", type=_number(), help="stop after so many messages")
-    watch.set_defaults(do=_watch)
+    watch.set_defaults(do=_on_call("watch.watch"))
 
 
 def _add_broker(command: argparse.ArgumentParser) -> None:
@@ -500,15 +525,15 @@ def _add_broker(command: argparse.ArgumentParser) -> None:
     command.add_argument("--host", default="localhost", help="the broker (default: localhost)")
     command.add_argument("--port", type=_number(65_535), help="its port (default: 1883, with TLS 8883)")
     command.add_argument("--username", metavar="NAME", help="for the broker")
-    command.add_argument("--password-file", metavar="FILE", type=named_file, help="the file with the password")
+    command.add_argument("--password-file", metavar="FILE", type=_FILE, help="the file with the password")
     command.add_argument(
         "--ca-file",
         metavar="FILE",
-        type=named_file,
+        type=_FILE,
         help="the authority of the broker's certificate; turns TLS on",
     )
-    command.add_argument("--cert-file", metavar="FILE", type=named_file, help="our certificate, with TLS")
-    command.add_argument("--key-file", metavar="FILE", type=named_file, help="its key")
+    command.add_argument("--cert-file", metavar="FILE", type=_FILE, help="our certificate, with TLS")
+    command.add_argument("--key-file", metavar="FILE", type=_FILE, help="its key")
 
 
 def _add_page(commands: Commands[_Parser]) -> None:
@@ -523,7 +548,7 @@ def _add_page(commands: Commands[_Parser]) -> None:
     page.add_argument(
         "--listen",
         metavar="ADDRESS:PORT",
-        type=address,
+        type=_ADDRESS,
         default=PAGE,
         help=f"the live page and the display (default: {PAGE})",
     )
@@ -536,7 +561,10 @@ def _add_page(commands: Commands[_Parser]) -> None:
         "more than once (default: the computer's own name, and its addresses)",
     )
     page.add_argument(
-        "--display", metavar="ADDRESS:PORT", type=address, help="serve the players' display there, and nothing else"
+        "--display",
+        metavar="ADDRESS:PORT",
+        type=_ADDRESS,
+        help="serve the players' display there, and nothing else",
     )
     page.add_argument("--socket", metavar="FILE", type=Path, help="the wheel's [monitor] socket, on this computer")
     page.add_argument("--state", metavar="DIR", type=Path, help="where the last 200 numbers are kept")
@@ -544,24 +572,34 @@ def _add_page(commands: Commands[_Parser]) -> None:
     page.add_argument(
         "--frame-of",
         metavar="ORIGIN",
-        type=origin_here,
+        type=_on_call("places.origin_here"),
         help="whose pages may show these in a frame, on this computer only, as the simulator's bench page does "
         "(default: nobody's)",
     )
-    page.add_argument("--metrics", metavar="ADDRESS:PORT", type=address, help="serve metrics there")
+    page.add_argument("--metrics", metavar="ADDRESS:PORT", type=_ADDRESS, help="serve metrics there")
     chef = page.add_argument_group("the chef's panel")
-    chef.add_argument("--chef", metavar="ADDRESS:PORT", type=address, help="serve the panel there, and nowhere else")
+    chef.add_argument(
+        "--chef",
+        metavar="ADDRESS:PORT",
+        type=_ADDRESS,
+        help="serve the panel there, and nowhere else",
+    )
     chef.add_argument("--chef-username", metavar="NAME", help="at the broker (default: chef-TABLE)")
-    chef.add_argument("--chef-password-file", metavar="FILE", type=named_file, help="the file with its password")
-    chef.add_argument("--chef-cert-file", metavar="FILE", type=named_file, help="its certificate for the broker")
-    chef.add_argument("--chef-key-file", metavar="FILE", type=named_file, help="the key of that")
-    chef.add_argument("--token-file", metavar="FILE", type=named_file, help="who gives this token may use the panel")
-    chef.add_argument("--panel-cert-file", metavar="FILE", type=named_file, help="the panel's own, for HTTPS")
-    chef.add_argument("--panel-key-file", metavar="FILE", type=named_file, help="the key of that")
+    chef.add_argument("--chef-password-file", metavar="FILE", type=_FILE, help="the file with its password")
+    chef.add_argument("--chef-cert-file", metavar="FILE", type=_FILE, help="its certificate for the broker")
+    chef.add_argument("--chef-key-file", metavar="FILE", type=_FILE, help="the key of that")
+    chef.add_argument(
+        "--token-file",
+        metavar="FILE",
+        type=_FILE,
+        help="who gives this token may use the panel",
+    )
+    chef.add_argument("--panel-cert-file", metavar="FILE", type=_FILE, help="the panel's own, for HTTPS")
+    chef.add_argument("--panel-key-file", metavar="FILE", type=_FILE, help="the key of that")
     chef.add_argument(
         "--panel-client-ca-file",
         metavar="FILE",
-        type=named_file,
+        type=_FILE,
         help="whoever has a certificate of it may use it",
     )
     page.set_defaults(do=_page)
@@ -588,9 +626,9 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
     doctor.add_argument("--learn", action="store_true", help="write the angles found into its configuration")
     doctor.add_argument("--number", metavar="N", type=_pocket, help="the ball lies in this pocket: find the readers")
     doctor.add_argument("--ball", choices=("cw", "ccw"), help="which way it is thrown (default: against the rotor)")
-    doctor.add_argument("--by", metavar="NAME", type=person, help="who looks (default: the user)")
+    doctor.add_argument("--by", metavar="NAME", type=_on_call("person.person"), help="who looks (default: the user)")
     _add_language(doctor)
-    doctor.set_defaults(do=_doctor)
+    doctor.set_defaults(do=_on_call("doctor.doctor"))
 
 
 def _add_acl(commands: Commands[_Parser]) -> None:
@@ -598,10 +636,12 @@ def _add_acl(commands: Commands[_Parser]) -> None:
     acl.add_argument("tables", metavar="SITE/TABLE", type=_named_table, nargs="*", help="as in [table] site and id")
     acl.add_argument("-c", "--config", metavar="WHEEL", action="append", default=[], help=f"{_WHEEL} (may be repeated)")
     acl.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
-    acl.set_defaults(do=cli_acl.acl)
+    acl.set_defaults(do=_on_call("acl.acl"))
 
 
 def _pocket(text: str) -> int:
+    from wheeld.core.pockets import number_of  # noqa: PLC0415  as in `_on_call`
+
     try:
         return number_of(text)
     except ValueError:
@@ -617,6 +657,8 @@ def _table(text: str) -> str:
 
 def _named_table(text: str) -> str:
     """As `[table]` accepts them: they are written into a file that grants rights."""
+    from wheeld.core.setting import NAME_PATTERN  # noqa: PLC0415  as in `_on_call`
+
     if not re.fullmatch(f"{NAME_PATTERN}/{NAME_PATTERN}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")
     return text
@@ -629,30 +671,3 @@ def _number(most: int = 2**53) -> Callable[[str], int]:
         return int(text)
 
     return number
-
-
-# What these import takes long: `replay` starts three times as fast without it.
-
-
-def _setup(options: argparse.Namespace) -> Exit:
-    from wheeld.cli import setup as cli_setup  # noqa: PLC0415
-
-    return cli_setup.setup(options)
-
-
-def _run(options: argparse.Namespace) -> Exit:
-    from wheeld.cli import run as cli_run  # noqa: PLC0415
-
-    return cli_run.run(options)
-
-
-def _doctor(options: argparse.Namespace) -> Exit:
-    from wheeld.cli import doctor as cli_doctor  # noqa: PLC0415
-
-    return cli_doctor.doctor(options)
-
-
-def _watch(options: argparse.Namespace) -> Exit:
-    from wheeld.cli import watch as cli_watch  # noqa: PLC0415
-
-    return cli_watch.watch(options)

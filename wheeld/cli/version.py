@@ -1,4 +1,4 @@
-"""`wheeld --version`, and with `--verify` whether the installed program is that of a release."""
+"""`wheeld --version --verify`: whether the installed program is that of a release."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ from wheeld.service.program import (
 
 
 def version(options: argparse.Namespace) -> Exit:
-    """Print the version; with `--verify` compare every file. Raises OSError, KeyFileError."""
-    if not options.verify:
-        sys.stdout.write(f"wheeld {version_of('wheeld')}\n")
-        return Exit.OK
+    """Print the version, and compare every file of this program. Raises OSError, KeyFileError."""
     return verify(installed_at(), options.release_key)
 
 

@@ -15,7 +15,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.page.words import in_words
-from wheeld.screen.language import LANGUAGES
+from wheeld.screen.locale import LANGUAGES
 
 NOBODY = "'none'"
 TYPES: Mapping[str, str] = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}

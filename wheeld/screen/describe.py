@@ -13,7 +13,8 @@ import msgspec
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.names import sensor_text
 from wheeld.core.pockets import label_of
-from wheeld.screen.language import LANGUAGES, translation
+from wheeld.screen.language import translation
+from wheeld.screen.locale import LANGUAGES
 
 Payload: TypeAlias = dict[str, Any]
 

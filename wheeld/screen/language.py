@@ -1,33 +1,21 @@
-"""The language of what a command shows, and messages of a table that has another one said in it."""
+"""Messages of a table that has another one said in it."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from string import Formatter
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from wheeld.core.catalogue import Catalogue, Language, forms_of
 from wheeld.core.houses import TOUT_VA
-
-LANGUAGES: tuple[Language, ...] = get_args(Language)
-LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
-"""The first of these that is set says the language of messages (locale(7))."""
 
 KEPT = 4_096
 """Texts whose translation is kept: a table says the same few hundred again and again."""
 
 RITUAL = {*TOUT_VA.keys(), *TOUT_VA.values()}
 """Words that are said at the table in no other language."""
-
-
-def language_here(environment: Mapping[str, str] = os.environ) -> Language:
-    """That of the locale if it is one of ours, else English."""
-    locale = next((value for name in LOCALE if (value := environment.get(name))), "")
-    wanted = re.split("[_.@]", locale)[0]
-    return next((language for language in LANGUAGES if language == wanted), "en")
 
 
 class _Template(NamedTuple):
