@@ -22,6 +22,8 @@ from wheeld.ports import CommandRecord
 JOURNAL = "wheel.journal"
 PROCESS_CALLS = {"open", "publish", "close", "exit"}
 """Operations of a process; every other operation is one call (`perform`)."""
+WAITING = {"publish", "acknowledge"}
+"""Operations that are on disk with the next other one: what is lost of them is published again."""
 DAY_US = 86_400_000_000
 
 # Here and not in a fixture: the processes that perform a script have only what they import.
@@ -60,6 +62,10 @@ class Script:
     messages: list[Message] = field(default_factory=list)
     settled_id: int = 0
     checkpoint_every: int | None = None
+
+    def durable(self, k: int) -> int:
+        """The last operation up to `k` that does not wait for a later one to be on disk; 0 when all wait."""
+        return next((at for at in range(k, 0, -1) if self.ops[at].call not in WAITING), 0)
 
     def sessions(self) -> Iterator[range]:
         """The operations of each process."""

@@ -158,9 +158,10 @@ class _Session:
         if op.call == "open":
             self._journal = self._open()
             return
-        if op.call == "exit":
-            os._exit(0)
         assert self._journal is not None
+        if op.call == "exit":
+            self._journal.database.write_out()  # what a process leaves that ends anywhere, kills and power cuts show
+            os._exit(0)
         if op.call == "publish":
             self._publish(self._journal)
         elif op.call == "close":
@@ -254,6 +255,7 @@ def reference(script: Script, directory: Path) -> Reference:
             journal.mark_sent([message.id for message in journal.reader.owed(0, BATCH_MAX)], await_settlement=True)
         else:
             perform(journal, op)
+        journal.database.write_out()
         contents.append(content_of(journal))
     journal.close()
     return Reference(script, contents, key, public)

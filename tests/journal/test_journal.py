@@ -22,6 +22,7 @@ from tests.broker.feed import Feed
 from tests.journal.journals import OWNER, open_reader, open_writer
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.step import CoupLog, Message, Reply, Step
+from wheeld.journal.database import LATER_MAX
 from wheeld.journal.journal import Journal
 from wheeld.journal.rows import JournalError, State
 from wheeld.journal.schema import VERSION
@@ -398,6 +399,49 @@ def test_sequenced_ones_wait_for_settlement(journal: JournalWriter) -> None:
     assert journal.settle(2) == 0
     journal.mark_sent([4], await_settlement=True)
     assert journal.reader.depth() == 0
+
+
+def owed_on_disk(path: Path) -> list[int]:
+    with closing(open_reader(path)) as file:
+        return [message.id for message in file.owed(0, 100)]
+
+
+def test_what_was_sent_is_on_disk_with_the_next_step(journal: JournalWriter, path: Path) -> None:
+    feed = Feed()
+    journal.append(feed.step("result", "table", "void"), NOW)
+    journal.mark_sent([1, 2, 3], await_settlement=True)
+    assert journal.settle(2) == 2
+    assert (journal.reader.depth(), owed_on_disk(path)) == (1, [1, 2, 3])
+    journal.append(feed.step("table"), NOW)
+    assert [m.id for m in journal.reader.owed(0, 10)] == owed_on_disk(path) == [3, 4]
+    with closing(open_reader(path)) as file:
+        assert (file.settled(), verify(file).faults) == (2, [])
+
+
+def test_what_was_sent_waits_for_few_others_and_for_no_restart(journal: JournalWriter, path: Path) -> None:
+    feed = Feed()
+    for _ in range(LATER_MAX + 2):
+        journal.append(feed.step("notice"), NOW)
+    for sent in range(1, LATER_MAX + 1):
+        assert owed_on_disk(path)[0] == 1
+        journal.mark_sent([sent], await_settlement=False)
+    assert owed_on_disk(path)[0] == LATER_MAX + 1
+    journal.mark_sent([LATER_MAX + 1], await_settlement=False)
+    journal.close()
+    assert owed_on_disk(path)[0] == LATER_MAX + 2
+
+
+def test_a_step_that_fails_takes_back_what_waited(journal: JournalWriter, path: Path) -> None:
+    feed = Feed()
+    journal.append(feed.step("result"), NOW)
+    journal.mark_sent([1], await_settlement=False)
+    feed.step("table")
+    with pytest.raises(JournalError, match="seq 3 after 1"):
+        journal.append(feed.step("table"), NOW)
+    journal.close()
+    assert owed_on_disk(path) == [1], "it is published again"
+    with closing(open_reader(path)) as file:
+        assert verify(file).faults == []
 
 
 def test_retained_ones_are_owed_again_and_settle_without_another_ack(journal: JournalWriter) -> None:

@@ -20,7 +20,15 @@ from wheeld.journal.rows import EXAMINE, Fault, JournalError, explain, is_full
 from wheeld.journal.watch import FileWatch
 
 CHECKPOINT_EVERY = 100
-"""Transactions between two checkpoints: some ten pages each, so that the WAL stays at the 4 MB of SQLite's default."""
+"""Transactions between two checkpoints: some twenty pages each, so that the WAL stays at some MB."""
+
+PAGE_BYTES = 512
+"""A commit writes each page whole that it changes, ten or more, and in most of them few bytes change: with the 4,096 of
+SQLite a coup wrote twice as much. It can't have smaller ones."""
+
+LATER_MAX = 16
+"""Transactions that wait at most for one that must be on disk: after a power cut their batches of messages, a thousand
+messages in all, are published again."""
 
 
 FILE_MODE = 0o640
@@ -56,7 +64,7 @@ class Database:
         self._tip: tuple[int, bytes] | None = None
         self._watch: FileWatch | None = None
         self.bound: Bound | None = None
-        self._since_checkpoint = 0
+        self._since_checkpoint = self._waiting = 0
         self._lock_fd = -1 if read_only else self._take_lock()
         try:
             self._db = self._connect(read_only=read_only)
@@ -68,6 +76,8 @@ class Database:
 
     def close(self) -> None:
         """Close the file and let another process open it; a second call does nothing."""
+        with suppress(JournalError):  # what waits may be lost
+            self.write_out()
         self._db.close()
         self._release_lock()
 
@@ -117,18 +127,25 @@ class Database:
     # --- writing, inside `transaction` ---------------------------------------------------------------------------
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """One transaction: at its end it is on disk; when anything in it raises, nothing of it is."""
+    def transaction(self, *, waits: bool = False) -> Iterator[None]:
+        """One transaction: at its end it is on disk; when anything in it raises, nothing of it is.
+
+        One that `waits` may be lost in a power cut: it is on disk with the next one that does not, after `LATER_MAX` of
+        its kind, or when the file is closed. This connection sees it at once.
+        """
         with self._guard():
-            self._db.execute("BEGIN IMMEDIATE")
+            if not self._waiting:
+                self._db.execute("BEGIN IMMEDIATE")
             try:
                 self.look()
                 if self.bound is not None:
                     self.bound.begin()
                 yield
-                if self.bound is not None:
-                    self.bound.write()
+                self._waiting += 1
+                if not waits or self._waiting >= LATER_MAX:
+                    self.write_out()
             except BaseException:
+                self._waiting = 0
                 self._tip = None  # The links made since BEGIN are gone.
                 if self.bound is not None:
                     self.bound.forget()
@@ -136,7 +153,16 @@ class Database:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+
+    def write_out(self) -> None:
+        """Put on disk what waits for another transaction."""
+        if not self._waiting:
+            return
+        with self._guard():
+            if self.bound is not None:
+                self.bound.write()
             self._db.execute("COMMIT")
+            self._waiting = 0
             self._since_checkpoint += 1
             if self._since_checkpoint >= CHECKPOINT_EVERY:
                 self._checkpoint()
@@ -156,6 +182,7 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """What is read in it is one state of the file, whatever is written meanwhile."""
+        self.write_out()
         self.rows("BEGIN")
         try:
             yield
@@ -165,6 +192,7 @@ class Database:
 
     def copy_to(self, path: Path) -> None:
         """Copy what is stored now to a new file, whatever is written meanwhile; after this returns it is on disk."""
+        self.write_out()
         with self._guard():
             self._close_to_others(path)
             try:
@@ -263,6 +291,8 @@ class Database:
             self._refuse_older(version)
             self._refuse_misfit()
             return
+        if is_empty:
+            self._db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         self._use_wal()
         if is_empty:
             with self.transaction():

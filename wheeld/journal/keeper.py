@@ -23,7 +23,8 @@ from wheeld.journal.setting import JournalSetting
 from wheeld.ports import HostClock
 
 PRUNING_PERIOD_S = 60.0
-"""A busy table adds the evidence of one coup in about this time, so only little is removed at a time."""
+"""A busy table adds the evidence of one coup in about this time, so only little is removed at a time. What waits for
+another transaction is on disk then, too."""
 
 WATCH_S = 1.0
 """A file that was deleted or exchanged is noticed within this time, also while nothing is stored."""

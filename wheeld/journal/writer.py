@@ -140,8 +140,8 @@ class JournalWriter:
         return self._signed(self.reader.again(from_seq, limit))
 
     def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
-        """See `Store.mark_sent`."""
-        with self.database.transaction():
+        """See `Store.mark_sent`. Whatever a power cut takes of it is published again."""
+        with self.database.transaction(waits=True):
             settled = self.reader.settled() if await_settlement else _INTEGER_MAX
             self.database.execute_each(
                 "DELETE FROM debts WHERE id = ? AND coalesce(seq, 0) <= ?",
@@ -152,8 +152,8 @@ class JournalWriter:
             )
 
     def settle(self, seq: int) -> int:
-        """See `Store.settle`."""
-        with self.database.transaction():
+        """See `Store.settle`. Whatever a power cut takes of it is published, and acknowledged, again."""
+        with self.database.transaction(waits=True):
             if seq > self.reader.settled():  # an ack that is repeated costs no write
                 self._keep("settled", b"%d" % seq)
             return self.database.execute("DELETE FROM debts WHERE seq <= ? AND confirmed = 1", seq)
