@@ -426,10 +426,10 @@ async def test_what_another_run_was_told_is_not_heard(broker: Mosquitto) -> None
 async def test_hearing_ends_when_all_that_was_sent_has_been_handled(broker: Mosquitto) -> None:
     async with connecting(settings(broker.port)) as (connection, clock), observing(broker) as sender:
         await session_of(connection)
-        for number in range(30):
+        for number in range(10):
             await sender.send("cmd/chef-3/open", {"id": str(number)})
         hearing = asyncio.create_task(connection.hear(clock.now_ns))
-        for _ in range(30):
+        for _ in range(10):
             assert not hearing.done()
             incoming = await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)
             assert (incoming.came_ns, incoming.came_utc_us is not None) == (clock.now_ns, True)
