@@ -272,15 +272,20 @@ class House:
 
     @property
     def _is_connected(self) -> bool:
-        """Whether what the daemon says is heard at once."""
-        return self.broker.is_up and self.broker.has_network and self.broker.client is not None
+        """Whether what the daemon says is heard at once, and it hears what people say."""
+        broker = self.broker
+        return broker.is_up and broker.has_network and broker.client is not None and self._is_online
+
+    @property
+    def _is_online(self) -> bool:
+        """Whether the broker retains that the daemon is online."""
+        there = self.broker.retained.get(ROOT + "availability")
+        return there is not None and bool(json.loads(there)["state"] == "online")
 
     def _shows_open(self) -> bool:
         """Whether a screen shows open bets, of a daemon that is there."""
-        table, there = (self.broker.retained.get(ROOT + leaf) for leaf in ("table", "availability"))
-        if table is None or there is None:
-            return False
-        return bool(json.loads(table)["bets"] == "open" and json.loads(there)["state"] == "online")
+        table = self.broker.retained.get(ROOT + "table")
+        return table is not None and bool(json.loads(table)["bets"] == "open") and self._is_online
 
 
 def _is_valid(run: BallRun, rest_s: float, rotor: Rotor) -> bool:
