@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -388,6 +389,61 @@ async def test_the_last_will_of_a_killed_daemon(broker: Mosquitto) -> None:
         await observer.until("availability", state="offline")
 
 
+async def test_the_last_will_is_retained(broker: Mosquitto) -> None:
+    """Who comes later must not see it online."""
+    async with connecting(settings(broker.port)) as (connection, clock):
+        await session_of(connection)
+        assert connection._client is not None
+        assert connection._client._transport is not None
+        connection._client._transport.abort()
+        await clock.waiting()
+        async with observing(broker) as late:
+            message = await late.until("availability")
+            assert (message.payload, message.retain) == (OFFLINE, True)
+
+
+async def test_it_is_online_only_when_it_has_subscribed(broker: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who reads `online` may send a command at once."""
+    done = list[str]()
+    subscribe, publish = MqttClient.subscribe, MqttClient.publish
+
+    async def subscribed(self: MqttClient, *topics: str) -> dict[str, str]:
+        refused = await subscribe(self, *topics)
+        done.extend(topics)
+        return refused
+
+    async def published(self: MqttClient, topic: str, payload: bytes, **more: Any) -> None:
+        done.append(payload.decode())
+        await publish(self, topic, payload, **more)
+
+    monkeypatch.setattr(MqttClient, "subscribe", subscribed)
+    monkeypatch.setattr(MqttClient, "publish", published)
+    async with connecting(settings(broker.port)) as (connection, clock):
+        for number in (1, 2):
+            assert await session_of(connection) == number
+            assert done[-1] == ONLINE.decode(), done
+            assert {ROOT + "ack", ROOT + "cmd/+/+"} <= set(done[:-1])
+            done.clear()
+            await lose(connection)
+            await clock.waiting()
+            clock.go()
+
+
+async def test_no_message_leaves_a_task_behind(broker: Mosquitto) -> None:
+    async with connecting(settings(broker.port)) as (connection, _), observing(broker, topics="none") as sender:
+        session = await session_of(connection)
+        before = len(asyncio.all_tasks())
+        for number in range(10):
+            await connection.publish(Publication(topic=ROOT + "table", payload=b"{}"), session=session)
+            await connection.answer(Publication(topic=ROOT + "reply", payload=b"{}", qos=0))
+            await sender.send("cmd/chef-3/open", {"number": number})
+            await asyncio.wait_for(connection.inbox.get(), PATIENCE_S)
+            connection.inbox.task_done()
+            connection.ask()
+        await asyncio.sleep(0)
+        assert len(asyncio.all_tasks()) == before
+
+
 # --- what the broker keeps ---------------------------------------------------------------------------------------
 
 
@@ -461,14 +517,10 @@ async def test_hearing_that_begins_as_the_connection_ends_waits_for_the_next_one
     async with connecting(settings(broker.port)) as (connection, clock):
         await session_of(connection)
         assert connection._client is not None
+        clock.go()  # the next attempt
         connection._client._end(MqttError("a test"))
-        hearing = asyncio.create_task(connection.hear(0))
-        while await clock.waiting() == HEAR_S_MAX:
-            pass
-        clock.go()
-        clock.go()
-        assert await session_of(connection) == 2
-        await asyncio.wait_for(hearing, PATIENCE_S)
+        await connection._hear(0)
+        assert connection.counters["connections"] == 2
 
 
 async def test_hearing_does_not_wait_for_ever(tmp_path: Path) -> None:

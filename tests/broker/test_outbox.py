@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -17,7 +18,7 @@ from tests.broker.feed import Feed
 from tests.broker.world import DirectStore, FakeBroker, VirtualClock, settle, working
 from tests.journal.journals import open_writer
 from wheeld.broker.outbox import BATCH_MAX, REFUSED_RETRY_S, Outbox
-from wheeld.broker.resend import RESEND_PAUSE_S, ResendError
+from wheeld.broker.resend import RESEND_BATCH, RESEND_PAUSE_S, ResendError
 from wheeld.core.step import Topic
 from wheeld.ports import CommandRecord, Publication
 
@@ -319,6 +320,55 @@ async def test_an_answer_does_not_wait_behind_a_backlog_unless_it_closes_a_resen
         said = [msgspec.json.decode(payload) for payload in broker.payloads]
         assert [each.get("id") or each["seq"] for each in said] == ["a", *range(1, 2 * BATCH_MAX + 1), "b"]
         assert await bench.outbox.depth() == 0
+
+
+async def test_an_answer_sent_ahead_leaves_the_backlog_in_its_place(tmp_path: Path) -> None:
+    """The first of the backlog is refused just behind it: what comes next is read from where the backlog stands."""
+    broker = FakeBroker()
+    async with running(tmp_path / "j", broker) as bench:
+        for _ in range(2 * BATCH_MAX):
+            bench.append("result")
+        bench.store.file.refuse(CommandRecord(id="a", name="open", by="chef"), "no", 1)
+        broker.refuse.add(ROOT + "result")
+        broker.up()
+        await settle(600)
+        assert bench.seqs() == [None]
+        broker.refuse.clear()
+        await bench.clock.advance(REFUSED_RETRY_S)
+        await settle(2000)
+        assert bench.seqs() == [None, *range(1, 2 * BATCH_MAX + 1)]
+        assert await bench.outbox.depth() == 0
+
+
+@pytest.mark.parametrize("count", [1, 2, RESEND_BATCH - 1, RESEND_BATCH, RESEND_BATCH + 1, 2 * RESEND_BATCH])
+async def test_a_resend_brings_all_from_the_first_to_the_last(tmp_path: Path, count: int) -> None:
+    broker = FakeBroker()
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        for _ in range(count):
+            bench.append("result")
+        await settle(3000)
+        for from_seq in {1, count}:
+            broker.received.clear()
+            await bench.resend(from_seq)
+            for _ in range(3):
+                await bench.pass_over()
+            assert bench.seqs() == list(range(from_seq, count + 1))
+        assert {last for _, last in bench.answered} == {count}
+
+
+async def test_no_message_leaves_a_task_behind(tmp_path: Path) -> None:
+    broker = FakeBroker()
+    broker.up()
+    async with running(tmp_path / "j", broker) as bench:
+        bench.append("result")
+        await settle(100)
+        before = len(asyncio.all_tasks())
+        for _ in range(50):
+            bench.append("result", "table")
+            await settle(60)
+        assert len(bench.broker.received) == 101
+        assert len(asyncio.all_tasks()) == before
 
 
 # --- swarms ------------------------------------------------------------------------------------------------------
