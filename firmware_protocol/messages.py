@@ -48,8 +48,9 @@ COUNT_MAX = 2**64 - 1
 """Event numbers and board times: 64 bits never wrap, so no code is needed for that."""
 HEARTBEAT_US = 100_000
 """Ten a second: three can be lost before the host's silence time-out of a second is near; 700 B/s."""
-BATCH_US_MAX = 10_000
-"""An edge waits at most so long for others: a fifth of the 50 ms within which some voids must be published."""
+BATCH_US_MAX = 50_000
+"""A rotor edge waits at most so long for others, half a heartbeat: voids of the rotor have 2 s. Whatever else there is
+waits for nothing: after an object or a word a void must be published within 50 ms."""
 RING_EVENTS_MIN = 1024
 """Twelve seconds of a rotor with 148 ticks at half a turn a second: a host process restarts in two."""
 TEXT_BYTES = 16

@@ -86,7 +86,7 @@ class SimBoard:
         """A host has confirmed all events below it."""
         self._booted_us = self._now_us
         self._ring: deque[m.TimedEvent] = deque(maxlen=self.setup.ring_events)
-        self._sent_seq = 0
+        self._sent_seq = self._urgent_seq = 0
         self._overwritten = 0
         self._rejected = 0
         self._greeted = False
@@ -120,7 +120,7 @@ class SimBoard:
         if self._test:
             times.append(self._test[1])
         if self._greeted and self._sent_seq < self.next_seq:
-            times.append(self._unsent_us() + m.BATCH_US_MAX)
+            times.append(self.board_us if self._is_urgent else self._unsent_us() + m.BATCH_US_MAX)
         return min(times) + self._booted_us
 
     def advance(self, t_us: int) -> None:
@@ -138,6 +138,8 @@ class SimBoard:
             self._overwritten += len(self._ring) == self._ring.maxlen and self.oldest_seq >= self.acked_seq
             self._ring.append(m.TimedEvent(self.board_us, message))
             self.next_seq += 1
+            if not isinstance(message, m.RotorEdge):
+                self._urgent_seq = self.next_seq
 
     def babble(self, data: bytes) -> None:
         """Put `data` on the line towards the host, between two frames."""
@@ -298,13 +300,13 @@ class SimBoard:
                 yield int(number)
 
     def _events(self) -> m.Events | None:
-        """The next batch, if it is full or its oldest event has waited long enough."""
+        """The next batch, if it is full, holds more than rotor edges, or its oldest event has waited long enough."""
         self._sent_seq = max(self._sent_seq, self.oldest_seq)
         waiting = self.next_seq - self._sent_seq
         if not self._greeted or not waiting:
             return None
         first_us = self._unsent_us()
-        if waiting < m.EVENTS_MAX and self.board_us < first_us + m.BATCH_US_MAX:
+        if waiting < m.EVENTS_MAX and self.board_us < first_us + m.BATCH_US_MAX and not self._is_urgent:
             return None
         start = self._sent_seq - self.oldest_seq
         batch = [self._ring[at] for at in range(start, start + min(waiting, m.EVENTS_MAX))]
@@ -320,6 +322,11 @@ class SimBoard:
 
     def _shown(self, timed: m.TimedEvent) -> m.TimedEvent:
         return m.TimedEvent(self._shown_us(timed.board_us), timed.event)
+
+    @property
+    def _is_urgent(self) -> bool:
+        """Whether something waits that is no rotor edge."""
+        return self._sent_seq < self._urgent_seq
 
     def _unsent_us(self) -> int:
         at = max(self._sent_seq, self.oldest_seq) - self.oldest_seq

@@ -81,18 +81,39 @@ def test_no_version_in_common_is_reported_and_no_event_is_sent() -> None:
     assert (identity.version, identity.version_min, identity.version_max) == (0, 1, 1)
 
 
-def test_events_wait_for_company_but_not_long() -> None:
+def test_edges_wait_for_company_but_not_long() -> None:
     board = greeted()
-    roll(board, 1, 3)
+    for number in (1, 2, 3):
+        board.feed(sim.RotorEdge(1000 * number, number, "cw"))
     assert board_sends(board) == []
     assert board.wants_us == 1000 + m.BATCH_US_MAX
     board.advance(board.wants_us)
     assert board_sends(board) == [
-        m.Events(1, 0, tuple(m.TimedEvent(1000 * number, m.BallPass(number % 2)) for number in (1, 2, 3)))
+        m.Events(1, 0, tuple(m.TimedEvent(1000 * number, m.RotorEdge(number, "cw")) for number in (1, 2, 3)))
     ]
     for _ in range(m.EVENTS_MAX):
-        board.feed(sim.BallPass(board.board_us, 0))
+        board.feed(sim.RotorEdge(board.board_us, 0, "cw"))
     assert len(seqs(board_sends(board))) == m.EVENTS_MAX
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        sim.BallPass(2000, 0),
+        sim.Sighting(2000, 0),
+        sim.ForeignObject(2000, present=True),
+        sim.TableCommand(2000, "rien_va", by="chef"),
+    ],
+)
+def test_what_decides_waits_for_nothing_and_takes_the_edges_along(event: sim.SimEvent) -> None:
+    board = greeted()
+    board.feed(sim.RotorEdge(1000, 1, "cw"))
+    assert board_sends(board) == []
+    board.feed(event)
+    assert board.wants_us == 2000
+    assert seqs(board_sends(board)) == [0, 1]
+    board.feed(sim.RotorEdge(3000, 2, "cw"))
+    assert board_sends(board) == [], "an edge after it waits again"
 
 
 def test_events_too_far_apart_for_one_frame_go_in_two() -> None:
@@ -172,6 +193,7 @@ def test_a_self_test_takes_its_time_and_finds_the_faulty() -> None:
     board.feed(sim.SensorState(5, "beam/1", ok=False))
     board.feed(sim.SensorState(6, "reader/0", ok=False))
     board.feed(sim.SensorState(7, "reader/0", ok=True))
+    board_sends(board)
     host_sends(board, m.SelfTestRequest(3))
     assert board_sends(board) == []
     board.advance(7 + SELF_TEST_US)
