@@ -14,7 +14,7 @@ from wheeld.ports import ByteLink, HostClock, LinkClosedError
 from wheeld.sources.board.board import Board
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
-TICK_S = 0.02
+TICK_S = 0.05
 """Acknowledgements and time requests go out within this; the shortest interval of the session is 50 ms."""
 
 

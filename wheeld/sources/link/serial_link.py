@@ -48,23 +48,20 @@ class SerialLink:
         self._port = port
         self._fd: int = port.fileno()
         self._loop = asyncio.get_running_loop()
-        self._lost: asyncio.Future[None] = self._loop.create_future()
+        self._why: str | None = None
+        """Why the link ended; None while it has not."""
+        self._awaited: asyncio.Future[bytes] | None = None
+        self._is_watched = False
         self._unsent = bytearray()
 
     async def read(self) -> bytes:
         """The next bytes, all that wait, for one reader at a time; raises `LinkClosedError` at the end."""
         self._check()
-        await self._readable()
-        self._check()
-        try:
-            data = os.read(self._fd, READ_BYTES_MAX)
-        except OSError as wrong:
-            self._end(f"reading failed: {wrong.strerror}")
-        else:
-            if not data:  # readable and yet empty: the device of the port is gone
-                self._end("the device hung up")
-        self._check()
-        return data
+        if not self._is_watched:
+            self._loop.add_reader(self._fd, self._receive)
+            self._is_watched = True
+        self._awaited = self._loop.create_future()
+        return await self._awaited
 
     async def write(self, data: bytes) -> None:
         """Hand `data` to the line without waiting; raises `LinkClosedError`, also when the line takes nothing."""
@@ -97,26 +94,33 @@ class SerialLink:
         else:
             self._loop.remove_writer(self._fd)
 
-    async def _readable(self) -> None:
-        """Return when there is something to read, or the link has ended."""
-        ready: asyncio.Future[None] = self._loop.create_future()
-        self._loop.add_reader(self._fd, _wake, ready)
+    def _receive(self) -> None:
+        """Give what can be read to who waits for it. While nobody does, it stays in the kernel."""
+        if self._awaited is None or self._awaited.done():
+            self._loop.remove_reader(self._fd)
+            self._is_watched = False
+            return
         try:
-            await asyncio.wait((ready, self._lost), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            if not self._lost.done():
-                self._loop.remove_reader(self._fd)
+            data = os.read(self._fd, READ_BYTES_MAX)
+        except OSError as wrong:
+            self._end(f"reading failed: {wrong.strerror}")
+            return
+        if data:
+            self._awaited.set_result(data)
+        else:  # readable and yet empty: the device of the port is gone
+            self._end("the device hung up")
 
     def _check(self) -> None:
-        if self._lost.done():
-            raise LinkClosedError(str(self._lost.exception()))
+        if self._why is not None:
+            raise LinkClosedError(self._why)
 
     def _end(self, why: str) -> None:
         """The first reason stays; the descriptor leaves the loop before its number can belong to another file."""
-        if self._lost.done():
+        if self._why is not None:
             return
-        self._lost.set_exception(LinkClosedError(why))
-        self._lost.exception()  # read once, so that asyncio does not warn when nothing waits for it
+        self._why = why
+        if self._awaited is not None and not self._awaited.done():
+            self._awaited.set_exception(LinkClosedError(why))
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
         self._port.close()
@@ -134,8 +138,3 @@ def _errno(wrong: OSError) -> int | None:
     """Its own, or that of the terminal error which pyserial made a text of."""
     cause = wrong.__context__
     return cause.args[0] if isinstance(cause, termios.error) else wrong.errno
-
-
-def _wake(ready: asyncio.Future[None]) -> None:
-    if not ready.done():
-        ready.set_result(None)
