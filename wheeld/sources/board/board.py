@@ -75,6 +75,15 @@ COUNTERS = (
     "resets",
 )
 
+_DATED = (host.Observed, host.Watermark)
+_ANSWERS = (host.Identified, host.Refused, host.SyncSample, host.SelfTested)
+_SENSOR_OF: dict[type, str] = {
+    messages.RotorEdge: "rotor_ticks",
+    messages.BallPass: "beams",
+    messages.PocketSighting: "readers",
+    messages.ObjectSeen: "object_sensor",
+}
+
 
 class Board:
     """One wheel's board, from this process' start to its end, over any number of openings of the line."""
@@ -212,7 +221,11 @@ class Board:
         if data:
             self._hearing.heard_ns = host_ns
         for event in self._session.receive(data, host_ns):
-            observations += self._in_order(self._take(event, host_ns, utc))
+            if isinstance(event, _DATED) and not self._is_useless:  # hundreds a second: nearly all are
+                taken = self._wait_for_date(event, host_ns, utc)
+            else:
+                taken = self._take(event, host_ns, utc)
+            observations += self._in_order(taken)
         if self._session.heard_ns is not None:
             self._hearing.understood_ns = max(self._hearing.understood_ns, self._session.heard_ns)
         return observations
@@ -259,8 +272,16 @@ class Board:
 
     # --- events of the session ---------------------------------------------------------------------------------
 
+    def _wait_for_date(
+        self, event: host.Observed | host.Watermark, host_ns: int, utc: UtcPair
+    ) -> Iterator[Observation]:
+        self._undated.append(event)
+        self._has_levels |= isinstance(event, host.Watermark) and event.levels is not None
+        yield from self._release(host_ns, utc)
+        yield from self._edges_missed(host_ns)
+
     def _take(self, event: SessionEvent, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
-        if isinstance(event, host.Identified | host.Refused | host.SyncSample | host.SelfTested):
+        if isinstance(event, _ANSWERS):
             self._hearing.answered_ns = host_ns
         match event:
             case host.Identified():
@@ -285,11 +306,6 @@ class Board:
                 yield from self._compare(event, host_ns, utc)
             case host.SelfTested():
                 yield from self._self_tested(event)
-            case _:
-                self._undated.append(event)
-                self._has_levels |= isinstance(event, host.Watermark) and event.levels is not None
-                yield from self._release(host_ns, utc)
-                yield from self._edges_missed(host_ns)
 
     def _identified(self, identity: messages.Identity) -> None:
         layout = identity.layout
@@ -402,7 +418,8 @@ class Board:
         for event in dated:
             t_us = event.board_us + self._offset_us
             if self._newest_us <= t_us <= self.now_us(host_ns) + AHEAD_US_MAX:
-                yield from self._chatter.calmed(t_us)
+                if not self._chatter.is_calm:
+                    yield from self._chatter.calmed(t_us)
                 for seen in self._observed(event, t_us):
                     yield from self._chatter.take(seen)
             else:
@@ -433,13 +450,7 @@ class Board:
 
     def _is_reported_by_head(self, event: messages.Event) -> bool:
         """Sensors that the configuration does not have: two sources of the same would contradict each other."""
-        sensors: dict[type, str] = {
-            messages.RotorEdge: "rotor_ticks",
-            messages.BallPass: "beams",
-            messages.PocketSighting: "readers",
-            messages.ObjectSeen: "object_sensor",
-        }
-        return self._configured.get(sensors.get(type(event), ""), 1) == 0
+        return self._configured.get(_SENSOR_OF.get(type(event), ""), 1) == 0
 
     def _observed(self, event: host.Observed | host.Watermark, t_us: int) -> Iterator[Observation]:
         if isinstance(event, host.Observed):
