@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import re
 import shlex
@@ -44,7 +45,8 @@ async def test_it_is_refused_before_anything_is_published_and_adopted(tmp_path: 
         ):
             await wheel.play("valid")
             await subscriber.until_state("faites_vos_jeux")
-            copied = wheeld("journal", "backup", journal, backup)
+            # On a thread: the simulated board is played here, and would fall silent meanwhile.
+            copied = await asyncio.to_thread(wheeld, "journal", "backup", journal, backup)
             assert (copied.returncode, copied.stderr) == (Exit.OK, b""), copied
             before = len(subscriber.feed())
             await wheel.play("valid")
