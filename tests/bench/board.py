@@ -69,6 +69,7 @@ def main(path: Path, edges_s: int, calm_s: float) -> None:
                     pressed_ns.append(began_ns + event.t_us * 1000)
                 event = next(coming)
             board.advance(now_us)
+            board.receive(pty.read())  # now, not as it was before the wait: an answer says when its question came
             before = board.presses_sent
             pty.write_from(board)
             written_ns = time.monotonic_ns()
@@ -76,8 +77,7 @@ def main(path: Path, edges_s: int, calm_s: float) -> None:
                 sys.stdout.write(f"{at_ns} {written_ns}\n")
                 sys.stdout.flush()
             wait_us = min(event.t_us, board.wants_us) - (time.monotonic_ns() - began_ns) // 1000
-            if select.select([pty.master], [], [], max(wait_us, 0) / 1e6)[0]:
-                board.receive(pty.read())
+            select.select([pty.master], [], [], max(wait_us, 0) / 1e6)
 
 
 if __name__ == "__main__":
