@@ -29,6 +29,7 @@ import wheeld.journal.journal
 from tests.broker.world import Answers
 from tests.faults.kill_house import ROOT, DaemonInput, DaemonOutput
 from wheeld.broker.lanes import Inbox, Incoming
+from wheeld.broker.mqtt import Refusal, Refused
 from wheeld.config.reading import load
 from wheeld.ports import Publication
 from wheeld.service.program import Program
@@ -65,6 +66,7 @@ class HousePorts(Answers):
         self._deliver(first)
         self.counters: dict[str, int] = {}
         self.is_connected = False
+        self.refusals: dict[Refused, Refusal] = {}
         self._up = asyncio.Event()
         self._passing: asyncio.Task[None] | None = None
         self.busy: Callable[[], bool] = bool
