@@ -24,8 +24,9 @@ PLACE_TURNS = 2.0
 SLIP_TURNS = 6.0
 """So long at most until a slip is found and the ball seen to lie: a wired encoder is unsure until its mark has come
 twice, then every reader sees the ball between two pockets twice, and then once more where it lies."""
-ON_OBSTACLE_S = 15.0
-"""From leaving the track: a ball that no reader has met by then counts as one on an obstacle."""
+ON_OBSTACLE_S, ON_OBSTACLE_TURNS = 8.0, 1.5
+"""From leaving the track, and so many turns of the rotor: a ball that no reader has met by then counts as one on an
+obstacle."""
 SHORT_STOP_S = (0.8, 2.0)
 """docs/rulebook.md N4: a stop of 0.8 s is found by any encoder."""
 
@@ -104,7 +105,7 @@ def readers_blind(table: SimTable) -> None:
         if coup == 0:
             table.blind(_readers(table))
         number = table.fall()
-        table.wait_until(table.run.end_s + ON_OBSTACLE_S)
+        table.wait_until(table.run.end_s + ON_OBSTACLE_S + ON_OBSTACLE_TURNS * table.turn_s())
         # Before the first coup the readers met the ball where it lay: nobody can know yet that they are blind (N5).
         if coup and table.rng.random() < 0.5:
             table.stop_rotor()
