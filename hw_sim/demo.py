@@ -18,8 +18,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import aiomqtt
-
 from hw_sim import run as pace
 from hw_sim.bench.ledger import Ledger
 from hw_sim.bench.play import Play
@@ -41,6 +39,8 @@ from hw_sim.wheel import Layout
 from hw_sim.words import LANGUAGES, Language, Words, language_here
 
 if TYPE_CHECKING:
+    import aiomqtt
+
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 SITE, TABLE = "demo", "wheel-1"
@@ -175,6 +175,10 @@ class Demo:
 
     async def run(self) -> None:
         """Run until there are enough verdicts, or a signal. Raises DemoError when a part is missing or fails."""
+        try:
+            import aiomqtt  # noqa: PLC0415  an extra
+        except ImportError:
+            raise DemoError("aiomqtt is not installed: pip install './hw_sim[demo]'") from None
         _end_at_a_signal()
         try:
             with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.subscriber) as self._view:
@@ -193,6 +197,8 @@ class Demo:
         config = self._state / "wheeld.toml"
         config.write_text(self._configuration(served, port, monitor), encoding="utf-8")
         command = [sys.executable, "-m", "wheeld", "run", "-c", str(config)]
+        import aiomqtt  # noqa: PLC0415  an extra
+
         async with aiomqtt.Client("127.0.0.1", served.port) as client:
             await client.subscribe(ROOT + "#", qos=1)
             with Pty(port) as pty:

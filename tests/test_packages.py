@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -38,3 +40,9 @@ def test_the_production_distribution_needs_nothing_of_the_simulator() -> None:
     assert not [name for name in everything if name.startswith(("wheeld-sim", "aiomqtt", "rich"))]
     draws = ("matplotlib", "numpy", "scipy>")
     assert [name for name in everything if name.startswith(draws)] == extras["report"]
+
+
+def test_the_simulator_starts_without_its_extras() -> None:
+    """As Debian's package has it: none of them is inside."""
+    missing = "import sys; sys.modules.update(dict.fromkeys(('aiohttp', 'aiomqtt', 'matplotlib', 'rich')))"
+    subprocess.run([sys.executable, "-c", f"{missing}; import hw_sim.cli"], check=True)
