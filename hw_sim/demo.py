@@ -182,8 +182,8 @@ class Demo:
         _end_at_a_signal()
         try:
             with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.subscriber) as self._view:
-                async with broker(Path(name)) as served:
-                    await self._run_parts(served, Path(name))
+                async with broker(Path(name)) as served, aiomqtt.Client("127.0.0.1", served.port) as client:
+                    await self._run_parts(served, client, Path(name))
         except asyncio.CancelledError:
             pass  # a signal is the ordinary end of a demo
         except aiomqtt.MqttError as error:
@@ -191,30 +191,27 @@ class Demo:
         except TableStuckError as error:
             raise DemoError(f"{error}; its log is {self._state / 'wheeld.log'}") from error
 
-    async def _run_parts(self, served: Broker, directory: Path) -> None:
+    async def _run_parts(self, served: Broker, client: aiomqtt.Client, directory: Path) -> None:
         """Subscribe first, then start wheel and daemon, so that no message is missed."""
         port, monitor = directory / "board", directory / "monitor"
         config = self._state / "wheeld.toml"
         config.write_text(self._configuration(served, port, monitor), encoding="utf-8")
         command = [sys.executable, "-m", "wheeld", "run", "-c", str(config)]
-        import aiomqtt  # noqa: PLC0415  an extra
-
-        async with aiomqtt.Client("127.0.0.1", served.port) as client:
-            await client.subscribe(ROOT + "#", qos=1)
-            with Pty(port) as pty:
-                # The daemon is the first to end: it would see its wheel fall silent while the others end.
-                async with (
-                    self._pages(served, monitor, directory / "page.log") as pages,
-                    child("wheeld", command, self._state / "wheeld.log") as daemon,
-                ):
-                    await _first_of(
-                        self._listen(client),
-                        self._use_panel(client),
-                        self._play(pty),
-                        self._announce(pages),
-                        _fail(daemon.ended()),
-                        _fail(served.process.ended()),
-                    )
+        await client.subscribe(ROOT + "#", qos=1)
+        with Pty(port) as pty:
+            # The daemon is the first to end: it would see its wheel fall silent while the others end.
+            async with (
+                self._pages(served, monitor, directory / "page.log") as pages,
+                child("wheeld", command, self._state / "wheeld.log") as daemon,
+            ):
+                await _first_of(
+                    self._listen(client),
+                    self._use_panel(client),
+                    self._play(pty),
+                    self._announce(pages),
+                    _fail(daemon.ended()),
+                    _fail(served.process.ended()),
+                )
 
     @asynccontextmanager
     async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[Pages]:

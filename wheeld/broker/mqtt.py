@@ -9,6 +9,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from enum import Enum
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import mqtt5
@@ -103,6 +104,14 @@ class Outage(NamedTuple):
     why: str
 
 
+class _Other(Enum):
+    """What is known of another computer that may run this table."""
+
+    UNASKED = "nothing was asked"
+    ASKED = "we said `offline`, and one that lives says `online` again"
+    AWAY = "none has come back"
+
+
 class Refusal(NamedTuple):
     """The broker refuses us a topic below the root: since when on the host's monotonic clock, and why."""
 
@@ -166,8 +175,7 @@ class MqttConnection:
         self._compare = compare
         self._is_new = True
         """Whether no session of this run has been used yet. Until then what others have said is of the past."""
-        self._has_yielded, self._has_waited = False, False
-        """Whether `offline` was said to let another computer come back, and whether none has."""
+        self._other = _Other.UNASKED
         self._clock = clock
         self._retries = _Retries(rng)
         self._files = tls_files(settings)
@@ -318,10 +326,10 @@ class MqttConnection:
     async def _use(self, client: MqttClient, files: Stamp) -> str | None:
         await self._compare_retained(client)
         is_doubtful = self._is_other_online() or (self._is_new and client.has_session)
-        if is_doubtful and not self._has_waited:
+        if is_doubtful and self._other is not _Other.AWAY:
             await self._yield_to_another(client)
             return None
-        self._is_new = self._has_yielded = self._has_waited = False
+        self._is_new, self._other = False, _Other.UNASKED
         await self._greet(client)
         return await self._serve(client, files)
 
@@ -375,7 +383,7 @@ class MqttConnection:
         await self._subscribe(client, RETAINED)
         # What is retained comes before the answer to what is asked behind the subscription.
         await client.unsubscribe(*(self._root + leaf for leaf in OWN))
-        if self._has_yielded and self._is_other_online():
+        if self._other is _Other.ASKED and self._is_other_online():
             raise TwoComputersError
         if not self._is_new:
             # Whoever may publish `ack` could end a wheel that plays.
@@ -390,7 +398,7 @@ class MqttConnection:
         connection ends meanwhile."""
         with suppress(PublicationRefusedError):
             await client.publish(self._availability, self._offline, retain=True)
-            self._has_yielded = True
+            self._other = _Other.ASKED
         waiting = asyncio.create_task(self._clock.sleep(TAKEOVER_S), name="mqtt-takeover")
         try:
             ends: set[asyncio.Future[Any]] = {client.gone, waiting}
@@ -399,7 +407,7 @@ class MqttConnection:
             waiting.cancel()
         if client.gone.done():
             raise client.gone.result()
-        self._is_new, self._has_yielded, self._has_waited = False, False, True
+        self._is_new, self._other = False, _Other.AWAY
 
     def _is_other_online(self) -> bool:
         """Whether the broker retains that another run of this table's daemon is online."""

@@ -109,7 +109,9 @@ class Session:
         if limit is not None and len(data) > limit:
             raise PublicationRefusedError(f"it has {len(data)} bytes, and the broker takes {limit}")
         self._out.append(data)
-        return self._await(packet_id, mqtt5.PubAckPacket)
+        if packet_id is not None:
+            self._awaited[packet_id] = mqtt5.PubAckPacket
+        return packet_id
 
     def subscribe(self, topics: Sequence[str]) -> int:
         """Subscribe at QoS 1; returns the packet identifier of the answer. What is retained comes marked as that also
@@ -205,11 +207,6 @@ class Session:
     def _confirm(self, packet_id: int | None) -> None:
         if packet_id is not None:
             self._out.append(mqtt5.PubAckPacket(packet_id).write())
-
-    def _await(self, packet_id: int | None, answer: type[Answer]) -> int | None:
-        if packet_id is not None:
-            self._awaited[packet_id] = answer
-        return packet_id
 
 
 def _read(data: memoryview) -> mqtt5.Packet | None:

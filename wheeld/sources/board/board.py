@@ -75,7 +75,7 @@ COUNTERS = (
     "resets",
 )
 
-_DATED = (host.Observed, host.Watermark)
+# Named here: Python would make each anew for hundreds of events a second.
 _ANSWERS = (host.Identified, host.Refused, host.SyncSample, host.SelfTested)
 _SENSOR_OF: dict[type, str] = {
     messages.RotorEdge: "rotor_ticks",
@@ -221,11 +221,9 @@ class Board:
         if data:
             self._hearing.heard_ns = host_ns
         for event in self._session.receive(data, host_ns):
-            if isinstance(event, _DATED) and not self._is_useless:  # hundreds a second: nearly all are
-                taken = self._wait_for_date(event, host_ns, utc)
-            else:
-                taken = self._take(event, host_ns, utc)
-            observations += self._in_order(taken)
+            if isinstance(event, _ANSWERS):
+                self._hearing.answered_ns = host_ns
+            observations += self._in_order(self._take(event, host_ns, utc))
         if self._session.heard_ns is not None:
             self._hearing.understood_ns = max(self._hearing.understood_ns, self._session.heard_ns)
         return observations
@@ -272,18 +270,13 @@ class Board:
 
     # --- events of the session ---------------------------------------------------------------------------------
 
-    def _wait_for_date(
-        self, event: host.Observed | host.Watermark, host_ns: int, utc: UtcPair
-    ) -> Iterator[Observation]:
-        self._undated.append(event)
-        self._has_levels |= isinstance(event, host.Watermark) and event.levels is not None
-        yield from self._release(host_ns, utc)
-        yield from self._edges_missed(host_ns)
-
     def _take(self, event: SessionEvent, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
-        if isinstance(event, _ANSWERS):
-            self._hearing.answered_ns = host_ns
         match event:
+            case host.Observed() | host.Watermark() if not self._is_useless:  # hundreds a second: nearly all are
+                self._undated.append(event)
+                self._has_levels |= isinstance(event, host.Watermark) and event.levels is not None
+                yield from self._release(host_ns, utc)
+                yield from self._edges_missed(host_ns)
             case host.Identified():
                 self._was_identified = True
                 self._identified(event.identity)
