@@ -89,6 +89,8 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
     copy(systemd / "udev/70-wheeld.rules", root / "usr/lib/udev/rules.d/70-wheeld.rules")
     for kind in ("sysusers.d", "tmpfiles.d", "modules-load.d"):
         copy(systemd / kind / "wheeld.conf", root / "usr/lib" / kind / "wheeld.conf")
+    dropped = "mosquitto.service.d/wheeld.conf"
+    copy(systemd / dropped, root / "usr/lib/systemd/system" / dropped)
     copy(FILES / "example.toml", root / "etc/wheeld/example.toml")
     _program(root, build, parser, WHEELD)
     documents = root / "usr/share/doc/wheeld"

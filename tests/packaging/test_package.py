@@ -249,6 +249,7 @@ def test_the_package_has_its_files_and_says_what_it_needs(tmp_path: Path) -> Non
     files = {line.split()[5].removeprefix("."): line.split()[0] for line in listed.splitlines()}
     for path in (
         "/etc/wheeld/example.toml",
+        "/usr/lib/systemd/system/mosquitto.service.d/wheeld.conf",
         "/usr/lib/systemd/system/wheeld@.service",
         "/usr/lib/udev/rules.d/70-wheeld.rules",
         "/usr/lib/modules-load.d/wheeld.conf",

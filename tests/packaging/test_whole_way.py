@@ -145,6 +145,7 @@ def test_setup_asks_shows_its_plan_and_does_it(machine: Machine) -> None:
     assert "/etc/wheeld/bench-01.toml" in said
     assert START in said
     assert machine.ask("systemctl", "is-active", "mosquitto") == "active"
+    assert machine.ask("systemctl", "show", "--value", "--property=CPUWeight", "mosquitto") == "1000"
     again = at_a_terminal(machine, f"{SETUP} --yes", "")
     assert not re.findall(r"^  (?:make|replace|run|differs) ", again, re.MULTILINE)
 
