@@ -34,14 +34,22 @@ async def press(page: Page, name: str) -> None:
 
 
 async def give(page: Page, name: str) -> str:
-    """Press it, and say yes where the panel asks. Returns the wheel's answer as it stands on the page."""
+    """Press it, and say why where the panel asks. Returns the wheel's answer as it stands on the page."""
     before = await page.locator("#answers li:not(.sent)").count()
     await press(page, name)
     if name in GRAVE:
-        await page.wait_for_selector("#sure[open]")
-        await page.keyboard.press("Tab")
-        await page.keyboard.press("Enter")
+        await sure(page, "a test")
     return await answer(page, before)
+
+
+async def sure(page: Page, why: str) -> None:
+    """Answer the question, once it takes an answer."""
+    await page.wait_for_selector("#sure[open]")
+    await page.focus("#why")
+    await page.keyboard.type(why)
+    await page.wait_for_selector("#sure-yes:not([aria-disabled=true])")
+    await page.focus("#sure-yes")
+    await page.keyboard.press("Enter")
 
 
 async def answer(page: Page, before: int) -> str:

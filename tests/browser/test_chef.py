@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Page
 
 from tests.browser.browser import SIZES, looking
 from tests.browser.house import TOKEN, House, opened, paged
-from tests.browser.panel import answer, enter, give, press
+from tests.browser.panel import answer, enter, give, offered, press, sure
 from tests.browser.test_pages import serious
 from wheeld.core.catalogue import Catalogue
 from wheeld.journal.database import Database
@@ -26,6 +26,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 SAY = Catalogue("en").say
 ASKED = '{"by": "Eve", "reason": "mine"}'
 JSON = {"Content-Type": "application/json"}
+AT_ONCE = """() => {
+    document.querySelector("[data-command=close]").click();
+    return new Promise((resolve) => setTimeout(() => {
+        document.querySelector("#whys button").click();
+        document.getElementById("why").value = "at once";
+        document.getElementById("why").dispatchEvent(new Event("input"));
+        document.getElementById("sure-yes").click();
+        resolve();
+    }, 400));
+}"""
+"""The question, and an answer before anybody can have read it."""
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="module")
@@ -130,6 +141,7 @@ async def test_the_question_keeps_the_keyboard_and_escape_leaves_it(panel: Page,
     assert await panel.evaluate("document.activeElement.dataset.command") == "close"
     await press(panel, "close")
     await panel.wait_for_selector("#sure[open]")
+    await panel.wait_for_selector("#sure-no:not([aria-disabled=true])")
     await panel.keyboard.press("Enter")  # no
     await panel.wait_for_selector("#sure", state="hidden")
     assert SAY(WORDS["done"]) in await give(panel, "last_coup")
@@ -163,6 +175,36 @@ async def test_a_button_takes_no_press_as_soon_as_it_appears(panel: Page, own: H
     assert [one["name"] for one in own.subscriber.of("reply")[replies:]] == ["last_coup", "last_coup_off"]
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_double_tap_ends_nothing(browser: Browser, own: House, size: str) -> None:
+    """Nor an answer that comes before the question was read, nor one without a reason."""
+    replies = len(own.subscriber.of("reply"))
+    address = f"{own.page.chefs}/chef"
+    async with looking(browser, address, SIZES[size], locale="en", has_touch=True) as look:
+        await enter(look.page)
+        await offered(look.page, "close")
+        button = look.page.locator("[data-command=close]")
+        await button.scroll_into_view_if_needed()
+        box = await button.bounding_box()
+        assert box is not None
+        for _ in range(2):
+            await look.page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        assert await look.page.locator("#sure[open]").count() == 1
+        assert await look.page.inner_text("#sure-title") == SAY(WORDS["sure"], table="wheel-1")
+        await look.page.keyboard.press("Escape")
+        await look.page.evaluate(AT_ONCE)
+        assert await look.page.locator("#sure[open]").count() == 1
+        await look.page.wait_for_selector("#sure-no:not([aria-disabled=true])")
+        await look.page.fill("#why", " ")
+        await look.page.click("#sure-yes", force=True)
+        assert await look.page.locator("#sure[open]").count() == 1
+        await look.page.click("#sure-no")
+        # An answer later, all that was sent before it has been answered too.
+        assert SAY(WORDS["done"]) in await give(look.page, "last_coup")
+        assert SAY(WORDS["done"]) in await give(look.page, "last_coup_off")
+    assert [one["name"] for one in own.subscriber.of("reply")[replies:]] == ["last_coup", "last_coup_off"]
+
+
 async def test_what_was_asked_of_one_coup_does_nothing_to_the_next(panel: Page, own: House) -> None:
     """The chef is asked whether he is sure while a coup runs, and answers in the next."""
     verdicts = len(own.subscriber.verdicts())
@@ -175,7 +217,7 @@ async def test_what_was_asked_of_one_coup_does_nothing_to_the_next(panel: Page, 
     second = asyncio.ensure_future(own.wheel.play("valid"))
     await own.subscriber.until(lambda: own.subscriber.state == "ball_running", "the next coup")
     before = await panel.locator("#answers li:not(.sent)").count()
-    await panel.click("#sure-yes")
+    await sure(panel, "a test")
     told = await answer(panel, before)
     assert SAY(WORDS["refused"]) in told
     assert own.subscriber.of("reply")[-1]["why"] in told, "in words"

@@ -25,7 +25,7 @@ from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber
 from tests.browser.browser import SIZES, looking
 from tests.browser.house import SILENCE_S, configuration, paged
-from tests.browser.panel import enter, offered
+from tests.browser.panel import enter, offered, sure
 from tests.cli.live import running
 from tests.live.bench import FIRST_NUMBER, ROOT
 from tests.mosquitto import Mosquitto
@@ -89,14 +89,15 @@ class PanelPeople:
         await self._be(PEOPLE[command.by])
         reason = command.reason or "as usual"
         await offered(page, command.name, OFFERED_MS)
-        await page.fill("#reason", reason)  # after a command that was done it is the usual one again
+        if command.name not in GRAVE:
+            await page.fill("#reason", reason)  # after a command that was done it is the usual one again
         if command.who is not None:
             await page.fill("#offers [name=who]", command.who)
         if command.number is not None:
             await page.fill("#offers [name=number]", str(command.number))
         await page.press(button, "Enter", timeout=OFFERED_MS)
         if command.name in GRAVE:
-            await page.press("#sure-yes", "Enter")
+            await sure(page, reason)
 
     async def _be(self, who: str) -> None:
         if who != self._by:

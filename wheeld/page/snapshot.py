@@ -54,6 +54,7 @@ class Snapshot:
         table, numbers = wheel.table, self._numbers
         return {
             "online": wheel.is_online,
+            "table": "" if table is None else table.table,
             "never": wheel.is_reached and wheel.availability is None,
             "test": wheel.is_test,
             "state": None if table is None else table.state,

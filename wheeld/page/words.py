@@ -100,9 +100,16 @@ WORDS = {
     "case": translatable("Which case"),
     "no_case": translatable("not said"),
     "launches": translatable("Who launches from now on"),
-    "sure": translatable("Are you sure?"),
-    "yes": translatable("Yes"),
-    "no": translatable("No"),
+    "sure": translatable("{table}: are you sure?"),
+    "do_nothing": translatable("Do nothing"),
+    "why_grave": translatable("Why?"),
+    "why_rien_va_1": translatable("the chef saw it"),
+    "why_rien_va_2": translatable("the croupier saw it"),
+    "why_suspend_1": translatable("a dispute at the table"),
+    "why_suspend_2": translatable("work at the wheel"),
+    "why_suspend_3": translatable("by order of the direction"),
+    "why_close_1": translatable("the evening ends"),
+    "why_close_2": translatable("nobody plays"),
     "sent": translatable("Sent, not answered yet"),
     "done": translatable("Done"),
     "refused": translatable("Refused"),
@@ -123,5 +130,5 @@ WORDS = {
 
 def in_words(catalogue: Catalogue) -> dict[str, str]:
     """All of them in one language; their parts stay in braces, for the page to fill."""
-    places = {name: f"{{{name}}}" for name in ("value", "count", "number", "seq", "hash", "error", "why")}
+    places = {name: f"{{{name}}}" for name in ("value", "count", "number", "seq", "hash", "error", "why", "table")}
     return {key: catalogue.say(text, **places) for key, text in WORDS.items()}

@@ -5,6 +5,7 @@ const CASES = ["same_direction", "early_launch", "too_few_laps", "rotor_stopped"
 const ANSWERS_MAX = 20;
 const ANSWER_MS_MAX = 20000; // the server waits 15 s for the wheel
 const SETTLE_MS = 500; // the second touch of two does not meet the button that came in the place of the first
+const DEAD_MS = 700; // nor an answer to the question that the first has opened
 let now = null; // the newest that is known of the wheel
 let drawn = ""; // which offers stand on the page
 
@@ -39,8 +40,7 @@ function newPress() {
 async function send(offer, more) {
   const item = answer(offer.label, "sent", "");
   const typed = element("reason").value;
-  const reason = typed.trim() || WORDS.reason_default;
-  const body = { press: newPress(), seen_s: now.seen_s, by: person(), reason, ...more };
+  const body = { press: newPress(), seen_s: now.seen_s, by: person(), reason: typed.trim() || WORDS.reason_default, ...more };
   if (offer.without.length) body.without = offer.without;
   let told;
   try {
@@ -63,19 +63,48 @@ async function send(offer, more) {
   else answer(offer.label, told.done ? "done" : "refused", told.why);
 }
 
-function ask(text) {
-  const dialog = element("sure");
-  element("sure-text").textContent = text;
-  return new Promise((resolve) => {
-    const end = (isSure) => {
-      dialog.close();
-      resolve(isSure);
+// The reason for what ends a coup or play; null: do nothing. The question stands in the other half of the screen than the
+// button that opened it.
+function ask(offer, press) {
+  const [dialog, yes, no, why] = ["sure", "sure-yes", "sure-no", "why"].map(element);
+  let isDead = true;
+  const weigh = () => {
+    no.ariaDisabled = String(isDead);
+    yes.ariaDisabled = String(isDead || why.value.trim() === "");
+  };
+  const choice = (text) => {
+    const item = document.createElement("button");
+    Object.assign(item, { type: "button", textContent: text });
+    item.onclick = () => {
+      if (!isDead) why.value = text;
+      weigh();
     };
-    element("sure-yes").onclick = () => end(true);
-    element("sure-no").onclick = () => end(false);
-    dialog.oncancel = () => resolve(false);
+    return item;
+  };
+  const usual = Object.keys(WORDS).filter((key) => key.startsWith(`why_${offer.name}_`));
+  const place = press.getBoundingClientRect();
+  dialog.className = place.top + place.bottom > innerHeight ? "above" : "below";
+  element("sure-title").textContent = say("sure", { table: now.table });
+  element("whys").replaceChildren(...usual.map((key) => choice(WORDS[key])));
+  yes.textContent = `${offer.label} – ${offer.does}`;
+  why.value = "";
+  why.oninput = weigh;
+  weigh();
+  const read = setTimeout(() => {
+    isDead = false;
+    weigh();
+  }, DEAD_MS);
+  return new Promise((resolve) => {
+    const end = (reason) => {
+      clearTimeout(read);
+      dialog.close();
+      resolve(reason);
+    };
+    yes.onclick = () => yes.ariaDisabled === "true" || end(why.value.trim());
+    no.onclick = () => isDead || end(null);
+    dialog.oncancel = () => end(null);
     dialog.showModal();
-    element("sure-no").focus();
+    no.focus();
   });
 }
 
@@ -132,9 +161,10 @@ function button(offer) {
     const told = given(offer, form);
     if (press.ariaDisabled === "true") return; // pressed twice
     if (offer.is_grave) {
-      const isSure = await ask(`${offer.label}: ${offer.does}`);
+      const reason = await ask(offer, press);
       focusOffer(offer.name);
-      if (!isSure) return;
+      if (reason === null) return;
+      told.reason = reason;
     }
     press.ariaDisabled = "true"; // a button that is disabled would lose the focus
     await send(offer, told);

@@ -3,6 +3,7 @@
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const WORDS = DATA.words;
+const TITLE = document.title;
 const SILENT_MS = 6000; // three beats of the server
 const AGAIN_MS = 3000; // as often as browsers ask again for a stream that broke
 
@@ -69,6 +70,8 @@ function follow(path, on) {
       if (kind === "wheel") {
         away = told.online ? "" : told.never ? WORDS.never : WORDS.lost;
         element("bench").hidden = !told.test;
+        document.title = [TITLE, told.table].filter(Boolean).join(" · ");
+        write("title", document.title);
       }
       if (on[kind]) on[kind](told);
       bar();
