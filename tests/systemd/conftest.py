@@ -48,7 +48,7 @@ def install(machine: Machine) -> None:
     assert section is not None
     lines = [line.strip() for line in section[1].splitlines()]
     commands = [line for line in lines if line.startswith(("install ", "systemd-"))]
-    assert len(commands) == 7, commands
+    assert len(commands) == 8, commands
     machine.shell("\n".join(["cd /mnt/project", *commands]))
     machine.run("systemctl", "daemon-reload")
 

@@ -60,6 +60,11 @@ def test_the_installed_unit_passes_the_same_checks(machine: Machine) -> None:
     assert float(exposure[1]) <= SCORE_MAX
 
 
+def test_wheel_and_broker_get_the_processor_first(machine: Machine) -> None:
+    weights = machine.ask("systemctl", "show", "--value", "--property=CPUWeight", "wheeld@any", "mosquitto")
+    assert weights.split() == ["1000", "1000"]
+
+
 def test_a_board_is_named_by_its_serial_number(machine: Machine) -> None:
     """udev's own answer for a terminal with the properties of a board; the distribution's rules are read too."""
     rule = 'KERNEL=="tty1", ENV{ID_BUS}="usb", ENV{ID_SERIAL_SHORT}="0042", ENV{ID_VENDOR}="wheeld"\n'
