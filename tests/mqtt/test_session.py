@@ -188,6 +188,13 @@ def test_a_broker_that_has_not_what_is_needed_is_refused(poor: mqtt5.ConnAckPack
         session(poor.write())
 
 
+@pytest.mark.parametrize("code", [0, 1, 5])
+def test_a_broker_of_an_older_version_is_named(code: int) -> None:
+    """MQTT 3.1.1, 3.2: two bytes, the second says whether it accepts."""
+    with pytest.raises(MqttError, match="does not speak MQTT 5"):
+        session(bytes((0x20, 2, 0, code)))
+
+
 def test_the_broker_s_farewell_has_its_reason() -> None:
     taken_over = mqtt5.DisconnectReasonCode.SESSION_TAKEN_OVER
     with pytest.raises(DisconnectedError, match="Session taken over") as ended:

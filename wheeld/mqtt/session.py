@@ -18,6 +18,8 @@ BYTES_MAX = 1 << 28
 
 PUBLISH = 0x30
 """The first byte of a publication without its flags (3.3.1)."""
+OLDER_CONNACK = b"\x20\x02"
+"""How the answer of a broker begins that knows MQTT 3.1.1 at most. That of MQTT 5 has at least three bytes (3.2.2)."""
 
 
 class MqttError(Exception):
@@ -171,6 +173,8 @@ class Session:
         return body_at + length if body_at + length <= len(data) else None
 
     def _take(self, data: memoryview) -> Iterator[Event]:
+        if self.accepted is None and data[:2] == OLDER_CONNACK:
+            raise MqttError("the broker does not speak MQTT 5, which is needed here")
         packet = _read(data)
         if self.accepted is None:
             yield self._connack(packet)
