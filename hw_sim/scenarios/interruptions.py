@@ -80,7 +80,7 @@ def beam_spared(table: SimTable) -> None:
 def breakdown_idle(table: SimTable) -> None:
     """The cable fails between coups: the table is suspended, resumed, and plays on."""
     table.wait(2, 4)
-    table.outage("link", 3, 8)
+    table.outage("link", 4, 8)
     resume(table, "cable")
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
     valid(table)

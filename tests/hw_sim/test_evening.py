@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hw_sim import table as table_module
+from hw_sim.configuration import OUTAGE_S
 from hw_sim.evening import (
     AMERICAN,
     HOUSES,
@@ -22,7 +23,7 @@ from hw_sim.evening import (
     drawable,
     script,
 )
-from hw_sim.events import End, TableCommand
+from hw_sim.events import End, SensorState, TableCommand
 from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.scenarios.unseen import BLIND_COUPS
@@ -54,6 +55,16 @@ def test_a_seed_always_gives_the_same_bytes(seed: int) -> None:
     first, second = (draw_evening(seed) for _ in range(2))
     assert list(lines(first.header, first.events())) == list(lines(second.header, second.events())), seed
     assert first.truth == second.truth, seed
+
+
+@pytest.mark.parametrize("name", ["breakdown_idle", "breakdown_link", "link_cut_at_launch"])
+def test_the_link_is_away_for_longer_than_the_silence_that_a_host_is_told_to_notice(name: str) -> None:
+    """Unnoticed, the edges that the simulator drops meanwhile look as if the encoder had slipped."""
+    for seed in range(40):
+        told = [e for e in script([name], seed).events() if isinstance(e, SensorState) and e.sensor == "link"]
+        away_us = [back.t_us - lost.t_us for lost, back in itertools.pairwise(told) if back.ok]
+        assert away_us, seed
+        assert min(away_us) > 1e6 * OUTAGE_S, seed
 
 
 def test_seeds_differ() -> None:
