@@ -103,7 +103,7 @@ def _core_only(*parts: str) -> Callable[[str], bool]:
 
 INSIDE_CORE: dict[str, Callable[[str], bool]] = {
     "wheeld/core/facts.py": _core_only(),
-    "wheeld/core/observations.py": _core_only("facts"),
+    "wheeld/core/observations.py": _core_only("catalogue", "facts"),
     "wheeld/core/pockets.py": _core_only(),
     "wheeld/core/houses.py": _core_only("catalogue", "messages.phrases", "pockets"),
     "wheeld/core/setting.py": _core_only("catalogue", "heads", "houses", "observations", "pockets"),

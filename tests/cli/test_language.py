@@ -228,12 +228,15 @@ def test_errors(
 
 
 LINES: dict[Language, tuple[str, str]] = {
-    "en": ("line 2: beam 99: the header has 0…3", "line 1: not a header that a table can be made of: "),
+    "en": ("line 2: tick 999: the header has 0…147", "line 1: not a header that a table can be made of: "),
     "fr": (
-        "ligne 2 : beam 99 : l'en-tête a 0…3",
+        "ligne 2 : tick 999 : l'en-tête a 0…147",
         "ligne 1 : ce n'est pas un en-tête dont on puisse faire une table : ",
     ),
-    "it": ("riga 2: beam 99: l'intestazione ha 0…3", "riga 1: non è un'intestazione di cui si possa fare un tavolo: "),
+    "it": (
+        "riga 2: tick 999: l'intestazione ha 0…147",
+        "riga 1: non è un'intestazione di cui si possa fare un tavolo: ",
+    ),
 }
 
 
@@ -245,7 +248,7 @@ def test_what_is_wrong_with_a_log(
     header, wrong = log.read_bytes().splitlines()[0], tmp_path / "wrong.jsonl"
     snapshot = msgspec.json.decode(header)
     snapshot.pop("snapshot")
-    for line, said in zip((b'{"t":1,"kind":"ball","beam":99}', None), LINES[language], strict=True):
+    for line, said in zip((b'{"t":1,"kind":"rotor","tick":999,"direction":"cw"}', None), LINES[language], strict=True):
         first = msgspec.json.encode({**snapshot, "min_laps": 4 if line else 99})
         wrong.write_bytes(b"\n".join(filter(None, (first, line))) + b"\n")
         assert main(["replay", str(wrong), "--language", language]) == Exit.BAD_DATA

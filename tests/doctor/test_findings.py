@@ -134,13 +134,13 @@ def test_signals_count_buttons_and_time() -> None:
 
 def test_how_everything_stands() -> None:
     signals = Signals(TICKS, SINGLE_ZERO)
-    assert (signals.is_object_present, signals.active) == (None, set())
+    assert (signals.stands.get("object"), signals.active) == (None, set())
     for sensor in ("object", "beam/2", "button/rien_va"):
         signals.take(Level(10, sensor, active=True))
-    assert (signals.is_object_present, signals.active) == (True, {"beam/2", "button/rien_va"})
+    assert (signals.stands.get("object"), signals.active) == (True, {"beam/2", "button/rien_va"})
     signals.take(Level(20, "beam/2", active=False))
     signals.take(ForeignObject(20, present=False))
-    assert (signals.is_object_present, signals.active) == (False, {"button/rien_va"})
+    assert (signals.stands.get("object"), signals.active) == (False, {"button/rien_va"})
 
 
 def test_a_slow_rotor_is_reported() -> None:

@@ -15,7 +15,7 @@ from wheeld.config.instance import Wheel, wheel_of
 from wheeld.config.reading import load, parse
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import Catalogue, Language, Part, Text, translatable
-from wheeld.core.observations import Sighting
+from wheeld.core.observations import DOOR, OBJECT, Sighting
 from wheeld.core.pockets import label_of
 from wheeld.daemon.identity import digest_of_file
 from wheeld.doctor import refusals
@@ -153,7 +153,7 @@ CYLINDER = {
     False: translatable("cylinder clear"),
     None: translatable("cylinder not told"),
 }
-DOOR = {True: translatable("door open"), False: translatable("door closed")}
+DOOR_STANDS = {True: translatable("door open"), False: translatable("door closed")}
 TURNS = {"cw": translatable("clockwise"), "ccw": translatable("counter-clockwise"), None: ""}
 
 
@@ -178,9 +178,9 @@ def _live(signals: Signals, config: Config) -> Iterator[Text]:
         yield Text("buttons {counts}", {"counts": counts})
     if signals.active:
         yield Text("active at the start {sensors}", {"sensors": " ".join(sorted(signals.active))})
-    yield Text(CYLINDER[signals.is_object_present])
-    if signals.is_door_open is not None:
-        yield Text(DOOR[signals.is_door_open])
+    yield Text(CYLINDER[signals.stands.get(OBJECT)])
+    if (is_open := signals.stands.get(DOOR)) is not None:
+        yield Text(DOOR_STANDS[is_open])
 
 
 def _counts(counts: Mapping[int, int], sensors: int) -> str:

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from wheeld.core.observations import (
-    BallPass,
     Command,
     ForeignObject,
     HeadReport,
     Observation,
     Rotor,
+    Sensed,
     SensorState,
     Sighting,
 )
@@ -68,14 +68,12 @@ def draw(observations: Iterable[Observation], from_us: int, to_us: int) -> Itera
 def _mark(seen: Observation) -> tuple[str, str] | None:
     """In which row it stands, and by which sign."""
     match seen:
-        case BallPass(beam=beam):
-            return f"beam {beam + 1}", "|"
-        case Sighting(reader=reader):
-            return f"reader {reader + 1}", "o"
         case Rotor(direction=direction):
             return "rotor", ">" if direction == "cw" else "<"
-        case ForeignObject(present=present):
-            return "object", "#" if present else "-"
+        case Sensed(stands=stands):
+            kind, _, number = seen.sensor.partition("/")
+            sign = ("o" if isinstance(seen, Sighting) else "|") if stands is None else "-#"[stands]
+            return f"{kind} {int(number) + 1}" if number else kind, sign
         case SensorState(ok=ok):
             return "sensors", "v" if ok else "!"
         case Command():
@@ -89,8 +87,8 @@ def _mark(seen: Observation) -> tuple[str, str] | None:
 def _place(name: str) -> tuple[int, int]:
     """Rows as the ball meets them."""
     kind, _, number = name.partition(" ")
-    order = ("rotor", "beam", "head", "reader", "object", "sensors", "words")
-    return order.index(kind), int(number or 0)
+    order = {"rotor": 0, "beam": 1, "head": 2, "reader": 3, "sensors": 5, "words": 6}
+    return order.get(kind, 4), int(number or 0)
 
 
 def said(observations: Iterable[Observation]) -> Iterator[tuple[int, str]]:

@@ -19,7 +19,7 @@ from wheeld.core.law.rows import Act, Row
 from wheeld.core.law.table import Ruling, move, ruling, standing_evidence, too_early_us
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import command_name
-from wheeld.core.observations import Command
+from wheeld.core.observations import OBJECT, Command
 from wheeld.core.pockets import label_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import AppliedFact, CoupLog, Message, Reply, Step, Verdict
@@ -27,7 +27,6 @@ from wheeld.core.table_state import LAUNCH_AWAITED_US, Called, Coup, TableState
 from wheeld.core.tracking.beams import REST_US
 from wheeld.core.tracking.evidence import LOW, Evidence, Figures, Margin, Measure
 from wheeld.core.tracking.observer import OBJECT_FACTS, Observer
-from wheeld.core.tracking.sight import OBJECT
 
 MINUTE_US = 60_000_000
 OBJECT_LEVELS = {fact: level for level, fact in OBJECT_FACTS.items()}

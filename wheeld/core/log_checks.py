@@ -12,7 +12,7 @@ from wheeld.core.instants import ClockState, from_text
 from wheeld.core.messages.chain import GENESIS
 from wheeld.core.observations import (
     DOOR,
-    BallPass,
+    SENSOR_KINDS,
     ClockReading,
     Command,
     CommandName,
@@ -27,8 +27,8 @@ from wheeld.core.observations import (
     Level,
     Observation,
     Rotor,
+    Sensed,
     SensorState,
-    Sighting,
     Standstill,
 )
 from wheeld.core.setting import TableSetting
@@ -81,14 +81,10 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
         )
     match seen:
         case Rotor():
-            _check_index("tick", seen.tick, setting.rotor_ticks)
-        case BallPass():
-            _check_index("beam", seen.beam, len(setting.beams_deg))
-        case Sighting():
-            _check_index("reader", seen.reader, len(setting.readers_deg))
+            _check_tick(seen.tick, setting.rotor_ticks)
         case ClockReading():
             _check_clock(seen.utc_us, seen.error_us, seen.rate_ppb)
-        case SensorState() | Level():
+        case Sensed() | SensorState() | Level():
             _check_sensor(seen, setting)
         case Command() | Standstill() | Heard():
             _check_span(seen)
@@ -132,20 +128,20 @@ def _check_head(seen: HeadReport, setting: TableSetting) -> None:
             _check_range("to_spin", seen.to_spin, SPIN_MAX + 1)
 
 
-def _check_index(name: str, value: int, most: int) -> None:
-    if not 0 <= value < most:
-        limits: dict[str, Part] = {"name": name, "value": value, "most": most - 1}
+def _check_tick(tick: int, ticks: int) -> None:
+    if not 0 <= tick < ticks:
+        limits: dict[str, Part] = {"name": "tick", "value": tick, "most": ticks - 1}
         raise CheckError(Text("{name} {value}: the header has 0…{most}", limits))
 
 
-def _check_sensor(seen: SensorState | Level, setting: TableSetting) -> None:
+def _check_sensor(seen: Sensed | SensorState | Level, setting: TableSetting) -> None:
     """CheckError unless the header has that sensor and, of a level, unless such a sensor has one."""
     sensor = seen.sensor
     kind, _, name = sensor.partition("/")
     is_level = isinstance(seen, Level)
     if is_level and (sensor == DOOR or (kind == "button" and name in get_args(CommandName))):
         return
-    if is_level and kind not in ("object", "beam", "reader"):
+    if is_level and not (kind in SENSOR_KINDS and SENSOR_KINDS[kind].has_level):
         levelled = {"sensor": repr(sensor), "levelled": "object, beam/N, reader/N, button/NAME", "last": "door"}
         raise CheckError(Text("level of {sensor}: {levelled} and {last} have one", levelled))
     if sensor not in setting.sensors:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wheeld.core.catalogue import Catalogue, Text, translatable
-from wheeld.core.observations import CommandName
+from wheeld.core.observations import CommandName, kind_of
 
 COMMAND_NAMES: dict[CommandName, str] = {
     "open": translatable("faites vos jeux"),
@@ -21,16 +21,6 @@ COMMAND_NAMES: dict[CommandName, str] = {
     "resume": translatable("resumption of play"),
     "bouler": translatable("change of bouler"),
 }
-_SENSORS = {
-    "rotor": translatable("the rotor's sensor"),
-    "rotor/place": translatable("the place of the pockets"),
-    "reader": translatable("the readers"),
-    "object": translatable("the object sensor"),
-    "link": translatable("the line to the sensors"),
-    "head": translatable("the wheel head"),
-    "head/sensors": translatable("the wheel head's sensors"),
-}
-_NUMBERED = {"beam": translatable("beam {number}"), "reader": translatable("reader {number}")}
 
 
 def command_name(name: CommandName, catalogue: Catalogue) -> str:
@@ -40,10 +30,8 @@ def command_name(name: CommandName, catalogue: Catalogue) -> str:
 
 def sensor_text(sensor: str) -> Text:
     """What people call a sensor, whose beams and readers they count from 1; "beam/2" is beam 3."""
-    kind, _, index = sensor.partition("/")
-    if kind in _NUMBERED and index.isdecimal():
-        return Text(_NUMBERED[kind], {"number": int(index) + 1})
-    return Text(_SENSORS[sensor])
+    kind, index = kind_of(sensor), sensor.partition("/")[2]
+    return Text(kind.numbered_text, {"number": int(index) + 1}) if index.isdecimal() else Text(kind.text)
 
 
 def sensor_texts(sensors: Iterable[str]) -> tuple[Text, ...]:

@@ -5,14 +5,18 @@ Angles are degrees clockwise seen from above. Some kinds are this program's own 
 them as unknown: `time` (nothing more will come that is older), `clock` (what the sensing clock reads in UTC),
 `standstill`, `restart`, and what a commercial wheel head reports (`head_…`). A head's report is dated by the host's
 receipt of its line.
+
+What all others must know of a kind of sensor stands here too: `Sensed` is what one of our own saw, `SENSOR_KINDS` what
+is said of each kind.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from wheeld.core.catalogue import translatable
 from wheeld.core.facts import Case, Person, Trouble
 
 Direction: TypeAlias = Literal["cw", "ccw"]
@@ -44,6 +48,42 @@ StoodStill: TypeAlias = Literal["machine", "journal"]
 DOOR = "door"
 """The cabinet's door, among the names of what has a level."""
 
+OBJECT = "object"
+"""The sensor for foreign objects."""
+PLACE = "rotor/place"
+"""Where the pockets stand, among the names of what may fail: an encoder shows it, and a ball in a known pocket."""
+
+
+class SensorKind(NamedTuple):
+    """What is said of a kind of sensor, which the name of each begins with: "beam/2", "object". `text`: what people
+    call it, or all of them; `numbered_text`: one of several. `has_level`: it tells how it stands. `may_be_left_out`: a
+    person may go on without it (docs/rulebook.md 6)."""
+
+    text: str
+    numbered_text: str = ""
+    has_level: bool = False
+    may_be_left_out: bool = False
+
+
+SENSOR_KINDS: dict[str, SensorKind] = {
+    "rotor": SensorKind(translatable("the rotor's sensor")),
+    PLACE: SensorKind(translatable("the place of the pockets")),
+    "beam": SensorKind("", translatable("beam {number}"), has_level=True, may_be_left_out=True),
+    "reader": SensorKind(
+        translatable("the readers"), translatable("reader {number}"), has_level=True, may_be_left_out=True
+    ),
+    OBJECT: SensorKind(translatable("the object sensor"), has_level=True, may_be_left_out=True),
+    "link": SensorKind(translatable("the line to the sensors")),
+    "head": SensorKind(translatable("the wheel head")),
+    "head/sensors": SensorKind(translatable("the wheel head's sensors")),
+}
+
+
+def kind_of(sensor: str) -> SensorKind:
+    """Of which kind it is. Raises KeyError for a name that no sensor has."""
+    return SENSOR_KINDS[sensor if sensor in SENSOR_KINDS else sensor.partition("/")[0]]
+
+
 LINE_BYTES_MAX = 65_536
 """A header with a whole snapshot is about 8 kB; anything near this is not a line of ours."""
 
@@ -52,29 +92,57 @@ class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, f
     t_us: int = msgspec.field(name="t")
 
 
-class Rotor(_Line, frozen=True, tag="rotor"):
+class Sensed(_Line, frozen=True):
+    """What a sensor of our own saw. `named`: how its name is made. `is_rare`: so often as `ChatterGuard` knows it
+    reports only if it fails."""
+
+    named: ClassVar[str]
+    is_rare: ClassVar[bool] = True
+
+    @property
+    def sensor(self) -> str:
+        """Its name, as in a `SensorState`."""
+        return self.named.format(self)
+
+    @property
+    def stands(self) -> bool | None:
+        """How it stands from now on; None of one that only sees something pass."""
+        return None
+
+
+class Rotor(Sensed, frozen=True, tag="rotor"):
     """An encoder edge: the rotor has just entered sector `tick` (absolute, 0…ticks-1) turning `direction`."""
 
     tick: int
     direction: Direction
+    named: ClassVar[str] = "rotor"
+    is_rare: ClassVar[bool] = False
 
 
-class BallPass(_Line, frozen=True, tag="ball"):
+class BallPass(Sensed, frozen=True, tag="ball"):
     """Something crossed beam number `beam` of the track."""
 
     beam: int
+    named: ClassVar[str] = "beam/{0.beam}"
 
 
-class Sighting(_Line, frozen=True, tag="pocket"):
+class Sighting(Sensed, frozen=True, tag="pocket"):
     """The ball, lying in a pocket, passed under reader number `reader`."""
 
     reader: int
+    named: ClassVar[str] = "reader/{0.reader}"
 
 
-class ForeignObject(_Line, frozen=True, tag="object"):
+class ForeignObject(Sensed, frozen=True, tag="object"):
     """The cylinder's object sensor sees a body that is not the ball, or no longer does."""
 
     present: bool
+    named: ClassVar[str] = OBJECT
+
+    @property
+    def stands(self) -> bool:
+        """Whether it sees one."""
+        return self.present
 
 
 class Level(_Line, frozen=True, tag="level"):
@@ -246,3 +314,9 @@ Observation: TypeAlias = (
     | Restarted
     | End
 )
+
+FREQUENT = {Rotor, BallPass, TimePassed}
+"""Kinds that come often and by themselves: they change what is published only through a fact."""
+LEVELS = (ForeignObject, Level, SensorState, Heard, *HeadReport.__args__)
+"""Kinds that say how something stands. When a person's command came first while their source was silent, they are late,
+and hold from now on: a fault that stayed, or was never known, would be worse than one dated late."""

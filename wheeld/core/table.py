@@ -31,18 +31,16 @@ from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_PROV
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import sensor_text, sensor_texts
 from wheeld.core.observations import (
-    BallPass,
+    FREQUENT,
+    LEVELS,
+    PLACE,
     ClockReading,
     Command,
     End,
-    ForeignObject,
-    HeadReport,
     Heard,
-    Level,
     Observation,
     Restarted,
     Rotor,
-    SensorState,
     Standstill,
     TimePassed,
 )
@@ -52,7 +50,7 @@ from wheeld.core.step import CoupLog, Step, Verdict
 from wheeld.core.table_state import Called, TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
 from wheeld.core.tracking.observer import Observer, ObserverState
-from wheeld.core.tracking.sight import PLACE, Sight, still_left_out
+from wheeld.core.tracking.sight import Sight, still_left_out
 
 IDLE_MAX = 20_000
 """Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
@@ -203,11 +201,6 @@ def _repairs(failing: Mapping[str, Trouble | None]) -> Iterator[Text]:
 
 
 NOTHING = Step()
-FREQUENT = {Rotor, BallPass, TimePassed}
-"""Kinds that come often and by themselves: they change what is published only through a fact."""
-LEVELS = (ForeignObject, Level, SensorState, Heard, *HeadReport.__args__)
-"""Kinds that say how something stands. When a person's command came first while their source was silent, they are late,
-and hold from now on: a fault that stayed, or was never known, would be worse than one dated late."""
 
 
 class Table:

@@ -9,6 +9,7 @@ import msgspec
 
 from wheeld.core.catalogue import Catalogue, Part, Text, translatable
 from wheeld.core.clock import HostTime
+from wheeld.core.observations import OBJECT
 from wheeld.core.pockets import PocketLayout, label_of
 from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_of, pockets_off, ran_with_rotor, real
 from wheeld.doctor.signals import KEPT_MAX, Signals
@@ -167,7 +168,7 @@ def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 
             Text("the rotor turns at {rpm} rpm", {"rpm": round(signals.rpm, 1)}),
             Text("turn it at {least} to {most} rpm, as makers recommend", {"least": RPM[0], "most": RPM[1]}),
         )
-    if signals.is_object_present:
+    if signals.stands.get(OBJECT):
         yield Finding(
             "wrong",
             "object_seen",

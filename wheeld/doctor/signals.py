@@ -6,10 +6,10 @@ from collections import Counter, deque
 
 from wheeld.core.observations import (
     DOOR,
+    OBJECT,
     BallPass,
     Command,
     Direction,
-    ForeignObject,
     HeadBall,
     HeadGame,
     HeadNumber,
@@ -18,6 +18,7 @@ from wheeld.core.observations import (
     Level,
     Observation,
     Rotor,
+    Sensed,
     SensorState,
     Sighting,
 )
@@ -51,12 +52,8 @@ class Signals:
         self.ticks_seen: set[int] = set()
         self.buttons: Counter[str] = Counter()
         self.faults: dict[str, bool] = {}
-        self.is_object_present: bool | None = None
-        """None: the object sensor has not told it, or there is none."""
-        self.is_door_open: bool | None = None
-        """None: no switch of the cabinet's door has told it."""
-        self.active: set[str] = set()
-        """The beams and readers that were told to be blocked, and the buttons that were told to be held."""
+        self.stands: dict[str, bool] = {}
+        """How each sensor, button and the door was told to stand, by name."""
         self.kept = deque[Rotor | BallPass | Sighting](maxlen=KEPT_MAX)
         self.dropped = 0
         self.phase = ""
@@ -85,6 +82,11 @@ class Signals:
         return 0.0 if self._rotor is None else self._rotor.state.jitter_us / MEDIAN_SIGMA
 
     @property
+    def active(self) -> set[str]:
+        """What was told to be blocked or held, besides the object sensor and the door."""
+        return {sensor for sensor, stands in self.stands.items() if stands and sensor not in (OBJECT, DOOR)}
+
+    @property
     def direction(self) -> Direction | None:
         """Which way the rotor turns, or last turned."""
         return None if self._rotor is None else self._rotor.direction
@@ -101,8 +103,8 @@ class Signals:
                 self._pulsed(seen)
             case Sighting():
                 self.sightings[seen.reader] += 1
-            case ForeignObject() | Level():
-                self._stands(seen)
+            case Level() | Sensed(stands=bool()):
+                self.stands[seen.sensor] = seen.active if isinstance(seen, Level) else bool(seen.stands)
             case SensorState():
                 self.faults[seen.sensor] = not seen.ok
             case Command():
@@ -118,18 +120,6 @@ class Signals:
         if isinstance(seen, BallPass | Sighting | HeadRotor) and (rpm := self.rpm) is not None:
             slowest, fastest = self.rotor_rpm or (rpm, rpm)
             self.rotor_rpm = min(rpm, slowest), max(rpm, fastest)
-
-    def _stands(self, seen: ForeignObject | Level) -> None:
-        if isinstance(seen, ForeignObject):
-            self.is_object_present = seen.present
-        elif seen.sensor == "object":
-            self.is_object_present = seen.active
-        elif seen.sensor == DOOR:
-            self.is_door_open = seen.active
-        elif seen.active:
-            self.active.add(seen.sensor)
-        else:
-            self.active.discard(seen.sensor)
 
     def _reported(self, seen: HeadReport) -> None:
         match seen:

@@ -11,11 +11,10 @@ from wheeld.core.glance import Glance
 from wheeld.core.observations import (
     BallPass,
     Command,
-    ForeignObject,
     Observation,
     Rotor,
+    Sensed,
     SensorState,
-    Sighting,
     TimePassed,
 )
 from wheeld.core.pockets import label_of
@@ -26,7 +25,7 @@ ROTOR_EVERY_US = 250_000
 """Of an axis: the rotor's speed so often. It has a tenth of a second's worth of a hand's hardest braking in it."""
 
 Mark: TypeAlias = tuple[int, str, int]
-"""Something that a sensor saw: sensing time, which kind, and which number of that kind."""
+"""Something that a sensor saw: sensing time, which kind, and which number of that kind, or how it stands."""
 Note: TypeAlias = tuple[int, str, str]
 """Something with words: sensing time, which kind, and the words."""
 
@@ -82,17 +81,11 @@ def about(setting: TableSetting) -> About:
 
 
 def marks(observations: Iterable[Observation]) -> Iterator[Mark]:
-    """What beams, readers and the object sensor saw."""
+    """What all sensors but the encoder saw."""
     for seen in observations:
-        match seen:
-            case BallPass(t_us, beam):
-                yield t_us, "beam", beam
-            case Sighting(t_us, reader):
-                yield t_us, "reader", reader
-            case ForeignObject(t_us, present):
-                yield t_us, "object", int(present)
-            case _:
-                pass
+        if isinstance(seen, Sensed) and seen.is_rare:
+            kind, _, number = seen.sensor.partition("/")
+            yield seen.t_us, kind, int(number or seen.stands or 0)
 
 
 def axis(coup_log: CoupLog, rotor_ticks: int) -> Axis:

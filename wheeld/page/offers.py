@@ -12,8 +12,7 @@ from wheeld.core.law.rows import Row
 from wheeld.core.law.table import row_of, state_of
 from wheeld.core.messages.payloads import Table, Void
 from wheeld.core.names import COMMAND_NAMES
-from wheeld.core.observations import CommandName
-from wheeld.core.tracking.sight import PLACE
+from wheeld.core.observations import PLACE, CommandName
 
 Needs: TypeAlias = Literal["number", "case", "who"]
 """What a person adds to a command: the number that he confirms, or in whose pocket the ball lies; which case of C11

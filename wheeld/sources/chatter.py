@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from wheeld.core.facts import Trouble
-from wheeld.core.observations import DOOR, BallPass, ForeignObject, Level, Observation, SensorState, Sighting
+from wheeld.core.observations import DOOR, Level, Observation, Sensed, SensorState
 
 PULSES = 30
 WITHIN_US = 1_000_000
@@ -124,7 +124,7 @@ class ChatterFilter:
         self._guard = ChatterGuard()
         self._reported: dict[str, bool] = {}
         """Of each sensor, whether it works by its own report."""
-        self._kept: dict[str, ForeignObject] = {}
+        self._kept: dict[str, Observation] = {}
         """The latest report of a sensor that chatters, if it says how something stands."""
         self._log = structlog.get_logger(name)
 
@@ -154,16 +154,15 @@ class ChatterFilter:
         if isinstance(seen, Level) and seen.sensor == DOOR:
             yield from self.door.take(seen)
             return
-        sensor = _rare(seen)
-        if sensor is None:
+        if not isinstance(seen, Sensed) or not seen.is_rare:
             yield seen
             return
-        was = self._guard.chattering
+        sensor, was = seen.sensor, self._guard.chattering
         if self._guard.counts(sensor, seen.t_us):
             yield seen
             return
         self._dropped += 1
-        if isinstance(seen, ForeignObject):
+        if seen.stands is not None:
             self._kept[sensor] = seen
         if sensor not in was:
             what = Trouble.CHATTERS
@@ -191,15 +190,3 @@ class ChatterFilter:
                 yield msgspec.structs.replace(kept, t_us=t_us)
             if self._reported.get(sensor, True):
                 yield SensorState(t_us, sensor, ok=True)
-
-
-def _rare(seen: Observation) -> str | None:
-    """The name of the sensor, if it is one whose reports are rare."""
-    match seen:
-        case BallPass():
-            return f"beam/{seen.beam}"
-        case Sighting():
-            return f"reader/{seen.reader}"
-        case ForeignObject():
-            return "object"
-    return None

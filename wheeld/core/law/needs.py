@@ -17,13 +17,13 @@ from wheeld.core.catalogue import Text, translatable
 from wheeld.core.facts import Awaited, Fact, State, Trouble
 from wheeld.core.law.rows import BEFORE_LAUNCH, Need, Row, When
 from wheeld.core.names import sensor_texts
-from wheeld.core.observations import Command
+from wheeld.core.observations import OBJECT, PLACE, Command
 from wheeld.core.pockets import PocketLayout
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.ball import Where
 from wheeld.core.tracking.evidence import Evidence
 from wheeld.core.tracking.observer import Observer
-from wheeld.core.tracking.sight import OBJECT, PLACE, objection
+from wheeld.core.tracking.sight import objection
 
 
 class Known(NamedTuple):

@@ -16,6 +16,8 @@ import msgspec
 from wheeld.core.facts import Fact, ObjectLevel, Trouble
 from wheeld.core.observations import (
     DOOR,
+    OBJECT,
+    PLACE,
     BallPass,
     ClockReading,
     Command,
@@ -56,7 +58,7 @@ from wheeld.core.tracking.forecast import Habit
 from wheeld.core.tracking.head import BallFromHead, HeadGameKept, HeadGames, HeadState, PocketFromHead, RotorFromHead
 from wheeld.core.tracking.pocket import AGREE_POCKETS, PocketFromReaders, SightingsState
 from wheeld.core.tracking.rotor import RotorFromEncoder, RotorState
-from wheeld.core.tracking.sight import BEAMS_MIN, OBJECT, OF_EDGES, PLACE, Sight, sensor_of
+from wheeld.core.tracking.sight import BEAMS_MIN, OF_EDGES, Sight, sensor_of
 
 OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "present": Fact.OBJECT_IN,

@@ -8,13 +8,13 @@ from math import fsum
 import msgspec
 
 from wheeld.core.facts import Fact
-from wheeld.core.observations import Sighting
+from wheeld.core.observations import PLACE, Sighting
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.ball import Ball, Phase
 from wheeld.core.tracking.beams import FALL_US, FALL_US_MIN, REST_US, BallFromBeams
 from wheeld.core.tracking.evidence import OFF_CENTRE_MAX, Evidence, Figures, Margin, Question, Seen, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder
-from wheeld.core.tracking.sight import PLACE, READERS, Sight
+from wheeld.core.tracking.sight import READERS, Sight
 
 SAME_PASS_US = 50_000
 """One reader can't meet the ball in two pockets sooner: at 25 rpm they come 65 ms apart."""

@@ -19,13 +19,10 @@ import msgspec
 from wheeld.core.catalogue import Text
 from wheeld.core.facts import Fact, Trouble
 from wheeld.core.names import sensor_text, sensor_texts
-from wheeld.core.observations import BallPass, Observation, Sighting
+from wheeld.core.observations import BallPass, Observation, Sighting, kind_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.evidence import Evidence, Share
 
-OBJECT = "object"
-PLACE = "rotor/place"
-"""Where the pockets stand, among the names of what may fail: an encoder shows it, and a ball in a known pocket."""
 READERS = "reader"
 """All readers together, among the names of what may miss the ball."""
 OF_EDGES = frozenset({"link", "rotor"})
@@ -131,12 +128,7 @@ def numbers_of(kind: str, sensors: Collection[str]) -> frozenset[int]:
 
 def sensor_of(seen: Observation) -> str:
     """The name of the beam or reader that reported this; empty for everything else."""
-    match seen:
-        case BallPass():
-            return f"beam/{seen.beam}"
-        case Sighting():
-            return f"reader/{seen.reader}"
-    return ""
+    return seen.sensor if isinstance(seen, BallPass | Sighting) else ""
 
 
 def without(setting: TableSetting, sensors: Collection[str]) -> TableSetting:
@@ -152,7 +144,7 @@ def without(setting: TableSetting, sensors: Collection[str]) -> TableSetting:
 def objection(setting: TableSetting, sensors: Sequence[str]) -> Text | None:
     """Why the rest cannot do without these sensors of the table; None if it can."""
     for sensor in sensors:
-        if sensor != OBJECT and not sensor.startswith(("beam/", "reader/")):
+        if not kind_of(sensor).may_be_left_out:
             return Text("nothing else reports what this sensor reports: {sensor}", {"sensor": sensor_text(sensor)})
     rest = without(setting, sensors)
     if len(rest.beams_deg) < min(BEAMS_LEFT_MIN, len(setting.beams_deg)):

@@ -126,7 +126,7 @@ function showAxis(axis) {
     if (!rows.includes(name)) rows.push(name);
     return rows.indexOf(name);
   };
-  const label = (kind, number) => (kind === "object" ? WORDS.object : say(kind, { number: number + 1 }));
+  const label = (kind, number) => (kind in WORDS ? say(kind, { number: number + 1 }) : kind);
   [...axis.marks].sort((a, b) => a[1].localeCompare(b[1]) || a[2] - b[2]).forEach(([, kind, number]) => row(label(kind, number)));
   const width = 640;
   const span = Math.max(1, axis.to_us - axis.from_us);
