@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
@@ -32,6 +33,8 @@ SENSOR_KINDS: tuple[SensorKind, ...] = get_args(SensorKind)
 BUTTONS: tuple[Button, ...] = get_args(Button)
 OBJECT_LEVELS: tuple[ObjectLevel, ...] = get_args(ObjectLevel)
 DOOR_LEVELS: tuple[DoorLevel, ...] = get_args(DoorLevel)
+STANDS: dict[str, tuple[str, ...]] = {"object": OBJECT_LEVELS, "door": DOOR_LEVELS}
+"""The members of `Levels` at a heartbeat's end, in their order: off, on or unknown."""
 
 VERSION = 1
 BEAMS_MAX = 16
@@ -110,6 +113,25 @@ class DoorMoved(msgspec.Struct, frozen=True):
 Event: TypeAlias = RotorEdge | BallPass | PocketSighting | ObjectSeen | SensorReport | ButtonPress | DoorMoved
 
 
+class Record(NamedTuple):
+    """Events of one of `most` sensors called `name`; `most` 0: of what stands one way or the other."""
+
+    name: str
+    event: Callable[[Any], Event]
+    most: int = 0
+
+
+RECORDS: dict[int, Record] = {
+    2: Record("beam", BallPass, BEAMS_MAX),
+    3: Record("reader", PocketSighting, READERS_MAX),
+    4: Record("object", ObjectSeen),
+    8: Record("door", DoorMoved),
+}
+"""By their kind in EVENTS; `wire` packs the others, which hold more."""
+SENSOR_LIMITS: dict[SensorKind, int] = {"beam": BEAMS_MAX, "reader": READERS_MAX, "rotor": 1, "object": 1}
+"""How many of each kind may report themselves."""
+
+
 class TimedEvent(msgspec.Struct, frozen=True):
     """An event and the board time at which its edge came."""
 
@@ -125,6 +147,21 @@ class Layout(msgspec.Struct, frozen=True):
     rotor_ticks: int
     object_sensor: bool
     door_switch: bool = False
+
+    @property
+    def tested(self) -> dict[SensorKind, int]:
+        """How many of each kind a self-test reports."""
+        return {
+            "beam": self.beams,
+            "reader": self.readers,
+            "rotor": int(self.rotor_ticks > 0),
+            "object": int(self.object_sensor),
+        }
+
+    @property
+    def stands(self) -> dict[str, bool]:
+        """Which members of `STANDS` it can tell."""
+        return {"object": self.object_sensor, "door": self.door_switch}
 
 
 class Hello(msgspec.Struct, frozen=True):

@@ -25,9 +25,9 @@ _EVENTS_HEAD = struct.Struct("<IQQ")
 _RECORD = struct.Struct("<IBBH")
 _RESULT_HEAD = struct.Struct("<IIQ")
 _SENSOR = struct.Struct("<BBH")
-_HEARTBEAT = struct.Struct("<IQQQQQIIIHHHBB")
+_HEARTBEAT = struct.Struct("<IQQQQQIIIHHH" + "B" * len(m.STANDS))
 _IDENTITY = struct.Struct("<IBBBIQQQ16s16s8sBBHBB")
-_INDEX_LIMITS: dict[m.SensorKind, int] = {"beam": m.BEAMS_MAX, "reader": m.READERS_MAX, "rotor": 1, "object": 1}
+_CODES = {form.event: code for code, form in m.RECORDS.items()}
 
 
 class MessageError(ValueError):
@@ -111,14 +111,12 @@ def _pick(options: Sequence[T], code: int, what: str) -> T:
 
 
 class _Kind(IntEnum):
+    """Those of which `m.RECORDS` does not say all."""
+
     ROTOR = 1
-    BALL = 2
-    SIGHTING = 3
-    OBJECT = 4
     SENSOR_FAILED = 5
     SENSOR_WORKS = 6
     BUTTON = 7
-    DOOR = 8
 
 
 def _pack_event(event: m.Event) -> tuple[int, int, int]:
@@ -126,18 +124,13 @@ def _pack_event(event: m.Event) -> tuple[int, int, int]:
     match event:
         case m.RotorEdge(tick=tick, direction=direction):
             return _Kind.ROTOR, m.DIRECTIONS.index(direction), tick
-        case m.BallPass(beam=beam):
-            return _Kind.BALL, 0, beam
-        case m.PocketSighting(reader=reader):
-            return _Kind.SIGHTING, 0, reader
-        case m.ObjectSeen(present=present):
-            return _Kind.OBJECT, int(present), 0
         case m.SensorReport(ok=ok):
             return _Kind.SENSOR_WORKS if ok else _Kind.SENSOR_FAILED, m.SENSOR_KINDS.index(event.kind), event.index
-        case m.DoorMoved():
-            return _Kind.DOOR, int(event.open), 0
-        case _:
-            return _Kind.BUTTON, m.BUTTONS.index(event.button), 0
+        case m.ButtonPress(button=button):
+            return _Kind.BUTTON, m.BUTTONS.index(button), 0
+    code = _CODES[type(event)]
+    (told,) = msgspec.structs.astuple(event)
+    return (code, 0, told) if m.RECORDS[code].most else (code, int(told), 0)
 
 
 def _unpack_event(kind: int, value: int, index: int) -> m.Event:
@@ -146,29 +139,24 @@ def _unpack_event(kind: int, value: int, index: int) -> m.Event:
         case _Kind.ROTOR:
             _require(index < m.ROTOR_TICKS_MAX, f"tick {index}")
             return m.RotorEdge(index, _pick(m.DIRECTIONS, value, "direction"))
-        case _Kind.BALL:
-            _require(value == 0 and index < m.BEAMS_MAX, f"beam {index}, value {value}")
-            return m.BallPass(index)
-        case _Kind.SIGHTING:
-            _require(value == 0 and index < m.READERS_MAX, f"reader {index}, value {value}")
-            return m.PocketSighting(index)
-        case _Kind.OBJECT:
-            _require(value <= 1 and index == 0, f"object {value}, index {index}")
-            return m.ObjectSeen(bool(value))
         case _Kind.SENSOR_FAILED | _Kind.SENSOR_WORKS:
             return _sensor(value, index, ok=kind == _Kind.SENSOR_WORKS)
         case _Kind.BUTTON:
             _require(index == 0, f"button index {index}")
             return m.ButtonPress(_pick(m.BUTTONS, value, "button"))
-        case _Kind.DOOR:
-            _require(value <= 1 and index == 0, f"door {value}, index {index}")
-            return m.DoorMoved(bool(value))
-    raise MessageError("value", f"event kind {kind}")
+    if (record := m.RECORDS.get(kind)) is None:
+        raise MessageError("value", f"event kind {kind}")
+    name, event, most = record
+    if most:
+        _require(value == 0 and index < most, f"{name} {index}, value {value}")
+        return event(index)
+    _require(value <= 1 and index == 0, f"{name} {value}, index {index}")
+    return event(bool(value))
 
 
 def _sensor(kind: int, index: int, *, ok: bool) -> m.SensorReport:
     name = _pick(m.SENSOR_KINDS, kind, "sensor kind")
-    _require(index < _INDEX_LIMITS[name], f"{name} {index}")
+    _require(index < m.SENSOR_LIMITS[name], f"{name} {index}")
     return m.SensorReport(name, index, ok)
 
 
@@ -230,15 +218,17 @@ def _pack_heartbeat(beat: m.Heartbeat) -> bytes:
     *numbers, levels = msgspec.structs.astuple(beat)
     held = (m.BUTTONS.index(button) for button in levels.buttons_held)
     bits = (_bits(levels.beams_blocked), _bits(levels.readers_blocked), _bits(held))
-    thing, door = m.OBJECT_LEVELS.index(levels.object), m.DOOR_LEVELS.index(levels.door)
-    return _HEARTBEAT.pack(*numbers, *bits, thing, door)
+    codes = (words.index(getattr(levels, name)) for name, words in m.STANDS.items())
+    return _HEARTBEAT.pack(*numbers, *bits, *codes)
 
 
 def _unpack_heartbeat(body: bytes) -> m.Heartbeat:
-    *numbers, beams, readers, buttons, thing, door = _HEARTBEAT.unpack(body)
+    told = _HEARTBEAT.unpack(body)
+    *numbers, beams, readers, buttons = told[: -len(m.STANDS)]
     held = tuple(_pick(m.BUTTONS, place, "button") for place in _places(buttons))
-    stand = _pick(m.OBJECT_LEVELS, thing, "object level"), _pick(m.DOOR_LEVELS, door, "door level")
-    levels = m.Levels(_places(beams), _places(readers), held, *stand)
+    codes = zip(m.STANDS.items(), told[-len(m.STANDS) :], strict=True)
+    stand: dict[str, Any] = {name: _pick(words, code, f"{name} level") for (name, words), code in codes}
+    levels = m.Levels(_places(beams), _places(readers), held, **stand)
     values: list[Any] = [*numbers, levels]
     beat = m.Heartbeat(*values)
     _require(max(beat.oldest_seq, beat.acked_seq, beat.sent_seq) <= beat.next_seq, "a number beyond the next event")
