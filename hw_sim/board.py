@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from firmware_protocol import messages as m
 from firmware_protocol.codec import ENCODED_BYTES_MAX, FrameDecoder, encode_frame
@@ -58,7 +59,7 @@ class SimBoard:
         self._now_us = 0
         self._babble = bytearray()
         self._faulty: set[str] = set()
-        self._is_object_in = self._is_door_open = False
+        self._stands = dict.fromkeys(m.STANDS, False)
         self._held_until_us: dict[m.Button, int] = {}
         self.hosts = 0
         """How many have greeted it: one that starts again, or opens the line again, is another."""
@@ -169,18 +170,11 @@ class SimBoard:
 
     def _message_of(self, event: sim.SimEvent) -> m.Event | None:
         match event:
-            case sim.RotorEdge():
-                return m.RotorEdge(event.tick, event.direction)
-            case sim.BallPass():
-                return m.BallPass(event.beam)
-            case sim.Sighting():
-                return m.PocketSighting(event.reader)
-            case sim.ForeignObject():
-                self._is_object_in = event.present
-                return m.ObjectSeen(event.present)
-            case sim.Door():
-                self._is_door_open = event.active
-                return m.DoorMoved(event.active) if self.setup.layout.door_switch else None
+            case sim.Switched():
+                self._stands[event.switch] = event.stands
+                return event.message if self.setup.layout.stands[event.switch] else None
+            case sim.Sensed():
+                return event.message
             case sim.SensorState():
                 return self._sensor(event)
             case sim.TableCommand(name=name) if name in _BUTTONS:
@@ -254,12 +248,8 @@ class SimBoard:
         )
 
     def _sensors(self) -> list[m.SensorReport]:
-        layout = self.setup.layout
-        names: list[tuple[m.SensorKind, int]] = [("beam", beam) for beam in range(layout.beams)]
-        names += [("reader", reader) for reader in range(layout.readers)]
-        names += [("rotor", 0)] if layout.rotor_ticks else []
-        names += [("object", 0)] if layout.object_sensor else []
-        working = [m.SensorReport(kind, index, ok=True) for kind, index in names]
+        tested = self.setup.layout.tested.items()
+        working = [m.SensorReport(kind, index, ok=True) for kind, count in tested for index in range(count)]
         return [m.SensorReport(one.kind, one.index, one.name not in self._faulty) for one in working]
 
     def _heartbeat(self) -> m.Heartbeat | None:
@@ -282,16 +272,12 @@ class SimBoard:
         """How everything stands now. A beam or a reader that has failed is blocked."""
         blocked = {kind: tuple(sorted(self._faulty_of(kind))) for kind in ("beam", "reader")}
         held = tuple(button for button in m.BUTTONS if self._held_until_us.get(button, -1) > self._now_us)
-        thing: m.ObjectLevel = "present" if self._is_object_in else "clear"
-        can_tell = self.setup.layout.object_sensor and "object" not in self._faulty
-        door: m.DoorLevel = "open" if self._is_door_open else "closed"
-        return m.Levels(
-            blocked["beam"],
-            blocked["reader"],
-            held,
-            thing if can_tell else "unknown",
-            door if self.setup.layout.door_switch else "unknown",
-        )
+        fitted = self.setup.layout.stands
+        stands: dict[str, Any] = {
+            name: words[self._stands[name]] if fitted[name] and name not in self._faulty else "unknown"
+            for name, words in m.STANDS.items()
+        }
+        return m.Levels(blocked["beam"], blocked["reader"], held, **stands)
 
     def _faulty_of(self, kind: str) -> Iterator[int]:
         for sensor in self._faulty:

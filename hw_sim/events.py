@@ -7,9 +7,12 @@ under test.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
+
+from firmware_protocol import messages
 
 Direction: TypeAlias = Literal["cw", "ccw"]
 
@@ -20,36 +23,72 @@ class _Event(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, 
     t_us: int = msgspec.field(name="t")
 
 
-class RotorEdge(_Event, frozen=True, tag="rotor"):
+class Sensed(_Event, frozen=True):
+    """What a sensor of the wheel sees. A board sends it as `sent`, which has the same members."""
+
+    sent: ClassVar[Callable[..., messages.Event]]
+
+    @property
+    def message(self) -> messages.Event:
+        """What a board sends of it."""
+        return self.sent(*msgspec.structs.astuple(self)[1:])
+
+
+class Switched(Sensed, frozen=True):
+    """How something stands from now on: its first member. `switch` tells it, and `bounces` if its contact does."""
+
+    switch: ClassVar[str]
+    bounces: ClassVar[bool] = False
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is on."""
+        return bool(msgspec.structs.astuple(self)[1])
+
+    @property
+    def message(self) -> messages.Event:
+        """What a board sends of it."""
+        return self.sent(self.stands)
+
+
+class RotorEdge(Sensed, frozen=True, tag="rotor"):
     """The rotor entered encoder sector `tick` (absolute, 0…ticks-1) turning `direction`, seen from above."""
 
     tick: int
     direction: Direction
+    sent: ClassVar[Callable[..., messages.Event]] = messages.RotorEdge
 
 
-class BallPass(_Event, frozen=True, tag="ball"):
+class BallPass(Sensed, frozen=True, tag="ball"):
     """Something crossed beam number `beam` of the ball track."""
 
     beam: int
+    sent: ClassVar[Callable[..., messages.Event]] = messages.BallPass
 
 
-class Sighting(_Event, frozen=True, tag="pocket"):
+class Sighting(Sensed, frozen=True, tag="pocket"):
     """The ball, lying in a pocket, passed under reader number `reader`."""
 
     reader: int
+    sent: ClassVar[Callable[..., messages.Event]] = messages.PocketSighting
 
 
-class ForeignObject(_Event, frozen=True, tag="object"):
+class ForeignObject(Switched, frozen=True, tag="object"):
     """The cylinder's object sensor sees a body that is not the ball (`present`), or no longer does."""
 
     present: bool
+    switch: ClassVar[str] = "object"
+    sent: ClassVar[Callable[..., messages.Event]] = messages.ObjectSeen
 
 
-class Door(_Event, frozen=True, tag="level"):
+class Door(Switched, frozen=True, tag="level"):
     """The cabinet's door was opened (`active`), or closed. In a log it is the level of the sensor `door`."""
 
     active: bool
     sensor: Literal["door"]
+    switch: ClassVar[str] = "door"
+    bounces: ClassVar[bool] = True
+    sent: ClassVar[Callable[..., messages.Event]] = messages.DoorMoved
 
 
 class SensorState(_Event, frozen=True, tag="sensor"):

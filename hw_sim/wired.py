@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from hw_sim.events import BallPass, Door, ForeignObject, SensorState, Sighting, SimEvent, TableCommand
+from hw_sim.events import BallPass, SensorState, Sighting, SimEvent, Switched, TableCommand
 from hw_sim.rotor import tick_entered
 from hw_sim.wheel import RADIUS_M
 from hw_sim.world import World
@@ -42,15 +42,19 @@ class Wires:
     index_tick: int = 0
     beams: tuple[int, ...] = ()
     readers: tuple[int, ...] = ()
-    object_pin: int | None = None
-    door_pin: int | None = None
+    switches: dict[str, int] = field(default_factory=dict)
     buttons: dict[str, int] = field(default_factory=dict)
 
     @property
     def pins(self) -> list[int]:
         """All of them."""
-        switches = [pin for pin in (self.object_pin, self.door_pin) if pin is not None]
-        return [self.a, self.b, self.z, *self.beams, *self.readers, *switches, *self.buttons.values()]
+        contacts = (*self.switches.values(), *self.buttons.values())
+        return [self.a, self.b, self.z, *self.beams, *self.readers, *contacts]
+
+    @property
+    def door_pin(self) -> int | None:
+        """The door's, which pulls the other way."""
+        return self.switches.get("door")
 
 
 @dataclass(frozen=True)
@@ -131,10 +135,8 @@ def _of(event: SimEvent, world: World, wires: Wires) -> Iterator[Change]:
         case Sighting(reader=reader):
             speed = abs(world.rotor.speed_at(t_s))
             yield from _blocked(wires.readers[reader], t_s, _width_s(speed, POCKET_RADIUS_M))
-        case ForeignObject(present=present) if wires.object_pin is not None:
-            yield Change(t_s, wires.object_pin, present)
-        case Door(active=is_open) if wires.door_pin is not None:
-            yield from _moved(wires.door_pin, t_s, active=is_open)
+        case Switched() if (pin := wires.switches.get(event.switch)) is not None:
+            yield from _moved(pin, t_s, active=event.stands) if event.bounces else [Change(t_s, pin, event.stands)]
         case SensorState(sensor=sensor, ok=ok) if "/" in sensor:
             kind, _, number = sensor.partition("/")
             yield Change(t_s, (wires.beams if kind == "beam" else wires.readers)[int(number)], not ok)

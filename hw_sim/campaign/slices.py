@@ -12,7 +12,7 @@ import msgspec
 from hw_sim import log
 from hw_sim.campaign.comparison import Span
 from hw_sim.evening import Evening
-from hw_sim.events import ClockReading, End, ForeignObject, RotorEdge, SensorState, SimEvent, TableCommand
+from hw_sim.events import ClockReading, End, RotorEdge, SensorState, SimEvent, Switched, TableCommand
 from hw_sim.faults import FaultyEvening, Strike
 from hw_sim.table import Outcome
 from hw_sim.world import T_US, us
@@ -94,13 +94,8 @@ def _of_coup(command: TableCommand, before: int) -> TableCommand:
 
 def _states(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:
     """What the earlier events left: failed sensors, an object in the cylinder."""
-    failed: dict[str, SensorState] = {}
-    present = False
-    for event in before:
-        if isinstance(event, SensorState):
-            failed[event.sensor] = event
-        elif isinstance(event, ForeignObject):
-            present = event.present
-    yield from (SensorState(start_us, event.sensor, ok=False) for event in failed.values() if not event.ok)
-    if present:
-        yield ForeignObject(start_us, present=True)
+    failed = {event.sensor: event for event in before if isinstance(event, SensorState)}
+    switched = {event.switch: event for event in before if isinstance(event, Switched)}
+    unusual = (*(each for each in failed.values() if not each.ok), *(each for each in switched.values() if each.stands))
+    for event in unusual:
+        yield msgspec.structs.replace(event, t_us=start_us)

@@ -12,7 +12,7 @@ from itertools import cycle
 import msgspec
 
 from hw_sim.evening import Evening, repeatable
-from hw_sim.events import BallPass, End, ForeignObject, RotorEdge, SensorState, Sighting, SimEvent, TableCommand
+from hw_sim.events import BallPass, End, RotorEdge, SensorState, Sighting, SimEvent, Switched, TableCommand
 from hw_sim.faults import beams, encoder, frames, readers
 from hw_sim.faults.effects import CleanReadings, Effects, Fault, Strike, Window
 from hw_sim.faults.rates import KINDS, Rates
@@ -157,7 +157,7 @@ def _while_link_is_down(window: Window, hidden: list[SimEvent]) -> list[SimEvent
     states = [
         msgspec.structs.replace(event, t_us=window.to_us)
         for event in hidden
-        if isinstance(event, ForeignObject | SensorState)
+        if isinstance(event, Switched | SensorState)
     ]
     down, up = SensorState(window.from_us, "link", ok=False), SensorState(window.to_us, "link", ok=True)
     return [down, *commands, up, *states]

@@ -59,7 +59,7 @@ def wires_of(header: dict[str, Any]) -> Wires:
         index_tick=17,
         beams=tuple(range(5, 5 + beams)),
         readers=tuple(range(13, 13 + readers)),
-        object_pin=16,
+        switches={"object": 16},
         buttons={"rien_va": 17, "tout_va": 18, "operations_done": 19},
     )
 
@@ -74,7 +74,7 @@ def setting_of(wires: Wires) -> GpioSetting:
         index_tick=wires.index_tick,
         beam_pins=wires.beams,
         reader_pins=wires.readers,
-        object_pin=wires.object_pin,
+        object_pin=wires.switches["object"],
         button_rien_va=wires.buttons["rien_va"],
         button_tout_va=wires.buttons["tout_va"],
         button_operations_done=wires.buttons["operations_done"],

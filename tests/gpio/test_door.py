@@ -99,7 +99,7 @@ def test_after_a_fault_of_the_link_it_is_told_again() -> None:
 
 def test_a_simulated_door_is_opened_and_closed() -> None:
     evening = script(["valid"], seed=random.Random(3).randrange(9))
-    wires = Wires(2, 3, 4, beams=(5, 6, 7, 8), readers=(9, 10, 11), object_pin=12, door_pin=PIN)
+    wires = Wires(2, 3, 4, beams=(5, 6, 7, 8), readers=(9, 10, 11), switches={"object": 12, "door": PIN})
     events = [Door(300_000, True, "door"), Door(700_000, False, "door")]
     assert wired.levels(evening.world, wires)[PIN] is False
     edges = [edge for edge in wired.edges(evening.world, events, 1.0, wires) if edge.pin == PIN]
