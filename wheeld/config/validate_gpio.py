@@ -9,9 +9,8 @@ from typing import TypeAlias
 from wheeld.core.catalogue import Part, Text
 from wheeld.core.setting import TableSetting
 from wheeld.sources.gpio.encoder import PERIOD
-from wheeld.sources.gpio.setting import GpioSetting
+from wheeld.sources.gpio.setting import SENSORS, SWITCHES, GpioSetting
 
-SEEING = ("encoder", "encoder_pins", "beam_pins", "reader_pins", "object_pin", "door_pin")
 Wrong: TypeAlias = tuple[str, Text]
 """A key of the section, and what is wrong with it."""
 
@@ -36,13 +35,14 @@ def _chip(gpio: GpioSetting) -> Iterator[Wrong]:
 
 def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Wrong]:
     """One source for each part of the wheel."""
-    seeing = [key for key in SEEING if getattr(gpio, key) is not None and getattr(gpio, key) != ()]
+    seeing = [
+        key for key in ("encoder", *SENSORS, *SWITCHES) if getattr(gpio, key) is not None and getattr(gpio, key) != ()
+    ]
     by_head = [part for part in ("rotor", "ball") if getattr(table, part) == "head"]
     if has_board:
         yield from _one_too_many(Text("the board of [sensors]"), seeing)
     elif len(by_head) == 2:
-        # No head watches for foreign objects (N6), or a cabinet's door: pins may.
-        yield from _one_too_many("[head]", [key for key in seeing if key not in ("object_pin", "door_pin")])
+        yield from _one_too_many("[head]", [key for key in seeing if key not in SWITCHES])
     elif gpio.encoder is not None and "rotor" in by_head:
         line = {"line": 'wheel.rotor = "sensors"'}
         yield "encoder", Text("is one too many: [head] reports the rotor; take it out, or set {line}", line)

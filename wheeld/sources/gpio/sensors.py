@@ -7,7 +7,7 @@ a ball in a pocket is past a reader when the rotor has gone on by more than a po
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from wheeld.core.observations import (
@@ -290,3 +290,26 @@ class Button(_Switch):
             return [Command(t_us=t_us, name=self._name, by="button")]
         was_told, self._told_held = self._told_held, False
         return [Level(t_us=t_us, sensor=f"button/{self._name}", active=False)] if was_told else []
+
+
+def beams_and_readers(
+    setting: GpioSetting, us: Callable[[int], int], encoder: Encoder | None, pockets: PocketLayout
+) -> Iterator[tuple[int, Beam | Reader]]:
+    """Each with its pin. Readers need the encoder."""
+    for number, pin in enumerate(setting.beam_pins):
+        yield pin, Beam(number, setting, us)
+    for number, pin in enumerate(setting.reader_pins):
+        assert encoder is not None, "the configuration says so"
+        yield pin, Reader(number, setting, us, encoder, pockets)
+
+
+def switches(setting: GpioSetting, us: Callable[[int], int]) -> Iterator[tuple[int, Sensor, bool]]:
+    """Each button and each switch with its pin, and whether it is on while that is low."""
+    for name, pin in setting.buttons.items():
+        yield pin, Button(Contact(setting.debounce_ns, on=None), us, name), setting.buttons_active_low
+    if setting.object_pin is not None:
+        contact = Contact(OBJECT_DEBOUNCE_NS, on=None, chatter_ns_max=OBJECT_CHATTER_NS_MAX)
+        yield setting.object_pin, ObjectSwitch(contact, us), setting.sensors_active_low
+    if setting.door_pin is not None:
+        contact = Contact(setting.debounce_ns, on=None, chatter_ns_max=DOOR_CHATTER_NS_MAX)
+        yield setting.door_pin, DoorSwitch(contact, us), setting.door_active_low

@@ -45,6 +45,10 @@ BUTTONS: tuple[CommandName, ...] = (
     "resume",
 )
 """Commands that a button may give, each with a key `button_…`: all that need no member, a button has none to give."""
+SENSORS = ("encoder_pins", "beam_pins", "reader_pins")
+"""Keys of the sensors that have several pins."""
+SWITCHES = ("object_pin", "door_pin")
+"""Keys of what stands one way or the other. No head watches these, so pins may beside any head."""
 OUTPUTS = ("lamp", "buzzer", "bets_closed")
 
 
@@ -221,7 +225,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def observes(self) -> bool:
         """Whether it sees the wheel."""
-        has_switch = self.object_pin is not None or self.door_pin is not None
+        has_switch = any(getattr(self, key) is not None for key in SWITCHES)
         return self.encoder is not None or bool(self.beam_pins) or has_switch
 
     @property
@@ -247,8 +251,8 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     def used(self) -> Iterator[tuple[str, int]]:
         """Every pin that is wired, with its key, in the order of the keys."""
-        for key in ("encoder_pins", "beam_pins", "reader_pins"):
+        for key in SENSORS:
             yield from ((key, pin) for pin in getattr(self, key) or ())
-        for key in ("object_pin", "door_pin", *(f"button_{name}" for name in BUTTONS), *OUTPUTS):
+        for key in (*SWITCHES, *(f"button_{name}" for name in BUTTONS), *OUTPUTS):
             if (pin := getattr(self, key)) is not None:
                 yield key, pin

@@ -7,20 +7,8 @@ from collections.abc import Callable
 from wheeld.core.observations import Observation
 from wheeld.core.pockets import PocketLayout
 from wheeld.ports import Edge, Pins
-from wheeld.sources.gpio.debounce import Contact
 from wheeld.sources.gpio.encoder import Encoder, Kind, Line
-from wheeld.sources.gpio.sensors import (
-    DOOR_CHATTER_NS_MAX,
-    OBJECT_CHATTER_NS_MAX,
-    OBJECT_DEBOUNCE_NS,
-    Beam,
-    Button,
-    DoorSwitch,
-    EncoderLine,
-    ObjectSwitch,
-    Reader,
-    Sensor,
-)
+from wheeld.sources.gpio.sensors import EncoderLine, Sensor, beams_and_readers, switches
 from wheeld.sources.gpio.setting import GpioSetting
 
 
@@ -46,16 +34,14 @@ class Wiring:
         self._sensors: dict[int, tuple[Sensor, bool]] = {}
         self.first: list[Observation] = []
         """How everything stood at the start."""
-        self._beams: list[Beam | Reader] = []
         if setting.encoder is not None and setting.encoder_pins is not None:
             self._encoder = self._wire_encoder(setting.encoder, setting.encoder_pins, rotor_ticks)
-        self._beams += [Beam(number, setting, us) for number in range(len(setting.beam_pins))]
-        if (encoder := self._encoder) is not None:
-            readers = range(len(setting.reader_pins))
-            self._beams += [Reader(number, setting, us, encoder, pockets) for number in readers]
-        for pin, beam in zip((*setting.beam_pins, *setting.reader_pins), self._beams, strict=True):
+        watching = [*beams_and_readers(setting, us, self._encoder, pockets)]
+        self._beams = [beam for _, beam in watching]
+        for pin, beam in watching:
             self._wire(pin, beam, active_low=setting.sensors_active_low)
-        self._wire_switches()
+        for pin, switch, active_low in switches(setting, us):
+            self._wire(pin, switch, active_low=active_low)
 
     @property
     def health(self) -> dict[str, bool]:
@@ -121,15 +107,3 @@ class Wiring:
         for line, pin in zip(lines, pins, strict=True):
             self._wire(pin, EncoderLine(encoder, line, self._us), active_low=self._setting.encoder_active_low)
         return encoder
-
-    def _wire_switches(self) -> None:
-        setting = self._setting
-        for name, pin in setting.buttons.items():
-            contact = Contact(setting.debounce_ns, on=None)
-            self._wire(pin, Button(contact, self._us, name), active_low=setting.buttons_active_low)
-        if setting.object_pin is not None:
-            contact = Contact(OBJECT_DEBOUNCE_NS, on=None, chatter_ns_max=OBJECT_CHATTER_NS_MAX)
-            self._wire(setting.object_pin, ObjectSwitch(contact, self._us), active_low=setting.sensors_active_low)
-        if setting.door_pin is not None:
-            contact = Contact(setting.debounce_ns, on=None, chatter_ns_max=DOOR_CHATTER_NS_MAX)
-            self._wire(setting.door_pin, DoorSwitch(contact, self._us), active_low=setting.door_active_low)
