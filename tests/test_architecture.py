@@ -205,7 +205,7 @@ def test_every_module_has_a_rule() -> None:
         ("wheeld/core/messages/x.py", "from wheeld.core.law.table import LAW", "wheeld.core.law.table"),
         ("wheeld/core/setting.py", "import wheeld.core.table", "wheeld.core.table"),
         ("wheeld/errors.py", "import enum", "enum"),
-        ("wheeld/ports.py", "from wheeld.core.clock import HostTime", "wheeld.core.clock"),
+        ("wheeld/ports.py", "from wheeld.sources.clock import HostTime", "wheeld.sources.clock"),
         ("wheeld/broker/x.py", "from wheeld.journal.rows import Receipt", "wheeld.journal.rows"),
         ("wheeld/journal/x.py", "import wheeld.broker.outbox", "wheeld.broker.outbox"),
         ("wheeld/service/x.py", "from wheeld.sources.sensing import Batch", "wheeld.sources.sensing"),
@@ -221,7 +221,7 @@ def test_every_module_has_a_rule() -> None:
         ("wheeld/cli/x.py", "import hw_sim.cli", "hw_sim.cli"),
         ("wheeld/feed/x.py", "from wheeld.errors import WheeldError", "wheeld.errors"),
         ("wheeld/auditor.py", "from wheeld.feed import Feed", "wheeld.feed"),
-        ("hw_sim/x.py", "from wheeld.core.clock import HostTime", "wheeld.core.clock"),
+        ("hw_sim/x.py", "from wheeld.sources.clock import HostTime", "wheeld.sources.clock"),
         ("firmware_protocol/x.py", "import wheeld", "wheeld"),
     ],
 )

@@ -18,7 +18,6 @@ from wheeld.cli import doctor as cli_doctor
 from wheeld.cli.doctor import findings, live
 from wheeld.config.reading import parse
 from wheeld.core.catalogue import Catalogue, Language
-from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, Level, Observation, SensorState
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.doctor.bench import Bench
@@ -26,6 +25,7 @@ from wheeld.doctor.geometry import Geometry
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
 from wheeld.ports import PinsError
+from wheeld.sources.clock import HostTime
 
 ENGLISH = Catalogue("en")
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.doctor.alignment import TICKS, layout, spun, swapped
-from wheeld.core.clock import HostTime
 from wheeld.core.observations import (
     BallPass,
     Command,
@@ -37,6 +36,7 @@ from wheeld.doctor.findings import (
 )
 from wheeld.doctor.geometry import Learned, learn_beams, spins_of
 from wheeld.doctor.signals import Signals
+from wheeld.sources.clock import HostTime
 
 BEAMS_DEG = (0.0, 90.0, 180.0, 270.0)
 Spoil = Callable[[list[Observation]], Iterable[Observation]]

@@ -17,7 +17,6 @@ from hw_sim.pins import SimPins
 from hw_sim.wired import PERIOD
 from tests.core.evening import START_UTC_US
 from tests.evenings.wheels import Wheel
-from wheeld.core.clock import UtcPair
 from wheeld.core.observations import (
     BallPass,
     Command,
@@ -34,6 +33,7 @@ from wheeld.daemon.table_loop import TableLoop
 from wheeld.ports import Edge
 from wheeld.sources.board.board import Board
 from wheeld.sources.board.setting import BoardSetting
+from wheeld.sources.clock import UtcPair
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.source import GpioSource
 from wheeld.sources.sensing import Batch, Sensing

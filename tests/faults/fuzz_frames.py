@@ -26,9 +26,9 @@ from firmware_protocol.wire import MessageError, decode_from_board, encode
 from tests.faults.fuzz_frames_drawn import BATCH, Draw, Sender, framed
 from tests.faults.fuzz_specification import fault_of, record_of, records_of
 from tests.sources.scripted_board import SETTING, TABLE
-from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Observation, SensorState, TimePassed
 from wheeld.sources.board.board import Board
+from wheeld.sources.clock import UtcPair
 
 BATCHES = 200
 """Batches for one decoder, session and board: enough for clocks to be compared and lost again."""

@@ -16,10 +16,10 @@ import msgspec
 
 from hw_sim.gpio_sim import SimChip
 from hw_sim.pins import SimPins
-from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Level, Observation, TimePassed
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.ports import Edge, Pins
+from wheeld.sources.clock import UtcPair
 from wheeld.sources.gpio.feed import LOOK_S
 from wheeld.sources.gpio.rpi import open_pins
 from wheeld.sources.gpio.setting import GpioSetting

@@ -24,12 +24,12 @@ from hw_sim.scenarios import SCENARIOS
 from hw_sim.table import SimTable
 from hw_sim.wheel import Layout
 from tests.core.evening import FRENCH
-from wheeld.core.clock import UtcPair
 from wheeld.core.observations import Command
 from wheeld.core.step import Message
 from wheeld.core.table import Table
 from wheeld.sources.board.board import Board
 from wheeld.sources.board.setting import BoardSetting
+from wheeld.sources.clock import UtcPair
 
 STEP_US = 5_000
 """How often the host reads: about what a busy controller does."""

@@ -9,11 +9,11 @@ from firmware_protocol.codec import FrameDecoder, encode_frame
 from firmware_protocol.host import Position
 from firmware_protocol.wire import decode_from_host, encode
 from tests.core.evening import FRENCH
-from wheeld.core.clock import UtcPair
 from wheeld.core.observations import ClockReading, Level, Observation, TimePassed
 from wheeld.core.setting import TableSetting
 from wheeld.sources.board.board import Board
 from wheeld.sources.board.setting import BoardSetting
+from wheeld.sources.clock import UtcPair
 
 HEARTBEAT_MS = 100
 UTC_AT_0_US = 1_800_000_000_000_000

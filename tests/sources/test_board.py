@@ -11,7 +11,6 @@ from structlog.testing import capture_logs
 from firmware_protocol import messages as m
 from firmware_protocol.host import Position
 from tests.sources.scripted_board import LAYOUT, SETTING, TABLE, UTC_AT_0_US, Bench
-from wheeld.core.clock import UtcPair
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import (
     BallPass,
@@ -25,6 +24,7 @@ from wheeld.core.observations import (
     TimePassed,
 )
 from wheeld.sources.board.board import HELD_MAX, STALL_NS
+from wheeld.sources.clock import UtcPair
 from wheeld.sources.line_state import GOOD_US
 
 AGAIN_MS = GOOD_US // 1_000 + 500

@@ -11,11 +11,11 @@ from hw_sim import events as sim
 from hw_sim.board import BoardSetup, SimBoard
 from tests.sources.scripted_board import SETTING, TABLE, Bench
 from tests.sources.test_line_troubles import published
-from wheeld.core.clock import UtcPair
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Level, SensorState
 from wheeld.sources.board.board import Board
 from wheeld.sources.chatter import DOOR_MOVES, DOOR_QUIET_US, DOOR_WITHIN_US, Door, DoorSeen
+from wheeld.sources.clock import UtcPair
 
 CLOSED, OPEN = m.Levels(object="clear", door="closed"), m.Levels(object="clear", door="open")
 

@@ -21,10 +21,10 @@ from hw_sim.events import End, ForeignObject, SimEvent
 from hw_sim.live_table import LiveTable
 from hw_sim.table import SimTable
 from tests.core.evening import FRENCH, START_UTC_US
-from wheeld.core.clock import UtcPair
 from wheeld.core.table import Table
 from wheeld.sources.board.board import Board
 from wheeld.sources.board.setting import BoardSetting
+from wheeld.sources.clock import UtcPair
 
 SETTING = msgspec.structs.replace(FRENCH, levels=True, last_number=17)
 STEP_US = 10_000

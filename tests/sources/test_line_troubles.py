@@ -13,12 +13,12 @@ from structlog.testing import capture_logs
 
 from firmware_protocol import messages as m
 from tests.sources.scripted_board import SETTING, UTC_AT_0_US, Bench
-from wheeld.core.clock import UtcPair
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import BallPass, Command, ForeignObject, Observation, SensorState
 from wheeld.core.table import Table
 from wheeld.sources.board.hearing import DEAF_NS
 from wheeld.sources.chatter import PULSES, QUIET_US
+from wheeld.sources.clock import UtcPair
 from wheeld.sources.line_state import GOOD_US
 
 WRAP_US = 2**32

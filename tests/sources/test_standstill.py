@@ -14,12 +14,12 @@ from structlog.testing import capture_logs
 from firmware_protocol.host import Position
 from tests.broker.world import VirtualClock, settle, working
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, CommandName, Observation, TimePassed
 from wheeld.core.step import Reply, Step
 from wheeld.core.table import Table
 from wheeld.daemon.table_loop import Ears, TableLoop
 from wheeld.sources.board.board import Board
+from wheeld.sources.clock import HostTime
 from wheeld.sources.sensing import Batch
 
 SECOND_US = 1_000_000

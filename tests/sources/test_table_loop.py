@@ -15,13 +15,13 @@ from firmware_protocol.host import Position
 from tests.config.test_config import GOOD
 from tests.sources.test_board_feed import HandClock, settle
 from wheeld.config.reading import parse
-from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, Heard, Level, SensorState, TimePassed
 from wheeld.core.step import Step
 from wheeld.core.table import Table
 from wheeld.daemon.table_loop import QUEUE_MAX, Ears, TableLoop
 from wheeld.journal.rows import JournalError
 from wheeld.sources.board.board import Board
+from wheeld.sources.clock import HostTime
 from wheeld.sources.sensing import Batch
 
 

@@ -24,13 +24,13 @@ import wheeld.service.host_clock
 import wheeld.sources.board.hearing
 import wheeld.sources.line_state
 from firmware_protocol.cammegh.status import State as HeadState
+from firmware_protocol.host import SyncSample
 from hw_sim.whole.plan import Plan
 from tests.whole.__main__ import one, say
 from tests.whole.evening import FOUND, plan_of
 from wheeld.broker.lanes import Inbox
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
-from wheeld.core.clock import BoardClock, SyncSample
 from wheeld.core.facts import Fact, State
 from wheeld.core.law.table import LAW
 from wheeld.core.law.waiting import Happening, Wait, Waitlist, WaitOf, when_said
@@ -41,6 +41,7 @@ from wheeld.journal.database import Database
 from wheeld.ports import OwedMessage, PublishError
 from wheeld.service.standstill import Gap
 from wheeld.sources.board.board import Board
+from wheeld.sources.clock import BoardClock
 from wheeld.sources.head.cammegh import PHASES
 from wheeld.sources.sensing import Batch
 

@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Callable
 
 from wheeld.config.sections import Config
-from wheeld.core.clock import HostTime
 from wheeld.core.observations import Command, Observation
 from wheeld.daemon.sources import Source
 from wheeld.service.host_clock import SystemClock
+from wheeld.sources.clock import HostTime
 from wheeld.sources.sensing import Batch
 
 LOOK_S = 1.0

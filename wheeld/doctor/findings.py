@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from wheeld.core.catalogue import Catalogue, Part, Text, translatable
-from wheeld.core.clock import HostTime
 from wheeld.core.observations import OBJECT
 from wheeld.core.pockets import PocketLayout, label_of
 from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_of, pockets_off, ran_with_rotor, real
 from wheeld.doctor.signals import KEPT_MAX, Signals
+from wheeld.sources.clock import HostTime
 
 OFF_DEG = 2.0
 """A beam so far from its configured angle changes the measured speed of the ball by a few percent from beam to beam."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NoReturn
 
 from firmware_protocol.host import Position
-from wheeld.core.clock import HostTime, clock_reading
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation, TimePassed
 from wheeld.ports import HostClock
 from wheeld.sources.chatter import DoorSeen
+from wheeld.sources.clock import HostTime, clock_reading
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 REPORT_S = 0.02

@@ -8,11 +8,11 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 from firmware_protocol.host import Position
-from wheeld.core.clock import HostTime, UtcPair
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation
 from wheeld.ports import HostClock, read_together
 from wheeld.sources.chatter import DoorSeen
+from wheeld.sources.clock import HostTime, UtcPair
 
 
 class Sensing(Protocol):

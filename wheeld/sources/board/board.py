@@ -23,7 +23,6 @@ import structlog
 
 from firmware_protocol import host, messages
 from firmware_protocol.host import HostSession, Position, SessionEvent
-from wheeld.core.clock import BoardClock, HostTime, SyncSample, UtcPair, clock_reading
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import (
     DOOR,
@@ -43,6 +42,7 @@ from wheeld.core.setting import TableSetting
 from wheeld.sources.board.hearing import Hearing
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.chatter import ChatterFilter, DoorSeen
+from wheeld.sources.clock import BoardClock, HostTime, UtcPair, clock_reading
 from wheeld.sources.line_state import LineState
 
 STALL_NS = 250_000_000
@@ -357,7 +357,7 @@ class Board:
     def _compare(self, event: host.SyncSample, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
         """A comparison of clocks. A clock that stepped makes the times around it worthless, so that is a fault too."""
         now_us = self.now_us(host_ns)
-        verdict = self._clock.add(msgspec.convert(event, SyncSample, from_attributes=True))
+        verdict = self._clock.add(event)
         if verdict != "ok":
             self._counts[f"clock_{verdict}"] += 1
         match verdict:

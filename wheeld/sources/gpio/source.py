@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from firmware_protocol.host import Position
-from wheeld.core.clock import HostTime, UtcPair, clock_reading
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation, TimePassed
 from wheeld.core.pockets import PocketLayout
 from wheeld.ports import Edge, Pins
 from wheeld.sources.chatter import ChatterFilter, DoorSeen
+from wheeld.sources.clock import HostTime, UtcPair, clock_reading
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.wiring import Wiring
 from wheeld.sources.line_state import LineState

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from wheeld.core.clock import (
+from firmware_protocol.host import SyncSample
+from wheeld.core.observations import ClockReading
+from wheeld.sources.clock import (
     RATE_PPB_MIN,
     SAMPLES_MAX,
     WINDOW_NS,
     BoardClock,
     HostTime,
-    SyncSample,
     UtcPair,
     clock_reading,
 )
-from wheeld.core.observations import ClockReading
 
 SEEDS = range(12)
 DRIFT_PPM_MAX = 200

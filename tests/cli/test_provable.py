@@ -7,9 +7,9 @@ import pytest
 
 from tests.core.evening import FRENCH
 from tests.core.head_evening import CHEF, COMBINED, MERCURY, SLINGSHOT
+from wheeld.cli.provable import provable
 from wheeld.core.catalogue import Catalogue, Text
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.provable import provable
 
 ENCODED = msgspec.structs.replace(COMBINED, rotor="sensors", rotor_ticks=148)
 ENCODED_MERCURY = msgspec.structs.replace(MERCURY, rotor="sensors", rotor_ticks=148)

@@ -19,10 +19,12 @@ reading proves that the board's clock ran back.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from firmware_protocol.host import SyncSample
 from wheeld.core.observations import ClockReading
 
 SyncVerdict: TypeAlias = Literal["ok", "refused", "back", "step", "drift"]
@@ -39,15 +41,6 @@ OSCILLATOR_PPM_MAX = 10_000
 RATE_PPB_MIN = -999_000_000
 """No clock stands still or runs back, whatever drift is allowed (a simulated board may run many times faster than real
 time)."""
-
-
-class SyncSample(msgspec.Struct, frozen=True, kw_only=True):
-    """One question and answer: host monotonic ns when asked and when answered, board µs when heard and when sent."""
-
-    host_sent_ns: int
-    host_received_ns: int
-    board_rx_us: int
-    board_tx_us: int
 
 
 class HostTime(msgspec.Struct, frozen=True):
@@ -86,8 +79,13 @@ class _Bound(NamedTuple):
         return self.high_ns - self.low_ns
 
 
-def _width_ns(bound: _Bound) -> int:
-    return bound.width_ns
+def _slope_ppb(older: Sequence[_Bound], newer: Sequence[_Bound], limit_ppb: int) -> int | None:
+    """How the offset grows between the sharpest of each; None while they show it no better than to the limit."""
+    old, new = (min(bounds, key=lambda bound: bound.width_ns) for bounds in (older, newer))
+    span_us = new.board_us - old.board_us
+    if (old.width_ns + new.width_ns) * 500_000 >= span_us * limit_ppb:
+        return None
+    return (new.middle_ns - old.middle_ns) * 1_000_000 // span_us
 
 
 class BoardClock:
@@ -143,11 +141,7 @@ class BoardClock:
         if len(self._seen) < 2:
             return None
         seen, half = list(self._seen), len(self._seen) // 2
-        old, new = min(seen[:half], key=_width_ns), min(seen[half:], key=_width_ns)
-        span_us = new.board_us - old.board_us
-        if (old.width_ns + new.width_ns) * 500_000 >= span_us * self._drift_ppm_max * 1_000:
-            return None
-        return (new.middle_ns - old.middle_ns) * 1_000_000 // span_us
+        return _slope_ppb(seen[:half], seen[half:], self._drift_ppm_max * 1_000)
 
     def board_us(self, host_ns: int) -> int | None:
         """What the board's clock reads at `host_ns`, by the best guess; None before the first sample."""
@@ -203,18 +197,9 @@ class BoardClock:
 
     def _rate_ppb(self) -> int:
         """Slope between the sharpest bounds of the oldest and the newest third; 0 while they are too wide for one."""
-        third = len(self._bounds) // 3
-        if not third:
-            return 0
-        bounds = list(self._bounds)
-        old = min(bounds[:third], key=lambda bound: bound.width_ns)
-        new = min(bounds[-third:], key=lambda bound: bound.width_ns)
-        span_us = new.board_us - old.board_us
-        limit_ppb = self._drift_ppm_max * 1_000
-        if (old.width_ns + new.width_ns) * 500_000 >= span_us * limit_ppb:
-            return 0
-        slope_ppb = (new.middle_ns - old.middle_ns) * 1_000_000 // span_us
-        return min(max(slope_ppb, -limit_ppb, RATE_PPB_MIN), limit_ppb)
+        bounds, third, limit_ppb = list(self._bounds), len(self._bounds) // 3, self._drift_ppm_max * 1_000
+        slope_ppb = _slope_ppb(bounds[:third], bounds[-third:], limit_ppb) if third else None
+        return 0 if slope_ppb is None else min(max(slope_ppb, -limit_ppb, RATE_PPB_MIN), limit_ppb)
 
 
 def clock_reading(t_us: int, at: HostTime, pair: UtcPair) -> ClockReading:
