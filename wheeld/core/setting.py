@@ -108,13 +108,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         str, _key("table.id", translatable("the table's name; it is part of every topic"), NAME, "campione-03")
     ]
     house: Annotated[
-        str,
-        _key(
-            "table.house",
-            translatable("whose regulation is played, with `game`"),
-            quoted(HOUSES),
-            "campione",
-        ),
+        str, _key("table.house", translatable("whose regulation is played, with `game`"), quoted(HOUSES), "campione")
     ]
     game: Annotated[str, _key("table.game", translatable("which game of the house"), quoted(GAMES), "roulette")]
     wheel: Literal["french", "fair"]

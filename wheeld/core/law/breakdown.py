@@ -7,16 +7,7 @@ from collections.abc import Iterator
 from wheeld.core.catalogue import Text
 from wheeld.core.facts import Cause, Fact, State, Trouble
 from wheeld.core.law.needs import EvidenceGuard, Known
-from wheeld.core.law.rows import (
-    ELSEWHERE,
-    IDLE,
-    RUNNING,
-    Row,
-    ignore,
-    notice,
-    on,
-    void,
-)
+from wheeld.core.law.rows import ELSEWHERE, IDLE, RUNNING, Row, ignore, notice, on, void
 from wheeld.core.names import sensor_text
 from wheeld.core.observations import Standstill
 from wheeld.core.tracking.evidence import Evidence

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law.needs import EvidenceGuard, Known
-from wheeld.core.law.rows import (
-    AFTER_VOID,
-    ELSEWHERE,
-    ON_TRACK,
-    RUNNING,
-    STAY,
-    Act,
-    Row,
-    ignore,
-    notice,
-    on,
-    void,
-)
+from wheeld.core.law.rows import AFTER_VOID, ELSEWHERE, ON_TRACK, RUNNING, STAY, Act, Row, ignore, notice, on, void
 from wheeld.core.tracking.evidence import Evidence
 
 S, F = State, Fact
@@ -123,13 +111,7 @@ ROWS = (
     ),
     ignore(F.NUMBER_NOT_PROVEN, ELSEWHERE, "", "no coup is running, or its number awaits the chef"),
     ignore(F.ROTOR_STOPPED_IN_FALL, ELSEWHERE, "N5", "armed until the drop only"),
-    void(
-        F.NUMBER_UNPROVEN,
-        RUNNING,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "a coup that was not observed whole is never valid",
-    ),
+    void(F.NUMBER_UNPROVEN, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "a coup that was not observed whole is never valid"),
     on(
         F.NUMBER_UNCONFIRMED,
         RUNNING,
@@ -184,11 +166,7 @@ ROWS = (
         Act.BEGIN,
     ),
     void(
-        F.ROTOR_STOPPED_RUNNING,
-        RUNNING,
-        S.RIEN_VA,
-        Cause.ROTOR_STOPPED_RUNNING,
-        "the rotor stopped while the ball ran",
+        F.ROTOR_STOPPED_RUNNING, RUNNING, S.RIEN_VA, Cause.ROTOR_STOPPED_RUNNING, "the rotor stopped while the ball ran"
     ),
     ignore(
         (F.ROTOR_STOPPED_RUNNING, F.ROTOR_STOPPED_BEFORE_DROP),
@@ -221,11 +199,7 @@ ROWS = (
     ignore(F.ROTOR_WRONG_WAY, ELSEWHERE, "", "no ball runs"),
     void(F.OBJECT_IN, RUNNING, S.RIEN_VA, Cause.FOREIGN_OBJECT, "the object fell in before the number was out"),
     notice(
-        F.OBJECT_IN,
-        ELSEWHERE,
-        "foreign_object",
-        "N6",
-        "it voids nothing now; the next coup waits until it is cleared",
+        F.OBJECT_IN, ELSEWHERE, "foreign_object", "N6", "it voids nothing now; the next coup waits until it is cleared"
     ),
     ignore(F.OBJECT_OUT, ELSEWHERE, "N6", "what waited for it may go on"),
     ignore(F.OBJECT_UNKNOWN, ELSEWHERE, "7", "nothing is decided on it until the object sensor has reported again"),

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law.rows import (
-    AFTER_VOID,
-    BEFORE_LAUNCH,
-    ELSEWHERE,
-    OPEN_IDLE,
-    RUNNING,
-    Act,
-    ignore,
-    notice,
-    on,
-    void,
-)
+from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH, ELSEWHERE, OPEN_IDLE, RUNNING, Act, ignore, notice, on, void
 
 S, F = State, Fact
 

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law.needs import NO_MORE_BETS, NOTHING_INSIDE
-from wheeld.core.law.rows import (
-    AFTER_VOID,
-    BEFORE_LAUNCH,
-    ELSEWHERE,
-    RUNNING,
-    Act,
-    ignore,
-    notice,
-    on,
-    void,
-)
+from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH, ELSEWHERE, RUNNING, Act, ignore, notice, on, void
 
 S, F = State, Fact
 
@@ -41,14 +31,7 @@ ROWS = (
         "the operations of the previous coup are not finished",
         Act.BEGIN,
     ),
-    void(
-        F.LAUNCHED,
-        S.RIEN_VA,
-        S.RIEN_VA,
-        Cause.EARLY_LAUNCH,
-        'launched before "{tout_va}"',
-        Act.BEGIN,
-    ),
+    void(F.LAUNCHED, S.RIEN_VA, S.RIEN_VA, Cause.EARLY_LAUNCH, 'launched before "{tout_va}"', Act.BEGIN),
     void(
         F.LAUNCHED,
         S.RIEN_VA_OPERATIONS_OWED,
@@ -77,11 +60,7 @@ ROWS = (
     ),
     # --- foretold: a launch now would be void
     notice(
-        F.BALL_TAKEN,
-        S.OPERATIONS,
-        "operations_unfinished",
-        "N2",
-        "operations are not finished: a launch now is void",
+        F.BALL_TAKEN, S.OPERATIONS, "operations_unfinished", "N2", "operations are not finished: a launch now is void"
     ),
     notice(
         F.BALL_TAKEN,

@@ -247,10 +247,7 @@ IN_PLACE = Need(
 )
 """One reader has met it twice by then at 12 turns a minute. With a slower rotor the chef says it again."""
 SEEN_TO_TURN = Need(
-    "seen_to_turn",
-    lambda known: is_in_place(known) or not known.observer.rotor.is_standing,
-    A.TURN_ROTOR,
-    "3",
+    "seen_to_turn", lambda known: is_in_place(known) or not known.observer.rotor.is_standing, A.TURN_ROTOR, "3"
 )
 PLACE_SEEN = Need(
     "place_seen",

@@ -179,13 +179,7 @@ ROWS = (
     on(F.OPERATIONS_DONE, S.OPERATIONS, S.CLOSED, "A5", "la dernière was that coup", Act.END_PLAY)
     .when(needs.LAST_PLAYED)
     .needing(*needs.OPERATIONS_OVER),
-    on(
-        F.OPERATIONS_DONE,
-        S.RIEN_VA_OPERATIONS_OWED,
-        S.RIEN_VA,
-        "6",
-        '"{tout_va}" is still owed',
-    ),
+    on(F.OPERATIONS_DONE, S.RIEN_VA_OPERATIONS_OWED, S.RIEN_VA, "6", '"{tout_va}" is still owed'),
     refuse(
         F.OPERATIONS_DONE,
         S.AWAITING_CHEF,
@@ -207,14 +201,7 @@ ROWS = (
     ).when(needs.SO_ALREADY),
     notice(F.LAST_COUP_OFF, ELSEWHERE, "last_coup_off", "A5", "taken back; the game goes on", Act.FORGET_LAST),
     void(F.CLOSE, RUNNING, S.CLOSED, Cause.BREAKDOWN, "play ended while a coup ran", Act.END_PLAY, rules="A6"),
-    on(
-        F.CLOSE,
-        (*OPEN_IDLE, S.SUSPENDED),
-        S.CLOSED,
-        "A6",
-        "the direction may end play at any moment",
-        Act.END_PLAY,
-    ),
+    on(F.CLOSE, (*OPEN_IDLE, S.SUSPENDED), S.CLOSED, "A6", "the direction may end play at any moment", Act.END_PLAY),
     refuse(F.CLOSE, S.CLOSED, "", "the table is closed"),
     on(
         F.CLOSE,

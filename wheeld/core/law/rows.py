@@ -179,7 +179,5 @@ def ignore(facts: Facts, states: States, rules: str, text: str) -> Clause:
 
 def _clause(facts: Facts, states: States, row: Row) -> Clause:
     return Clause(
-        (facts,) if isinstance(facts, Fact) else facts,
-        (states,) if isinstance(states, State) else tuple(states),
-        row,
+        (facts,) if isinstance(facts, Fact) else facts, (states,) if isinstance(states, State) else tuple(states), row
     )

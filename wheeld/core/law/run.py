@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law.rows import (
-    ELSEWHERE,
-    RUNNING,
-    Act,
-    ignore,
-    notice,
-    on,
-    void,
-)
+from wheeld.core.law.rows import ELSEWHERE, RUNNING, Act, ignore, notice, on, void
 
 S, F = State, Fact
 
@@ -33,12 +25,7 @@ ROWS = (
         F.VOID_FORESEEN, RUNNING, "void_foreseen", "R2", "a forecast voids nothing; the ball may be stopped by hand"
     ),
     notice(F.LEAVING_FORESEEN, RUNNING, "leaving_foreseen", "", "a forecast decides nothing"),
-    ignore(
-        (F.VOID_FORESEEN, F.LEAVING_FORESEEN),
-        ELSEWHERE,
-        "",
-        "no coup is running, or its number is known",
-    ),
+    ignore((F.VOID_FORESEEN, F.LEAVING_FORESEEN), ELSEWHERE, "", "no coup is running, or its number is known"),
     void(
         F.LEFT_TRACK_SHORT,
         RUNNING,

@@ -77,9 +77,7 @@ class MessageWriter:
         ball, rotor = (_direction(coup.directions, key) for key in ("ball_direction", "rotor_direction"))
         sightings = tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings)
         common, (launched_at, bets_closed_at, left_track_at, number_at) = self._common(
-            "result",
-            now_us,
-            (coup.launched_us or 0, coup.bets_closed_us or 0, coup.left_track_us or 0, called.t_us),
+            "result", now_us, (coup.launched_us or 0, coup.bets_closed_us or 0, coup.left_track_us or 0, called.t_us)
         )
         payload = messages.Result(
             **common,
