@@ -25,17 +25,6 @@ ROWS = (
         Act.BEGIN,
     ),
     ignore(F.LAUNCH_UNSEEN, ELSEWHERE, "", "it is the ball of the coup that is void already"),
-    notice(F.LAUNCH_UNSEEN, S.CLOSED, "launch_while_closed", "6", "no game is on", Act.OVERTAKE),
-    notice(F.LAUNCH_UNSEEN, S.SUSPENDED, "launch_while_suspended", "6", "no game is on", Act.OVERTAKE),
-    notice(
-        F.LAUNCH_UNSEEN,
-        S.AWAITING_CHEF,
-        "launch_too_early",
-        "N2",
-        "the number before awaits the chef, and its operations are not done: this launch counts for nothing",
-        Act.DISOWN,
-        Act.OVERTAKE,
-    ),
     void(
         (F.LAUNCH_UNSEEN, F.UNOBSERVED_COUP),
         RUNNING,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -133,9 +133,7 @@ class MessageWriter:
             laps_needed=self._setting.min_laps,
             evidence_at=evidence_at,
             evidence=evidence.figures,
-            by=person.by if person else None,
-            user=person.user if person else None,
-            reason=person.reason if person else None,
+            **_said_by(person),
             margin=sure.value if sure else None,
             margin_of=sure.of if sure else None,
             without=tuple(self._state.left_out),
@@ -170,9 +168,7 @@ class MessageWriter:
             waiting_codes=codes,
             failing=tuple(failing),
             without=tuple(state.left_out),
-            by=state.moved_by.by if state.moved_by else None,
-            user=state.moved_by.user if state.moved_by else None,
-            reason=state.moved_by.reason if state.moved_by else None,
+            **_said_by(state.moved_by),
             gap=self._gap,
             prev=state.prev,
         )
@@ -195,15 +191,7 @@ class MessageWriter:
     def notice(self, now_us: int, kind: str, text: str, figures: Figures, person: Person | None = None) -> Message:
         """A fact that settles nothing; `person` is who asked, and why."""
         common, _ = self._common("notice", now_us)
-        payload = messages.Notice(
-            **common,
-            notice=kind,
-            text=text,
-            figures=figures,
-            by=person.by if person else None,
-            user=person.user if person else None,
-            reason=person.reason if person else None,
-        )
+        payload = messages.Notice(**common, notice=kind, text=text, figures=figures, **_said_by(person))
         return Message(now_us, "notice", msgspec.json.encode(payload))
 
     def _common(self, topic: Topic, now_us: int, times_us: tuple[int, ...] = ()) -> tuple[_Common, list[str]]:
@@ -224,6 +212,11 @@ class MessageWriter:
             "t_us": now_us,
         }
         return common, texts
+
+
+def _said_by(person: Person | None) -> dict[str, Any]:
+    """Whose word it is, for messages; null where it is nobody's."""
+    return {name: getattr(person, name, None) for name in ("by", "user", "reason")}
 
 
 def _late_s(late_us: int) -> float | None:
