@@ -19,7 +19,7 @@ from wheeld.core.observations import (
     End,
     Observation,
 )
-from wheeld.core.setting import Header, TableSetting, from_header
+from wheeld.core.setting import Header, from_header
 from wheeld.core.step import AppliedFact, Step
 from wheeld.core.table import NOTHING, Table
 from wheeld.core.text_error import TextError
@@ -92,8 +92,15 @@ class Replay:
         yield from self._output(opening)
         last_us = table.now_us
         for number, line in numbered:
-            seen = self._checked(number, line, table.setting, last_us)
-            if seen is None:
+            try:
+                seen = self._read(line)
+                if seen is None:
+                    continue
+                check_line(seen, table.setting, last_us=last_us)
+            except _UNREADABLE as problem:
+                if not self._lenient:
+                    raise LogError(number, _told(problem)) from problem
+                self.counters["malformed"] += 1
                 continue
             last_us = seen.t_us
             step = apply(seen)
@@ -102,19 +109,6 @@ class Replay:
             if isinstance(seen, End):
                 break
         self.counters.update(table.counters)
-
-    def _checked(self, number: int, line: bytes, setting: TableSetting, last_us: int) -> Observation | None:
-        """One line's observation; None when it is to be skipped. LogError when it is wrong, unless lenient."""
-        try:
-            seen = self._read(line)
-            if seen is not None:
-                check_line(seen, setting, last_us=last_us)
-        except _UNREADABLE as problem:
-            if not self._lenient:
-                raise LogError(number, _told(problem)) from problem
-            self.counters["malformed"] += 1
-            return None
-        return seen
 
     def _output(self, step: Step) -> Iterator[bytes]:
         if self._facts:

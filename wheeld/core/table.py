@@ -335,7 +335,20 @@ class Table:
         if is_due or kind is End:
             self._pass_time(seen.t_us + (kind is End))
         self._now_us = max(self._now_us, seen.t_us)
-        self._take(self._observer.observe(seen))
+        shown, is_long = self._observer.observe(seen), len(self._recorder.observations) > IDLE_MAX
+        is_routine = self._observer.only_postpones
+        if is_routine and not (shown or self._waitlist.waiting or is_due or is_long):
+            return NOTHING  # as at nearly all edges of an encoder
+        self._take(shown)
+        self._hear(seen)
+        begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for that
+        matters = kind not in FREQUENT or begins_to_turn or self._pending.is_anything
+        if matters or not is_routine:
+            self._due_us = self._next_due_us()
+        return self._finish(is_long=is_long) if matters or is_long else NOTHING
+
+    def _hear(self, seen: Observation) -> None:
+        """Take in what is not of the wheel: words, the clock, who could be heard."""
         if isinstance(seen, Command):
             self._take([seen])
         elif isinstance(seen, ClockReading):
@@ -347,13 +360,6 @@ class Table:
             told_us = self._clock.published_us(seen.t_us)
             self._waitlist.unheard = None if seen.until_us is None else (seen.until_us, told_us + ON_THEIR_WAY_US)
             self._decide()
-        is_routine = self._observer.only_postpones
-        begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for that
-        matters = kind not in FREQUENT or begins_to_turn or self._pending.is_anything
-        if matters or not is_routine:
-            self._due_us = self._next_due_us()
-        is_long = len(self._recorder.observations) > IDLE_MAX
-        return self._finish(is_long=is_long) if matters or is_long else NOTHING
 
     def _pass_time(self, until_us: int) -> None:
         """Let every absence that was due before `until_us` become a fact, in order, each at its own time."""

@@ -594,12 +594,14 @@ class BallTracker:
         return True
 
     def _extend(self, chain: Chain, t_us: int, beam: int) -> bool:
-        last, sure = chain.passes[-1], len(chain.passes) >= SURE_PASSES
+        last, sure, more = chain.passes[-1], len(chain.passes) >= SURE_PASSES, 0
         turn_deg = self._beams.ahead_deg(last.beam, beam, chain.direction)
-        skipped = self._beams.between(last.beam, beam, chain.direction)
-        if sure and not chain.follows(turn_deg, t_us):
-            turn_deg, skipped = turn_deg + 360, skipped + self._beams.count
-        if (not sure and skipped > self._skip_max) or not chain.follows(turn_deg, t_us):
+        if not chain.follows(turn_deg, t_us):
+            turn_deg, more = turn_deg + 360, self._beams.count
+            if not sure or not chain.follows(turn_deg, t_us):
+                return False
+        skipped = self._beams.between(last.beam, beam, chain.direction) + more
+        if not sure and skipped > self._skip_max:
             return False
         chain.passes.append(Pass(t_us, beam, last.turn_deg + turn_deg))
         chain.skipped += skipped

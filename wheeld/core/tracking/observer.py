@@ -136,7 +136,7 @@ class Observer:
             Restarted: self._restarted,
         }
         if self._encoder is not None:
-            self._take[Rotor] = self._edge
+            self._take[Rotor] = partial(self._edge, self._encoder)
         if self._beams is not None:
             self._take[BallPass] = self._pulse
         self.pocket = self._use_readers(setting) if setting.head is None else self._follow_head(setting)
@@ -366,9 +366,9 @@ class Observer:
         awaited = run.last_us is not None and not is_over
         return self.pocket.fall_due_us(run.last_us or 0) if awaited else None
 
-    def _picked_up(self, t_us: int) -> list[Evidence]:
+    def _picked_up(self, encoder: RotorFromEncoder, t_us: int) -> list[Evidence]:
         """While no ball runs: the rotor has turned so far that readers should have met the ball that lay."""
-        readers, points = self._readers, self.state.rotor.points
+        readers, points = self._readers, encoder.state.points
         if readers is None or self.ball.seen_in is None or points[-1][0] != t_us:
             return []  # as at most edges; the rotor may also rattle at one border
         taken = self.ball.turn(points, readers.widest_deg + SLACK_POCKETS * self._pockets.pocket_deg)
@@ -406,21 +406,19 @@ class Observer:
 
     # --- rotor --------------------------------------------------------------------------------------------------------
 
-    def _edge(self, seen: Rotor) -> list[Evidence]:
-        encoder, launched_us = self._encoder, self.run.launched_us
-        assert encoder is not None, "only an encoder has edges"
-        last_us = encoder.state.last_tick_us
+    def _edge(self, encoder: RotorFromEncoder, seen: Rotor) -> list[Evidence]:
+        launched_us, last_us = self.run.launched_us, encoder.state.last_tick_us
         self.only_postpones = not encoder.state.stopped
         surprise = encoder.tick(seen)
         if surprise == "slipped":
             # While the line fails edges are missing, and the next one seems to come from another place.
             return [] if OF_EDGES & self.sight.failing.keys() else self.lose_place(seen.t_us)
         if launched_us is None:
-            return self._picked_up(seen.t_us)
+            return self._picked_up(encoder, seen.t_us)
         # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
-        stopped = surprise == "turned_back" and encoder.state.points[0][0] > launched_us
-        evidence = self._rotor_stopped(last_us) if stopped else []
-        return evidence + self._conclusions.directions(seen.t_us)
+        if surprise == "turned_back" and encoder.state.points[0][0] > launched_us:
+            return self._rotor_stopped(last_us) + self._conclusions.directions(seen.t_us)
+        return self._conclusions.directions(seen.t_us)
 
     def lose_place(self, t_us: int) -> list[Evidence]:
         """The encoder has slipped, or the ball lies where nothing has brought it: until a person has named the pocket

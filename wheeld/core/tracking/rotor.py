@@ -7,7 +7,6 @@ no jump, so a slip by a sector or two of a rotor that is about to stand can't be
 
 from __future__ import annotations
 
-import math
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -55,6 +54,7 @@ JITTER_SHARE, JITTER_GAIN = 8.0, 1 / 32
 """Edges come early or late by at most `JITTER_SHARE` times the median of how far single ones do: 5 sigma of a normal
 distribution. The median follows them by `JITTER_GAIN` of itself at each edge, so that a slip, which moves one edge by
 much, changes it little."""
+JITTER_US_MIN = JITTER_US / JITTER_SHARE
 JITTER_POCKETS = 0.05
 """Edges whose median jitter is more than this part of a pocket place no ball: the extrapolation from few edges is wrong
 by up to ten times as much, and two sightings could agree on a wrong pocket."""
@@ -127,15 +127,33 @@ class RotorFromEncoder:
     def tick(self, seen: Rotor) -> Surprise | None:
         """Take one encoder edge in. What it proves: that the rotor stopped and turned back, that the encoder lost its
         place on the rotor, or nothing."""
-        state = self.state
+        state, t_us = self.state, seen.t_us
+        points, forward = state.points, 1 if seen.direction == "cw" else -1
         angle_deg = (seen.tick + (seen.direction == "ccw")) * self._step_deg - state.shift_deg
-        if state.direction is None or not state.points:
+        if not points:
             self._begin(seen, angle_deg)
             return None
         if seen.direction != state.direction:
             return self._opposite(seen, angle_deg)
         rattled, state.opposite = bool(state.opposite), []
-        return "slipped" if self._follow(seen, angle_deg, rattled=rattled) else None
+        if state.stopped:
+            return self._turn_again(seen, angle_deg, rattled=rattled)
+        last_us, last_deg = points[-1]
+        moved_deg = _moved_deg(angle_deg - last_deg, forward)
+        if abs(moved_deg) < 1e-6 and (rattled or self._is_bounce(t_us - last_us)):
+            return None
+        if forward * moved_deg > REV_S_MAX * 360 * (t_us - last_us) / 1e6 + JUMP_DEG:
+            return self._glitch(seen, angle_deg)
+        state.last_tick_us, state.glitch_ticks = t_us, 0
+        points.append((t_us, last_deg + moved_deg))
+        if len(points) > self._kept_ticks:
+            del points[0]
+        if seen.tick % self._apart_ticks == 0:
+            self._measure_jitter()
+        if not self._jumped():
+            return None
+        self._begin(seen, angle_deg)
+        return "slipped"
 
     def lose_sight(self) -> None:
         """Edges were lost: where the rotor is, and whether it turns, the next ones show."""
@@ -238,6 +256,14 @@ class RotorFromEncoder:
         state.opposite, state.glitch_ticks = [], 0
         state.stopped = False
 
+    def _turn_again(self, seen: Rotor, angle_deg: float, *, rattled: bool) -> Surprise | None:
+        """The first tick of a rotor that stood: it must come from the next border."""
+        forward = 1 if seen.direction == "cw" else -1
+        border_deg = self.state.points[-1][1] + forward * self._step_deg
+        misplaced = not rattled and self._is_misplaced(_apart_deg(angle_deg, border_deg))
+        self._begin(seen, angle_deg)
+        return "slipped" if misplaced else None
+
     def _opposite(self, seen: Rotor, angle_deg: float) -> Surprise | None:
         """A tick the other way: nothing while it is one or two, a reversal at the third; a start where none was.
 
@@ -247,7 +273,7 @@ class RotorFromEncoder:
         was_turning, last_deg = self.direction is not None, state.points[-1][1]
         if state.opposite:
             before_deg = state.opposite[-1][1]
-            place_deg = before_deg + self._moved_deg(seen, angle_deg, before_deg)
+            place_deg = before_deg + _moved_deg(angle_deg - before_deg, 1 if seen.direction == "cw" else -1)
         else:
             place_deg = last_deg + _apart_deg(angle_deg, last_deg)
             if self._is_misplaced(place_deg - last_deg):
@@ -261,52 +287,19 @@ class RotorFromEncoder:
         state.points = points
         return "turned_back" if was_turning else None
 
-    def _moved_deg(self, seen: Rotor, angle_deg: float, last_deg: float) -> float:
-        """How far the rotor turned to that tick, clockwise positive: forwards, or a little back (`BACK_DEG`)."""
-        forward = 1 if seen.direction == "cw" else -1
-        return forward * ((forward * (angle_deg - last_deg) + BACK_DEG) % 360 - BACK_DEG)
-
-    def _follow(self, seen: Rotor, angle_deg: float, *, rattled: bool) -> bool:
-        """Take a tick the same way in; True when it shows that the encoder slipped."""
-        state = self.state
-        forward = 1 if seen.direction == "cw" else -1
-        if state.stopped:
-            border_deg = state.points[-1][1] + forward * self._step_deg
-            misplaced = not rattled and self._is_misplaced(_apart_deg(angle_deg, border_deg))
-            self._begin(seen, angle_deg)
-            return misplaced
-        last_us, last_deg = state.points[-1]
-        moved_deg = self._moved_deg(seen, angle_deg, last_deg)
-        passed_us = seen.t_us - last_us
-        if abs(moved_deg) < 1e-6 and (rattled or self._is_bounce(passed_us)):
-            return False
-        if forward * moved_deg > REV_S_MAX * 360 * passed_us / 1e6 + JUMP_DEG:
-            return self._glitch(seen, angle_deg)
-        state.glitch_ticks = 0
-        state.points.append((seen.t_us, last_deg + moved_deg))
-        del state.points[: -self._kept_ticks]
-        state.last_tick_us = seen.t_us
-        if seen.tick % self._apart_ticks == 0:
-            self._measure_jitter()
-        slipped = self._jumped()
-        if slipped:
-            self._begin(seen, angle_deg)
-        return slipped
-
     def _is_bounce(self, passed_us: int) -> bool:
         """Whether a sector entered twice the same way is one that its contact reports twice: it came much sooner than
         the next one should have."""
         points = self.state.points
         return len(points) < 2 or passed_us < (points[-1][0] - points[-2][0]) / 2
 
-    def _glitch(self, seen: Rotor, angle_deg: float) -> bool:
-        """A tick from a place where no rotor can be. True when `GLITCH_TICKS` of them came in a row: then they are
-        right."""
+    def _glitch(self, seen: Rotor, angle_deg: float) -> Surprise | None:
+        """A tick from a place where no rotor can be. When `GLITCH_TICKS` of them came in a row, they are right."""
         self.state.glitch_ticks += 1
         if self.state.glitch_ticks < GLITCH_TICKS:
-            return False
+            return None
         self._begin(seen, angle_deg)
-        return True
+        return "slipped"
 
     def _is_misplaced(self, off_deg: float) -> bool:
         """Whether a rotor that turned back, or stood, shows another place than the border it must be at.
@@ -318,19 +311,20 @@ class RotorFromEncoder:
     def _measure_jitter(self) -> None:
         """How far four ticks are from any even push or braking: the third divided difference of their times by their
         places, as of one edge."""
-        points, apart = self.state.points, self._apart_ticks
+        state, apart = self.state, self._apart_ticks
+        points = state.points
         if len(points) <= 3 * apart:
             return
         (a_us, a), (b_us, b), (c_us, c), (d_us, d) = points[-1 - 3 * apart :: apart]
         ab, ac, ad, bc, bd, cd = b - a, c - a, d - a, c - b, d - b, d - c
-        if not ab * ac * ad * bc * bd * cd:
-            return  # the same place twice
-        of_a, of_b, of_c, of_d = -1 / (ab * ac * ad), 1 / (ab * bc * bd), -1 / (ac * bc * cd), 1 / (ad * bd * cd)
-        late_us = (b_us - a_us) * of_b + (c_us - a_us) * of_c + (d_us - a_us) * of_d
-        spread = of_a * of_a + of_b * of_b + of_c * of_c + of_d * of_d
-        jitter_us = self.state.jitter_us
-        grown = jitter_us * (1 + JITTER_GAIN if abs(late_us) > jitter_us * math.sqrt(spread) else 1 - JITTER_GAIN)
-        self.state.jitter_us = max(JITTER_US / JITTER_SHARE, grown)
+        # Each weight of the difference is multiplied by all six distances: none divides, and all 0 are the same place.
+        of_a, of_b, of_c, of_d = bc * bd * cd, ac * ad * cd, ab * ad * bd, ab * ac * bc
+        late_us = (b_us - a_us) * of_b - (c_us - a_us) * of_c + (d_us - a_us) * of_d
+        if ab * ac * ad * bc * bd * cd:
+            spread = of_a * of_a + of_b * of_b + of_c * of_c + of_d * of_d
+            is_more = late_us * late_us > state.jitter_us * state.jitter_us * spread
+            grown = state.jitter_us * (1 + JITTER_GAIN if is_more else 1 - JITTER_GAIN)
+            state.jitter_us = grown if grown > JITTER_US_MIN else JITTER_US_MIN
 
     def _jumped(self) -> bool:
         """Whether the rotor would have had to jump, between the two ticks in the middle of the latest ones.
@@ -339,20 +333,22 @@ class RotorFromEncoder:
         fast it turned on both sides of it. Lost edges only make these ways more: an encoder that lost edges shows fewer
         places of the same way.
         """
-        points = self.state.points
-        side = min(self._side_ticks, len(points) // 2 - 1)
-        if side < 1:
-            return False
+        points, side = self.state.points, self._side_ticks
+        if len(points) < 2 * side + 2:
+            side = len(points) // 2 - 1
+            if side < 1:
+                return False
         (a_us, a_deg), (b_us, b_deg) = points[-2 * side - 2], points[-side - 2]
         (c_us, c_deg), (d_us, d_deg) = points[-side - 1], points[-1]
         passed_us, before_us, after_us = c_us - b_us, b_us - a_us, d_us - c_us
         jitter_us = JITTER_SHARE * self.state.jitter_us
-        if min(before_us, after_us) < 2 * jitter_us:
+        if before_us < 2 * jitter_us or after_us < 2 * jitter_us:
             return False  # no speed can be measured between edges that jitter so
         before, after = (b_deg - a_deg) / before_us, (d_deg - c_deg) / after_us
         off_deg = abs(c_deg - b_deg - (before + after) / 2 * passed_us)
-        is_held = abs(c_deg - b_deg) < 1.5 * self._step_deg and passed_us > HELD_US
-        if off_deg <= self._slip_deg or is_held:
+        if off_deg <= self._slip_deg:
+            return False  # as at nearly all edges
+        if abs(c_deg - b_deg) < 1.5 * self._step_deg and passed_us > HELD_US:
             return False
         # A mean speed may differ from the speed at its end by half of what a hand changes meanwhile; and between the
         # ends a hand may push and brake again.
@@ -365,3 +361,9 @@ class RotorFromEncoder:
 def _apart_deg(one: float, other: float) -> float:
     """How far `one` is from `other`, clockwise positive, half a turn at most."""
     return (one - other + 180) % 360 - 180
+
+
+def _moved_deg(apart_deg: float, forward: int) -> float:
+    """How far the rotor turned to a tick that stands `apart_deg` clockwise of the one before, clockwise positive:
+    forwards (1: clockwise), or a little back (`BACK_DEG`)."""
+    return forward * ((forward * apart_deg + BACK_DEG) % 360 - BACK_DEG)
