@@ -41,7 +41,8 @@ class EventStream:
             yield Observed(self.next_seq, timed.board_us, timed.event)
             self.reported += 1
             self.next_seq += 1
-            yield from self._release_watermark()
+            if self._waiting is not None:
+                yield from self._release_watermark()
 
     def skip_lost(self, oldest_seq: int) -> Iterator[Gap | Watermark]:
         """The board has no event before `oldest_seq` any more: those that did not arrive are lost."""

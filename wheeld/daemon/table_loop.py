@@ -34,7 +34,7 @@ from wheeld.core.instants import to_text
 from wheeld.core.law.waiting import when_said
 from wheeld.core.observations import Command, Heard, Level, Observation, SensorState, Standstill, StoodStill
 from wheeld.core.step import Step, joined
-from wheeld.core.table import Table
+from wheeld.core.table import NOTHING, Table
 from wheeld.ports import HostClock, read_together
 from wheeld.service.standstill import BEAT_S, Gap, Moment, Pulse
 from wheeld.sources.sensing import Batch, Sensing
@@ -45,6 +45,9 @@ SLOW_STORE_NS = 1_000_000_000
 """Storing a step takes milliseconds. When it took longer than this, the disk stood still."""
 STEP_US_NOTICED = 1_000_000
 """Dates that are wrong by less than this mislead nobody who reads them beside others."""
+
+OF_SENSORS = frozenset({SensorState, Level})
+"""What people see though nothing follows from it."""
 
 STEPPED = translatable(
     "the clock of this computer was set by {seconds} s; the order of events and all durations are right, dates before "
@@ -217,6 +220,8 @@ class TableLoop:
 
     def _merged(self, batch: Batch) -> list[Observation]:
         """The batch, and what was kept among it, each before the first observation that is later."""
+        if not self._due_later:
+            return batch.observations
         merged: list[Observation] = []
         for observation in batch.observations:
             merged += self._due(observation.t_us - 1)
@@ -240,13 +245,14 @@ class TableLoop:
         return due
 
     async def _apply(self, observations: Sequence[Observation]) -> None:
-        step = joined([self._table.apply(observation) for observation in observations])
+        steps = [self._table.apply(observation) for observation in observations]
+        step = joined([one for one in steps if one is not NOTHING])
         if step:
             began = self._moment()
             await self._store(step, self._clock.utc_us(), self._position)
             if self._clock.monotonic_ns() - began.host_ns > SLOW_STORE_NS:
                 self._slow = began
-        if step.messages or any(isinstance(observation, SensorState | Level) for observation in observations):
+        if step.messages or not OF_SENSORS.isdisjoint(map(type, observations)):
             self._on_change()
 
     # --- standstills --------------------------------------------------------------------------------------------------

@@ -44,6 +44,11 @@ class ChatterGuard:
         """The sensors that report too often, by name."""
         return tuple(self._dense_us)
 
+    @property
+    def is_calm(self) -> bool:
+        """Whether no sensor reports too often."""
+        return not self._dense_us
+
     def counts(self, sensor: str, t_us: int) -> bool:
         """Whether what `sensor` reports at `t_us` counts."""
         recent = self._recent.setdefault(sensor, deque(maxlen=self._reports))
@@ -84,6 +89,11 @@ class Door:
     def sensors(self) -> dict[str, bool]:
         """Whether the switch works, if there is one."""
         return {} if self.seen.is_open is None else {DOOR: not self._guard.chattering}
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether it does not chatter."""
+        return self._guard.is_calm
 
     @property
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:
@@ -179,7 +189,7 @@ class ChatterFilter:
     @property
     def is_calm(self) -> bool:
         """Whether nothing chatters, and nothing can become quiet."""
-        return not (self._guard.chattering or self.door.troubles)
+        return self._guard.is_calm and self.door.is_calm
 
     def calmed(self, t_us: int) -> Iterator[Observation]:
         """The sensors that chattered and are quiet again at `t_us`."""

@@ -307,7 +307,8 @@ def codes(state: State, lacks: Collection[Need], *, is_kept: bool = False) -> tu
     if Awaited.REPAIR in first:
         first.discard(Awaited.OBJECT_LEVEL)  # nothing tells it before
     after = [Awaited.CONFIRM] if is_kept and state is not State.AWAITING_CHEF else []
-    return (*(code for code in Awaited if code in first), *AWAITED[state], *after)
+    before = [code for code in Awaited if code in first] if first else []  # most often nothing is lacking
+    return (*before, *AWAITED[state], *after)
 
 
 def state_of(name: StateName, waiting_codes: Collection[Awaited]) -> State:

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
+from typing import TypeAlias
 
 import msgspec
 import structlog
@@ -56,6 +58,8 @@ HELD_MAX = 5_000
 """Events that wait for the first time sample, which comes within a tenth of a second. With more, a board that answers
 everything but requests for the time is dated from this process' start."""
 
+Seen: TypeAlias = host.Observed | host.Watermark
+
 REFUSALS: dict[str, Trouble] = {
     "version": Trouble.REFUSED_VERSION,
     "board_serial": Trouble.REFUSED_SERIAL,
@@ -76,6 +80,7 @@ COUNTERS = (
 )
 
 # Named here: Python would make each anew for hundreds of events a second.
+_SEEN = (host.Observed, host.Watermark)
 _ANSWERS = (host.Identified, host.Refused, host.SyncSample, host.SelfTested)
 _SENSOR_OF: dict[type, str] = {
     messages.RotorEdge: "rotor_ticks",
@@ -107,6 +112,8 @@ class Board:
             "rotor_ticks": table.rotor_ticks,
             "object_sensor": table.object_sensor,
         }
+        # Sensors that the configuration does not have: two sources of the same would contradict each other.
+        self._of_head = {kind for kind, sensor in _SENSOR_OF.items() if not self._configured[sensor]}
         self._session = HostSession(
             hello_token, board_serial=setting.board_serial, config_hash=setting.config_hash, resume_at=resume_at
         )
@@ -114,7 +121,7 @@ class Board:
         self._clock = BoardClock(setting.max_drift_ppm)
         self._offset_us: int | None = None
         self._start_ns, self._anchor = host_ns, (host_ns, 0)
-        self._undated: list[host.Observed | host.Watermark] = []
+        self._undated: list[Seen] = []
         self._newest_us = 0
         self._hearing = Hearing(host_ns, silence_ns_max=setting.silence_ns_max)
         self._ticked_ns = host_ns
@@ -220,10 +227,15 @@ class Board:
         observations: list[Observation] = []
         if data:
             self._hearing.heard_ns = host_ns
-        for event in self._session.receive(data, host_ns):
-            if isinstance(event, _ANSWERS):
-                self._hearing.answered_ns = host_ns
-            observations += self._in_order(self._take(event, host_ns, utc))
+        for is_seen, events in groupby(self._session.receive(data, host_ns), lambda one: isinstance(one, _SEEN)):
+            if is_seen and not self._is_useless:  # hundreds a second: nearly all are
+                seen = [one for one in events if isinstance(one, _SEEN)]
+                observations += self._in_order(self._take_seen(seen, host_ns, utc))
+                continue
+            for event in events:
+                if isinstance(event, _ANSWERS):
+                    self._hearing.answered_ns = host_ns
+                observations += self._in_order(self._take(event, host_ns, utc))
         if self._session.heard_ns is not None:
             self._hearing.understood_ns = max(self._hearing.understood_ns, self._session.heard_ns)
         return observations
@@ -270,13 +282,24 @@ class Board:
 
     # --- events of the session ---------------------------------------------------------------------------------
 
-    def _take(self, event: SessionEvent, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
-        match event:
-            case host.Observed() | host.Watermark() if not self._is_useless:  # hundreds a second: nearly all are
+    def _take_seen(self, events: list[Seen], host_ns: int, utc: UtcPair) -> Iterator[Observation]:
+        """What the board observed, one after the other. Edges that it missed, by the latest heartbeat read, are told of
+        after the first."""
+        now_us = self.now_us(host_ns)
+        for event in events:
+            if self._offset_us is None or self._awaits_levels:
                 self._undated.append(event)
                 self._has_levels |= isinstance(event, host.Watermark) and event.levels is not None
                 yield from self._release(host_ns, utc)
+                now_us = self.now_us(host_ns)
+            else:
+                self._hearing.reported_ns = host_ns
+                yield from self._dated(event, self._offset_us, now_us, host_ns)
+            if event is events[0]:
                 yield from self._edges_missed(host_ns)
+
+    def _take(self, event: SessionEvent, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
+        match event:
             case host.Identified():
                 self._was_identified = True
                 self._identified(event.identity)
@@ -408,17 +431,25 @@ class Board:
             # What was lost may have said that a sensor failed, or works again.
             self._session.request_self_test()
             yield from self._level_since_gap(dated)
+        now_us = self.now_us(host_ns)
         for event in dated:
-            t_us = event.board_us + self._offset_us
-            if self._newest_us <= t_us <= self.now_us(host_ns) + AHEAD_US_MAX:
-                if not self._chatter.is_calm:
-                    yield from self._chatter.calmed(t_us)
-                for seen in self._observed(event, t_us):
-                    yield from self._chatter.take(seen)
-            else:
-                self._counts["misdated"] += 1
-                times = {"t_us": t_us, "newest_us": self._newest_us}
-                yield from self._fault(Trouble.MISDATED, host_ns, **times)
+            yield from self._dated(event, self._offset_us, now_us, host_ns)
+
+    def _dated(self, event: Seen, offset_us: int, now_us: int, host_ns: int) -> Iterator[Observation]:
+        """What the event shows, without what chatters. The host's estimate of the sensing clock was `now_us`."""
+        t_us = event.board_us + offset_us
+        if not self._newest_us <= t_us <= max(now_us, self._newest_us) + AHEAD_US_MAX:
+            self._counts["misdated"] += 1
+            times = {"t_us": t_us, "newest_us": self._newest_us}
+            yield from self._fault(Trouble.MISDATED, host_ns, **times)
+            return
+        if not self._chatter.is_calm:
+            yield from self._chatter.calmed(t_us)
+        if isinstance(event, host.Observed) and isinstance(event.event, messages.RotorEdge):
+            yield self._observation(event, t_us)  # edges may come as often as they will
+            return
+        for seen in self._observed(event, t_us):
+            yield from self._chatter.take(seen)
 
     def _new_offset_us(self, board_us: int, host_ns: int) -> int:
         """So that `board_us` falls on the host's estimate of the sensing time then, but never goes back."""
@@ -441,11 +472,7 @@ class Board:
             self._clock_read_ns, self._read_error_ns = host_ns, at.error_ns
             yield clock_reading(t_us, at, utc)
 
-    def _is_reported_by_head(self, event: messages.Event) -> bool:
-        """Sensors that the configuration does not have: two sources of the same would contradict each other."""
-        return self._configured.get(_SENSOR_OF.get(type(event), ""), 1) == 0
-
-    def _observed(self, event: host.Observed | host.Watermark, t_us: int) -> Iterator[Observation]:
+    def _observed(self, event: Seen, t_us: int) -> Iterator[Observation]:
         if isinstance(event, host.Observed):
             yield self._observation(event, t_us)
             return
@@ -457,7 +484,7 @@ class Board:
         self._told.clear()
         self._awaits_levels, self._has_levels = True, False
 
-    def _level_since_gap(self, dated: list[host.Observed | host.Watermark]) -> Iterator[Level]:
+    def _level_since_gap(self, dated: list[Seen]) -> Iterator[Level]:
         """How the object sensor stood when the gap ended: its first change shows that, else its first level."""
         for event in dated:
             if isinstance(event, host.Observed) and isinstance(event.event, messages.ObjectSeen):
@@ -506,7 +533,7 @@ class Board:
 
     def _observation(self, event: host.Observed, t_us: int) -> Observation:
         match event.event:
-            case _ if self._is_reported_by_head(event.event):
+            case reported if type(reported) in self._of_head:
                 return TimePassed(t_us=t_us)
             case messages.RotorEdge(tick, direction):
                 return Rotor(t_us=t_us, tick=tick, direction=direction)
