@@ -175,7 +175,11 @@ def test_the_oldest_go_by_age_a_few_at_a_time(path: Path) -> None:
 
 def test_the_oldest_go_by_size(path: Path) -> None:
     with closing(filled(path, 20, size=2000)) as journal:
-        sizes = {coup: stored[1] for coup in journal.reader.coups() if (stored := journal.reader.packed_log(coup))}
+        sizes = {
+            coup: stored[1]
+            for coup in journal.reader.coups()
+            if (stored := journal.reader.packed_logs(1, 10**6).get(coup))
+        }
         keep = sum(size for coup, size in sizes.items() if coup > 12)
         assert journal.prune(NOW, max_bytes=sum(sizes.values())) == 0
         assert journal.prune(NOW, max_bytes=keep + sizes[12] - 1, max_age_s=1e6) == 12

@@ -89,10 +89,19 @@ class Link(NamedTuple):
     digest: bytes
     head: bytes
 
+    def __str__(self) -> str:
+        return f"record {self.n} ({self.kind} {self.ref})"
+
 
 def canonical(values: Iterable[Value]) -> bytes:
     """A record's columns as bytes, as the digest and the signature cover them."""
-    return b"".join(b"-" if value is None else _netstring(value) for value in values)
+    # What was read is bytes, and there is most of it.
+    return b"".join(
+        [
+            b"-" if value is None else b"%d:%b" % (len(raw := value if type(value) is bytes else _raw(value)), raw)
+            for value in values
+        ]
+    )
 
 
 def follow(n: int, head: bytes, kind: str, ref: int, digest: bytes) -> Link:
@@ -126,6 +135,5 @@ def debt_sum(total: int) -> bytes:
     return (total % (1 << 8 * SUM_BYTES)).to_bytes(SUM_BYTES, "big")
 
 
-def _netstring(value: int | str | bytes) -> bytes:
-    raw = value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else b"%d" % value
-    return b"%d:%b" % (len(raw), raw)
+def _raw(value: int | str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else b"%d" % value

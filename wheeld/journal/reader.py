@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from firmware_protocol.host import Position
-from wheeld.journal.chain import KINDS, Link
+from wheeld.journal.chain import EVIDENCE, KINDS, PRUNING, Link
 from wheeld.journal.database import Database
 from wheeld.journal.rows import (
     JournalError,
@@ -230,12 +230,6 @@ class JournalReader:
             raise JournalError("corrupt", self.database.path, why) from error
         return StoredEvidence(coup=number, verdict=verdict, seq=seq, at_utc_us=at_utc_us, digest=digest, log=log)
 
-    def packed_log(self, coup: int) -> tuple[int, int, bytes] | None:
-        """The log of one coup as it is on disk: when it was stored, its size, and its bytes (zlib); None when it is not
-        there."""
-        found = self.database.row(f"SELECT at_utc_us, bytes, {_PACKED} FROM logs WHERE coup = ?", coup)  # noqa: S608
-        return None if found is None else (found[0], found[1], bytes(found[2]))
-
     def pruning(self, coup: int) -> StoredPruning | None:
         """When and why the evidence of one coup was removed, None when it was not."""
         rows = self.database.named_rows("SELECT * FROM prunings WHERE coup = ?", coup)
@@ -271,7 +265,7 @@ class JournalReader:
     def links(self, after_n: int, limit: int) -> list[Link]:
         """Up to `limit` links of the chain after number `after_n`, in order."""
         rows = self.database.rows("SELECT * FROM chain WHERE n > ? ORDER BY n LIMIT ?", after_n, limit)
-        return [Link(*row) for row in rows]
+        return [Link._make(row) for row in rows]
 
     def link_of(self, kind: str, ref: int) -> Link | None:
         """The link that holds this record, of a kind whose keys grow along the chain; None when none does.
@@ -298,18 +292,38 @@ class JournalReader:
         query = f"SELECT {chosen.canonical_columns} FROM {chosen.table} WHERE {chosen.key} = ?"  # noqa: S608
         return self.database.row(query, ref)
 
+    def linked(self, kind: str, first_n: int, last_n: int) -> dict[int, tuple[bytes | None, ...]]:
+        """The same of all records of this kind that the links from `first_n` to `last_n` hold, by key."""
+        of = KINDS[kind]
+        return self._of_links(of.key, of.canonical_columns, of.table, kind, first_n, last_n)
+
+    def packed_logs(self, first_n: int, last_n: int) -> dict[int, tuple[int, int, bytes]]:
+        """The logs, as they are on disk, of the evidence that these links hold, by coup: when it was stored, its size,
+        and its bytes (zlib)."""
+        return self._of_links("coup", f"at_utc_us, bytes, {_PACKED}", "logs", EVIDENCE.name, first_n, last_n)
+
+    def pruned(self, first_n: int, last_n: int) -> dict[int, tuple[bytes | None, ...]]:
+        """The removals of the evidence that these links hold, by coup."""
+        return self._of_links(PRUNING.key, PRUNING.canonical_columns, PRUNING.table, EVIDENCE.name, first_n, last_n)
+
+    def _of_links(
+        self, key: str, columns: str, table: str, kind: str, first_n: int, last_n: int
+    ) -> dict[int, tuple[Any, ...]]:
+        rows = self.database.rows(
+            f"SELECT {key}, {columns} FROM {table} WHERE {key} IN"  # noqa: S608
+            " (SELECT ref FROM chain WHERE n BETWEEN ? AND ? AND kind = ?)",
+            first_n,
+            last_n,
+            kind,
+        )
+        return {row[0]: row[1:] for row in rows}
+
     def unlinked(self, kind: str) -> int | None:
         """The key of the first record of this kind that no link holds."""
         table, key = KINDS[kind].table, KINDS[kind].key
         query = f"SELECT min({key}) FROM {table} WHERE {key} NOT IN (SELECT ref FROM chain WHERE kind = ?)"  # noqa: S608
         ((found,),) = self.database.rows(query, kind)
         return None if found is None else int(found)
-
-    def counts(self, kind: str) -> tuple[int, int]:
-        """How many records of this kind there are, and how many links hold one. They differ when a key is doubled."""
-        query = f"SELECT (SELECT count(*) FROM {KINDS[kind].table}), count(*) FROM chain WHERE kind = ?"  # noqa: S608
-        ((records, links),) = self.database.rows(query, kind)
-        return records, links
 
     def count(self, kind: str) -> int:
         """How many records of this kind there are."""

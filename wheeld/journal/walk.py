@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections import Counter
+from collections.abc import Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from wheeld.core.messages.chain import GENESIS, ChainError, hash_of, signature, verify_link
+from wheeld.core.messages.chain import GENESIS, ChainError, hash_of, signature, verify_closed
 from wheeld.journal.chain import (
     ADOPTION,
     EVIDENCE,
@@ -19,7 +21,6 @@ from wheeld.journal.chain import (
     KINDS,
     MESSAGE,
     ORIGIN,
-    PRUNING,
     SEAL,
     Link,
     digest_of,
@@ -29,6 +30,12 @@ from wheeld.journal.chain import (
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError, StoredOrigin
 from wheeld.journal.seal import Check, is_signed, key_id
+
+Record: TypeAlias = tuple[bytes | None, ...]
+"""The columns of one, as they are stored."""
+
+_TYPES: Final = (int, str, int, bytes, bytes)
+"""Of a link's columns."""
 
 UTC_US_MAX = 253_402_300_800_000_000
 """The year 10,000, in which the calendar ends."""
@@ -72,10 +79,26 @@ class Verification(msgspec.Struct, kw_only=True):
             self.faults.append("and more")
 
 
-class _Link(msgspec.Struct):
+class _Told(msgspec.Struct):
+    """What a message of the feed says of itself."""
+
     seq: int
     hash: str
     test: bool = False
+
+
+_TOLD: Final = msgspec.json.Decoder(_Told)
+
+
+class _InFeed(NamedTuple):
+    """Where a fault is: text is made only of the few that have one."""
+
+    seq: bytes
+    link: Link | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.link is None else f" ({self.link})"
+        return f"seq {self.seq.decode(errors='replace')}{where}"
 
 
 class Walk:
@@ -95,12 +118,18 @@ class Walk:
     ) -> None:
         self.report = Verification(records=after_n, head=head)
         self.counts: Counter[str] = Counter()
+        self.last_refs: dict[str, int] = {}
+        """The last key of each kind that it has passed."""
+        self.unordered: set[str] = set()
+        """The kinds whose keys do not grow along the chain: only of these may two links hold the same record."""
         self.first_id: int | None = None
         """The first message that it has passed; None before."""
         self._journal = journal
         self._key = None if origin is None else origin.public_key
         self._check = check
         self._is_in_feed = after_n == 0
+        self._logs: Mapping[int, tuple[int, int, bytes]] = {}
+        self._pruned: Mapping[int, Record] = {}
 
     @property
     def is_keyed(self) -> bool:
@@ -110,59 +139,68 @@ class Walk:
     def go(self, limit: int) -> bool:
         """Take up to `limit` links; returns whether there were any. Raises JournalError for a damaged file."""
         links = self._journal.links(self.report.records, limit)
-        for link in links:
-            self._refuse_damage(link)
-            self._take(link)
+        self._refuse_damage(links)
+        if links:
+            span = links[0].n, links[-1].n
+            kinds = {link.kind for link in links}
+            records = {kind: self._journal.linked(kind, *span) for kind in kinds & KINDS.keys()}
+            if EVIDENCE.name in kinds:
+                self._logs, self._pruned = self._journal.packed_logs(*span), self._journal.pruned(*span)
+            for link in links:
+                self._take(link, records.get(link.kind))
         return bool(links)
 
-    def _refuse_damage(self, link: Link) -> None:
+    def _refuse_damage(self, links: list[Link]) -> None:
         """Raises JournalError for a link that no statement can have stored: only damage to the file makes one."""
-        # Links out of their order could make the walk endless.
-        kinds, after_n = tuple(type(value) for value in link), self.report.records
-        if kinds != (int, str, int, bytes, bytes) or link.n <= after_n:
-            why = f"the file is damaged where record {after_n + 1} should be"
-            raise JournalError("corrupt", self._journal.database.path, why)
+        after_n = self.report.records
+        for link in links:
+            # Links out of their order could make the walk endless.
+            if tuple(map(type, link)) != _TYPES or link.n <= after_n:
+                why = f"the file is damaged where record {after_n + 1} should be"
+                raise JournalError("corrupt", self._journal.database.path, why)
+            after_n = link.n
 
-    def _take(self, link: Link) -> None:
+    def _take(self, link: Link, records: Mapping[int, Record] | None) -> None:
         """Check one link, and the record that it holds."""
         report = self.report
         if link.n != report.records + 1:
             report.blame(f"record {report.records + 1}: removed, the next one is record {link.n}")
-        elif link != follow(report.records, report.head, link.kind, link.ref, link.digest):
+        elif link.head != follow(report.records, report.head, link.kind, link.ref, link.digest).head:
             report.blame(f"record {link.n}: its link does not follow the one before: edited, moved or inserted")
-        self._check_record(link)
+        if records is None:
+            report.blame(f"{link}: no such kind")
+        else:
+            self.counts[link.kind] += 1
+            if link.ref <= self.last_refs.get(link.kind, link.ref - 1):
+                self.unordered.add(link.kind)
+            self.last_refs[link.kind] = link.ref
+            self._check_record(link, records.get(link.ref))
         report.records, report.head = link.n, link.head
 
-    def _check_record(self, link: Link) -> None:
-        where = f"record {link.n} ({link.kind} {link.ref})"
-        if link.kind not in KINDS:
-            self.report.blame(f"{where}: no such kind")
-            return
-        self.counts[link.kind] += 1
-        columns = self._journal.record(link.kind, link.ref)
+    def _check_record(self, link: Link, columns: Record | None) -> None:
         if columns is None:
-            self.report.blame(f"{where}: removed")
+            self.report.blame(f"{link}: removed")
             return
         if digest_of(columns) != link.digest:
-            self.report.blame(f"{where}: edited")
+            self.report.blame(f"{link}: edited")
         if (link.kind == ORIGIN.name) is not (link.n == 1):
-            self.report.blame(f"{where}: a journal begins with its origin, and has one")
+            self.report.blame(f"{link}: a journal begins with its origin, and has one")
         if link.kind == MESSAGE.name:
-            self._check_message(where, link.ref, columns)
+            self._check_message(link, columns)
         elif link.kind == EVIDENCE.name:
-            self._check_log(where, link.ref, columns)
+            self._check_log(link, columns)
         elif link.kind == SEAL.name:
-            self._check_seal(where, link.ref, columns)
+            self._check_seal(link, columns)
         elif link.kind == ADOPTION.name:
-            self._check_adoption(where, columns)
+            self._check_adoption(link, columns)
 
     # --- evidence ----------------------------------------------------------------------------------------------
 
-    def _check_log(self, where: str, coup: int, columns: tuple[bytes | None, ...]) -> None:
+    def _check_log(self, where: Link, columns: Record) -> None:
         self.report.coups += 1
         at_utc_us, digest, packed_digest = columns[3:]
-        stored = self._journal.packed_log(coup)
-        is_pruned = self._journal.record(PRUNING.name, coup) is not None
+        stored = self._logs.get(where.ref)
+        is_pruned = where.ref in self._pruned
         if stored is None:
             if not is_pruned:
                 self.report.blame(f"{where}: its log was removed")
@@ -177,7 +215,8 @@ class Walk:
 
     # --- seals ---------------------------------------------------------------------------------------------------
 
-    def _check_seal(self, where: str, n: int, columns: tuple[bytes | None, ...]) -> None:
+    def _check_seal(self, where: Link, columns: Record) -> None:
+        n = where.ref
         _, head, at_utc_us, by, why, sealer, signed = (column or b"" for column in columns)
         changed = f"a record up to {n} is not the one that was stored"
         if (n, head) != (self.report.records, self.report.head):
@@ -194,7 +233,7 @@ class Walk:
 
     # --- the feed ------------------------------------------------------------------------------------------------
 
-    def _check_adoption(self, where: str, columns: tuple[bytes | None, ...]) -> None:
+    def _check_adoption(self, where: Link, columns: Record) -> None:
         """Numbers that another journal gave: the feed goes on behind them."""
         first, last, digest = (column or b"" for column in columns[1:4])
         report = self.report
@@ -209,15 +248,15 @@ class Walk:
             return
         report.last_seq, report.last_hash = int(last), digest.decode(errors="replace")
 
-    def _check_message(self, where: str, ref: int, columns: tuple[bytes | None, ...]) -> None:
+    def _check_message(self, link: Link, columns: Record) -> None:
         self.report.messages += 1
-        self.first_id = ref if self.first_id is None else self.first_id
+        self.first_id = link.ref if self.first_id is None else self.first_id
         seq, payload = columns[2], columns[4] or b""
         if seq is None:
             return
         if not self._is_in_feed:
             self._enter_feed(int(seq) if seq.isdigit() else 1)
-        self._check_feed(f"seq {seq.decode(errors='replace')} ({where})", seq, payload)
+        self._check_feed(_InFeed(seq, link), seq, payload)
 
     def _enter_feed(self, seq: int) -> None:
         """The walk began in the middle: take what stands before `seq`, which the next message has to follow."""
@@ -225,34 +264,34 @@ class Walk:
         before = self._journal.message(seq - 1)
         adopted = self._journal.adoption_to(seq - 1)
         if before is not None:
-            self._check_signature(f"seq {seq - 1}", before.payload)
+            self._check_signature(_InFeed(b"%d" % (seq - 1)), before.payload, signature(before.payload))
             self.report.last_seq, self.report.last_hash = seq - 1, hash_of(before.payload).decode()
         elif adopted is not None:
             self.report.last_seq, self.report.last_hash = seq - 1, adopted.hash
 
-    def _check_feed(self, where: str, seq: bytes, payload: bytes) -> None:
+    def _check_feed(self, where: _InFeed, seq: bytes, payload: bytes) -> None:
         """The checks that a subscriber makes: numbers without a gap, and each `prev` the hash of the message before."""
         report = self.report
         if seq != b"%d" % (report.last_seq + 1):
             report.blame(f"{where}: it follows seq {report.last_seq}")
         try:
-            link = msgspec.json.decode(payload, type=_Link)
-            if seq != b"%d" % link.seq:
-                report.blame(f"{where}: its payload says seq {link.seq}")
-            report.tests += link.test
-            report.last_hash = verify_link(payload, report.last_hash)
-            self._check_signature(where, payload)
+            told = _TOLD.decode(payload)
+            if seq != b"%d" % told.seq:
+                report.blame(f"{where}: its payload says seq {told.seq}")
+            report.tests += told.test
+            report.last_hash, in_base64 = verify_closed(payload, report.last_hash)
+            self._check_signature(where, payload, in_base64)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             report.blame(f"{where}: its payload is no message of the feed ({error})")
         except ChainError as error:
             report.blame(f"{where}: {error}")
-            report.last_hash = link.hash
+            report.last_hash = told.hash
         report.sequenced += 1
         report.last_seq = int(seq) if seq.isdigit() else report.last_seq + 1
 
-    def _check_signature(self, where: str, payload: bytes) -> None:
+    def _check_signature(self, where: _InFeed, payload: bytes, in_base64: bytes | None) -> None:
         """In a journal with a key every message of the feed is signed, in one without none is. Raises ChainError."""
-        has_one = signature(payload) is not None
+        has_one = in_base64 is not None
         self.report.signed += has_one
         if has_one and not self.is_keyed:
             self.report.blame(f"{where}: signed, and this journal has no key")

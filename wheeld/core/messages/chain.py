@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,9 +19,15 @@ from wheeld.errors import WheeldError
 
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
-_CLOSED = re.compile(
-    rb'(?P<body>.*),"hash":"(?P<hash>[0-9a-f]{64})"(?:,"signature":"(?P<signature>[A-Za-z0-9+/]{86}==)")?\}', re.DOTALL
-)
+_CLOSING = re.compile(rb',"hash":"([0-9a-f]{64})"(?:,"signature":"([A-Za-z0-9+/]{86}==)")?\}')
+_HASH_BYTES = len(b',"hash":""}') + 64
+_SIGNATURE_BYTES = len(b',"signature":""') + 88
+
+
+class _Parts(NamedTuple):
+    body: bytes
+    hash: bytes
+    signature: bytes | None
 
 
 class ChainError(WheeldError, ValueError):
@@ -42,12 +49,12 @@ def chained(topic: Topic, payload: Result | Void | Table) -> tuple[Message, str]
 
 def hash_of(payload: bytes) -> bytes:
     """The hash that a closed message carries: what a signature covers. ChainError when it carries none."""
-    return _parts(payload)["hash"]
+    return _parts(payload).hash
 
 
 def signature(payload: bytes) -> bytes | None:
     """The signature of a closed message, in base64; None when it has none. ChainError when it carries no hash."""
-    return _parts(payload)["signature"]
+    return _parts(payload).signature
 
 
 def signed(payload: bytes, in_base64: bytes) -> bytes:
@@ -63,17 +70,24 @@ def unsigned(payload: bytes) -> bytes:
 
 def verify_link(payload: bytes, prev_hash: str) -> str:
     """Check one closed message against the hash of the one before; its own hash, or ChainError saying what differs."""
+    return verify_closed(payload, prev_hash)[0]
+
+
+def verify_closed(payload: bytes, prev_hash: str) -> tuple[str, bytes | None]:
+    """The same, and its signature in base64, which was not checked."""
     parts = _parts(payload)
-    if not parts["body"].endswith(b',"prev":"' + prev_hash.encode() + b'"'):
+    if not parts.body.endswith(b',"prev":"' + prev_hash.encode() + b'"'):
         raise ChainError("its prev is not the hash of the message before it: one was removed, inserted or moved")
-    digest = hashlib.sha256(parts["body"]).hexdigest()
-    if parts["hash"] != digest.encode():
+    digest = hashlib.sha256(parts.body).hexdigest()
+    if parts.hash != digest.encode():
         raise ChainError("its bytes do not have its hash: it was edited")
-    return digest
+    return digest, parts.signature
 
 
-def _parts(payload: bytes) -> dict[str, bytes]:
-    found = _CLOSED.fullmatch(payload)
+def _parts(payload: bytes) -> _Parts:
+    # The end alone is matched: to search the whole for it takes longer than to hash it.
+    start = len(payload) - _HASH_BYTES - (_SIGNATURE_BYTES if payload.endswith(b'=="}') else 0)
+    found = _CLOSING.fullmatch(payload, start) if start >= 0 else None
     if found is None:
         raise ChainError("it carries no hash at its end: it was not sealed, or was cut")
-    return found.groupdict()
+    return _Parts(payload[:start], *found.groups())
