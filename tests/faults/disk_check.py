@@ -152,7 +152,10 @@ def _broken(journal: JournalWriter, content: bytes, reference: Reference) -> lis
         return wrong
     key_id, is_by = public_key(reference.public)
     sealed = journal.database._db.execute("SELECT count(*) FROM heads").fetchone()[0] > 0
-    wrong += [f"half: {fault}" for fault in verify(journal.reader, {key_id: is_by} if sealed else None).faults]
+    wrong += [
+        f"half: {fault}"
+        for fault in verify(journal.reader, {key_id: is_by} if sealed else None, each_signature=True).faults
+    ]
     try:
         auditor.main(str(journal.database.path), str(reference.public))
     except auditor.Fault as fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -14,7 +15,17 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from tests.broker.feed import Feed
-from tests.journal.journals import NOW, OWNER, open_reader, open_writer, write_journal, write_keys
+from tests.journal.journals import (
+    NOW,
+    OWNER,
+    bind_anew,
+    chain_anew,
+    open_reader,
+    open_writer,
+    opened,
+    write_journal,
+    write_keys,
+)
 from wheeld.cli.main import main
 from wheeld.core.messages.chain import unsigned
 from wheeld.core.step import CoupLog
@@ -28,6 +39,13 @@ from wheeld.journal.writer import PRUNED_AT_ONCE, JournalWriter
 
 Captured = pytest.CaptureFixture[str]
 S_US = 1_000_000
+WITHOUT_LIBRARY = (
+    sys.executable,
+    "-c",
+    "import sys; sys.modules['cryptography'] = None; from wheeld.cli.main import main; sys.exit(main(sys.argv[1:]))",
+    "journal",
+    "verify",
+)
 
 
 @pytest.fixture
@@ -118,12 +136,67 @@ def test_a_missing_library_is_reported(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_without_a_key_the_library_is_not_needed(path: Path) -> None:
     filled(path, 1).close()
-    program = (
-        "import sys; sys.modules['cryptography'] = None; from wheeld.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    )
-    command = [sys.executable, "-c", program, "journal", "verify", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*WITHOUT_LIBRARY, str(path)], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (Exit.OK, "")
+    assert "signatures checked: none, this journal has no key: whoever could write the file" in done.stdout
+
+
+def sign_wrongly(db: sqlite3.Connection, message_id: int) -> None:
+    """What only a program with the key can do: a false signature in a message, and the chain and its end made anew."""
+    (payload,) = db.execute("SELECT payload FROM messages WHERE id = ?", (message_id,)).fetchone()
+    false = base64.b64encode(bytes(64))
+    wrong = unsigned(payload)[:-1] + b',"signature":"%b"}' % false
+    db.execute("UPDATE messages SET payload = ? WHERE id = ?", (wrong, message_id))
+    chain_anew(db)
+
+
+def test_verify_says_which_signatures_it_checked(path: Path, capsys: Captured) -> None:
+    private, _ = write_keys(path.parent)
+    filled(path, 3, signer=FileSigner(private)).close()
+    assert main(["journal", "verify", str(path)]) == Exit.OK
+    assert (
+        "signatures checked: of the end, which covers every record, and of each seal; not of each of the 3 messages"
+        in (capsys.readouterr().out)
+    )
+    assert main(["journal", "verify", str(path), "--each-signature"]) == Exit.OK
+    assert "signatures checked: of the end, of each seal, and of each of the 3 messages\n" in capsys.readouterr().out
+
+
+def test_a_false_signature_under_a_true_end_is_found_by_the_check_of_each(path: Path) -> None:
+    private, _ = write_keys(path.parent)
+    signer = FileSigner(private)
+    filled(path, 3, signer=signer).close()
+    with opened(path) as db:
+        sign_wrongly(db, 2)
+        bind_anew(db, signer)
+    with closing(open_reader(path)) as journal:
+        report = verify(journal)
+        assert (report.faults, report.signed, report.signatures, report.is_end_checked) == ([], 3, 0, True)
+        report = verify(journal, each_signature=True)
+    assert (report.signed, report.signatures) == (3, 3)
+    assert report.faults == ["seq 2 (record 4 (message 2)): its signature is not by this journal's key"]
+
+
+def test_where_the_end_is_false_each_false_signature_is_named(path: Path) -> None:
+    private, _ = write_keys(path.parent)
+    filled(path, 3, signer=FileSigner(private)).close()
+    with opened(path) as db:
+        sign_wrongly(db, 2)
+        bind_anew(db)
+    with closing(open_reader(path)) as journal:
+        faults = verify(journal).faults
+    assert faults == [
+        "seq 2 (record 4 (message 2)): its signature is not by this journal's key",
+        "tail: the signature is false: the end of the journal was written without the key",
+    ]
+
+
+def test_without_the_library_no_signature_is_said_to_be_checked(path: Path) -> None:
+    private, _ = write_keys(path.parent)
+    filled(path, 1, signer=FileSigner(private)).close()
+    done = subprocess.run([*WITHOUT_LIBRARY, str(path)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == Exit.OK
+    assert "signatures checked: none, for that needs the Python package cryptography" in done.stdout
 
 
 def test_seal_and_verify_on_the_command_line(path: Path, capsys: Captured) -> None:

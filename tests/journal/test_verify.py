@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.broker.feed import Feed
-from tests.journal.journals import open_reader, open_writer
+from tests.journal.journals import bind_anew, chain_anew, open_reader, open_writer, opened
 from wheeld.core.step import CoupLog
 from wheeld.journal.verify import FAULTS_MAX, verify
 
@@ -120,3 +121,15 @@ def test_a_flood_of_faults_is_cut(path: Path) -> None:
     assert len(faults) == FAULTS_MAX + 1
     assert faults[-1] == "and more"
     reader.close()
+
+
+def test_a_row_in_no_record_is_found_where_there_are_as_many_links(path: Path) -> None:
+    filled(path)
+    with opened(path) as db:
+        db.execute(
+            "UPDATE chain SET ref = 1 WHERE kind = 'message' AND ref = 4"
+        )  # one notice in two links, one in none
+        chain_anew(db)
+        bind_anew(db)
+    with closing(open_reader(path)) as reader:
+        assert verify(reader).faults == ["message 4: in no record: inserted, or its record was cut off"]

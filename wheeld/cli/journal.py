@@ -50,7 +50,7 @@ def verify(options: argparse.Namespace) -> Exit:
     except KeyFileError as wrong:
         return fail(str(wrong), Exit.BAD_DATA, options)
     with closing(_open(options.file)) as journal:
-        report = verify_journal(journal, keys, options.head)
+        report = verify_journal(journal, keys, options.head, each_signature=options.each_signature)
     for fault in report.faults:
         sys.stdout.write(f"fault: {fault}\n")
     finding = "NOT as they were written" if report.faults else "all as they were written"
@@ -59,6 +59,7 @@ def verify(options: argparse.Namespace) -> Exit:
         f"{_signed(report)}{_tests(report)}, "
         f"evidence of {report.coups} coups{_pruned(report)}: {finding}\n"
     )
+    sys.stdout.write(f"signatures checked: {_checked(report)}\n")
     sys.stdout.write(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}\n")
     if report.sealed:
         sys.stdout.write(_sealed(report.sealed, is_checked=keys is not None))
@@ -238,6 +239,20 @@ def _require(path: Path) -> None:
 
 def _signed(report: Verification) -> str:
     return f" ({report.signed} signed)" if report.signed else ""
+
+
+def _checked(report: Verification) -> str:
+    """Which were checked, and what follows."""
+    if not report.is_keyed:
+        return "none, this journal has no key: whoever could write the file could write all of it anew"
+    if not report.is_end_checked:
+        return "none, for that needs the Python package cryptography: pip install 'wheeld[sign]'"
+    if report.signatures == report.signed:
+        return f"of the end, of each seal, and of each of the {report.signed} messages"
+    return (
+        "of the end, which covers every record, and of each seal; not of each of the "
+        f"{report.signed} messages by itself (--each-signature)"
+    )
 
 
 def _tests(report: Verification) -> str:

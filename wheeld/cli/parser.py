@@ -398,6 +398,11 @@ def _add_verify(parts: Commands[_Parser]) -> None:
     verify.add_argument(
         "--head", metavar="N:HEX", type=_on_call("journal.noted_head"), help="a head that was noted elsewhere"
     )
+    verify.add_argument(
+        "--each-signature",
+        action="store_true",
+        help="check each message's own signature too, not only that of the end, which covers every record",
+    )
 
 
 def _add_show(parts: Commands[_Parser]) -> None:

@@ -62,6 +62,13 @@ class Verification(msgspec.Struct, kw_only=True):
     messages: int = 0
     sequenced: int = 0
     signed: int = 0
+    """Messages of the feed that have a signature."""
+    is_keyed: bool = False
+    """Whether the journal was begun with a key."""
+    signatures: int = 0
+    """How many of these signatures were checked."""
+    is_end_checked: bool = False
+    """Whether the signatures of the tail and the seals were."""
     tests: int = 0
     """Messages of the feed that are a bench table's."""
     last_seq: int = 0
@@ -104,7 +111,8 @@ class _InFeed(NamedTuple):
 class Walk:
     """Takes link after link. `origin` is whose journal it is, `check` checks its key's signatures, where that can be.
 
-    It begins after record `after_n`, whose head is `head`: 0 for all of it.
+    It begins after record `after_n`, whose head is `head`: 0 for all of it. Seals are checked always, the signature of
+    each message with `each_signature`.
     """
 
     def __init__(
@@ -115,6 +123,7 @@ class Walk:
         *,
         after_n: int = 0,
         head: bytes = FIRST_HEAD,
+        each_signature: bool = True,
     ) -> None:
         self.report = Verification(records=after_n, head=head)
         self.counts: Counter[str] = Counter()
@@ -127,6 +136,7 @@ class Walk:
         self._journal = journal
         self._key = None if origin is None else origin.public_key
         self._check = check
+        self._check_message_by = check if each_signature else None
         self._is_in_feed = after_n == 0
         self._logs: Mapping[int, tuple[int, int, bytes]] = {}
         self._pruned: Mapping[int, Record] = {}
@@ -297,8 +307,10 @@ class Walk:
             self.report.blame(f"{where}: signed, and this journal has no key")
         elif self.is_keyed and not has_one:
             self.report.blame(f"{where}: its signature is missing")
-        elif self._check is not None and not is_signed(payload, self._check):
-            self.report.blame(f"{where}: its signature is not by this journal's key")
+        elif self._check_message_by is not None:
+            self.report.signatures += 1
+            if not is_signed(payload, self._check_message_by):
+                self.report.blame(f"{where}: its signature is not by this journal's key")
 
 
 def _holds(packed: bytes, digest: bytes | None) -> bool:
