@@ -31,7 +31,7 @@ OURS = {
     "wheeld.screen",
     "wheeld.screen.locale",
 }
-HEAVY = {"asyncio", "cryptography", "mqtt5", "serial", "sqlite3", "ssl", "structlog"}
+HEAVY = {"asyncio", "cryptography", "mqtt5", "msgspec", "serial", "sqlite3", "ssl", "structlog"}
 
 
 def imported(*command: str) -> set[str]:
