@@ -139,6 +139,16 @@ def test_memory_is_the_latest(journal: JournalWriter) -> None:
     assert journal.reader.memory() == b"two"
 
 
+def test_memory_is_packed_on_disk(journal: JournalWriter) -> None:
+    memory = b'{"numbers":[%b]}' % b",".join([b"17"] * 500)
+    journal.append(Step(memory=memory), NOW)
+    assert journal.reader.memory() == memory
+    assert journal.database.integer("SELECT length(value) FROM kept WHERE name = 'memory'") < 100
+    journal.database.execute("UPDATE kept SET value = x'00' WHERE name = 'memory'")
+    with pytest.raises(JournalError, match="the memory is damaged"):
+        journal.reader.memory()
+
+
 def test_messages_by_sequence(journal: JournalWriter) -> None:
     journal.append(Feed().step("result", "notice", "table", "board", "void"), NOW)
     assert [message.seq for message in journal.reader.messages(2, 10)] == [2, 3]

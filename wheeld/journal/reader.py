@@ -96,8 +96,14 @@ class JournalReader:
     # --- what a restart needs ------------------------------------------------------------------------------------
 
     def memory(self) -> bytes | None:
-        """What the core asked to have back after a restart, as last stored."""
-        return self._kept("memory")
+        """What the core asked to have back after a restart, as last stored; raises JournalError if damaged."""
+        stored = self._kept("memory")
+        if stored is None or stored.startswith(b"{"):  # as JSON, before it was packed
+            return stored
+        try:
+            return zlib.decompress(stored)
+        except zlib.error as error:
+            raise JournalError("corrupt", self.database.path, f"the memory is damaged ({error})") from error
 
     def position(self) -> Position | None:
         """How far the board's events had come when something was last stored. Raises msgspec's errors if damaged."""

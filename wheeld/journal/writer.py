@@ -127,7 +127,7 @@ class JournalWriter:
             for reply in step.replies:
                 self._decide(reply, at_utc_us)
             if step.memory is not None:
-                self._keep("memory", step.memory)
+                self._keep("memory", zlib.compress(step.memory))  # else it would be most of what most steps write
             if position is not None:
                 self._keep("position", msgspec.json.encode(position))
 
