@@ -129,7 +129,7 @@ def coup(directory: Path, coups: int) -> Figure:
     """Of coups that are played in real time. They end before the write-ahead log is copied into the file, which it is
     after each hundred commits, some fourteen coups: that writes once more what is stored."""
     written, stored = asyncio.run(played(directory, coups))
-    return Figure("written to the card a coup, beside stored, yet uncopied", "kB", written / 1e3, stored / 1e3, "≤ 3 ×")
+    return Figure("written to the card a coup, its log not yet copied", "kB", written / 1e3, stored / 1e3, "≤ 3 ×")
 
 
 def _made(directory: Path, name: str) -> Path:

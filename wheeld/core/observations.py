@@ -93,8 +93,8 @@ class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, f
 
 
 class Sensed(_Line, frozen=True):
-    """What a sensor of our own saw. `named`: how its name is made. `is_rare`: so often as `ChatterGuard` knows it
-    reports only if it fails."""
+    """What a sensor of our own saw. `named`: how its name is made. `is_rare`: while it works it reports less
+    often than `ChatterGuard` allows."""
 
     named: ClassVar[str]
     is_rare: ClassVar[bool] = True

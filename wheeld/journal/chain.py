@@ -95,13 +95,7 @@ class Link(NamedTuple):
 
 def canonical(values: Iterable[Value]) -> bytes:
     """A record's columns as bytes, as the digest and the signature cover them."""
-    # What was read is bytes, and there is most of it.
-    return b"".join(
-        [
-            b"-" if value is None else b"%d:%b" % (len(raw := value if type(value) is bytes else _raw(value)), raw)
-            for value in values
-        ]
-    )
+    return b"".join([b"-" if value is None else b"%d:%b" % (len(raw := _raw(value)), raw) for value in values])
 
 
 def follow(n: int, head: bytes, kind: str, ref: int, digest: bytes) -> Link:
