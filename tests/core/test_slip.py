@@ -343,3 +343,37 @@ def test_without_a_gap_a_hand_that_moves_the_ball_puts_nothing_in_doubt() -> Non
     assert evening.notices() == ["unobserved_coup"]
     next_number(evening, 36)
     assert [result["number"] for result in evening.of("result")] == [36]
+
+
+@pytest.mark.parametrize("ticks", [8, -8, 40])
+def test_a_slip_in_a_run_that_the_board_kept_while_the_line_failed_makes_the_next_number_await_the_chef(
+    ticks: int,
+) -> None:
+    """The ball was met at home before it: that shows nothing of the pockets after it."""
+    evening = idle()
+    evening.wait(5)
+    evening.sensor("link", ok=False)
+    evening.wait(5)
+    evening.launch(laps=9)
+    evening.wait(2)
+    evening.slip(ticks)
+    evening.until(max(seen.t_us for seen in evening._planned))
+    evening.fall(9)
+    evening.sensor("link", ok=True)
+    evening.wait(6)
+    assert evening.say("resume").done
+    evening.lying = None
+    evening.wait(9)
+    lay(evening, 17)
+    next_number(evening, 36)
+    assert (evening.state, evening.of("result")) == ("awaiting_chef", [])
+
+
+def test_a_ball_launched_before_readers_met_it_after_a_gap_shows_no_number_by_itself() -> None:
+    evening = after_a_gap()
+    next_number(evening, 36)
+    assert (evening.state, evening.of("result")) == ("awaiting_chef", [])
+    assert evening.say("confirm", coup=1, number=36, reason=NAMED).done
+    assert evening.say("operations_done").done
+    next_number(evening, 5)
+    assert [result["number"] for result in evening.of("result")] == [36, 5]

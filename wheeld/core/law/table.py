@@ -121,6 +121,7 @@ class Meaning(Enum):
     CLOSED = "the table was closed"
     SUSPENDED = "play was suspended"
     RUNNING = "a coup ran already"
+    OVERTAKING = "a number awaited the chef"
     OF_VOID = "its coup is void already"
 
 
@@ -129,11 +130,19 @@ _GROUPS = {
     **dict.fromkeys((State.OPERATIONS, *AFTER_VOID), Meaning.EARLY),
     State.CLOSED: Meaning.CLOSED,
     State.SUSPENDED: Meaning.SUSPENDED,
-    **dict.fromkeys(COUP, Meaning.RUNNING),
+    **dict.fromkeys(RUNNING, Meaning.RUNNING),
+    State.AWAITING_CHEF: Meaning.OVERTAKING,
 }
 _OF_VOID = Row(STAY, ("2",), "its coup is void already; it never becomes another", acts=(Act.DISOWN,))
 _WHILE_CLOSED = Row(
     STAY, ("6",), "no game was on when it was launched", acts=(Act.NOTICE, Act.DISOWN), notice="launch_while_closed"
+)
+_OVERTAKING = Row(
+    STAY,
+    ("N2",),
+    "a number awaited the chef when it was launched: this launch counts for nothing",
+    acts=(Act.NOTICE, Act.DISOWN),
+    notice="launch_too_early",
 )
 _WHILE_SUSPENDED = msgspec.structs.replace(_WHILE_CLOSED, notice="launch_while_suspended")
 _BY_HAND = Row(STAY, ("6",), "no game was on; hands may have moved the ball", acts=(Act.DISOWN,))
@@ -152,6 +161,7 @@ _STOPPED = Row(
 )
 LATE: dict[tuple[Meaning, State], Row] = {
     **{(Meaning.OF_VOID, state): _OF_VOID for state in State},
+    **{(Meaning.OVERTAKING, state): _OVERTAKING for state in State},
     **{(Meaning.CLOSED, state): _WHILE_CLOSED for state in State},
     **{(Meaning.SUSPENDED, state): _WHILE_SUSPENDED for state in State},
     **{(Meaning.EARLY, state): _EARLY for state in BEFORE_LAUNCH},

@@ -411,8 +411,12 @@ class Observer:
         self.only_postpones = not encoder.state.stopped
         surprise = encoder.tick(seen)
         if surprise == "slipped":
-            # While the line fails edges are missing, and the next one seems to come from another place.
-            return [] if OF_EDGES & self.sight.failing.keys() else self.lose_place(seen.t_us)
+            # While the line fails edges are missing, and the next one seems to come from another place. Or the disc has
+            # slipped, and what was seen before shows nothing any more.
+            if OF_EDGES & self.sight.failing.keys():
+                self.ball.note_gap()
+                return []
+            return self.lose_place(seen.t_us)
         if launched_us is None:
             return self._picked_up(encoder, seen.t_us)
         # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
@@ -490,8 +494,6 @@ class Observer:
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         self.state.door_open = None
         self.ball.carried = True
-        if self.ball.pocket is not None:
-            self.ball.note_gap()
         standing = [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": sensor}) for sensor in self.sight.failing]
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us), *standing]
 
