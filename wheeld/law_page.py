@@ -1,6 +1,6 @@
 """Writes the law as a page: theory, diagram, needs, states and clauses. A test holds `LAW.md` to what this prints.
 
-python -m wheeld.core.law.document > wheeld/core/law/LAW.md
+python -m wheeld.law_page > wheeld/core/law/LAW.md
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wheeld.core.law.table import CLAUSES, LATE, LAW, Meaning
 _INTRO = """\
 # The law of the table
 
-Made from `wheeld/core/law` by `python -m wheeld.core.law.document`; a test fails when they differ. To find what voids a
+Made from `wheeld/core/law` by `python -m wheeld.law_page`; a test fails when they differ. To find what voids a
 coup, begin at [every clause](#every-clause): a row each, whatever the state.
 """
 

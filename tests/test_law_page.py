@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from wheeld import law_page
+from wheeld.core import law
 from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law import document as law_document
 from wheeld.core.law.needs import NEEDS
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, RUNNING, Goto, all_but
 from wheeld.core.law.table import CLAUSES, LATE, LAW
@@ -27,12 +28,12 @@ LABEL_MAX = 26
 
 
 def test_the_page_is_current() -> None:
-    page = Path(law_document.__file__).with_name("LAW.md").read_text()
-    assert page == law_document.document(), "run: python -m wheeld.core.law.document > wheeld/core/law/LAW.md"
+    page = Path(law.__file__).with_name("LAW.md").read_text()
+    assert page == law_page.document(), "run: python -m wheeld.law_page > wheeld/core/law/LAW.md"
 
 
 def test_every_clause_is_on_the_page() -> None:
-    page = law_document.document()
+    page = law_page.document()
     assert all(fact.text in page for clause in CLAUSES for fact in clause.facts)
     assert all(clause.row.text.format(void="rien va", tout_va="tout va") in page for clause in CLAUSES)
     late = {row for row in LATE.values() if row.void is not None}
@@ -42,7 +43,7 @@ def test_every_clause_is_on_the_page() -> None:
 
 
 def test_every_need_is_on_the_page_and_what_has_it() -> None:
-    page = law_document.document().split("## What a command needs")[1].split("## What waits")[0]
+    page = law_page.document().split("## What a command needs")[1].split("## What waits")[0]
     needs, needing = page.split("| fact |")
     for need in NEEDS:
         (line,) = (line for line in needs.splitlines() if line.startswith(f"| `{need.name}` |"))
@@ -54,7 +55,7 @@ def test_every_need_is_on_the_page_and_what_has_it() -> None:
 
 
 def test_each_state_shows_what_does_something_there_and_counts_the_rest() -> None:
-    page = law_document.document().split("## Each state")[1].split("## Every clause")[0]
+    page = law_page.document().split("## Each state")[1].split("## Every clause")[0]
     sections = page.split("### ")[1:]
     assert [section.split("`")[1] for section in sections] == [state.value for state in State]
     for state, section in zip(State, sections, strict=True):
@@ -65,7 +66,7 @@ def test_each_state_shows_what_does_something_there_and_counts_the_rest() -> Non
 
 def arrows() -> list[tuple[str, str, list[str]]]:
     """(source, target, lines of the label) of the diagram."""
-    found = re.findall(r"^    (\w+) --> (\w+): (.+)$", law_document.document(), re.MULTILINE)
+    found = re.findall(r"^    (\w+) --> (\w+): (.+)$", law_page.document(), re.MULTILINE)
     return [(source, target, label.split("<br/>")) for source, target, label in found]
 
 
@@ -91,7 +92,7 @@ def test_the_diagram_can_be_read() -> None:
 
 def test_the_page_changes_with_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any clause's move, void, needs or reason: the page that is committed is no longer what is printed."""
-    page = law_document.document()
+    page = law_page.document()
     for n, clause in enumerate(CLAUSES):
         row = clause.row
         for other in (
@@ -101,5 +102,5 @@ def test_the_page_changes_with_the_table(monkeypatch: pytest.MonkeyPatch) -> Non
             msgspec.structs.replace(row, void=Cause.CHEF if row.void is not Cause.CHEF else None),
         ):
             changed = msgspec.structs.replace(clause, row=other)
-            monkeypatch.setattr(law_document, "CLAUSES", (*CLAUSES[:n], changed, *CLAUSES[n + 1 :]))
-            assert law_document.document() != page
+            monkeypatch.setattr(law_page, "CLAUSES", (*CLAUSES[:n], changed, *CLAUSES[n + 1 :]))
+            assert law_page.document() != page
