@@ -13,7 +13,7 @@ from tests.core.regulations import text
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.facts import Cause
 from wheeld.core.houses import CUSTOMS, PROFILES, TOUT_VA
-from wheeld.core.messages.phrases import IN_ENGLISH, IN_FRENCH, IN_ITALIAN
+from wheeld.core.messages.phrases import IN_ENGLISH, IN_FRENCH
 from wheeld.core.pockets import DOUBLE_ZERO, SINGLE_ZERO, number_of
 
 AMERICAN = ("south-dakota", "american")
@@ -23,19 +23,10 @@ FRENCH = (
     "dix-neuf vingt vingt_et_un vingt-deux vingt-trois vingt-quatre vingt-cinq vingt-six vingt-sept vingt-huit "
     "vingt-neuf trente trente_et_un trente-deux trente-trois trente-quatre trente-cinq trente-six"
 )
-ITALIAN = (
-    "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici "
-    "diciassette diciotto diciannove venti ventuno ventidue ventitré ventiquattro venticinque ventisei ventisette "
-    "ventotto ventinove trenta trentuno trentadue trentatré trentaquattro trentacinque trentasei"
-)
 
 
 def test_every_number_in_french() -> None:
     assert list(IN_FRENCH.names) == [word.replace("_", " ") for word in FRENCH.split()]
-
-
-def test_every_number_in_italian() -> None:
-    assert list(IN_ITALIAN.names) == ITALIAN.split()
 
 
 @pytest.mark.parametrize(
@@ -54,14 +45,6 @@ def test_every_number_in_italian() -> None:
 )
 def test_the_bouler_announces_number_and_simple_chances_in_french(number: int, words: str) -> None:
     assert IN_FRENCH.announce(SINGLE_ZERO.facts[number]) == words
-
-
-@pytest.mark.parametrize(
-    ("number", "words"),
-    [(0, "Zero"), (21, "Ventuno, rosso, dispari e passe"), (28, "Ventotto, nero, pari e passe")],
-)
-def test_the_announcement_in_italian(number: int, words: str) -> None:
-    assert IN_ITALIAN.announce(SINGLE_ZERO.facts[number]) == words
 
 
 @pytest.mark.parametrize(

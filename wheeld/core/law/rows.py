@@ -113,7 +113,6 @@ AFTER_VOID = (S.RIEN_VA, S.RIEN_VA_OPERATIONS_OWED)
 OPEN_IDLE = (*BEFORE_LAUNCH, S.OPERATIONS, *AFTER_VOID)
 """The table is open, and no coup runs."""
 IDLE = (S.CLOSED, *OPEN_IDLE)
-EVERY = tuple(State)
 
 
 def all_but(*states: State) -> tuple[State, ...]:

@@ -1,4 +1,4 @@
-"""What is said at the table: what it waits for, and the number in French, Italian and English (R4)."""
+"""What is said at the table: what it waits for, and the number in French or English (R4)."""
 
 from __future__ import annotations
 
@@ -74,18 +74,6 @@ IN_FRENCH = Announcements(
         "trente-six",
     ),
     conjunction="et",
-)
-IN_ITALIAN = Announcements(
-    language="Italian",
-    names=(
-        "zero", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove", "dieci", "undici",
-        "dodici", "tredici", "quattordici", "quindici", "sedici", "diciassette", "diciotto", "diciannove",
-        "venti", "ventuno", "ventidue", "ventitré", "ventiquattro", "venticinque", "ventisei", "ventisette",
-        "ventotto", "ventinove", "trenta", "trentuno", "trentadue", "trentatré", "trentaquattro",
-        "trentacinque", "trentasei",
-    ),
-    chances={"rouge": "rosso", "noir": "nero", "pair": "pari", "impair": "dispari"},
-    conjunction="e",
 )
 IN_ENGLISH = Announcements(
     language="English",
