@@ -30,12 +30,15 @@ LastCoup: TypeAlias = Literal["next", "this", "played"]
 
 
 class Named(Enum):
-    """Members whose value is their name alone: what is stored stays what it is when the rest of them changes."""
+    """Members whose value is their name alone: what is stored stays what it is when the rest of them changes. The rest
+    is what the class declares, in that order."""
 
-    def __new__(cls, name: str, *_: object) -> Self:
+    def __new__(cls, name: str, *rest: object) -> Self:
         """The first word of a member is its name."""
         member = object.__new__(cls)
         member._value_ = name
+        for attribute, value in zip(cls.__annotations__, rest, strict=True):
+            setattr(member, attribute, value)
         return member
 
 
@@ -68,10 +71,6 @@ class State(Named):
     """Launched before the operations were done: they and "tout va" are owed."""
     SUSPENDED = "suspended", "suspended", "closed"
     """Play is suspended, by the direction or by a breakdown."""
-
-    def __init__(self, name: str, wire_name: StateName, bets: Bets) -> None:  # noqa: ARG002  see `Named`
-        """Beside its name: that of messages, and what it means for the bets."""
-        self.wire_name, self.bets = wire_name, bets
 
 
 @unique
@@ -152,10 +151,6 @@ class Fact(Named):
     RESUME = "resume", "resume"
     BOULER = "bouler", "another bouler"
 
-    def __init__(self, name: str, text: str) -> None:  # noqa: ARG002  see `Named`
-        """Beside its name: what it is in plain words."""
-        self.text = text
-
 
 @unique
 class Cause(Named):
@@ -174,10 +169,6 @@ class Cause(Named):
     CHEF = "chef", "N7", "declared by the chef"
     BREAKDOWN = "breakdown", "N8", "a breakdown"
 
-    def __init__(self, name: str, rule: VoidRule, text: str) -> None:  # noqa: ARG002  see `Named`
-        """Beside its name: the rule, and what it is in plain words."""
-        self.rule, self.text = rule, text
-
 
 @unique
 class Case(Named):
@@ -192,10 +183,6 @@ class Case(Named):
     TOO_FEW_LAPS = "too_few_laps", ("N3",), "too little push for its laps"
     ROTOR_STOPPED = "rotor_stopped", ("N4", "N5"), "the rotor stopped before the ball fell into a number"
     FOREIGN_OBJECT = "foreign_object", ("N6",), "a foreign object fell into the cylinder"
-
-    def __init__(self, name: str, rules: tuple[VoidRule, ...], text: str) -> None:  # noqa: ARG002  see `Named`
-        """Beside its name: its rules, and what it is in plain words."""
-        self.rules, self.text = rules, text
 
 
 _PROBATION = "wait until the line to the sensors has been good for some seconds"
@@ -284,10 +271,6 @@ class Trouble(Named):
         "the clock of the sensor board goes too fast or too slow",
         "check the time server of the computer, and replace the sensor board if it goes on",
     )
-
-    def __init__(self, name: str, text: str, mend: str) -> None:  # noqa: ARG002  see `Named`
-        """Beside its name: what it is, and what mends it."""
-        self.text, self.mend = text, mend
 
     @property
     def is_warning(self) -> bool:
