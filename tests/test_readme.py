@@ -14,8 +14,8 @@ import pytest
 import hw_sim.cli
 import wheeld.cli.parser
 from hw_sim.faults import KINDS
+from wheeld.cli.provable import certain_laps
 from wheeld.config.reading import parse
-from wheeld.core.tracking.beams import certain_laps
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

@@ -10,8 +10,9 @@ import pytest
 
 from hw_sim.table import laps_safe
 from tests.core.evening import ball_passes
+from wheeld.cli.provable import certain_laps
 from wheeld.core.observations import BallPass
-from wheeld.core.tracking.beams import BallTracker, certain_laps
+from wheeld.core.tracking.beams import BallTracker
 
 WHEELS = Path(__file__).parents[2] / "docs" / "wheels.md"
 EVEN = {count: tuple(360 * n / count for n in range(count)) for count in range(3, 9)}

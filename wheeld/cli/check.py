@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import common_name
-from wheeld.cli.provable import provable
+from wheeld.cli.provable import certain_laps, provable
 from wheeld.config.instance import wheel_of
 from wheeld.config.problems import ConfigError, located
 from wheeld.config.reading import load
@@ -18,7 +18,6 @@ from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue, Language, Part, Tex
 from wheeld.core.heads import HEADS
 from wheeld.core.setting import Part as WheelPart
 from wheeld.core.setting import TableSetting, rows_of
-from wheeld.core.tracking.beams import certain_laps
 from wheeld.exits import Exit
 from wheeld.journal.seal import FileSigner
 from wheeld.journal.setting import JournalSetting

@@ -167,25 +167,6 @@ class Beams:
         return sorted(ahead[k] for k in self.left)[skipped]
 
 
-def certain_laps(beams_deg: tuple[float, ...], laps: float, strays: int) -> float:
-    """How many laps a run must have to prove `laps` of them past these beams, wherever it begins, if no beam misses it.
-
-    The worst run begins just behind a beam, and ends just before the pass that would complete the proof.
-    """
-    beams, most_deg = Beams(beams_deg), 0.0
-    directions: tuple[Direction, Direction] = ("cw", "ccw")
-    for direction in directions:
-        for first in range(len(beams_deg)):
-            order = sorted(range(len(beams_deg)), key=lambda beam: beams.ahead_deg(first, beam, direction) % 360)
-            chain = Chain(direction, [])
-            while len(chain.passes) < 2 or chain.proven_deg(strays) < laps * 360 - 1e-6:
-                lap, place = divmod(len(chain.passes), len(order))
-                turn_deg = lap * 360 + beams.ahead_deg(first, order[place], direction) % 360
-                chain.passes.append(Pass(round(turn_deg * 1_000), order[place], turn_deg))
-            most_deg = max(most_deg, beams.behind_deg(first, direction) + chain.passes[-1].turn_deg)
-    return most_deg / 360
-
-
 def hop_rev_s(before: Pass, last: Pass) -> float:
     """Mean speed between two passes, laps per second."""
     return rev_s(last.turn_deg - before.turn_deg, last.t_us - before.t_us)
