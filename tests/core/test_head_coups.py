@@ -758,5 +758,5 @@ def test_a_head_opens_no_question_about_its_number() -> None:
     """It reports the number, and no sighting before: there is nothing to prove later, and nothing to give up."""
     evening = running(laps=8)
     observer = evening.observer
-    assert (observer.pocket.place(0), observer.pocket.sightings, observer.dues().rest_us) == (None, [], None)
+    assert (observer.pocket.place(0), observer.pocket.sightings) == (None, [])
     assert [question.topic for question in observer.questions(evening.now_us)] == [Topic.UNREPORTED]

@@ -182,8 +182,7 @@ def test_readers_that_are_left_wait_for_the_ball_as_long_as_their_widest_gap_ask
     for evening in (Evening().open(), resumed("reader/2")):
         evening.run()
         evening.wait(2.5)
-        fall_us = evening.observer.dues().fall_us
-        assert fall_us is not None
+        fall_us = evening.observer.pocket.fall_due_us(evening.observer.run.last_us or 0)
         due_us.append(fall_us - evening.now_us)
     assert due_us[1] - due_us[0] == pytest.approx(1.5 * 1e6, rel=0.01)
 

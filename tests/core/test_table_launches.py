@@ -219,11 +219,10 @@ def test_a_new_launch_while_the_first_one_goes_on_the_obstacle_is_a_breakdown() 
     """N8: its first pass came while the table still waited for the fall."""
     evening = Evening().open()
     evening.run(laps=6)
-    due_us = evening.observer.dues().pass_us
+    due_us = evening.observer.deadline_us()
     assert due_us is not None
     evening.until(due_us + 100_000)
-    fall_us = evening.observer.dues().fall_us
-    assert fall_us is not None
+    fall_us = evening.observer.pocket.fall_due_us(evening.observer.run.last_us or 0)
     evening.until(fall_us - 250_000)
     passes = evening.launch(rev_s=0.9, laps=6)
     evening.until(fall_us + 100_000)

@@ -257,7 +257,7 @@ def stopping() -> tuple[Evening, int, Rotor]:
     evening.wait(2)
     evening.turn(0)
     tick = [seen for seen in evening.seen if isinstance(seen, Rotor)][-1]
-    due_us = evening.observer.dues().tick_us
+    due_us = evening.observer.deadline_us()
     assert due_us is not None
     evening.until(due_us - 1)
     assert evening.verdicts() == []

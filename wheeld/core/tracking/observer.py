@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -72,6 +72,10 @@ OF_NO_SENSOR = frozenset({SensorState, Heard, Restarted, Command, ClockReading, 
 """These report nothing of the wheel itself. That time has passed without a pulse does."""
 
 
+Absence: TypeAlias = tuple[Callable[[], int | None], Callable[[int], list[Evidence]]]
+"""When it becomes evidence, None while nothing is awaited; and what it then proves."""
+
+
 class ObserverState(msgspec.Struct):
     """All that the observer remembers, whichever parts it has. `watched_since_us`: the first report of the wheel since
     the latest gap, or when the controller was there again after a restart; None: not yet. `door_open`: whether the
@@ -87,22 +91,6 @@ class ObserverState(msgspec.Struct):
     object_level: ObjectLevel = "clear"
     watched_since_us: int | None = None
     door_open: bool | None = None
-
-
-class Dues(NamedTuple):
-    """When each absence becomes evidence; None of what is not awaited. In the order in which they are expired.
-
-    `launch_us`: beams' proof of a launch that a head reports. `pass_us`: the ball's next pass. `tick_us`: an encoder's
-    next tick. `rest_us`: the proof of the pocket where the ball was seen. `fall_us`: the ball's fall into a pocket.
-    `loose_us`: the same of a ball that runs or falls, whatever became of its run.
-    """
-
-    launch_us: int | None
-    pass_us: int | None
-    tick_us: int | None
-    rest_us: int | None
-    fall_us: int | None
-    loose_us: int | None
 
 
 class Observer:
@@ -140,8 +128,22 @@ class Observer:
         if self._beams is not None:
             self._take[BallPass] = self._pulse
         self.pocket = self._use_readers(setting) if setting.head is None else self._follow_head(setting)
+        self._absences = [*self._awaited()]
         self.rotor_rpm, self.lies_in, self.place = self.rotor.rpm, self.pocket.lies_in, self.pocket.place
         self._use_the_rest()
+
+    def _awaited(self) -> Iterator[Absence]:
+        """What these parts may await, in the order in which it expires."""
+        if (games := self._games) is not None:  # beams' proof of a launch that the head reports
+            yield games.due_us, lambda _: games.begin_coup()
+        if (beams := self._beams) is not None:
+            yield partial(self._pass_due_us, beams), partial(self._miss_pass, beams)
+        if (encoder := self._encoder) is not None:
+            yield partial(self._tick_due_us, encoder), partial(self._stop, encoder)
+        if (readers := self._readers) is not None:
+            yield readers.proof_due_us, readers.miss_proof
+        yield self._fall_due_us, self._miss_fall
+        yield lambda: self.ball.until_us, self._miss_rest
 
     def _use_readers(self, setting: TableSetting) -> PocketFromReaders:
         """The pocket by readers, which need beams and an encoder beside them."""
@@ -284,35 +286,12 @@ class Observer:
 
     def deadline_us(self) -> int | None:
         """When the next absence would be a fact; None while nothing is awaited."""
-        return min((us for us in self.dues() if us is not None), default=None)
+        return min((us for due_us, _ in self._absences if (us := due_us()) is not None), default=None)
 
     def expire(self, now_us: int) -> list[Evidence]:
         """What is evident because nothing came until `now_us`."""
-        evidence: list[Evidence] = []
-        handlers = (
-            self._begin_unseen,
-            self._miss_pass,
-            self._stop,
-            self._miss_proof,
-            self._miss_fall,
-            self._miss_rest,
-        )
-        for due_us, handle in zip(self.dues(), handlers, strict=True):
-            if due_us is not None and due_us <= now_us:
-                evidence += handle(now_us)
-        return evidence
-
-    def dues(self) -> Dues:
-        """What is awaited now. A ball that was met falls no more."""
-        rest_us = None if self._readers is None else self._readers.proof_due_us()
-        return Dues(
-            launch_us=None if self._games is None else self._games.due_us(),
-            pass_us=None if self._beams is None else self._pass_due_us(self._beams),
-            tick_us=None if self._encoder is None else self._tick_due_us(self._encoder),
-            rest_us=rest_us,
-            fall_us=self._fall_due_us() if self.run.phase is Phase.OFF_TRACK and rest_us is None else None,
-            loose_us=self.ball.until_us,
-        )
+        dues = [(due_us(), miss) for due_us, miss in self._absences]
+        return [each for due_us, miss in dues if due_us is not None and due_us <= now_us for each in miss(now_us)]
 
     # --- ball ---------------------------------------------------------------------------------------------------------
 
@@ -343,9 +322,8 @@ class Observer:
             return overdue_us
         return self._readers.gone_from_us(overdue_us)
 
-    def _miss_pass(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the passes
-        beams, last_us = self._beams, self.run.last_us
-        assert beams is not None, "only beams miss a pass"
+    def _miss_pass(self, beams: BallFromBeams, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the passes
+        last_us = self.run.last_us
         evidence = beams.miss(rotor_stands=self.rotor.is_standing)
         if evidence and last_us is not None:
             self.ball.fall(min(self.pocket.fall_due_us(last_us), last_us + FALL_US_MAX))
@@ -353,13 +331,12 @@ class Observer:
             self._readers.restart()
         return evidence
 
-    def _begin_unseen(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the head's report
-        assert self._games is not None, "only a head reports a ball that beams have not seen"
-        return self._games.begin_coup()
-
     def _fall_due_us(self) -> int | None:
-        """When a ball that left the track should have been met in a pocket; a head alone dates no pass."""
+        """When a ball that left the track should have been met in a pocket; a head alone dates no pass. One that was
+        met falls no more."""
         run = self.run
+        if run.phase is not Phase.OFF_TRACK or (self._readers and self._readers.proof_due_us() is not None):
+            return None
         is_over = run.has_reported(Fact.NUMBER_NOT_PROVEN) or (
             run.has_reported(Fact.FALL_OVERDUE) and self.ball.glimpse is None
         )
@@ -380,10 +357,6 @@ class Observer:
     def _miss_fall(self, now_us: int) -> list[Evidence]:
         self.run.report(Fact.FALL_OVERDUE)
         return [self.pocket.fall_overdue(now_us)]
-
-    def _miss_proof(self, now_us: int) -> list[Evidence]:
-        assert self._readers is not None, "only sightings prove a number"
-        return self._readers.miss_proof(now_us)
 
     def _miss_rest(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  nothing is proven by it
         """A ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
@@ -447,9 +420,7 @@ class Observer:
         stopped = run.launched_us is not None and run.has_reported(*ROTOR_FACTS)
         return None if stopped else encoder.stop_due_us(run.launched_us)
 
-    def _stop(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the last tick
-        encoder = self._encoder
-        assert encoder is not None, "only an encoder falls silent"
+    def _stop(self, encoder: RotorFromEncoder, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the last tick
         evidence = self._rotor_stopped(encoder.state.last_tick_us)
         encoder.stand()
         return evidence
