@@ -57,7 +57,7 @@ IDLE_MAX = 20_000
 
 
 class Snapshot(msgspec.Struct):
-    """The whole table between two observations; it stands in the header of each coup's log."""
+    """The whole table between two observations, as it changes; it stands in the header of each coup's log."""
 
     now_us: int
     table_state: TableState
@@ -69,31 +69,22 @@ class Snapshot(msgspec.Struct):
 class CoupRecorder:
     """The observation log that is being written: a header with the state of the table, and all that came since."""
 
-    def __init__(
-        self,
-        setting: TableSetting,
-        boot_id: str,
-        state: TableState,
-        observer: Observer,
-        clock: ClockState,
-        waitlist: Waitlist,
-    ) -> None:
-        self._setting, self._boot_id = setting, boot_id
-        self._state, self._observer, self._clock, self._waitlist = state, observer, clock, waitlist
-        self._started_at = clock.text(0)
+    def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
+        self._setting, self._boot_id, self._snapshot = setting, boot_id, snapshot
+        self._started_at = snapshot.clock.text(0)
         self._header = b""
         self.observations: list[Observation] = []
 
     def header(self, now_us: int) -> Header:
         """The first line of a log that begins now, with the whole state, so that a replay goes on from it."""
-        snapshot = Snapshot(now_us, self._state, self._observer.state, self._clock, self._waitlist)
-        members = msgspec.structs.asdict(self._setting) | {"last_number": self._state.last_number}
+        self._snapshot.now_us = now_us
+        members = msgspec.structs.asdict(self._setting) | {"last_number": self._snapshot.table_state.last_number}
         return Header(
             **members,
             format=1,
             started=self._started_at,
             boot_id=self._boot_id,
-            snapshot=msgspec.to_builtins(snapshot, str_keys=True),
+            snapshot=msgspec.to_builtins(self._snapshot, str_keys=True),
         )
 
     def begin(self, now_us: int) -> None:
@@ -215,7 +206,7 @@ class Table:
         self._memory = b""
         self._pending = pending = PendingStep()
         self._waitlist = snapshot.waitlist
-        self._recorder = CoupRecorder(setting, boot_id, self._state, self._observer, self._clock, self._waitlist)
+        self._recorder = CoupRecorder(setting, boot_id, snapshot)
         self._writer = writer = MessageWriter(setting, boot_id, self._state, self._clock)
         self._adjudicator = Adjudicator(setting, self._state, self._observer, self._clock, writer, pending)
         self._publisher = StatePublisher(setting, self._state, self._observer, writer, pending)
