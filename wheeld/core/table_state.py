@@ -124,10 +124,8 @@ class Coup(msgspec.Struct):
     """What the result of the coup at hand will say of its run. Times: sensing clock; at `noted` a sensing time and what
     it was in UTC, for a restart gives the table another sensing clock.
 
-    `seen`: the pocket where readers saw the fallen ball last, not proven yet. `called`: the number that awaits the
-    chef. `overtaken`: a ball was launched meanwhile, so that what is seen since then is not of this coup.
-    `launch_due_us`: when a launch that is awaited since "rien ne va plus" is reported as missing; None before that
-    word, and when it was reported.
+    `seen`: the pocket where readers saw the fallen ball last, not proven yet. The law's first page has
+    `called`, `overtaken` and `launch_due_us`.
     """
 
     launched_us: int | None = None
@@ -170,16 +168,12 @@ def _later(called: Called | None, later_us: int) -> Called | None:
 class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
-    `resume_to`: where `resume` leads. `since_at`: since when it is in `state`, in UTC. `moved_by`: whose word led to
-    that state, and why; None when no person's did. `history`: where it stood lately. `coup` is the number of the latest
-    coup. A coup is numbered when bets open; a launch without open bets has a number too (see `begin_coup`). Numbers
-    never begin anew. `decided` says that coup `coup` has had its verdict. `last_coup_from`: la dernière is announced,
-    and is the first valid coup from this number on; `closing`: it was played. `tout_va_owed`: the latest void is not
-    over; it outlasts a closed table, for the ball goes back in any case (C11). `object_level`: whether an object is in
-    the cylinder, as far as is decided. `slipped`: the encoder does not stand on the rotor as
-    configured, as far as is known. `left_out`: the sensors that a person has left out. `head_game`: where a head's
-    games stood. `spinning`: the bouler and his time. `told_us`: the latest date of a message, in UTC. `view`: what
-    was last published of the table.
+    What the law reads of it stands on the law's first page (`law/__init__.py`). Of the rest, `since_at`: since when it
+    is in `state`, in UTC. `moved_by`: whose word led to that state, and why; None when no person's did. `coup` is the
+    number of the latest coup. A coup is numbered when bets open; a launch without open bets has a number too (see
+    `begin_coup`). Numbers never begin anew. `slipped`: the encoder does not stand on the rotor as configured, as far as
+    is known. `head_game`: where a head's games stood. `told_us`: the latest date of a message, in UTC. `view`: what was
+    last published of the table.
     """
 
     state: State = State.CLOSED

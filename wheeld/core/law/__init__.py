@@ -27,54 +27,33 @@ meets as it is entered: an object that lies in the cylinder, a sensor that fails
 
 ## What the table remembers beside its state
 
-- `history`
-  - Remembers: the states of the last moves, by the time of their evidence.
-  - Written: with each move, and at a restart.
-  - Read: for a launch that comes late, and for the margin of an early launch.
-- `resume_to`
-  - Remembers: the state before a suspension. If the suspension made a coup void, it is "rien va" instead. If operations
-    were owed, they are still owed (`standing`).
-  - Written: with each move to `suspended`.
-  - Read: by the rows that return.
-- `decided`
-  - Remembers: whether the present coup has had its verdict.
-  - Written: with a verdict, and when a coup is numbered.
-  - Read: when a coup begins. A coup that still awaits its launch is not numbered again.
-- `object_level`
-  - Remembers: whether a foreign object is in the cylinder, as far as is decided: `clear`, `present` or `unknown`.
-  - Written: by `object_in`, `object_out` and `object_unknown`, and by `resume` and `open` where they leave its sensor
-    out.
-  - Read: by the needs of words that open the bets, by the guard of a number, and as a coup begins.
-- `last_coup_from` and `closing`
-  - Remember: that la dernière is announced and from which coup on it counts (`last_coup_from`), and that it was played
-    (`closing`).
-  - Written: by `last_coup` and `last_coup_off`, by a result, and when the table closes.
-  - Read: by the conditions of "tout va", "operations done", `last_coup` and `last_coup_off`.
-- `tout_va_owed`
-  - Remembers: that the latest void is not over. A closed table does not end it: the ball goes back in any case.
-  - Written: with each void, and by "tout va".
-  - Read: by a condition of `open`.
-- `current.called`
-  - Remembers: the number that awaits the chef.
-  - Written: by `number_unconfirmed`, `number_not_proven` and `rotor_stopped_in_fall`. It is forgotten with the coup.
-    It is kept while play is suspended or closed meanwhile. A sighting elsewhere, or a head that contradicts itself,
-    leaves it without a number.
-  - Read: with the result, by the guards of a number that is seen meanwhile, by the needs of `confirm`, and by a
-    condition of `confirm`, `rien_va`, `resume` and `open` while play is stopped.
-- `current.overtaken`
-  - Remembers: that a ball was launched while a number awaits the chef. What is seen since then is not of that number.
-  - Written: by a launch, or a game that nobody received, while a number awaits the chef. Forgotten with the coup.
-  - Read: by the guards of a number, or a ball, that is seen meanwhile.
-- `current.launch_due_us`
-  - Remembers: until when the launch may come that is awaited since "rien ne va plus".
-  - Written: by "rien ne va plus" before the launch. Forgotten with the coup, and when it has passed.
-  - Read: by the deadlines.
-- `left_out`
-  - Remembers: the sensors that a person has left out. The observer hears nothing of them.
-  - Written: by `resume` and `open`.
-  - Read: by the needs of `resume` and `open`, and by the observer.
-- `spinning`
-  - Remembers: who spins, how long he has served, since when his time runs, and that its end was published.
-  - Written: by `bouler`, when the table opens or closes, and when the end of his time is published.
-  - Read: by the deadlines and by the conditions of `bouler`.
+- `history`: the states of the last moves, by the time of their evidence. Written with each move, and at a restart. Read
+  for a launch that comes late, and for the margin of an early launch.
+- `resume_to`: the state before a suspension. If the suspension made a coup void, it is "rien va" instead. If operations
+  were owed, they are still owed (`standing`). Written with each move to `suspended`. Read by the rows that return.
+- `decided`: whether the present coup has had its verdict. Written with a verdict, and when a coup is numbered. Read
+  when a coup begins. A coup that still awaits its launch is not numbered again.
+- `object_level`: whether a foreign object is in the cylinder, as far as is decided: `clear`, `present` or `unknown`.
+  Written by `object_in`, `object_out` and `object_unknown`, and by `resume` and `open` where they leave its sensor out.
+  Read by the needs of words that open the bets, by the guard of a number, and as a coup begins.
+- `last_coup_from` and `closing`: that la dernière is announced and from which coup on it counts (`last_coup_from`), and
+  that it was played (`closing`). Written by `last_coup` and `last_coup_off`, by a result, and when the table closes.
+  Read by the conditions of "tout va", "operations done", `last_coup` and `last_coup_off`.
+- `tout_va_owed`: that the latest void is not over. A closed table does not end it: the ball goes back in any case.
+  Written with each void, and by "tout va". Read by a condition of `open`.
+- `current.called`: the number that awaits the chef. Written by `number_unconfirmed`, `number_not_proven` and
+  `rotor_stopped_in_fall`. It is forgotten with the coup. It is kept while play is suspended or closed meanwhile. A
+  sighting elsewhere, or a head that contradicts itself, leaves it without a number. Read with the result, by the guards
+  of a number that is seen meanwhile, by the needs of `confirm`, and by a condition of `confirm`, `rien_va`, `resume`
+  and `open` while play is stopped.
+- `current.overtaken`: that a ball was launched while a number awaits the chef. What is seen since then is not of that
+  number. Written by a launch, or a game that nobody received, while a number awaits the chef. Forgotten with the coup.
+  Read by the guards of a number, or a ball, that is seen meanwhile.
+- `current.launch_due_us`: until when the launch may come that is awaited since "rien ne va plus". Written by "rien ne
+  va plus" before the launch. Forgotten with the coup, and when it has passed. Read by the deadlines.
+- `left_out`: the sensors that a person has left out. The observer hears nothing of them. Written by `resume` and
+  `open`. Read by the needs of `resume` and `open`, and by the observer.
+- `spinning`: who spins, how long he has served, since when his time runs, and that its end was published. Written by
+  `bouler`, when the table opens or closes, and when the end of his time is published. Read by the deadlines and by the
+  conditions of `bouler`.
 """
