@@ -41,13 +41,14 @@ class Watch:
 
     def see(self, pulses: list[BallPass]) -> Watch:
         for pulse in sorted(pulses, key=lambda pulse: pulse.t_us):
-            shown = self.ball.take(pulse.t_us, pulse.beam)
-            if shown.found_again:
+            earlier_deg, direction = self.ball.state.earlier_most_deg, self.ball.run.direction
+            is_launch = self.ball.take(pulse.t_us, pulse.beam).is_launch
+            if self.ball.state.earlier_most_deg not in (earlier_deg, 0.0):
                 self.again.append(pulse.t_us)
-            if shown.is_launch:
+            if is_launch:
                 self.launched.append(pulse.t_us)
-            if shown.is_direction:
-                self.decided.append((pulse.t_us, str(self.ball.run.direction)))
+            if self.ball.run.direction is not None and (is_launch or self.ball.run.direction != direction):
+                self.decided.append((pulse.t_us, self.ball.run.direction))
         return self
 
     @property
@@ -304,7 +305,7 @@ def test_the_ball_is_missed_only_when_two_passes_are_too_late() -> None:
     gap_us = run[-1].t_us - run[-2].t_us
     assert due_us is not None
     assert due_us - run[-1].t_us > 2 * gap_us
-    watch.ball.leave()
+    watch.ball.note_gone()
     assert watch.ball.overdue_us is None
     assert watch.ball.launched
 
@@ -361,7 +362,7 @@ def test_a_ball_lost_from_sight_and_soon_found_again_ran_all_the_while() -> None
     seen, hidden, later = run[:12], run[12:18], run[18:]
     watch = Watch().see(seen)
     first_laps = watch.laps
-    watch.ball.leave()
+    watch.ball.note_gone()
     watch.see(later)
     assert hidden
     assert watch.launched == watch.launched[:1]
@@ -374,9 +375,9 @@ def test_a_ball_lost_from_sight_and_soon_found_again_ran_all_the_while() -> None
 def test_laps_of_a_ball_that_was_found_again_do_not_stay_for_the_next_run() -> None:
     run = passes(laps=9)
     watch = Watch().see(run[:12])
-    watch.ball.leave()
+    watch.ball.note_gone()
     watch.see(run[18:])
-    watch.ball.leave()
+    watch.ball.note_gone()
     watch.ball.forget()
     after_us = run[-1].t_us + 20_000_000
     watch.see([BallPass(each.t_us + after_us, each.beam) for each in run])
@@ -386,7 +387,7 @@ def test_laps_of_a_ball_that_was_found_again_do_not_stay_for_the_next_run() -> N
 def test_fewer_passes_than_a_launch_do_not_bring_it_back() -> None:
     run = passes(laps=9)
     watch = Watch().see(run[:12])
-    watch.ball.leave()
+    watch.ball.note_gone()
     watch.see(run[18:20])
     assert watch.again == []
     assert watch.ball.run.phase is Phase.OFF_TRACK
@@ -395,7 +396,7 @@ def test_fewer_passes_than_a_launch_do_not_bring_it_back() -> None:
 def test_a_ball_that_runs_again_long_after_was_launched_anew() -> None:
     run = passes(laps=6)
     watch = Watch().see(run)
-    watch.ball.leave()
+    watch.ball.note_gone()
     second = passes(start_us=run[-1].t_us + 8_000_000, laps=4)
     watch.see(second)
     assert watch.launched == [watch.launched[0], second[2].t_us]
@@ -406,7 +407,7 @@ def test_a_ball_that_runs_again_long_after_was_launched_anew() -> None:
 def test_a_ball_that_soon_runs_the_other_way_was_launched_anew() -> None:
     run = passes("cw", laps=6)
     watch = Watch().see(run)
-    watch.ball.leave()
+    watch.ball.note_gone()
     watch.see(passes(other("cw"), start_us=run[-1].t_us + 2_000_000, laps=4))
     assert len(watch.launched) == 2
     assert watch.ways == ["cw", "ccw"]
@@ -419,7 +420,7 @@ def test_a_ball_that_soon_runs_faster_than_it_did_was_launched_anew(faster: floa
     watch = Watch().see(run)
     last_rev_s = watch.speed_rev_s
     assert last_rev_s is not None
-    watch.ball.leave()
+    watch.ball.note_gone()
     second = passes("cw", start_us=run[-1].t_us + 2_500_000, rev_s=faster * last_rev_s * 1.02, laps=4)
     watch.see(second)
     assert len(watch.launched) == (2 if anew else 1)
@@ -601,7 +602,7 @@ def test_a_pulse_long_after_the_last_pass_does_not_take_its_place() -> None:
     for on_track in (True, False):
         watch = Watch().see(run)
         if not on_track:
-            watch.ball.leave()
+            watch.ball.note_gone()
         watch.see([BallPass(run[-1].t_us + 7_000_000, run[-1].beam)])
         assert watch.ball.run.last_us == run[-1].t_us
 

@@ -113,7 +113,7 @@ def at_most(beams_deg: tuple[float, ...], run: list[BallPass]) -> float:
     ball = BallTracker(beams_deg)
     for seen in run:
         if ball.overdue_us is not None and ball.overdue_us < seen.t_us:
-            ball.leave()
+            ball.note_gone()
         ball.take(seen.t_us, seen.beam)
     most = ball.record().laps_at_most
     assert most is not None

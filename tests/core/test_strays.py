@@ -84,7 +84,7 @@ def tracked(beams_deg: tuple[float, ...], pulses: list[BallPass]) -> BallTracker
     ball = BallTracker(beams_deg)
     for pulse in sorted(pulses, key=lambda pulse: pulse.t_us):
         if ball.overdue_us is not None and pulse.t_us > ball.overdue_us:
-            ball.leave()
+            ball.note_gone()
         ball.take(pulse.t_us, pulse.beam)
     return ball
 
@@ -104,7 +104,7 @@ def test_passes_behind_a_stray_at_the_end_of_a_run_are_no_launch_of_the_next_cou
     passes = sorted([*END_OF_RUN, (1, STRAY_MS)], key=lambda each: each[1])
     pulses = [BallPass(5_000_000 + round(ms * 1000), beam) for beam, ms in passes]
     ball = tracked((60.0, 153.0), pulses)
-    ball.leave()
+    ball.note_gone()
     assert ball.run.last_us == 5_000_000 + STRAY_MS * 1000
     ball.forget_run()
     assert ball.few_passes(pulses[-1].t_us + 10_000_000) is None

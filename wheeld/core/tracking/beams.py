@@ -87,15 +87,12 @@ class Chain(msgspec.Struct):
     def _released(self) -> int:
         """Index of the first pass from which it no longer speeds up. No ball speeds up by itself, but the hand that
         launches it may make it faster."""
-        first = 0
-        while first + 2 < len(self.passes) and self._speeds_up(*self.passes[first : first + 3]):
-            first += 1
-        return first
-
-    @staticmethod
-    def _speeds_up(first: Pass, middle: Pass, third: Pass) -> bool:
-        slack = TIGHT_SLACK + TIGHT_JITTER_US * (1 / (middle.t_us - first.t_us) + 1 / (third.t_us - middle.t_us))
-        return hop_rev_s(middle, third) > hop_rev_s(first, middle) * (1 + slack)
+        for at in range(len(self.passes) - 2):
+            first, middle, third = self.passes[at : at + 3]
+            slack = TIGHT_SLACK + TIGHT_JITTER_US * (1 / (middle.t_us - first.t_us) + 1 / (third.t_us - middle.t_us))
+            if hop_rev_s(middle, third) <= hop_rev_s(first, middle) * (1 + slack):
+                return at
+        return max(0, len(self.passes) - 2)
 
     def follows(self, turn_deg: float, t_us: int) -> bool:
         """Whether a ball that slows as balls do can have run `turn_deg` from the last pass until `t_us`."""
@@ -254,14 +251,12 @@ class BeamsState(msgspec.Struct):
 
 
 class Pulse(NamedTuple):
-    """What one pulse showed: whether it is a pass of the running ball, whether the ball was found again by it, whether
-    it is a stray, whether it proves a launch, and whether the ball's direction is known by it, or is another one."""
+    """What one pulse showed: whether it is a pass of the running ball, whether it is a stray, and whether it proves a
+    launch."""
 
     in_run: bool
-    found_again: bool
     is_stray: bool
     is_launch: bool
-    is_direction: bool
 
 
 class BallTracker:
@@ -313,13 +308,20 @@ class BallTracker:
 
     @property
     def leading(self) -> Chain | None:
-        """The running ball's reading; before a launch the one with the best evidence; None without pulses."""
-        return self._best()
+        """The running ball's chain, which stands first once its direction is known; before, the one with the best
+        evidence; None without pulses."""
+        chains = self.state.chains
+        if not chains:
+            return None
+        if self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:
+            return chains[0]
+        able = self._with_a_hop() if self.launched else chains
+        return max(able, key=lambda chain: (chain.score, -chain.first_us))
 
     def record(self) -> RunRecord:
         """The laps that passes prove since the launch, 0 without one, and by how many passes the leading reading leads
         the best one that has the ball turn the other way."""
-        best, laps, most, lead = self._best(), 0.0, 0.0, 0
+        best, laps, most, lead = self.leading, 0.0, 0.0, 0
         if best is not None and self.launched:
             lead = self._lead_passes(best)
             laps = (self.state.earlier_deg + best.proven_deg(self._strays)) / 360
@@ -345,12 +347,11 @@ class BallTracker:
     def take(self, t_us: int, beam: int) -> Pulse:
         """Take one pulse in."""
         strays = self.state.strays
-        in_run = self._pulse(t_us, beam)
-        found_again = not in_run and self._find_again()
+        in_run = self._pulse(t_us, beam) or self._find_again()
         is_launch = self._launch() or self._launch_alone(beam)
-        is_direction = self._decide_direction()
+        self._decide_direction()
         self._follow()
-        return Pulse(in_run or found_again, found_again, self.state.strays > strays, is_launch, is_direction)
+        return Pulse(in_run, self.state.strays > strays, is_launch)
 
     def _pulse(self, t_us: int, beam: int) -> bool:
         """Give the pulse to the readings; True when the running ball's took it (False: double, stray, or no run)."""
@@ -383,7 +384,7 @@ class BallTracker:
             return False
         if self.launched and not self.run.disowned:
             is_sure = len(chain.passes) >= SURE_PASSES or chain.is_tight()
-            if not (is_sure and self._is_over(chain)):
+            if not is_sure or self.run.phase is not Phase.OFF_TRACK or not self._long_gone(chain):
                 return False
         rivals = [other for other in self.state.chains if other.first_us >= chain.first_us]
         self.forget()
@@ -416,19 +417,8 @@ class BallTracker:
         self.run.phase = Phase.ON_TRACK
         return True
 
-    @property
-    def is_half_blind(self) -> bool:
-        """Whether more beams missed the ball than a proven run allows."""
-        chain = self.leading
-        return chain is not None and self._misses_many(chain)
-
     def _misses_many(self, chain: Chain) -> bool:
         return chain.skipped > self._skip_max * (len(chain.passes) - 1)
-
-    @property
-    def beams_left(self) -> list[int]:
-        """The beams that report."""
-        return self._beams.left
 
     def few_passes(self, at_us: int) -> Chain | None:
         """Passes before `at_us` that agree, too few to be a launch by themselves, and recent enough to explain where
@@ -443,7 +433,13 @@ class BallTracker:
         """Whether pulses too few for a launch look like a ball that left the track at once: two beams that stand side
         by side, farther from each other than a hand reaches, met at the speed of a ball about to leave. Two strays
         seldom do."""
-        return not self.launched and any(_is_weak(chain) for chain in self.state.chains)
+        return not self.launched and any(
+            (speed := chain.speed_rev_s()) is not None
+            and not chain.skipped
+            and chain.passes[-1].turn_deg >= HAND_DEG - 1e-9
+            and speed <= WEAK_REV_S_MAX
+            for chain in self.state.chains
+        )
 
     def _find_again(self) -> bool:
         """Go on with the run if the ball thought gone is running: as many passes as a launch, soon, the same way."""
@@ -459,19 +455,17 @@ class BallTracker:
         self.run.phase = Phase.ON_TRACK
         return True
 
-    def _decide_direction(self) -> bool:
-        """Take the ball's direction once its evidence beats every contrary reading; False while undecided or unchanged.
+    def _decide_direction(self) -> None:
+        """Take the ball's direction once its evidence beats every contrary reading.
 
         Three passes must agree closely: one of them may be a stray, and N1 can't be taken back.
         """
         chain = self._running()
         if chain is None or chain.direction == self.run.direction or chain.score < LAUNCH_PASSES:
-            return False
-        if self._lead_passes(chain) < 1 or (len(chain.passes) == LAUNCH_PASSES and not self._three_suffice(chain)):
-            return False
-        self.run.turn(chain.direction)
-        self._lead(chain)
-        return True
+            return
+        if self._lead_passes(chain) >= 1 and (len(chain.passes) > LAUNCH_PASSES or self._three_suffice(chain)):
+            self.run.turn(chain.direction)
+            self._lead(chain)
 
     @staticmethod
     def _three_suffice(chain: Chain) -> bool:
@@ -487,7 +481,7 @@ class BallTracker:
             self.run.phase = self.run.phase if kept else Phase.NONE
             self._follow()
 
-    def leave(self) -> None:
+    def note_gone(self) -> None:
         """Note that the ball is gone from the track. Without a launch: note that no more passes are expected."""
         self.run.phase = Phase.OFF_TRACK if self.launched else Phase.NONE
         self._follow()
@@ -513,7 +507,7 @@ class BallTracker:
 
     def _follow(self) -> None:
         """The readings have changed: note which passes the run has now, and until when the next one is awaited."""
-        best = self._best()
+        best = self.leading
         if best is None:
             self.run.first_us = self.run.last_us = None
         else:
@@ -522,7 +516,7 @@ class BallTracker:
 
     def _running(self) -> Chain | None:
         """The running ball's reading; None without a launch."""
-        return self._best() if self.launched else None
+        return self.leading if self.launched else None
 
     def _lead_passes(self, chain: Chain) -> int:
         """By how many passes this reading leads the best one that has the ball turn the other way."""
@@ -536,9 +530,6 @@ class BallTracker:
         able = [chain for chain in others if len(chain.passes) >= LAUNCH_PASSES]
         return max(able, key=lambda chain: chain.score, default=None)
 
-    def _is_over(self, chain: Chain) -> bool:
-        return self.run.phase is Phase.OFF_TRACK and self._long_gone(chain)
-
     def _long_gone(self, chain: Chain) -> bool:
         """Whether `chain` can't be the run in progress: no ball turns back or gains speed by itself."""
         own = self.state.chains[0]
@@ -546,17 +537,6 @@ class BallTracker:
         before, after = own.speed_rev_s() or 0.0, hop_rev_s(chain.passes[0], chain.passes[1])
         faster = after > before * (1 + AGAIN_SLACK)
         return turned or faster or chain.first_us - own.last_us > AGAIN_US
-
-    def _best(self) -> Chain | None:
-        """The running ball's chain, which stands first once its direction is known; before, the one with the best
-        evidence."""
-        chains = self.state.chains
-        if not chains:
-            return None
-        if self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:
-            return chains[0]
-        able = self._with_a_hop() if self.launched else chains
-        return max(able, key=lambda chain: (chain.score, -chain.first_us))
 
     def _with_a_hop(self) -> list[Chain]:
         """The readings that may be the run's: a single pulse is none, however many passes the run's own missed."""
@@ -643,40 +623,27 @@ class BallTracker:
         return chain.last_us + (max(wait_us, LOST_US) if lost else wait_us)
 
 
-def _is_weak(chain: Chain) -> bool:
-    speed = chain.speed_rev_s()
-    if speed is None or chain.skipped or chain.passes[-1].turn_deg < HAND_DEG - 1e-9:
-        return False
-    return speed <= WEAK_REV_S_MAX
-
-
 SOON_US = 4_000_000
 """When leaving is reported: early enough to be of use, late enough to be right within a second."""
 
 
-class BallFromBeams:
+class BallFromBeams(BallTracker):
     """The ball part of a table with beams: launch, slowing, forecast, and the moment when the ball is gone."""
 
     def __init__(self, setting: TableSetting, state: BeamsState, habit: Habit, sight: Sight) -> None:
+        super().__init__(setting.beams_deg, state, strays=setting.strays)
         self._min_laps, self._slow_rev_s = setting.min_laps, setting.auto_rien_ne_va_plus_rev_s
         self._chef_answers = "R2" in setting.confirmable
         self._habit, self._sight = habit, sight
-        self.tracker = BallTracker(setting.beams_deg, state, strays=setting.strays)
-        self.run = self.tracker.run
 
     @property
     def counters(self) -> dict[str, int]:
         """Pulses that count for nothing, since the start."""
-        state = self.tracker.state
-        return {"stray_pulses": state.strays, "double_pulses": state.doubles}
-
-    def record(self) -> RunRecord:
-        """What the passes prove of the run."""
-        return self.tracker.record()
+        return {"stray_pulses": self.state.strays, "double_pulses": self.state.doubles}
 
     def seen_passes(self) -> Share | None:
         """Of the passes that the beams should have seen; None without a reading."""
-        chain = self.tracker.leading
+        chain = self.leading
         return None if chain is None else Share(len(chain.passes), len(chain.passes) + chain.skipped)
 
     def disown(self) -> None:
@@ -684,13 +651,14 @@ class BallFromBeams:
         if self.run.phase is Phase.ON_TRACK:
             self.run.disowned = True
         else:
-            self.tracker.forget_run()
+            self.forget_run()
 
     def launch(self, watched_since_us: int) -> Evidence:
         """The launch that a pulse has proven, or a ball that may have run before the sensors watched, or that most of
         them do not see (N8)."""
-        first_us = self.run.first_us or 0
-        was_watched = first_us - watched_since_us >= self.tracker.unmet_us_max and not self.tracker.is_half_blind
+        first_us, shown = self.run.first_us or 0, self.leading
+        assert shown is not None, "passes show it"
+        was_watched = first_us - watched_since_us >= self.unmet_us_max and not self._misses_many(shown)
         fact = Fact.LAUNCHED if was_watched else Fact.LAUNCH_UNSEEN
         self.run.report(fact)
         return Evidence(fact, first_us, self.record().figures)
@@ -699,31 +667,31 @@ class BallFromBeams:
         """The launch of a ball that a few passes show, and where it lies from `at_us` on; its run is over. None: the
         passes show it alone."""
         run = self.run
-        chain = self.tracker.few_passes(run.last_us or 0 if at_us is None else at_us)
+        chain = self.few_passes(run.last_us or 0 if at_us is None else at_us)
         assert chain is not None, "passes show it"
         figures = self.record().figures | {"first_pass_us": chain.first_us, "last_pass_us": chain.last_us}
         evidence = Evidence(Fact.WEAK_LAUNCH, chain.first_us, figures, Margin.passes(len(chain.passes)))
-        self.tracker.forget()
+        self.forget()
         return evidence
 
     def leave(self) -> list[Evidence]:
         """The launched ball is gone from the track: with its laps proven, or without (N3). Laps that are only suggested
         wait for the chef, where the setting says so. And the beams that saw nothing of it again."""
-        tracker, run = self.tracker, self.run
-        tracker.leave()
-        chain, record = tracker.leading, tracker.record()
+        run = self.run
+        self.note_gone()
+        chain, record = self.leading, self.record()
         assert chain is not None, "only a launched ball leaves"
         self._habit.add(chain.passes)
         last_us = run.last_us or 0
         blind: list[Evidence] = []
-        if tracker.laps_suggested(chain) >= SILENT_LAPS:
-            blind = self._sight.note_run(tracker.beams_left, {each.beam for each in chain.passes}, last_us)
+        if self.laps_suggested(chain) >= SILENT_LAPS:
+            blind = self._sight.note_run(self._beams.left, {each.beam for each in chain.passes}, last_us)
         if not record.is_short_of(self._min_laps):
             return [Evidence(Fact.LEFT_TRACK, last_us, record.figures), *blind]
         figures = record.figures | {"laps_at_most": round(record.laps_at_most or 0, 2)}
         if self._chef_answers and record.may_have(self._min_laps):
             return [Evidence(Fact.LEFT_TRACK_UNPROVEN, last_us, figures), *blind]
-        sure = Margin.laps_under(tracker.laps_suggested(chain), self._min_laps)
+        sure = Margin.laps_under(self.laps_suggested(chain), self._min_laps)
         return [Evidence(Fact.LEFT_TRACK_SHORT, last_us, figures, sure), *blind]
 
     def miss(self, *, rotor_stands: bool) -> list[Evidence]:
@@ -733,17 +701,17 @@ class BallFromBeams:
             disowned = self.run.disowned
             evidence = self.leave()
             if disowned:
-                self.tracker.forget()
+                self.forget()
             return evidence
-        if self.tracker.is_weak() and not rotor_stands:
+        if self.is_weak() and not rotor_stands:
             return [self.weak_launch()]
-        self.tracker.leave()
+        self.note_gone()
         return []
 
     def outlook(self, t_us: int) -> list[Evidence]:
         """What the run's slowing shows at a pulse, each once: that the ball is slow enough for "rien ne va plus", that
         its run will be too short, and when it leaves the track."""
-        chain = self.tracker.leading
+        chain = self.leading
         if chain is None or self.run.launched_us is None:
             return []
         speed, limit, evidence = chain.speed_rev_s(), self._slow_rev_s, []
@@ -753,7 +721,7 @@ class BallFromBeams:
         return evidence + self._forecasts(chain, speed or 0, t_us) if chain.last_us == t_us else evidence
 
     def _forecasts(self, chain: Chain, speed_rev_s: float, t_us: int) -> list[Evidence]:
-        run, laps = self.run, self.tracker.laps_suggested(chain)
+        run, laps = self.run, self.laps_suggested(chain)
         short = not run.has_reported(Fact.VOID_FORESEEN) and laps < self._min_laps
         slow = not run.has_reported(Fact.LEAVING_FORESEEN) and speed_rev_s < LEFT_REV_S_MAX
         found = forecast(chain.passes, self._habit) if short or slow else None

@@ -220,7 +220,7 @@ class Observer:
     def questions(self, now_us: int) -> Iterator[Question]:
         """What the sensors have begun to show, and not proven yet."""
         if self._beams is not None:
-            yield from (Question(Topic.LAUNCH, *times_us) for times_us in self._beams.tracker.suspected_us())
+            yield from (Question(Topic.LAUNCH, *times_us) for times_us in self._beams.suspected_us())
         else:
             assert self._games is not None, "without beams a head reports the ball"
             yield self._games.question(now_us)
@@ -261,7 +261,7 @@ class Observer:
         beams = self.sight.numbers_left("beam", len(self.setting.beams_deg))
         readers = self.sight.numbers_left("reader", len(self.setting.readers_deg))
         if self._beams is not None and len(beams) >= BEAMS_MIN:
-            self._beams.tracker.use(beams)
+            self._beams.use(beams)
         if self._readers is not None and readers:
             self._readers.use(readers)
 
@@ -298,7 +298,7 @@ class Observer:
     def _pulse(self, seen: BallPass) -> list[Evidence]:
         beams, games, t_us = self._beams, self._games, seen.t_us
         assert beams is not None, "only beams pulse"
-        pulse = beams.tracker.take(t_us, seen.beam)
+        pulse = beams.take(t_us, seen.beam)
         if self.run.phase is Phase.ON_TRACK:
             self.ball.run()
         readers = self._readers
@@ -317,7 +317,7 @@ class Observer:
 
     def _pass_due_us(self, beams: BallFromBeams) -> int | None:
         """When a ball that no beam meets any more is gone."""
-        overdue_us = beams.tracker.overdue_us
+        overdue_us = beams.overdue_us
         if overdue_us is None or self.run.phase is not Phase.SUSPECTED or self._readers is None:
             return overdue_us
         return self._readers.gone_from_us(overdue_us)
@@ -524,8 +524,8 @@ class Observer:
         """Two passes had begun to show a launch as the line was cut: nobody will know whether it was one (N8)."""
         if self._beams is None or self.run.phase is not Phase.SUSPECTED:
             return []
-        shown = self._beams.tracker.leading
+        shown = self._beams.leading
         if shown is None or len(shown.passes) < HIDDEN_PASSES:
             return []
-        self._beams.tracker.forget()
+        self._beams.forget()
         return [Evidence(Fact.LAUNCH_UNSEEN, shown.first_us, {"first_pass_us": shown.first_us})]

@@ -243,7 +243,7 @@ class PocketFromReaders(PocketTracker):
         super().__init__(setting.readers_deg, setting.sightings_to_call, rotor, state, sight)
         self._min_laps, self._chef_answers = setting.min_laps, "R2" in setting.confirmable
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
-        self.ball, self._beams, self._pulses, self._run = ball, beams, beams.tracker, beams.run
+        self.ball, self._beams, self._pulses, self._run = ball, beams, beams, beams.run
 
     @property
     def counters(self) -> dict[str, int]:
