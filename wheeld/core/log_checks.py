@@ -16,13 +16,8 @@ from wheeld.core.observations import (
     ClockReading,
     Command,
     CommandName,
-    HeadBall,
-    HeadGame,
-    HeadJump,
-    HeadNumber,
     HeadReport,
     HeadRotor,
-    HeadWarning,
     Heard,
     Level,
     Observation,
@@ -81,14 +76,16 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
         )
     match seen:
         case Rotor():
-            _check_tick(seen.tick, setting.rotor_ticks)
+            if not 0 <= seen.tick < setting.rotor_ticks:
+                limits: dict[str, Part] = {"name": "tick", "value": seen.tick, "most": setting.rotor_ticks - 1}
+                raise CheckError(Text("{name} {value}: the header has 0…{most}", limits))
         case ClockReading():
             _check_clock(seen.utc_us, seen.error_us, seen.rate_ppb)
         case Sensed() | SensorState() | Level():
             _check_sensor(seen, setting)
         case Command() | Standstill() | Heard():
             _check_span(seen)
-        case HeadGame() | HeadBall() | HeadRotor() | HeadNumber() | HeadWarning() | HeadJump():
+        case _ if isinstance(seen, HeadReport):
             _check_head(seen, setting)
 
 
@@ -112,26 +109,12 @@ def _check_head(seen: HeadReport, setting: TableSetting) -> None:
     """CheckError when no head can have reported that."""
     if setting.head is None:
         raise CheckError(Text("a head's report, and the header names no head"))
-    match seen:
-        case HeadGame():
-            _check_range("spin", seen.spin, SPIN_MAX + 1)
-        case HeadBall(laps=int()):
-            _check_range("laps", seen.laps or 0, HEAD_LAPS_MAX + 1)
-        case HeadRotor(rpm=float()) if not 0 <= (seen.rpm or 0) <= HEAD_RPM_MAX:
-            beyond = {"name": "rpm", "value": str(seen.rpm), "most": f"{HEAD_RPM_MAX:g}"}
-            raise CheckError(Text("{name} {value} is not within 0…{most}", beyond))
-        case HeadNumber():
-            _check_range("spin", seen.spin, SPIN_MAX + 1)
-            _check_range("number", seen.number or 0, setting.profile.pockets.count)
-        case HeadJump():
-            _check_range("from_spin", seen.from_spin, SPIN_MAX + 1)
-            _check_range("to_spin", seen.to_spin, SPIN_MAX + 1)
-
-
-def _check_tick(tick: int, ticks: int) -> None:
-    if not 0 <= tick < ticks:
-        limits: dict[str, Part] = {"name": "tick", "value": tick, "most": ticks - 1}
-        raise CheckError(Text("{name} {value}: the header has 0…{most}", limits))
+    limits = {"spin": SPIN_MAX + 1, "laps": HEAD_LAPS_MAX + 1, "number": setting.profile.pockets.count}
+    for name, most in (limits | dict.fromkeys(("from_spin", "to_spin"), SPIN_MAX + 1)).items():
+        _check_range(name, getattr(seen, name, 0) or 0, most)
+    if isinstance(seen, HeadRotor) and not 0 <= (seen.rpm or 0) <= HEAD_RPM_MAX:
+        beyond = {"name": "rpm", "value": str(seen.rpm), "most": f"{HEAD_RPM_MAX:g}"}
+        raise CheckError(Text("{name} {value} is not within 0…{most}", beyond))
 
 
 def _check_sensor(seen: Sensed | SensorState | Level, setting: TableSetting) -> None:

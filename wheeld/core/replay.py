@@ -20,10 +20,9 @@ from wheeld.core.observations import (
     Observation,
 )
 from wheeld.core.setting import Header, from_header
-from wheeld.core.step import AppliedFact, Step
+from wheeld.core.step import Step
 from wheeld.core.table import NOTHING, Table
 from wheeld.core.text_error import TextError
-from wheeld.core.tracking.evidence import Figures
 
 KNOWN_KEYS = {
     str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}
@@ -48,16 +47,6 @@ class OutputLine(msgspec.Struct, frozen=True):
     t: int
     topic: str
     payload: msgspec.Raw
-
-
-class FactPayload(msgspec.Struct, frozen=True):
-    """One fact as the law took it: its name and text, the state that it led to, and its evidence."""
-
-    fact: str
-    text: str
-    state: str
-    evidence_us: int
-    figures: Figures
 
 
 class _Kind(msgspec.Struct):
@@ -113,7 +102,10 @@ class Replay:
     def _output(self, step: Step) -> Iterator[bytes]:
         if self._facts:
             for applied in step.facts:
-                yield _fact_line(applied)
+                fact, state = applied.fact, applied.state.value
+                shown = {"evidence_us": applied.evidence_us, "figures": applied.figures}
+                payload = msgspec.json.encode({"fact": fact.value, "text": fact.text, "state": state, **shown})
+                yield msgspec.json.encode(OutputLine(applied.t_us, "fact", msgspec.Raw(payload)))
         yield from output_lines(step)
 
     def _read(self, line: bytes) -> Observation | None:
@@ -151,12 +143,6 @@ def output_lines(step: Step) -> Iterator[bytes]:
         if reply.id is None:
             continue
         yield msgspec.json.encode(OutputLine(reply.t_us, "reply", msgspec.Raw(reply.payload)))
-
-
-def _fact_line(applied: AppliedFact) -> bytes:
-    fact, state = applied.fact, applied.state
-    payload = FactPayload(fact.value, fact.text, state.value, applied.evidence_us, applied.figures)
-    return msgspec.json.encode(OutputLine(applied.t_us, "fact", msgspec.Raw(msgspec.json.encode(payload))))
 
 
 def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from wheeld.core.catalogue import Language
 from wheeld.core.facts import Awaited, Case, Cause, Person
 from wheeld.core.instants import ClockState
 from wheeld.core.messages import payloads as messages
@@ -31,31 +30,13 @@ def coup_id(site: str, table: str, coup: int) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{site}/{table}/{coup}"))
 
 
-class _OfTable(TypedDict):
-    test: messages.Mark
-    language: Language
-    site: str
-    table: str
-    house: str
-    game: str
-    boot_id: str
-
-
-class _Common(_OfTable):
-    schema: str
-    coup: int
-    coup_id: str
-    at: str
-    t_us: int
-
-
 class MessageWriter:
     """Writes the messages of one table; all that it must remember is in the table's state and the clock."""
 
     def __init__(self, setting: TableSetting, boot_id: str, state: TableState, clock: ClockState) -> None:
         self._setting, self._state, self._clock = setting, state, clock
         self._gap: messages.Gap | UnsetType = UNSET
-        self._of_table: _OfTable = {
+        self._of_table: dict[str, Any] = {
             "test": setting.test or UNSET,
             "language": setting.table_language,
             "site": setting.site,
@@ -194,7 +175,7 @@ class MessageWriter:
         payload = messages.Notice(**common, notice=kind, text=text, figures=figures, **_said_by(person))
         return Message(now_us, "notice", msgspec.json.encode(payload))
 
-    def _common(self, topic: Topic, now_us: int, times_us: tuple[int, ...] = ()) -> tuple[_Common, list[str]]:
+    def _common(self, topic: Topic, now_us: int, times_us: tuple[int, ...] = ()) -> tuple[dict[str, Any], list[str]]:
         """The members that every message has, and other sensing times as text, converted in the same call.
 
         A topic of the feed takes the next number in it.
@@ -203,7 +184,7 @@ class MessageWriter:
         self._state.told_us, (at, *texts) = self._clock.dated(now_us, *times_us)
         if topic in SEQUENCED:
             self._state.seq += 1
-        common: _Common = {
+        common = {
             **self._of_table,
             "schema": f"{topic}/1",
             "coup": coup,
