@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wheeld.core.catalogue import Text
-from wheeld.core.facts import Cause, Fact, State, Trouble
+from wheeld.core.facts import Fact, State, Trouble
 from wheeld.core.law.needs import EvidenceGuard, Known
-from wheeld.core.law.rows import ELSEWHERE, IDLE, RUNNING, Row, ignore, notice, on, void
+from wheeld.core.law.rows import ELSEWHERE, IDLE, RUNNING, Row, breakdown, ignore, notice, on
 from wheeld.core.names import sensor_text
 from wheeld.core.observations import Standstill
 from wheeld.core.tracking.evidence import Evidence
@@ -50,7 +50,7 @@ def _sensor_fault(evidence: Evidence, known: Known) -> Fact:
 GUARDS: dict[Fact, EvidenceGuard] = {F.SENSOR_FAULT: _sensor_fault}
 
 ROWS = (
-    void(F.SENSOR_FAULT, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "what observes the mechanism failed"),
+    breakdown(F.SENSOR_FAULT, RUNNING, "what observes the mechanism failed"),
     ignore(F.SENSOR_FAULT, S.AWAITING_CHEF, "N8", "the number awaits the chef; play is suspended after his word"),
     on(F.SENSOR_FAULT, IDLE, S.SUSPENDED, "N8", "nothing is decided without the sensors"),
     ignore(F.SENSOR_FAULT, ELSEWHERE, "", "play is suspended already; resume waits for the sensor"),
@@ -72,7 +72,7 @@ ROWS = (
         "whoever answers for the wheel must know; play goes on, and what the sensors prove counts",
     ),
     notice(F.DOOR_CLOSED, ELSEWHERE, "door_closed", "7", "whoever answers for the wheel must know"),
-    void(F.RESTARTED, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "the restart hid a part of the coup"),
+    breakdown(F.RESTARTED, RUNNING, "the restart hid a part of the coup"),
     ignore(F.RESTARTED, S.AWAITING_CHEF, "N8", "the number goes on awaiting the chef"),
     ignore(F.RESTARTED, ELSEWHERE, "", "no coup was running: the table is where it was"),
     notice(

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law.needs import EvidenceGuard, Known
-from wheeld.core.law.rows import AFTER_VOID, ELSEWHERE, ON_TRACK, RUNNING, STAY, Act, Row, ignore, notice, on, void
+from wheeld.core.law.rows import (
+    AFTER_VOID,
+    ELSEWHERE,
+    ON_TRACK,
+    RUNNING,
+    STAY,
+    Act,
+    Row,
+    breakdown,
+    ignore,
+    notice,
+    on,
+    void,
+)
 from wheeld.core.tracking.evidence import Evidence
 
 S, F = State, Fact
@@ -111,7 +124,7 @@ ROWS = (
     ),
     ignore(F.NUMBER_NOT_PROVEN, ELSEWHERE, "", "no coup is running, or its number awaits the chef"),
     ignore(F.ROTOR_STOPPED_IN_FALL, ELSEWHERE, "N5", "armed until the drop only"),
-    void(F.NUMBER_UNPROVEN, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "a coup that was not observed whole is never valid"),
+    breakdown(F.NUMBER_UNPROVEN, RUNNING, "a coup that was not observed whole is never valid"),
     on(
         F.NUMBER_UNCONFIRMED,
         RUNNING,
@@ -157,17 +170,10 @@ ROWS = (
         "no coup was running when this ball was launched",
         Act.ASTRAY,
     ),
-    void(
-        NUMBERS,
-        S.BETS_CLOSED_EARLY,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "bets are closed and the ball fell, yet its launch was not seen",
-        Act.BEGIN,
+    breakdown(
+        NUMBERS, S.BETS_CLOSED_EARLY, "bets are closed and the ball fell, yet its launch was not seen", Act.BEGIN
     ),
-    void(
-        F.ROTOR_STOPPED_RUNNING, RUNNING, S.RIEN_VA, Cause.ROTOR_STOPPED_RUNNING, "the rotor stopped while the ball ran"
-    ),
+    void(F.ROTOR_STOPPED_RUNNING, RUNNING, Cause.ROTOR_STOPPED_RUNNING, "the rotor stopped while the ball ran"),
     ignore(
         (F.ROTOR_STOPPED_RUNNING, F.ROTOR_STOPPED_BEFORE_DROP),
         S.AWAITING_CHEF,
@@ -178,7 +184,6 @@ ROWS = (
     void(
         F.ROTOR_STOPPED_BEFORE_DROP,
         RUNNING,
-        S.RIEN_VA,
         Cause.ROTOR_STOPPED_BEFORE_DROP,
         "the rotor stopped before the ball fell in a number",
     ),
@@ -188,16 +193,9 @@ ROWS = (
         "A7",
         "between coups the bouler stops and reverses the rotor as he likes",
     ),
-    void(
-        F.ROTOR_WRONG_WAY,
-        RUNNING,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "a fair wheel has one direction; the other is a fault",
-        rules="A7",
-    ),
+    breakdown(F.ROTOR_WRONG_WAY, RUNNING, "a fair wheel has one direction; the other is a fault", rules="A7"),
     ignore(F.ROTOR_WRONG_WAY, ELSEWHERE, "", "no ball runs"),
-    void(F.OBJECT_IN, RUNNING, S.RIEN_VA, Cause.FOREIGN_OBJECT, "the object fell in before the number was out"),
+    void(F.OBJECT_IN, RUNNING, Cause.FOREIGN_OBJECT, "the object fell in before the number was out"),
     notice(
         F.OBJECT_IN, ELSEWHERE, "foreign_object", "N6", "it voids nothing now; the next coup waits until it is cleared"
     ),
@@ -221,11 +219,9 @@ ROWS = (
         "a hand moved it, or no beam saw the coup; if nobody watched meanwhile, the chef confirms each number until "
         "the ball is seen where it belongs",
     ),
-    void(
+    breakdown(
         (F.BALL_MOVED, F.BALL_CARRIED),
         (S.BETS_CLOSED_EARLY, *RUNNING),
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
         "bets are closed and the ball lies elsewhere, yet no beam saw it run",
         Act.BEGIN,
     ),

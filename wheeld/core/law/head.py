@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
-from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH, ELSEWHERE, OPEN_IDLE, RUNNING, Act, ignore, notice, on, void
+from wheeld.core.law.rows import (
+    AFTER_VOID,
+    BEFORE_LAUNCH,
+    ELSEWHERE,
+    OPEN_IDLE,
+    RUNNING,
+    Act,
+    breakdown,
+    ignore,
+    notice,
+    on,
+    void,
+)
 
 S, F = State, Fact
 
 ROWS = (
-    void(
-        F.LAUNCH_UNSEEN,
-        BEFORE_LAUNCH,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "a ball runs whose launch was not observed",
-        Act.BEGIN,
-    ),
+    breakdown(F.LAUNCH_UNSEEN, BEFORE_LAUNCH, "a ball runs whose launch was not observed", Act.BEGIN),
     void(
         F.LAUNCH_UNSEEN,
         S.OPERATIONS,
-        S.RIEN_VA_OPERATIONS_OWED,
         Cause.EARLY_LAUNCH,
         "whenever the ball was launched, the operations of the previous coup are not finished",
         Act.BEGIN,
+        to=S.RIEN_VA_OPERATIONS_OWED,
     ),
     ignore(F.LAUNCH_UNSEEN, ELSEWHERE, "", "it is the ball of the coup that is void already"),
-    void(
-        (F.LAUNCH_UNSEEN, F.UNOBSERVED_COUP),
-        RUNNING,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "the coup that runs was not observed whole",
-    ),
-    void(
-        F.UNOBSERVED_COUP,
-        S.BETS_CLOSED_EARLY,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "the wheel has counted a coup that nobody observed",
-        Act.BEGIN,
-    ),
+    breakdown((F.LAUNCH_UNSEEN, F.UNOBSERVED_COUP), RUNNING, "the coup that runs was not observed whole"),
+    breakdown(F.UNOBSERVED_COUP, S.BETS_CLOSED_EARLY, "the wheel has counted a coup that nobody observed", Act.BEGIN),
     notice(
         F.UNOBSERVED_COUP,
         ELSEWHERE,
@@ -48,17 +40,11 @@ ROWS = (
         "what came of it is not known, and no number is guessed",
         Act.OVERTAKE,
     ),
-    void(F.WHEEL_VOID, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "the wheel itself declares its game void"),
+    breakdown(F.WHEEL_VOID, RUNNING, "the wheel itself declares its game void"),
     notice(F.WHEEL_VOID, ELSEWHERE, "wheel_void", "", "no coup is running; a result stands"),
     notice(F.WHEEL_VOID, S.AWAITING_CHEF, "wheel_void", "N8", "the number that awaits the chef goes on awaiting him"),
     ignore(F.WHEEL_VOID, AFTER_VOID, "", "its coup is void already"),
-    void(
-        F.NUMBER_CORRECTED,
-        RUNNING,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "a wheel that contradicts its own number proves none; nobody confirms it",
-    ),
+    breakdown(F.NUMBER_CORRECTED, RUNNING, "a wheel that contradicts its own number proves none; nobody confirms it"),
     notice(
         F.NUMBER_CORRECTED,
         (S.AWAITING_CHEF, S.CLOSED, S.SUSPENDED),
@@ -84,13 +70,7 @@ ROWS = (
         Act.NOTICE,
         kind="wheel_stopped",
     ),
-    void(
-        F.WHEEL_STOPPED,
-        RUNNING,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "the wheel stopped its game while the ball ran, and reports no number",
-    ),
+    breakdown(F.WHEEL_STOPPED, RUNNING, "the wheel stopped its game while the ball ran, and reports no number"),
     ignore(F.WHEEL_STOPPED, S.AWAITING_CHEF, "N8", "the number awaits the chef; play is suspended after his word"),
     ignore(F.WHEEL_STOPPED, ELSEWHERE, "", "no game is on; play begins when the wheel is started"),
 )

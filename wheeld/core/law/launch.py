@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law.needs import NO_MORE_BETS, NOTHING_INSIDE
-from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH, ELSEWHERE, RUNNING, Act, ignore, notice, on, void
+from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH, ELSEWHERE, RUNNING, Act, breakdown, ignore, notice, on, void
 
 S, F = State, Fact
 
@@ -26,27 +26,21 @@ ROWS = (
     void(
         (F.LAUNCHED, F.WEAK_LAUNCH),
         S.OPERATIONS,
-        S.RIEN_VA_OPERATIONS_OWED,
         Cause.EARLY_LAUNCH,
         "the operations of the previous coup are not finished",
         Act.BEGIN,
+        to=S.RIEN_VA_OPERATIONS_OWED,
     ),
-    void(F.LAUNCHED, S.RIEN_VA, S.RIEN_VA, Cause.EARLY_LAUNCH, 'launched before "{tout_va}"', Act.BEGIN),
+    void(F.LAUNCHED, S.RIEN_VA, Cause.EARLY_LAUNCH, 'launched before "{tout_va}"', Act.BEGIN),
     void(
         F.LAUNCHED,
-        S.RIEN_VA_OPERATIONS_OWED,
         S.RIEN_VA_OPERATIONS_OWED,
         Cause.EARLY_LAUNCH,
         'launched before "{tout_va}"; the operations are not finished either',
         Act.BEGIN,
+        to=S.RIEN_VA_OPERATIONS_OWED,
     ),
-    void(
-        F.LAUNCHED,
-        RUNNING,
-        S.SUSPENDED,
-        Cause.BREAKDOWN,
-        "a second launch within a coup means that the first was not observed whole",
-    ),
+    breakdown(F.LAUNCHED, RUNNING, "a second launch within a coup means that the first was not observed whole"),
     notice((F.LAUNCHED, F.LAUNCH_UNSEEN), S.CLOSED, "launch_while_closed", "6", "no game is on", Act.OVERTAKE),
     notice((F.LAUNCHED, F.LAUNCH_UNSEEN), S.SUSPENDED, "launch_while_suspended", "6", "no game is on", Act.OVERTAKE),
     notice(
@@ -80,7 +74,6 @@ ROWS = (
     void(
         F.WEAK_LAUNCH,
         (*BEFORE_LAUNCH, *RUNNING),
-        S.RIEN_VA,
         Cause.TOO_FEW_LAPS,
         "launched, however few its passes; fewer full laps are proven than a valid coup needs",
         Act.BEGIN,

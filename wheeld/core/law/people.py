@@ -17,6 +17,7 @@ from wheeld.core.law.rows import (
     Act,
     Row,
     all_but,
+    breakdown,
     ignore,
     notice,
     on,
@@ -109,23 +110,11 @@ ROWS = (
         "bets are closed already; saying it again changes nothing",
     ),
     refuse(F.RIEN_NE_VA_PLUS, ELSEWHERE, "", "no bets are open"),
-    void(F.RIEN_VA, RUNNING, S.RIEN_VA, Cause.CHEF, "the chef declares the coup void"),
+    void(F.RIEN_VA, RUNNING, Cause.CHEF, "the chef declares the coup void"),
     void(
-        F.RIEN_VA,
-        S.AWAITING_CHEF,
-        S.RIEN_VA,
-        Cause.CHEF,
-        "a number awaited the chef, and he declares the coup void",
-        rules="R3b",
+        F.RIEN_VA, S.AWAITING_CHEF, Cause.CHEF, "a number awaited the chef, and he declares the coup void", rules="R3b"
     ),
-    void(
-        F.RIEN_VA,
-        S.BETS_CLOSED_EARLY,
-        S.RIEN_VA,
-        Cause.CHEF,
-        "the chef declares the coup void before its launch",
-        Act.BEGIN,
-    ),
+    void(F.RIEN_VA, S.BETS_CLOSED_EARLY, Cause.CHEF, "the chef declares the coup void before its launch", Act.BEGIN),
     refuse(F.RIEN_VA, S.OPERATIONS, "N7", "the number is out, a result stands"),
     refuse(F.RIEN_VA, ELSEWHERE, "N7", "no coup is running"),
     refuse(F.RIEN_VA, S.FAITES_VOS_JEUX, "N7", "no ball runs and bets are open: there is no coup to void"),
@@ -200,7 +189,7 @@ ROWS = (
         (F.LAST_COUP, F.LAST_COUP_OFF, F.BOULER), ELSEWHERE, "", "it is so already; saying it again changes nothing"
     ).when(needs.SO_ALREADY),
     notice(F.LAST_COUP_OFF, ELSEWHERE, "last_coup_off", "A5", "taken back; the game goes on", Act.FORGET_LAST),
-    void(F.CLOSE, RUNNING, S.CLOSED, Cause.BREAKDOWN, "play ended while a coup ran", Act.END_PLAY, rules="A6"),
+    void(F.CLOSE, RUNNING, Cause.BREAKDOWN, "play ended while a coup ran", Act.END_PLAY, to=S.CLOSED, rules="A6"),
     on(F.CLOSE, (*OPEN_IDLE, S.SUSPENDED), S.CLOSED, "A6", "the direction may end play at any moment", Act.END_PLAY),
     refuse(F.CLOSE, S.CLOSED, "", "the table is closed"),
     on(
@@ -218,7 +207,7 @@ ROWS = (
         "A6 R3b",
         "the number goes on awaiting the chef: he answers when play is resumed",
     ),
-    void(F.SUSPEND, RUNNING, S.SUSPENDED, Cause.BREAKDOWN, "suspended; what was running is void", rules="A6"),
+    breakdown(F.SUSPEND, RUNNING, "suspended; what was running is void", rules="A6"),
     on(F.SUSPEND, IDLE, S.SUSPENDED, "A6", "the direction may suspend play at any moment"),
     refuse(F.SUSPEND, S.SUSPENDED, "", "play is suspended already"),
     on(

@@ -155,9 +155,16 @@ def on(
     return _clause(facts, states, Row(to, tuple(rules.split()), text, acts=acts, notice=kind))
 
 
-def void(facts: Facts, states: States, to: State, cause: Cause, text: str, *acts: Act, rules: str = "") -> Clause:
+def void(
+    facts: Facts, states: States, cause: Cause, text: str, *acts: Act, to: State = State.RIEN_VA, rules: str = ""
+) -> Clause:
     """The coup is void, by the rule of its cause; `rules` are others that it rests on."""
     return _clause(facts, states, Row(to, (cause.rule, *rules.split()), text, void=cause, acts=acts))
+
+
+def breakdown(facts: Facts, states: States, text: str, *acts: Act, rules: str = "") -> Clause:
+    """The coup was not observed whole (N8): it is void, and play is suspended."""
+    return void(facts, states, Cause.BREAKDOWN, text, *acts, to=State.SUSPENDED, rules=rules)
 
 
 def notice(facts: Facts, states: States, kind: str, rules: str, text: str, *acts: Act) -> Clause:

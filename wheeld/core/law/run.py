@@ -8,7 +8,7 @@ from wheeld.core.law.rows import ELSEWHERE, RUNNING, Act, ignore, notice, on, vo
 S, F = State, Fact
 
 ROWS = (
-    void(F.SAME_DIRECTION, RUNNING, S.RIEN_VA, Cause.SAME_DIRECTION, "the ball must run against the rotor", rules="R1"),
+    void(F.SAME_DIRECTION, RUNNING, Cause.SAME_DIRECTION, "the ball must run against the rotor", rules="R1"),
     ignore(F.SAME_DIRECTION, ELSEWHERE, "", "no coup is running; it would have been void"),
     ignore(F.STRAY_PULSE, ELSEWHERE, "", "a sensor may pulse by itself; no ball made this pulse"),
     ignore(F.OPPOSITE_DIRECTION, ELSEWHERE, "R1", "as it must be"),
@@ -29,7 +29,6 @@ ROWS = (
     void(
         F.LEFT_TRACK_SHORT,
         RUNNING,
-        S.RIEN_VA,
         Cause.TOO_FEW_LAPS,
         "fewer full laps are proven than a valid coup needs",
         rules="R2",
