@@ -21,7 +21,7 @@ ANSWER_S_MAX = 5.0
 """So long sensors may take for their first answer. A board that starts anew when its line is opened needs two seconds
 for that, a head speaks twice a second; whoever waits longer for one that is not there learns nothing more."""
 
-LOOK_S = 0.05
+LOOK_S = 0.01
 """Between two looks whether they have answered: much less than a person notices at a start."""
 
 

@@ -33,8 +33,8 @@ class BoardFeed:
         self._link = link
         try:
             while True:
+                await self._do_due()  # what an answer makes due need not wait for the next tick
                 await self._received(await link.read())
-                await link.write(self._board.data_to_send())
         finally:
             self._link = None
 
@@ -42,10 +42,13 @@ class BoardFeed:
         """Keep time for the board until cancelled."""
         while True:
             await self._clock.sleep(TICK_S)
-            await self._put(self._board.tick(self._clock.monotonic_ns()))
-            if self._link is not None and (data := self._board.data_to_send()):
-                with contextlib.suppress(LinkClosedError):  # `serve` gets the same error when it reads
-                    await self._link.write(data)
+            await self._do_due()
+
+    async def _do_due(self) -> None:
+        await self._put(self._board.tick(self._clock.monotonic_ns()))
+        if self._link is not None and (data := self._board.data_to_send()):
+            with contextlib.suppress(LinkClosedError):  # `serve` gets the same error when it reads
+                await self._link.write(data)
 
     async def _received(self, data: bytes) -> None:
         utc = utc_now(self._clock)
