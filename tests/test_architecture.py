@@ -37,7 +37,7 @@ ONE_WHEEL = re.compile(
     r"(?<![\w.])(3[78]|(?<=max: )36|(?<=% )36|ROTOR_ORDER|POCKETS|POCKET_DEG|SINGLE_ZERO|DOUBLE_ZERO)(?!\w)"
 )
 """How many pockets some wheel has, and names of its own: they stand in the data of the layouts."""
-SHARED = ("wheeld.core", "wheeld.ports", "wheeld.errors", "firmware_protocol")
+SHARED = ("wheeld.core", "wheeld.ports", "wheeld.errors", "wheeld.VERSION", "firmware_protocol")
 """What an edge may import of ours, besides itself."""
 COPIED_ALONE = ("wheeld/feed", "wheeld/mqtt", "wheeld/auditor.py")
 """Other systems copy these out of the tree, so they import nothing of ours but themselves, and the feed

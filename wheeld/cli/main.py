@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from wheeld import VERSION
 from wheeld.cli.failure import catalogue_of, fail, file_trouble
 from wheeld.cli.parser import parser
 from wheeld.core.catalogue import Text
@@ -57,7 +58,5 @@ def _version(options: argparse.Namespace) -> Exit:
         from wheeld.cli.version import version  # noqa: PLC0415  what it imports takes long
 
         return version(options)
-    from importlib.metadata import version as version_of  # noqa: PLC0415  a fifth of the start of every command
-
-    sys.stdout.write(f"wheeld {version_of('wheeld')}\n")
+    sys.stdout.write(f"wheeld {VERSION}\n")
     return Exit.OK

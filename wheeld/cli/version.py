@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from importlib.metadata import version as version_of
 from pathlib import Path
 
+from wheeld import VERSION
 from wheeld.exits import Exit
 from wheeld.journal.seal import public_key
 from wheeld.service.program import (
@@ -30,7 +30,7 @@ def version(options: argparse.Namespace) -> Exit:
 def verify(root: Path, release_key: Path) -> Exit:
     """Compare the program below `root` with the manifest of its release, and that with the release's key."""
     files = file_digests(root)
-    sys.stdout.write(f"wheeld {version_of('wheeld')}, program {program_digest(files)}\n")
+    sys.stdout.write(f"wheeld {VERSION}, program {program_digest(files)}\n")
     try:
         found = read_manifest(root)
     except ManifestError as wrong:

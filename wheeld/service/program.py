@@ -11,13 +11,13 @@ import hashlib
 import importlib.util
 import marshal
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 import structlog
 
+from wheeld import VERSION
 from wheeld.errors import WheeldError
 
 PACKAGES = ("wheeld", "firmware_protocol")
@@ -108,7 +108,7 @@ class Program:
     """What the daemon knows of its own files; `digest` is None until they have been read, once."""
 
     def __init__(self) -> None:
-        self.version = version("wheeld")
+        self.version = VERSION
         self.digest: str | None = None
         self.as_released: bool | None = None
         """Whether the release's manifest has the same digest; None where there is no manifest."""

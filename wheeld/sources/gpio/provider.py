@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import struct
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -79,6 +78,8 @@ def this_machine() -> Machine:
 def installed() -> set[Provider]:
     """Which of the two packages are installed, in the first directory of Python's path that has one: the module is
     taken from there. What Debian has beside the one in our own package is not used."""
+    from importlib import metadata  # noqa: PLC0415  a wheel without pins needs none of its 2 MB
+
     for directory in sys.path:
         names = {each.metadata["Name"] for each in metadata.distributions(path=[directory])}
         if there := {provider for provider in get_args(Provider) if PACKAGES[provider] in names}:
