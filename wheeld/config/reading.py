@@ -6,7 +6,6 @@ unknown key is a problem too, because a mistyped setting that is silently ignore
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterator
 from functools import partial
@@ -165,6 +164,8 @@ class _Reader:
 
 def _meant(section: str, name: str, known: list[str]) -> list[str]:
     """What may be meant by an unknown name: the nearest known one; else that key in the sections that have it."""
+    import difflib  # noqa: PLC0415  a configuration that is right needs none
+
     if nearest := difflib.get_close_matches(name, known, n=1):
         return [f"{section}.{nearest[0]}" if section else nearest[0]]
     return [f"{home}.{name}" for home, keys in SECTIONS.items() if name in keys]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import sqlite3
 from enum import IntEnum
 from pathlib import Path
@@ -210,6 +210,7 @@ def explain(error: sqlite3.Error, path: Path) -> JournalError:
 def is_full(path: Path) -> bool:
     """Whether no space is left where the journal is: SQLite does not see why it cannot make the files beside it."""
     try:
-        return shutil.disk_usage(path.parent).free < SPACE_MIN_BYTES
+        disk = os.statvfs(path.parent)
     except OSError:
         return False
+    return disk.f_bavail * disk.f_frsize < SPACE_MIN_BYTES

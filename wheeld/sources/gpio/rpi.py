@@ -8,7 +8,6 @@ it is the host's monotonic clock when the callback runs; the callback gets no le
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,6 +51,8 @@ def _imported(name: str) -> Any:
 @contextmanager
 def _scratch_directory() -> Iterator[None]:
     """lgpio makes a named pipe in the working directory when it is imported; a service may write nowhere else."""
+    import tempfile  # noqa: PLC0415  it loads what reads archives, and most wheels have no pins
+
     before = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="wheeld-") as scratch:
         os.environ.pop("LG_WD", None)
