@@ -7,6 +7,7 @@ and writes the figures as JSON to OUT, for comparison. It fails on no figure: a 
 from __future__ import annotations
 
 import asyncio
+import compileall
 import os
 import platform
 import sys
@@ -17,6 +18,8 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+import firmware_protocol
+import wheeld
 from tests.bench.alone import Grown, command_s, evening, grown, lines_of, replayed, waits_s
 from tests.bench.live import Run, libraries, played, run
 
@@ -40,6 +43,8 @@ class Figure(msgspec.Struct, frozen=True):
 
 def main(form: str, out: Path, coups: int) -> None:
     is_short, figures = form == "short", list[Figure]()
+    for package in (wheeld, firmware_protocol):
+        compileall.compile_dir(package.__path__[0], quiet=1)  # as an installer does, whatever the environment says
     sys.stdout.write(f"{'figure':<56}{'value':>12} {'unit':<5}{'floor':>11}{'ratio':>11}  aim\n")
     with TemporaryDirectory() as name:
         for figure in _figures(Path(name), coups, is_short=is_short):
