@@ -61,9 +61,6 @@ class SimBoard:
         self._faulty: set[str] = set()
         self._stands = dict.fromkeys(m.STANDS, False)
         self._held_until_us: dict[m.Button, int] = {}
-        self.hosts = 0
-        """How many have greeted it: one that starts again, or opens the line again, is another."""
-        self._host_token: int | None = None
         self._boot(boot_id)
         self._booted_us -= up_us
         self._beat_us = up_us
@@ -193,8 +190,6 @@ class SimBoard:
         match message:
             case m.Hello():
                 self._hello = message
-                self.hosts += message.token != self._host_token
-                self._host_token = message.token
                 self._greeted = self._version(message) != 0
                 self._sent_seq = max(self.acked_seq, self.oldest_seq)
             case m.Ack(boot_id=self.boot_id, next_seq=next_seq) if next_seq <= self.next_seq:

@@ -14,6 +14,7 @@ from hw_sim.board import BoardSetup
 from hw_sim.evening import HOUSES
 from hw_sim.events import Direction
 from hw_sim.exits import BadDataError
+from hw_sim.panel import Broker
 from hw_sim.wheel import POCKETS, Layout, printed
 from hw_sim.words import Language
 
@@ -62,6 +63,8 @@ _Angle: TypeAlias = Annotated[float, Meta(ge=0, lt=360)]
 
 
 class _Table(msgspec.Struct):
+    site: str
+    id: str
     house: str
     game: str
 
@@ -73,11 +76,20 @@ class _Wheel(msgspec.Struct):
     rotor_direction: Direction | None = None
 
 
+class _Mqtt(msgspec.Struct):
+    host: str
+    port: int = 1883
+    ca_file: str | None = None
+    cert_file: str | None = None
+    password_file: str | None = None
+
+
 class _Configuration(msgspec.Struct):
     """What matters here of a `wheeld` configuration; the daemon judges all of it."""
 
     table: _Table
     wheel: _Wheel
+    mqtt: _Mqtt | None = None
 
 
 def layout_of(path: Path) -> Layout:
@@ -85,12 +97,7 @@ def layout_of(path: Path) -> Layout:
 
     Raises BadDataError.
     """
-    try:
-        told = msgspec.toml.decode(path.read_bytes(), type=_Configuration)
-    except OSError as error:
-        raise BadDataError(f"cannot read {path}: {error.strerror}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
-        raise BadDataError(f"{path}: no configuration of a wheel that can be simulated: {wrong}") from wrong
+    told = _read(path)
     table, wheel = told.table, told.wheel
     if (house := (table.house, table.game)) not in HOUSES:
         known = ", ".join("/".join(each) for each in HOUSES)
@@ -109,6 +116,36 @@ def layout_of(path: Path) -> Layout:
         pockets=HOUSES[house][0],
         laps_needed=HOUSES[house][1],
     )
+
+
+def broker_of(path: Path, credentials: Path) -> Broker | None:
+    """The broker of the configuration at `path`, with the chef's certificate and key in the directory `credentials`;
+    None if that broker asks for a login and they are not there, or hold something else. Raises BadDataError."""
+    told = _read(path)
+    if told.mqtt is None:
+        raise BadDataError(f"{path}: no [mqtt], which names the broker")
+    table, mqtt = told.table, told.mqtt
+    files = [credentials / name for name in ("chef-certificate", "chef-key")]
+    certificate, key = files if all(map(_is_pem, files)) else (None, None)
+    if certificate is None and (mqtt.cert_file or mqtt.password_file):
+        return None
+    root = f"wheel/v1/{table.site}/{table.id}/"
+    ca_file = None if mqtt.ca_file is None else path.parent / mqtt.ca_file
+    return Broker(root, table.id, mqtt.host, mqtt.port, ca_file, certificate, key)
+
+
+def _is_pem(file: Path) -> bool:
+    """A unit of systemd has to give a credential some content, also where there is none."""
+    return file.is_file() and file.read_bytes().startswith(b"-----BEGIN")
+
+
+def _read(path: Path) -> _Configuration:
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=_Configuration)
+    except OSError as error:
+        raise BadDataError(f"cannot read {path}: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+        raise BadDataError(f"{path}: no configuration of a wheel that can be simulated: {wrong}") from wrong
 
 
 def _as_printed(number: int) -> int | str:

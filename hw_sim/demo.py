@@ -30,6 +30,7 @@ from hw_sim.events import SimEvent, TableCommand
 from hw_sim.exits import writing
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.logins import command_leaf
+from hw_sim.panel import payload_of
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
@@ -289,16 +290,7 @@ class Demo:
         while True:
             command = await self._panel.get()
             leaf = command_leaf(command.by, command.name, TABLE)
-            await client.publish(ROOT + leaf, json.dumps(self._payload(command)), qos=1)
-
-    def _payload(self, command: TableCommand) -> dict[str, object]:
-        """As a panel sends it. Who answers for a coup means the one that he sees at his panel: the journal has coups of
-        earlier demos, which the simulator does not count."""
-        common = {"id": f"panel-{secrets.token_hex(4)}", "by": command.by, "reason": command.reason or "as usual"}
-        table = self.subscriber.table
-        coup = None if command.coup is None or table is None else table["coup"]
-        own = {"who": command.who, "coup": coup, "number": command.number}
-        return common | {name: value for name, value in own.items() if value is not None}
+            await client.publish(ROOT + leaf, payload_of(command, self.subscriber.table), qos=1)
 
     def _show_scenario(self, scenario: Scenario) -> None:
         assert self._view is not None

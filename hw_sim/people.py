@@ -1,7 +1,9 @@
-"""The people at the demo's table. They play scenarios, but before each one they look at the published state.
+"""The people at a simulated table who look at it. They play scenarios, and before each one they do what the published
+table waits for.
 
-A script alone would go on at a table that is suspended, for example after a restart during a coup. So before each
-scenario the chef does what the published state requires: resume, ball back in its pocket, "tout va", open.
+A script alone would go on at a table that is suspended, for example after a restart during a coup, and would never
+know that a number awaits the chef, or that nobody knows where the pockets stand. A table names the steps that lead to
+the next coup (`waiting_codes`), whatever has happened to it, so people need no rules of their own.
 """
 
 from __future__ import annotations
@@ -11,47 +13,78 @@ from collections.abc import Callable, Iterable, Iterator
 from hw_sim.events import SimEvent
 from hw_sim.live_table import LiveTable
 from hw_sim.scenarios import Scenario
-from hw_sim.subscriber import Subscriber
-from hw_sim.table import Outcome, SimTable
+from hw_sim.subscriber import Payload, Subscriber
+from hw_sim.table import ROTOR_RPM, Outcome, SimTable
 
-STEPS_MAX = 20
-"""From any state three or four steps lead to "faites vos jeux". After so many, the table does not obey."""
+STEPS_MAX = 30
+"""From any state a few steps lead to "faites vos jeux". After so many, the table does not obey."""
+PATIENCE = 8
+"""So often they look for a number that does not come; then nobody can say where the ball is."""
 PLACE = "rotor/place"
 """The encoder does not show where the pockets stand, until a person names the one where the ball lies."""
-BUTTONS = {"closed": "open", "operations": "operations_done", "rien_va": "tout_va"}
-"""What is pressed in states in which the table waits for that alone."""
-READY = ("faites_vos_jeux", "rien_ne_va_plus")
-"""In the second state the launch may still follow: "rien ne va plus" is sometimes said early."""
+WAITS = ("repair", "start_wheel", "ball_at_rest", "object_level")
+"""What ends by itself, or by a technician: nothing behind it can be done. Only the place of the pockets is repaired by
+a word."""
+DONE = (
+    "repair",
+    "clear_object",
+    "put_back",
+    "turn_rotor",
+    "confirm",
+    "number",
+    "fall_or_stop",
+    "tout_va",
+    "operations_done",
+    "open",
+    "resume",
+)
+"""What people do something about."""
+ROTOR_KEPT_REV_S = 0.8 * ROTOR_RPM[0] / 60
+"""Readers see a ball soon while the rotor is not slower."""
+CLEAR_S = 1.0
+"""A hand takes an object out of the cylinder."""
 
 
 class TableStuckError(Exception):
     """The table does not get to "faites vos jeux", whatever the chef does."""
 
 
+def give_up(stuck: TableStuckError) -> None:
+    """Raises it."""
+    raise stuck
+
+
 class People:
     """Chef, bouler and the hand that carries the ball. `look_s`: simulated seconds until an event is published.
 
-    `on_scenario` is called with each scenario at its start. `differences` lists where verdicts and truth differ.
+    `on_scenario` is called with each scenario at its start, `on_stuck` when the table does not obey: if it returns,
+    they try again. `differences` lists where verdicts and truth differ.
     """
 
     def __init__(
-        self, live: LiveTable, subscriber: Subscriber, *, look_s: float, on_scenario: Callable[[Scenario], None]
+        self,
+        live: LiveTable,
+        subscriber: Subscriber,
+        *,
+        look_s: float,
+        on_scenario: Callable[[Scenario], None],
+        on_stuck: Callable[[TableStuckError], None] = give_up,
     ) -> None:
         self._live = live
-        self._subscriber, self._words = subscriber, subscriber.words
+        self._subscriber, self._say = subscriber, subscriber.words.say
         self._look_s = look_s
-        self._on_scenario = on_scenario
+        self._on_scenario, self._on_stuck = on_scenario, on_stuck
         self._known = (0, 0)
         self.scenario = ""
         self.differences: list[str] = []
 
     def events(self, scenarios: Iterable[Scenario]) -> Iterator[SimEvent]:
-        """The events of these scenarios, from before the table's first message. Raises TableStuckError."""
+        """The events of these scenarios, from before the table's first message."""
         for scenario in scenarios:
             yield from self.make_ready()
+            self._on_scenario(scenario)
             self._known = (len(self._subscriber.verdicts), len(self._live.table.truth))
             self.scenario = scenario.name
-            self._on_scenario(scenario)
             yield from self._live.play(scenario)
 
     def compare(self, *, whole: bool) -> None:
@@ -65,43 +98,93 @@ class People:
             self.differences.append(f"{self.scenario}: played {played}; published {arrived}")
 
     def make_ready(self) -> Iterator[SimEvent]:
-        """The chef looks at the table, does what its state requires, and looks again after each step, until a coup can
-        begin. Raises TableStuckError."""
+        """They look at the table, do what it waits for, and look again after each step, until a coup can begin."""
         yield from self._live.wait(self._look_s)
         self.compare(whole=True)
         self.scenario = ""
-        for _ in range(STEPS_MAX):
-            step = self._next_step()
-            if step is None:
-                return
-            yield from step
+        did: list[str] = []
+        while (code := self._awaited()) != "launch":
+            did.append(code)
+            yield from self._do(code, did.count(code))
             yield from self._live.wait(self._look_s)
-        state = self._subscriber.table["state"] if self._subscriber.table else "nothing at all"
-        raise TableStuckError(f"the table's state is {state}, whatever the chef does")
+            if len(did) == STEPS_MAX:
+                self._on_stuck(TableStuckError(f"{told_of(self._subscriber.table)}, whatever the chef does"))
+                did.clear()
 
-    def _next_step(self) -> list[SimEvent] | None:
-        """What the published state requires; None when the next scenario can start."""
-        table, live = self._subscriber.table, self._live
+    def _awaited(self) -> str:
+        """The first that the table waits for of what people do something about; "" while there is nothing to do."""
+        table, live = self._subscriber.table, self._live.table
         if table is None:
-            return live.wait(self._look_s)
-        if not live.table.ball_is_in(table["last_number"]):
-            live.table.last_number = table["last_number"]
-            return live.play(SimTable.put_ball_back)
-        word = {"suspended": "resume", "closed": "open"}.get(table["state"])
-        if word is not None and table["failing"] == [PLACE]:
-            placed = live.play(SimTable.put_ball_back)
-            number, reason = live.table.lies_in, self._words.say("the ball lies there")
-            return [*placed, *live.command(word, by="direction", reason=reason, number=number)]
-        match table["state"]:
-            case state if state in BUTTONS:
-                return live.command(BUTTONS[state])
-            case "suspended":
-                return live.command("resume", by="direction", reason=self._words.say("the wheel is in order"))
-            case state if state in READY:
-                live.table.last_number = table["last_number"]  # somebody else may have played meanwhile
-                return None
-            case _:
-                return live.command("rien_va", by="chef", reason=self._words.say("nobody can say where the ball is"))
+            return ""
+        for code in table["waiting_codes"]:
+            if code == "launch":
+                live.last_number = table["last_number"]  # somebody else may have played meanwhile
+                return "launch" if self._is_back else "put_back"
+            if code in WAITS and not (code == "repair" and table["failing"] == [PLACE]):
+                return ""
+            if code in DONE:
+                return str(code)
+        return ""
+
+    def _do(self, code: str, times: int) -> list[SimEvent]:
+        """What the table waits for, for the `times`th time."""
+        live, say, does = self._live, self._say, list[SimEvent]()
+        match code:
+            case "put_back" if times > 1 and self._is_back:
+                # It lies there, and readers show it elsewhere.
+                does += live.command("suspend", by="direction", reason=say("the ball lies there"))
+                does += [*live.wait(self._look_s), *self._name_pocket("resume")]
+            case "put_back":
+                does += live.play(self._put_back)
+            case "turn_rotor":
+                does += live.play(SimTable.spin_rotor)
+            case "clear_object":
+                does += live.play(_clear)
+            case "repair":
+                does += [*live.play(self._put_back), *self._name_pocket(self._opening)]
+            case "resume":
+                does += live.command(code, by="direction", reason=say("the wheel is in order"))
+            case "open" | "tout_va" | "operations_done":
+                does += live.command(code)
+            case "confirm" | "number" | "fall_or_stop" if code == "confirm" or times > PATIENCE:
+                does += live.command("rien_va", by="chef", reason=say("nobody can say where the ball is"))
+        return does
+
+    def _name_pocket(self, word: str) -> list[SimEvent]:
+        number, reason = self._live.table.lies_in, self._say("the ball lies there")
+        return self._live.command(word, by="direction", reason=reason, number=number)
+
+    @property
+    def _opening(self) -> str:
+        """The word that begins play again."""
+        shown = self._subscriber.table
+        return "open" if shown is not None and shown["state"] == "closed" else "resume"
+
+    @property
+    def _is_back(self) -> bool:
+        shown = self._subscriber.table
+        return shown is not None and self._live.table.ball_is_in(shown["last_number"])
+
+    def _put_back(self, table: SimTable) -> None:
+        """The ball is laid where the table says that it belongs, and the readers see it there."""
+        shown = self._subscriber.table
+        table.last_number = None if shown is None else shown["last_number"]
+        if abs(table.world.rotor.speed_at(table.now_s)) < ROTOR_KEPT_REV_S:
+            table.spin_rotor()
+        table.put_ball_back()
+
+
+def _clear(table: SimTable) -> None:
+    table.now_s += CLEAR_S
+    table.foreign_object(present=False)
+
+
+def told_of(table: Payload | None) -> str:
+    """What the table's last message says of where it stands."""
+    if table is None:
+        return "the table has said nothing at all"
+    waits, failing = (", ".join(table[name]) or "nothing" for name in ("waiting_codes", "failing"))
+    return f"the table's state is {table['state']}, it waits for {waits}, and {failing} fails"
 
 
 def outcome_name(outcome: Outcome) -> str:

@@ -7,19 +7,22 @@ import asyncio
 import random
 import signal
 import sys
+from asyncio import FIRST_COMPLETED
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim.board import SimBoard
-from hw_sim.configuration import board_setup, layout_of, sections
+from hw_sim.configuration import board_setup, broker_of, layout_of, sections
 from hw_sim.evening import draw_layout, named, repeatable
-from hw_sim.events import End, SimEvent
+from hw_sim.events import End, SimEvent, TableCommand
 from hw_sim.exits import FileError, UsageError
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
-from hw_sim.memory import Memory, begin_again
+from hw_sim.panel import Panel, no_button_says
+from hw_sim.people import People
 from hw_sim.pty_link import Player, Pty
-from hw_sim.scenarios import SCENARIOS, Scenario
+from hw_sim.scenarios import Scenario
+from hw_sim.subscriber import Subscriber
 from hw_sim.table import Outcome, SimTable
 from hw_sim.wheel import Layout
 from hw_sim.words import ENGLISH, Words
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 Print = Callable[[str], None]
+
+LOOK_S = 0.4
+"""Real seconds until a daemon has published everything about the last event."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -50,10 +56,11 @@ def add(subparsers: Subparsers) -> None:
         help="play the wheel of this wheeld configuration, its [table] and [wheel] (default: one that is drawn)",
     )
     parser.add_argument(
-        "--state",
+        "--panel",
         type=Path,
-        metavar="FILE",
-        help="keep the last number there, so that a table goes on when the simulator starts again",
+        metavar="DIR",
+        help="let the people look at the table, at the broker of --layout, and do what it waits for, whatever has "
+        "happened to it; in DIR are chef-certificate and chef-key, if the broker asks for them",
     )
     add_pace(parser, speed=1.0)
     parser.add_argument(
@@ -82,11 +89,10 @@ def run(args: argparse.Namespace) -> int:
     scenarios = None if args.scenario is None else named(args.scenario)
     rng = repeatable(f"run {args.seed}")
     layout = _layout(args.layout, rng, scenarios or [])
-    memory = Memory(args.state)
+    panel = _panel(args.layout, args.panel)
     last_number = None if scenarios and scenarios[0].first_only else rng.choice(sorted(layout.pockets))
-    if memory.numbers:
-        last_number = memory.numbers[-1]
-    live = LiveTable(layout, rng, last_number)
+    # People who look put the ball where it belongs.
+    live = LiveTable(layout, rng, last_number if panel is None else None)
     live.table.pause_factor = QUICK_PAUSE_FACTOR if args.quick else 1.0
     print_now("# the configuration of this wheel, beside [journal] and [mqtt]:")
     name = f"sim-{args.seed}"
@@ -94,14 +100,29 @@ def run(args: argparse.Namespace) -> int:
     # A board that starts again must not look like the one before.
     board = SimBoard(board_setup(layout), boot_id=random.SystemRandom().getrandbits(32))
     plays = draw_scenarios(layout, rng) if scenarios is None else scenarios
-    events = live_events(live, plays, lambda: board.hosts if board.greeted else 0, print_now, memory)
+    subscriber = None if panel is None else panel.subscriber
+    events = live_events(live, plays, lambda: board.greeted, print_now, subscriber, look_s=LOOK_S * args.speed)
     try:
-        asyncio.run(_play(board, args.pty, args.speed, events))
+        asyncio.run(_play(board, args.pty, args.speed, events, panel))
     except BrokenPipeError:
         raise  # standard output, not the port
     except OSError as error:
         raise FileError(f"cannot make {args.pty}: {error.strerror}") from error
     return 0
+
+
+def _panel(file: Path | None, credentials: Path | None) -> Panel | None:
+    """The chef's panel at the broker of that configuration; None without one, or without his login there. Raises
+    UsageError, BadDataError."""
+    if credentials is None:
+        return None
+    if file is None:
+        raise UsageError("--panel needs --layout, whose configuration names the table and its broker")
+    broker = broker_of(file, credentials)
+    if broker is None:
+        print_now(f"# {credentials} has no login of the chef: nobody sees what the table waits for after a restart")
+        return None
+    return Panel(broker, Subscriber(), tell=print_now)
 
 
 def _layout(file: Path | None, rng: random.Random, scenarios: Sequence[Scenario]) -> Layout:
@@ -121,14 +142,23 @@ def print_now(line: str) -> None:
     sys.stdout.flush()
 
 
-async def _play(board: SimBoard, path: Path, speed: float, events: Iterable[SimEvent]) -> None:
+async def _play(board: SimBoard, path: Path, speed: float, events: Iterable[SimEvent], panel: Panel | None) -> None:
     """Play to the end, or until SIGINT or SIGTERM, which are no errors."""
+
+    def deliver(event: SimEvent) -> None:
+        if panel is not None and isinstance(event, TableCommand) and no_button_says(event):
+            panel.say(event)
+        else:
+            board.feed(event)
+
     with Pty(path) as pty:
-        playing = asyncio.create_task(Player(board, pty, speed=speed).play(events))
+        playing = asyncio.create_task(Player(board, pty, speed=speed, deliver=deliver).play(events))
+        looking = None if panel is None else asyncio.create_task(panel.run())
         cancel_at_signals(playing)
-        await asyncio.wait({playing})
-        if not playing.cancelled():
-            playing.result()
+        await asyncio.wait({task for task in (playing, looking) if task is not None}, return_when=FIRST_COMPLETED)
+        for task in (looking, playing):
+            if task is not None and task.done() and not task.cancelled():
+                task.result()
 
 
 def cancel_at_signals(task: asyncio.Task[None]) -> None:
@@ -138,40 +168,54 @@ def cancel_at_signals(task: asyncio.Task[None]) -> None:
 
 
 def live_events(
-    live: LiveTable, scenarios: Iterable[Scenario], hosts: Callable[[], int], print_line: Print, memory: Memory
+    live: LiveTable,
+    scenarios: Iterable[Scenario],
+    is_heard: Callable[[], bool],
+    print_line: Print,
+    subscriber: Subscriber | None = None,
+    *,
+    look_s: float = 0.0,
 ) -> Iterator[SimEvent]:
     """The events of the scenarios, from the time at which a host is there. Prints each scenario and each truth.
 
-    `hosts`: how many have greeted the board. At another one the table may stand anywhere, and so it may at the first
-    if there is a `memory`.
+    People look at what `subscriber` has of the table; without him they press what a scenario has them press, and what
+    the table waits for after a restart is not done. `look_s`: as in `People`.
     """
     print_line("# waiting for a host that opens the port")
-    while not (greeted := hosts()):
+    while not is_heard():
         # Without a host the events are dropped: a board that fills its ring would start with overwritten events.
         yield from (event for event in live.wait(0.5) if isinstance(event, End))
-    is_unknown = bool(memory.numbers)
-    if not is_unknown:
+
+    def begin(scenario: Scenario) -> None:
+        # What is over is forgotten: this may run for months.
+        live.table.truth.clear()
+        print_line(f"{live.table.now_s:9.1f} s  plays {scenario.name}: {scenario.about}")
+
+    told = _told(live, scenarios, print_line)
+    if subscriber is None:
         yield from live.command("open")
-    for scenario in scenarios:
-        if is_unknown or hosts() != greeted:
-            greeted, is_unknown = hosts(), False
-            print_line(f"{live.table.now_s:9.1f} s  begins again")
-            yield from begin_again(live, memory.numbers)
-            # Its number is everybody's last one.
-            yield from _played(live, SCENARIOS["valid"], print_line, memory)
-        yield from _played(live, scenario, print_line, memory)
+        for scenario in told:
+            begin(scenario)
+            yield from live.play(scenario)
+    else:
+        people = People(
+            live,
+            subscriber,
+            look_s=look_s,
+            on_scenario=begin,
+            on_stuck=lambda stuck: print_line(f"# {stuck}; they try again"),  # a daemon that is away comes back
+        )
+        yield from people.events(told)
     yield from live.play(_wait_at_the_end)
     print_line(f"{live.table.now_s:9.1f} s  the end")
 
 
-def _played(live: LiveTable, scenario: Scenario, print_line: Print, memory: Memory) -> Iterator[SimEvent]:
-    print_line(f"{live.table.now_s:9.1f} s  plays {scenario.name}: {scenario.about}")
-    known, before = len(live.table.truth), live.table.last_number
-    events = live.play(scenario)
-    memory.keep(before, live.table.truth[known:])
-    yield from events
-    for outcome in live.table.truth[known:]:
-        print_line(f"{live.table.now_s:9.1f} s  truth {outcome_text(outcome)}")
+def _told(live: LiveTable, scenarios: Iterable[Scenario], print_line: Print) -> Iterator[Scenario]:
+    """The scenarios. Who asks for the next one has played the one before, and its truth is printed."""
+    for scenario in scenarios:
+        yield scenario
+        for outcome in live.table.truth:
+            print_line(f"{live.table.now_s:9.1f} s  truth {outcome_text(outcome)}")
 
 
 def outcome_text(outcome: Outcome, words: Words = ENGLISH) -> str:

@@ -47,7 +47,7 @@ class Subscriber:
     """The last notice, or the last reply to a command."""
     words: Words = ENGLISH
     """The language of the lines."""
-    _boot_id: str = ""
+    _boot_ids: list[str] = field(default_factory=list)
 
     def take(self, leaf: str, data: bytes) -> str | None:
         """Take a message. Returns a line of text about it, None when it has nothing new."""
@@ -72,12 +72,14 @@ class Subscriber:
 
     def _is_next(self, payload: Payload) -> bool:
         """Whether the message is new: delivery is at least once. Also counts the messages missing before it."""
-        seq, last = payload["seq"], self.seqs[-1] if self.seqs else 0
-        if seq <= last:
+        seq, boot_id, last = payload["seq"], payload["boot_id"], self.seqs[-1] if self.seqs else 0
+        # A run of the daemon with a restored journal, or a new one, goes on with earlier numbers.
+        if seq <= last and boot_id in self._boot_ids:
             return False
         # Messages of an earlier run of the daemon are no gap: they were sent before this subscription.
-        self.gaps += bool(last) and payload["boot_id"] == self._boot_id and seq != last + 1
-        self._boot_id = payload["boot_id"]
+        self.gaps += bool(last) and boot_id == self._boot_ids[-1] and seq != last + 1
+        if boot_id not in self._boot_ids:
+            self._boot_ids.append(boot_id)
         self.seqs.append(seq)
         return True
 

@@ -19,7 +19,7 @@ from hw_sim.demo import LAYOUT
 from hw_sim.evening import repeatable
 from hw_sim.events import End, SimEvent
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable
-from hw_sim.people import READY, outcome_name
+from hw_sim.people import outcome_name
 from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber
 from hw_sim.table import SimTable
@@ -262,7 +262,7 @@ class House:
                 return "tout_va", live.command("tout_va")
             case "suspended":
                 return "resume", live.command("resume")
-            case state if state in READY:
+            case "faites_vos_jeux" | "rien_ne_va_plus":  # in the second the launch may still follow
                 return None
         self.own_voids += 1
         return "rien_va", live.command("rien_va")

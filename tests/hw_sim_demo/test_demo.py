@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import aiomqtt
-import msgspec
 import pytest
 
 from hw_sim import demo
@@ -26,8 +25,7 @@ from hw_sim.events import RotorEdge, TableCommand
 from hw_sim.people import TableStuckError
 from hw_sim.view import Lines
 from hw_sim.words import Words
-from tests.hw_sim_demo.test_subscriber import TABLE, message, result, void
-from wheeld.broker.payloads import ConfirmPayload
+from tests.hw_sim_demo.test_subscriber import result, void
 from wheeld.config.reading import parse
 
 
@@ -71,20 +69,6 @@ def test_who_gives_a_reason_uses_a_panel_and_the_rest_a_button(tmp_path: Path) -
     one._deliver(TableCommand(40, "bouler", "chef", who="bouler-2"))
     assert one._board.next_seq == 2
     assert one._panel.qsize() == 2
-
-
-def test_a_panel_sends_what_the_daemon_takes_and_means_the_coup_that_it_shows(tmp_path: Path) -> None:
-    one = made(tmp_path)
-    one.subscriber.take("table", message(1, **TABLE))
-    confirmation = TableCommand(10, "confirm", "chef", "all saw it", coup=1, number=17)
-    sent = msgspec.json.decode(msgspec.json.encode(one._payload(confirmation)), type=ConfirmPayload)
-    assert (sent.by, sent.reason, sent.coup, sent.number) == ("chef", "all saw it", 3, 17)
-    bouler = one._payload(TableCommand(20, "bouler", "chef", who="bouler-2"))
-    assert {name: bouler[name] for name in bouler if name != "id"} == {
-        "by": "chef",
-        "reason": "as usual",
-        "who": "bouler-2",
-    }
 
 
 def test_luck_differs_unless_it_is_named(tmp_path: Path) -> None:

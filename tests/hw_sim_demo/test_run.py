@@ -8,46 +8,52 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hw_sim import run
 from hw_sim.board import SimBoard
 from hw_sim.cli import main
-from hw_sim.configuration import sections
+from hw_sim.configuration import broker_of, sections
 from hw_sim.demo import LAYOUT
 from hw_sim.evening import named, repeatable
 from hw_sim.events import End, SimEvent, TableCommand
 from hw_sim.live_table import LiveTable
-from hw_sim.memory import Memory
 from hw_sim.pty_link import Pty
 from hw_sim.run import live_events
 from hw_sim.scenarios import SCENARIOS
+from hw_sim.subscriber import Subscriber
 from wheeld.config.reading import parse
+
+
+def shown(state: str, awaited: list[str], *, failing: Sequence[str] = ()) -> dict[str, Any]:
+    """What matters of a table's message."""
+    return {"state": state, "waiting_codes": awaited, "failing": list(failing), "last_number": 26}
 
 
 class Hurried:
     """A player for whom time does not pass; a host greets the board after a while."""
 
-    def __init__(self, board: SimBoard, pty: Pty, *, speed: float) -> None:
+    def __init__(self, board: SimBoard, pty: Pty, *, speed: float, deliver: Callable[[SimEvent], None]) -> None:
         self.board = board
         self.seen: list[SimEvent] = []
 
     async def play(self, events: Iterable[SimEvent]) -> None:
         for event in events:
             self.seen.append(event)
-            self.board._greeted, self.board.hosts = len(self.seen) > 3, 1
+            self.board._greeted = len(self.seen) > 3
 
 
 def test_nothing_happens_before_a_host_listens_then_scenarios_and_truths_are_printed() -> None:
     lines: list[str] = []
-    looks = chain([0, 0], repeat(1))
+    looks = chain([False, False], repeat(True))
     live = LiveTable(LAYOUT, repeatable("told"), 17)
-    events = list(live_events(live, named(["valid", "chef_void"]), lambda: next(looks), lines.append, Memory(None)))
+    events = list(live_events(live, named(["valid", "chef_void"]), lambda: next(looks), lines.append))
     assert [type(event) for event in events[:2]] == [End, End]
     assert [e.name for e in events if isinstance(e, TableCommand)][:2] == ["open", "rien_ne_va_plus"]
     assert lines[0].startswith("# waiting")
@@ -100,7 +106,7 @@ def test_without_scenarios_it_plays_until_a_signal(
     class Endless(Hurried):
         async def play(self, events: Iterable[SimEvent]) -> None:
             for event in events:
-                self.board._greeted, self.board.hosts = True, 1
+                self.board._greeted = True
                 if event.t_us > 300e6:
                     os.kill(os.getpid(), number)
                     await asyncio.get_running_loop().create_future()
@@ -165,46 +171,63 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path, command: list[
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
-def commands(events: Iterable[SimEvent]) -> list[str]:
-    return [event.name for event in events if isinstance(event, TableCommand)]
-
-
-AGAIN = ["rien_va", "operations_done", "last_coup_off", "open"]
-EACH = ["resume", "tout_va"]
-READY = ["resume", "operations_done", "open"]
-
-
-def test_when_a_host_greets_again_the_people_do_whatever_the_table_may_await(tmp_path: Path) -> None:
+def test_people_who_look_play_on_from_wherever_the_table_stands() -> None:
     lines: list[str] = []
-    hosts = chain([1, 1], repeat(2))
-    memory = Memory(tmp_path / "numbers")
-    live = LiveTable(LAYOUT, repeatable("again"), 17)
-    events = list(live_events(live, named(["valid", "valid"]), lambda: next(hosts), lines.append, memory))
-    results = [int(line.split()[4].rstrip(",")) for line in lines if "truth" in line]
-    assert len(results) == 3, "one more, whose number is the last one for everybody"
-    assert commands(events)[:1] == ["open"]
-    assert commands(events)[3:14] == [*AGAIN, *EACH, *EACH, *READY]
-    assert Memory(tmp_path / "numbers").numbers == [17, *results]
+    live = LiveTable(LAYOUT, repeatable("looks"), None)
+    subscriber = Subscriber(table=shown("suspended", ["resume"]))
+    for event in live_events(live, named(["valid"]), lambda: True, lines.append, subscriber, look_s=2.0):
+        if isinstance(event, TableCommand) and event.name == "resume":
+            assert len(lines) == 1, "no scenario begins before"
+            subscriber.table = shown("faites_vos_jeux", ["launch"])
+    assert live.table.truth[0]["kind"] == "result"
+    assert ["plays valid" in lines[1], "truth result" in lines[2]] == [True, True]
+    assert live.table.world.stays[0].number == 26
 
 
-def test_the_newest_numbers_are_kept_each_once(tmp_path: Path) -> None:
-    memory = Memory(tmp_path / "numbers")
-    for number in (1, 2, 3, 2, 4, 5, 6, 7):
-        memory.keep(None, [{"kind": "result", "number": number}, {"kind": "void", "cause": "chef"}])
-    assert Memory(tmp_path / "numbers").numbers == [3, 2, 4, 5, 6, 7]
+def test_people_never_give_a_table_up_and_say_where_it_stands() -> None:
+    lines: list[str] = []
+    live = LiveTable(LAYOUT, repeatable("never"), None)
+    subscriber = Subscriber(table=shown("suspended", ["repair", "resume"], failing=["beam/2"]))
+    for _ in live_events(live, named(["valid"]), lambda: True, lines.append, subscriber, look_s=2.0):
+        if len(lines) == 3:
+            subscriber.table = shown("faites_vos_jeux", ["launch"])
+    stands = "# the table's state is suspended, it waits for repair, resume, and beam/2 fails, whatever the chef does"
+    assert lines[1:3] == [f"{stands}; they try again"] * 2
+    assert lines[-1].endswith("the end")
 
 
-def test_a_simulator_that_starts_again_knows_where_the_ball_may_belong(tmp_path: Path) -> None:
-    (tmp_path / "numbers").write_text("[17]")
-    memory = Memory(tmp_path / "numbers")
-    live = LiveTable(LAYOUT, repeatable("again"), 17)
-    events = live_events(live, named(["valid"]), lambda: 1, lambda _: None, memory)
-    said = [(event.name, live.table.lies_in) for event in events if isinstance(event, TableCommand)]
-    assert [name for name, _ in said[:9]] == [*AGAIN, *EACH, *READY]
-    assert [lies_in for name, lies_in in said if name == "tout_va"] == [17]
+def test_what_is_over_is_forgotten() -> None:
+    live = LiveTable(LAYOUT, repeatable("long"), 17)
+    list(live_events(live, named(["valid"] * 3), lambda: True, lambda _: None))
+    assert len(live.table.truth) == 1
 
 
-def test_a_memory_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "numbers").write_text("seventeen")
-    assert main(["run", "--pty", str(tmp_path / "wheel"), "--state", str(tmp_path / "numbers")]) == 65
-    assert "no numbers of a simulated table" in capsys.readouterr().err
+def test_a_panel_needs_a_configuration_with_a_broker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["run", "--pty", str(tmp_path / "wheel"), "--panel", str(tmp_path)]
+    assert main(command) == 2
+    assert "--panel needs --layout" in capsys.readouterr().err
+    file = tmp_path / "w.toml"
+    file.write_text(sections(LAYOUT, site="campione", table="c3", last_number=None, port=Path("/dev/x"), speed=1))
+    assert main([*command, "--layout", str(file)]) == 65
+    assert "no [mqtt], which names the broker" in capsys.readouterr().err
+
+
+def test_without_the_login_that_a_broker_asks_for_nobody_looks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "Player", Hurried)
+    file = tmp_path / "w.toml"
+    wheel = sections(LAYOUT, site="campione", table="c3", last_number=None, port=Path("/dev/x"), speed=1)
+    file.write_text(f'{wheel}[mqtt]\nhost = "localhost"\nport = 8883\nca_file = "ca.crt"\ncert_file = "w.crt"\n')
+    for name in ("chef-certificate", "chef-key"):
+        (tmp_path / name).write_text("none")
+    command = ["run", "--pty", str(tmp_path / "wheel"), "--layout", str(file), "--panel", str(tmp_path)]
+    assert main([*command, "--scenario", "valid"]) == 0
+    assert "has no login of the chef: nobody sees what the table waits for" in capsys.readouterr().out
+    assert broker_of(file, tmp_path) is None
+    for name in ("chef-certificate", "chef-key"):
+        (tmp_path / name).write_text("-----BEGIN")
+    found = broker_of(file, tmp_path)
+    assert found is not None
+    assert (found.root, found.table, found.ca_file) == ("wheel/v1/campione/c3/", "c3", tmp_path / "ca.crt")
+    assert (found.cert_file, found.key_file) == (tmp_path / "chef-certificate", tmp_path / "chef-key")

@@ -54,6 +54,15 @@ def test_repetitions_are_ignored_and_gaps_are_counted_within_a_run_of_the_daemon
     assert subscriber.table["seq"] == 12
 
 
+def test_a_restored_journal_goes_on_with_earlier_numbers_and_what_is_sent_again_stays_old() -> None:
+    subscriber = Subscriber()
+    subscriber.take("table", message(12, **TABLE))
+    assert subscriber.take("table", message(9, boot_id="b", **TABLE)) is not None
+    assert subscriber.take("table", message(8, **TABLE)) is None
+    assert subscriber.take("table", message(9, boot_id="b", **TABLE)) is None
+    assert subscriber.gaps == 0
+
+
 def test_numbers_get_a_line_when_they_change_and_remarks_are_kept() -> None:
     subscriber = Subscriber()
     board = {"coup": 1, "numbers": []}

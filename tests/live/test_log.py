@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 
 from tests.cli.live import running
-from tests.live.bench import write_config
+from tests.live.bench import table, write_config
 from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 
@@ -48,3 +48,16 @@ async def test_every_line_is_json_when_a_broker_resets_the_connection(tmp_path: 
         said = await daemon.until("broker.unreachable")
         assert "reset" in said["why"], said
         assert await daemon.end() == Exit.OK
+
+
+async def test_a_button_that_is_refused_is_a_line_for_who_stands_at_the_cabinet(tmp_path: Path) -> None:
+    """No more than one a second: a person presses again and again."""
+    with Mosquitto(tmp_path) as broker:
+        async with table(tmp_path, broker.port, seed=4) as (wheel, _, daemon):
+            for _ in range(5):
+                await wheel.press("tout_va")
+            refused = await daemon.until("button.refused")
+            assert (refused["level"], refused["name"], refused["why"]) == ("warning", "tout_va", "nothing was void")
+            await wheel.press("suspend")
+            assert await daemon.end() == Exit.OK
+    assert len([line for line in daemon.logs if line["event"] == "button.refused"]) < 5

@@ -9,6 +9,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -83,8 +84,8 @@ def is_compiled(machine: Machine) -> bool:
     return compiled == sources > 0
 
 
-def configure(machine: Machine, name: str) -> None:
-    machine.write(f"/etc/wheeld/{name}.toml", configuration(name))
+def configure(machine: Machine, name: str, mqtt: str = "") -> None:
+    machine.write(f"/etc/wheeld/{name}.toml", configuration(name) + mqtt)
     machine.shell(f"chgrp wheeld /etc/wheeld/{name}.toml && chmod 640 /etc/wheeld/{name}.toml")
 
 
@@ -94,6 +95,19 @@ def test_the_program_runs_and_is_compiled(machine: Machine, version: str) -> Non
     assert machine.run("dpkg", "--verify", "wheeld", "wheeld-sim").stdout == ""
     assert is_compiled(machine)
     assert machine.run("hw-sim", "--help").stdout.startswith("usage: hw-sim")
+
+
+def test_a_simulated_board_plays_where_no_login_was_made_for_its_people(machine: Machine) -> None:
+    """At a broker that asks for one and is not the house's own."""
+    configure(machine, "blind", 'cert_file = "/etc/wheeld/blind.crt"\n')
+    machine.run("systemctl", "start", "wheeld-sim@blind")
+    log = partial(machine.ask, "journalctl", "--unit=wheeld-sim@blind", "--output=cat")
+    machine.until(
+        lambda: "has no login of the chef" in log() and "# waiting for a host" in log(), "it waits for a host"
+    )
+    assert machine.ask("systemctl", "is-active", "wheeld-sim@blind") == "active"
+    machine.run("systemctl", "stop", "wheeld-sim@blind")
+    machine.shell("rm /etc/wheeld/blind.toml")
 
 
 def test_a_module_of_the_same_name_elsewhere_is_not_taken(machine: Machine) -> None:

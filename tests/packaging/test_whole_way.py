@@ -95,17 +95,35 @@ def verdicts(machine: Machine, name: str) -> int:
 def decided(machine: Machine, name: str) -> list[str]:
     """Of each coup what the sensors and people decided: a number or a cause. A breakdown is none of these. Asked of the
     file itself: to show a thousand coups again and again would take the computer's time from the wheel."""
-    ask = ("runuser", "-u", "wheeld", "--", "python3", "-c", _QUERY, f"/var/lib/wheeld/{name}.sqlite")
-    return machine.run(*ask).stdout.split()
+    return _asked(machine, name, _DECIDED).split()
 
 
-_QUERY = """
+def _asked(machine: Machine, name: str, query: str) -> str:
+    """What the query prints, asked as the wheel's user."""
+    ask = ("runuser", "-u", "wheeld", "--", "python3", "-c", _SAID + query, f"/var/lib/wheeld/{name}.sqlite")
+    return machine.run(*ask).stdout
+
+
+_SAID = """
 import json, sqlite3, sys
 journal = sqlite3.connect(sys.argv[1], timeout=20)
-rows = journal.execute("SELECT payload FROM messages WHERE topic IN ('result', 'void')")
-said = [json.loads(payload) for (payload,) in rows]
-print(*(verdict for verdict in (each.get("cause", each.get("number")) for each in said) if verdict != "breakdown"))
+def said(*topics, last=-1):
+    rows = "SELECT id, payload FROM messages WHERE topic IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?"
+    return [json.loads(payload) for _, payload in journal.execute(rows, (json.dumps(topics), last))][::-1]
 """
+_DECIDED = """
+verdicts = (each.get("cause", each.get("number")) for each in said("result", "void"))
+print(*(verdict for verdict in verdicts if verdict != "breakdown"))
+"""
+_WHY = """
+for table in said("table", last=1):
+    shown = ("seq", "at", "coup", "state", "last_number", "failing", "waiting_codes", "waiting_for", "by", "reason")
+    print({name: table[name] for name in shown})
+for one in said("notice", "reply", last=40):
+    if not one.get("done", one.get("notice") != "refused"):
+        print("refused:", one.get("at"), one.get("text") or f"{one['name']} by {one['by']}: {one['why']}")
+"""
+"""Where the table stands by its last message, and which words it has refused lately."""
 
 
 def is_active(machine: Machine, name: str) -> bool:
@@ -125,7 +143,8 @@ def assert_coups_go_on(machine: Machine, name: str) -> None:
     except AssertionError as stopped:
         units = [word for unit in ("wheeld", "wheeld-sim") for word in ("--unit", f"{unit}@{name}")]
         log = machine.ask("journalctl", *units, "--lines", "40", "--output", "cat")
-        raise AssertionError(f"{name}: {stopped}: {decided(machine, name)[before:]}\n{log}") from stopped
+        told = f"{name}: {stopped}: {decided(machine, name)[before:]}\n{_asked(machine, name, _WHY)}\n{log}"
+        raise AssertionError(told) from stopped
 
 
 def assert_good(machine: Machine, name: str) -> None:
@@ -155,6 +174,8 @@ def test_the_wheel_runs_and_a_subscriber_sees_its_coups(machine: Machine) -> Non
     assert state(machine, FIRST) == "active"
     machine.run("systemd-run", "--quiet", "--unit=watch", "sh", "-c", f"exec {WATCH}")
     machine.until(lambda: any(map(str.isdecimal, decided(machine, FIRST))), "a number comes out", COUPS_S)
+    people = machine.ask("journalctl", f"--unit=wheeld-sim@{FIRST}", "--output=cat")
+    assert "# the people see the table" in people, people
 
     def watched() -> str:
         return machine.ask("journalctl", "--unit=watch", "--output=cat")

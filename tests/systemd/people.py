@@ -6,11 +6,8 @@ Run in the machine: people.py PTY. While there is no broker they go on with the 
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import sys
-import uuid
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,7 +19,8 @@ from hw_sim.evening import draw_layout, repeatable
 from hw_sim.events import SimEvent, TableCommand
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.logins import command_leaf
-from hw_sim.people import People, TableStuckError
+from hw_sim.panel import payload_of
+from hw_sim.people import People
 from hw_sim.pty_link import Player, Pty
 from hw_sim.subscriber import SEQUENCED, Subscriber
 
@@ -48,7 +46,13 @@ class Evening:
         live_table = LiveTable(LAYOUT, self._rng, None)
         live_table.table.pause_factor = QUICK_PAUSE_FACTOR
         self._subscriber = Subscriber()
-        self._people = People(live_table, self._subscriber, look_s=LOOK_S * SPEED, on_scenario=lambda _: None)
+        self._people = People(
+            live_table,
+            self._subscriber,
+            look_s=LOOK_S * SPEED,
+            on_scenario=lambda _: None,
+            on_stuck=lambda _: None,  # a daemon that hangs does not act: they try again
+        )
         self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
 
@@ -58,13 +62,7 @@ class Evening:
             player = Player(self._board, pty, speed=SPEED, deliver=self._happen)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._listen())
-                group.create_task(player.play(self._events()))
-
-    def _events(self) -> Iterator[SimEvent]:
-        plays = draw_scenarios(LAYOUT, self._rng)
-        while True:
-            with suppress(TableStuckError):  # a daemon that hangs does not act: they try again
-                yield from self._people.events(plays)
+                group.create_task(player.play(self._people.events(draw_scenarios(LAYOUT, self._rng))))
 
     def _happen(self, event: SimEvent) -> None:
         """Buttons have neither a name nor a reason."""
@@ -89,11 +87,8 @@ class Evening:
     async def _use_panel(self, client: aiomqtt.Client) -> None:
         while True:
             person = await self._panel.get()
-            asked: dict[str, object] = {"id": uuid.uuid4().hex, "by": person.by, "reason": person.reason or "as usual"}
-            named = {"who": person.who, "number": person.number}
-            asked |= {name: value for name, value in named.items() if value is not None}
             leaf = command_leaf(person.by, person.name, TABLE)
-            await client.publish(f"{ROOT}/{leaf}", json.dumps(asked), qos=1)
+            await client.publish(f"{ROOT}/{leaf}", payload_of(person, self._subscriber.table), qos=1)
 
 
 if __name__ == "__main__":

@@ -196,6 +196,9 @@ class Daemon:
     async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
         """What followed, to the journal first; then whoever looks on may see the evidence."""
         await self._journal.append(step, at_utc_us, position)
+        for reply in step.replies:
+            if reply.id is None and not reply.done:  # a button has no answer: who stands at the cabinet reads it here
+                self._mqtt.sparing_log.warning("button.refused", name=reply.name, why=reply.why)
         if self._monitor is not None and step.coup_logs:
             self._monitor.note_logs(step.coup_logs)
 
