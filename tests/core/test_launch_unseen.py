@@ -56,3 +56,19 @@ def test_a_line_that_was_lost_begins_to_watch_when_it_is_back() -> None:
     evening.launch()
     evening.wait(3)
     assert (evening.verdicts(), evening.state) == ([("void", "breakdown")], "suspended")
+
+
+def test_a_ball_whose_launch_was_hidden_by_a_cut_line_may_lie_in_any_pocket() -> None:
+    """No reader saw it taken, and the encoder has not slipped: nobody needs to name its pocket."""
+    evening = Evening().open()
+    evening.wait(5)
+    evening.lying = None
+    evening.plan(*ball_passes(FRENCH.beams_deg, "cw", start_us=evening.now_us + 100_000, rev_s=1.5, laps=8)[:2])
+    evening.until(evening.now_us + 500_000)
+    evening.sensor("link", ok=False)
+    evening.lying = 9
+    evening.wait(1)
+    evening.sensor("link", ok=True)
+    evening.wait(9)
+    assert (evening.verdicts(), evening.last("table").payload["failing"]) == ([("void", "breakdown")], [])
+    assert evening.say("resume").done

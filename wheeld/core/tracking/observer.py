@@ -528,4 +528,5 @@ class Observer:
         if shown is None or len(shown.passes) < HIDDEN_PASSES:
             return []
         self._beams.forget()
+        self.ball.launch()  # where it lay it lies no more
         return [Evidence(Fact.LAUNCH_UNSEEN, shown.first_us, {"first_pass_us": shown.first_us})]
