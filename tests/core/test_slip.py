@@ -367,13 +367,3 @@ def test_a_slip_in_a_run_that_the_board_kept_while_the_line_failed_makes_the_nex
     lay(evening, 17)
     next_number(evening, 36)
     assert (evening.state, evening.of("result")) == ("awaiting_chef", [])
-
-
-def test_a_ball_launched_before_readers_met_it_after_a_gap_shows_no_number_by_itself() -> None:
-    evening = after_a_gap()
-    next_number(evening, 36)
-    assert (evening.state, evening.of("result")) == ("awaiting_chef", [])
-    assert evening.say("confirm", coup=1, number=36, reason=NAMED).done
-    assert evening.say("operations_done").done
-    next_number(evening, 5)
-    assert [result["number"] for result in evening.of("result")] == [36, 5]

@@ -289,9 +289,7 @@ class Ball(msgspec.Struct):
     # --- its run and its fall -----------------------------------------------------------------------------------------
 
     def launch(self) -> None:
-        """A launch was proven: it lies in no pocket. Where no reader has met it since a gap, its number will not show
-        whether the pockets stand where they stood."""
-        self.note_elsewhere()
+        """A launch was proven: it lies in no pocket."""
         self.pocket = self.seen_in = self.rested_in = self.glimpse = None
         self.met, self.carried = [], False
 
