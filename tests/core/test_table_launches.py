@@ -672,3 +672,17 @@ def test_readers_side_by_side_see_one_bounce_not_a_number() -> None:
     evening.lying = 9
     evening.wait(7)
     assert evening.verdicts() == [("result", 9)]
+
+
+def test_a_launch_while_a_number_awaits_the_chef_counts_for_nothing_though_it_is_proven_after_his_word() -> None:
+    """One "rien va" is one void, of the coup whose number awaited him."""
+    evening = Evening(msgspec.structs.replace(FRENCH, confirm_numbers=True)).open()
+    evening.run()
+    evening.fall(9)
+    assert evening.state == "awaiting_chef"
+    evening.wait(3)
+    first_passes(evening)
+    evening.ask("rien_va", by="chef")
+    proof(evening)
+    assert (evening.verdicts(), evening.state) == ([("void", "chef")], "rien_va")
+    assert "launch_too_early" in evening.notices()
