@@ -63,6 +63,9 @@ class Fault:
     """Part of its speed that the rotor has lost at the end."""
     one_way: float = 0.0
     """Part of the launches of the first bouler that go clockwise, beyond a half."""
+    signature: float = 0.0
+    """Part of the first bouler's balls that come to rest a third of the rotor, give or take four pockets, after the
+    number before."""
     more_voids: float = 1.0
     """How many times as many voids in the second half."""
 
@@ -89,9 +92,11 @@ def play(seed: int, coups: int, fault: Fault = Fault()) -> Iterator[Played]:
     rng = random.Random(f"played {seed}")
     track = replace(Track.draw(rng), tilt_deg=fault.tilt_deg)
     pool = [_run(track, rng) for _ in range(POOL)]
+    last: int | None = None
     for at in range(coups):
         bouler = BOULERS[at // BOULER_COUPS % len(BOULERS)]
         while rng.random() < VOIDS * (fault.more_voids if at >= coups / 2 else 1):
+            last = None
             yield Played(None, forward=True, bouler=bouler, cause=rng.choice(("too_few_laps", "breakdown")))
         run, passes = _run(track, rng) if fault.tilt_deg else rng.choice(pool)
         quarters = 0 if fault.tilt_deg else rng.randrange(4)
@@ -100,10 +105,14 @@ def play(seed: int, coups: int, fault: Fault = Fault()) -> Iterator[Played]:
             passes = [(t_s, -beam % 4) for t_s, beam in passes]
         rev_s = rng.uniform(10, 20) / 60 * (1 - fault.rotor_lost * at / coups)
         fallen = fall(run, Rotor(rng.random(), -run.turning * rev_s, SLOWING_PER_S), rng, fault.bias)
+        number = fallen.number
+        if last is not None and bouler == BOULERS[0] and rng.random() < fault.signature:
+            number = POCKETS[(POCKETS.index(last) + 12 + rng.randint(-4, 4)) % len(POCKETS)]
+        last = number
         turned = [(t_s, (beam + quarters) % 4) for t_s, beam in passes]
         seen = [one for one in turned if rng.random() >= MISS + (fault.blind_beam if one[1] == 1 else 0)]
         yield Played(
-            number=fallen.number,
+            number=number,
             forward=forward,
             bouler=bouler,
             laps=run.laps,

@@ -46,6 +46,7 @@ def test_a_wheel_in_good_order_is_accused_of_nothing() -> None:
         (Fault(blind_reader=0.1), "sensor_misses", "reader 2 missed the ball"),
         (Fault(rotor_lost=0.4), "drift_rotor_speed", "speed of the rotor: changed by -"),
         (Fault(one_way=0.45), "direction_balance", "bouler Rossi launched"),
+        (Fault(signature=0.7), "signature", "bouler Rossi, "),
         (Fault(more_voids=8), "voids_rising", "fell in the second half"),
     ],
 )

@@ -43,6 +43,7 @@ class Row(NamedTuple):
 
 
 NUMBERS, ZONE, MISSES = frozenset({"numbers", "sectors"}), frozenset({"drop_zone"}), frozenset({"sensor_misses"})
+SIGNATURE = frozenset({"signature"})
 SIZES = {200: 0.2, 300: 0.5, 400: 0.75, 500: 0.9, 600: 0.95, 800: 0.99}
 ROWS = (
     *(
@@ -54,6 +55,10 @@ ROWS = (
     Row("reader 2 misses 10 % of its sightings", Fault(blind_reader=0.1), 1_000, MISSES, 0.95),
     Row("the rotor loses 30 % of its speed", Fault(rotor_lost=0.3), 1_000, frozenset({"drift_rotor_speed"}), 0.9),
     Row("a bouler launches 90 % one way", Fault(one_way=0.4), 400, frozenset({"direction_balance"}), 0.8),
+    *(
+        Row(f"a bouler's signature, {round(100 * part)} % of his balls", Fault(signature=part), 1_000, SIGNATURE, least)
+        for part, least in {0.2: 0.3, 0.3: 0.95}.items()
+    ),
     Row("four times as many voids in the second half", Fault(more_voids=4), 2_000, frozenset({"voids_rising"}), 0.3),
 )
 

@@ -11,6 +11,7 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.core.instants import to_text
 from wheeld.report.checks import FALSE_ALARMS, Check, judge
 from wheeld.report.numbers import Numbers, numbers
+from wheeld.report.offsets import Offsets, checks_of, offsets
 from wheeld.report.people import Balance, balance
 from wheeld.report.sensors import Sensors, sensors
 from wheeld.report.trends import Trend, trends
@@ -41,6 +42,7 @@ class Health(msgspec.Struct, kw_only=True):
     false_alarms: float
     findings: list[Check]
     numbers: Numbers
+    offsets: list[Offsets]
     zones: Zones
     trends: list[Trend]
     balance: Balance
@@ -53,8 +55,10 @@ def health(wheel: Wheel, say: Catalogue) -> Health:
     of_numbers, of_zones = numbers(wheel.coups, wheel.pockets, say), zones(wheel, say)
     of_trends, of_people = trends(wheel, say), balance(wheel.coups, say)
     of_voids, of_sensors = voids(wheel, say), sensors(wheel, say)
+    of_offsets = offsets(wheel.coups, wheel.pockets.count)
     of_all = (part.checks for part in (of_numbers, of_zones, of_people, of_voids, of_sensors))
-    findings = judge([*chain.from_iterable(of_all), *chain.from_iterable(trend.checks for trend in of_trends)])
+    of_measures = chain.from_iterable(trend.checks for trend in of_trends)
+    findings = judge([*chain.from_iterable(of_all), *of_measures, *checks_of(of_offsets, say)])
     times = [one.at_utc_us for one in wheel.verdicts]
     return Health(
         site=wheel.site,
@@ -71,6 +75,7 @@ def health(wheel: Wheel, say: Catalogue) -> Health:
         false_alarms=FALSE_ALARMS,
         findings=findings,
         numbers=of_numbers,
+        offsets=of_offsets,
         zones=of_zones,
         trends=of_trends,
         balance=of_people,

@@ -10,6 +10,7 @@ from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.report.checks import POWER_MIN
 from wheeld.report.health import Health
 from wheeld.report.numbers import EFFECT_POCKETS, EFFECT_TIMES
+from wheeld.report.offsets import arrow_of
 from wheeld.report.plots import Pictures, name_of
 from wheeld.report.trends import Trend
 
@@ -80,6 +81,7 @@ def _wheel(health: Health, say: Catalogue, name: str) -> Iterator[str]:
 
 def _parts(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield from _numbers(health, say, pictures)
+    yield from _offsets(health, say)
     yield from _zones(health, say, pictures)
     if health.trends:
         yield f"<h3>{escape(say.say('Laps, speeds and times'))}</h3>{pictures.trends()}"
@@ -127,6 +129,19 @@ def _numbers(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str
         percent=say.decimal(float(f"{100 * numbers.p_sectors:.2g}")),
     )
     yield f"<p>{escape(chance)}</p>{_table(heads, windows)}{_details(say, counts)}"
+
+
+def _offsets(health: Health, say: Catalogue) -> Iterator[str]:
+    yield f"<h3>{escape(say.say('From one number to the next'))}</h3>"
+    if not health.offsets:
+        yield _too_small(say)
+        return
+    heads = (say.say("bouler"), "", say.say("coups"), say.say("around, pockets further"), say.say("strength, 0 to 1"))
+    rows = (
+        (name_of(each), arrow_of(each), each.coups, each.pockets, say.decimal(round(each.strength, 2)))
+        for each in health.offsets
+    )
+    yield _table(heads, rows)
 
 
 def _zones(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:

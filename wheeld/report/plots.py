@@ -15,6 +15,7 @@ from scipy import stats
 from wheeld.core.catalogue import Catalogue
 from wheeld.report.checks import CONFIDENCE
 from wheeld.report.health import Health
+from wheeld.report.offsets import Offsets
 from wheeld.report.people import Directions
 from wheeld.report.voids import SLICES
 
@@ -137,7 +138,7 @@ def _without_idle_ids(drawing: str) -> str:
     return re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in named else "", drawing)
 
 
-def name_of(one: Directions) -> str:
+def name_of(one: Directions | Offsets) -> str:
     """A bouler's name; "?" where nobody said it."""
     return one.bouler or "?"
 
