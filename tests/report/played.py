@@ -7,7 +7,6 @@ plays ninety coups in a second; `test_reading` compares the two on an evening th
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -28,7 +27,6 @@ from wheeld.core.table_state import Called, Coup, TableState
 from wheeld.core.tracking.evidence import Evidence, Margin, Seen
 from wheeld.journal.opening import Owner, open_to_write
 from wheeld.report import reading, wheel
-from wheeld.report.hops import hops
 
 START_UTC_US = 1_800_000_000_000_000
 COUP_S = 60.0
@@ -37,6 +35,8 @@ BEAMS_DEG, READERS_DEG, TICKS = (0.0, 90.0, 180.0, 270.0), (30.0, 150.0, 270.0),
 POOL = 60
 """Different runs of a level wheel, each turned by quarters at random, as its beams stand: a run takes ten times as long
 to reckon as a fall. On a tilted wheel every run is another one."""
+ASIDE_DEG, JITTER_S = 0.5, 0.0005
+"""How far beams stand from their angles, and how much the time of a pass scatters (standard deviations)."""
 MISS = 0.0005
 """Of passes and sightings, at a wheel in good order (hw_sim/faults/rates.py)."""
 VOIDS = 0.02
@@ -63,6 +63,8 @@ class Fault:
     """Part of its speed that the rotor has lost at the end."""
     one_way: float = 0.0
     """Part of the launches of the first bouler that go clockwise, beyond a half."""
+    late_beam_s: float = 0.0
+    """By how much beam 1 is late."""
     signature: float = 0.0
     """Part of the first bouler's balls that come to rest a third of the rotor, give or take four pockets, after the
     number before."""
@@ -72,8 +74,7 @@ class Fault:
 
 @dataclass
 class Played:
-    """One coup. `passes`: time in s since the launch, and beam; `is_whole`: no beam missed any. `number` None: void, by
-    `cause`."""
+    """One coup. `passes`: time in s since the launch, and beam. `number` None: void, by `cause`."""
 
     number: int | None
     forward: bool
@@ -83,7 +84,6 @@ class Played:
     rest_s: float = 0.0
     passes: list[tuple[float, int]] = field(default_factory=list)
     sightings: list[tuple[float, int]] = field(default_factory=list)
-    is_whole: bool = False
     cause: str = ""
 
 
@@ -91,6 +91,7 @@ def play(seed: int, coups: int, fault: Fault = Fault()) -> Iterator[Played]:
     """So many valid coups of one wheel in good order, but for its fault; and voids between them."""
     rng = random.Random(f"played {seed}")
     track = replace(Track.draw(rng), tilt_deg=fault.tilt_deg)
+    aside_deg = [rng.gauss(0, ASIDE_DEG) for _ in BEAMS_DEG]
     pool = [_run(track, rng) for _ in range(POOL)]
     last: int | None = None
     for at in range(coups):
@@ -98,9 +99,9 @@ def play(seed: int, coups: int, fault: Fault = Fault()) -> Iterator[Played]:
         while rng.random() < VOIDS * (fault.more_voids if at >= coups / 2 else 1):
             last = None
             yield Played(None, forward=True, bouler=bouler, cause=rng.choice(("too_few_laps", "breakdown")))
-        run, passes = _run(track, rng) if fault.tilt_deg else rng.choice(pool)
-        quarters = 0 if fault.tilt_deg else rng.randrange(4)
         forward = rng.random() < 0.5 + (fault.one_way if bouler == BOULERS[0] else 0)
+        run, passes = _run(track, rng, 1 if forward else -1) if fault.tilt_deg else rng.choice(pool)
+        quarters = 0 if fault.tilt_deg else rng.randrange(4)
         if forward != (run.turning == 1):  # the mirrored run
             passes = [(t_s, -beam % 4) for t_s, beam in passes]
         rev_s = rng.uniform(10, 20) / 60 * (1 - fault.rotor_lost * at / coups)
@@ -109,7 +110,7 @@ def play(seed: int, coups: int, fault: Fault = Fault()) -> Iterator[Played]:
         if last is not None and bouler == BOULERS[0] and rng.random() < fault.signature:
             number = POCKETS[(POCKETS.index(last) + 12 + rng.randint(-4, 4)) % len(POCKETS)]
         last = number
-        turned = [(t_s, (beam + quarters) % 4) for t_s, beam in passes]
+        turned = _sensed([(t_s, (beam + quarters) % 4) for t_s, beam in passes], aside_deg, rng, fault, forward=forward)
         seen = [one for one in turned if rng.random() >= MISS + (fault.blind_beam if one[1] == 1 else 0)]
         yield Played(
             number=number,
@@ -119,15 +120,26 @@ def play(seed: int, coups: int, fault: Fault = Fault()) -> Iterator[Played]:
             rev_s=rev_s,
             rest_s=fallen.rest_s,
             passes=seen,
-            is_whole=len(seen) == len(turned),
             sightings=list(_sightings(fallen.rest_s, rev_s, rng, fault, forward=not forward)),
         )
 
 
-def _run(track: Track, rng: random.Random) -> tuple[BallRun, list[tuple[float, int]]]:
-    turning = rng.choice((1, -1))
+def _run(track: Track, rng: random.Random, turning: int | None = None) -> tuple[BallRun, list[tuple[float, int]]]:
+    turning = turning or rng.choice((1, -1))
     run = BallRun.free(track, 0.0, rng.random(), turning, rng.uniform(1.3, 2.6))
     return run, list(run.passes(BEAMS_DEG))
+
+
+def _sensed(
+    passes: list[tuple[float, int]], aside_deg: list[float], rng: random.Random, fault: Fault, *, forward: bool
+) -> list[tuple[float, int]]:
+    """As sensors report them that stand a little aside, and are never quite as quick."""
+    found = []
+    for at, (t_s, beam) in enumerate(passes):
+        quarter_s = passes[max(1, at)][0] - passes[max(1, at) - 1][0]
+        moved_s = aside_deg[beam] / 90 * quarter_s * (1 if forward else -1)
+        found.append((t_s + moved_s + rng.gauss(0, JITTER_S) + (fault.late_beam_s if beam == 1 else 0), beam))
+    return found
 
 
 def _sightings(
@@ -189,11 +201,6 @@ def _coup(one: Played, at: int, at_utc_us: int) -> wheel.Coup:
 
 def _run_of(one: Played, at_utc_us: int) -> wheel.Run:
     passes = [(round(t_s * 1e6), beam) for t_s, beam in one.passes]
-    if one.is_whole:  # as `hops` finds, which takes most of the time of a trial
-        counts = Counter(beam for _, beam in passes)
-        seen, missed = tuple(counts[beam] for beam in range(4)), tuple([0] * 4)
-    else:
-        seen, missed = hops(passes, BEAMS_DEG, forward=one.forward)
     before = [t_us for t_us, beam in passes[:-1] if beam == passes[-1][1]]
     return wheel.Run(
         at_utc_us=at_utc_us,
@@ -201,8 +208,7 @@ def _run_of(one: Played, at_utc_us: int) -> wheel.Run:
         last_beam=passes[-1][1],
         last_lap_s=(passes[-1][0] - before[-1]) / 1e6 if before else None,
         slowing=SLOWING_PER_S,
-        passes=seen,
-        missed=missed,
+        passes=tuple(passes),
     )
 
 

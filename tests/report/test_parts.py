@@ -43,6 +43,7 @@ def test_a_wheel_in_good_order_is_accused_of_nothing() -> None:
     [
         (Fault(bias=BIASED), "sectors", "times their share"),
         (Fault(blind_beam=0.05), "sensor_misses", "beam 2 missed the ball"),
+        (Fault(late_beam_s=0.04), "beam_late", "beam 2 reports the ball 40 ms later than the other beams"),
         (Fault(blind_reader=0.1), "sensor_misses", "reader 2 missed the ball"),
         (Fault(rotor_lost=0.4), "drift_rotor_speed", "speed of the rotor: changed by -"),
         (Fault(one_way=0.45), "direction_balance", "bouler Rossi launched"),
@@ -61,8 +62,10 @@ def test_a_fault_is_found_and_named(fault: Fault, code: str, words: str) -> None
 
 def test_a_tilted_wheel_is_found_by_where_balls_leave_the_track() -> None:
     wheel = wheel_of(list(play(3, COUPS)))
-    runs = [msgspec.structs.replace(run, last_beam=0, ball_direction="cw") for run in wheel.runs[:350]]
-    wheel.runs[:350] = runs
+    wheel.runs = [
+        msgspec.structs.replace(run, last_beam=0) if run.ball_direction == "cw" and at < 700 else run
+        for at, run in enumerate(wheel.runs)
+    ]
     found = health(wheel, SAY)
     (check,) = found.findings
     assert check.code == "drop_zone"

@@ -21,6 +21,7 @@ from wheeld.core.table import Table
 from wheeld.journal.opening import Owner
 from wheeld.journal.rows import JournalError
 from wheeld.report import reading
+from wheeld.report.hops import hops
 from wheeld.report.reading import wheels
 from wheeld.report.wheel import Wheel
 
@@ -58,10 +59,10 @@ def test_every_log_tells_its_run(played: list[Played], journal: Path) -> None:
     (read,), made = wheels([journal]), wheel_of(played)
     assert len(read.runs) == len(made.runs) == len(made.coups)
     for one, other in zip(read.runs, made.runs, strict=True):
-        assert (one.last_beam, one.passes, one.missed) == (other.last_beam, other.passes, other.missed)
+        assert one.last_beam == other.last_beam
+        assert [beam for _, beam in one.passes] == [beam for _, beam in other.passes]
         assert one.last_lap_s == pytest.approx(other.last_lap_s, abs=1e-5)
         assert one.slowing == pytest.approx(other.slowing, rel=0.05)
-    assert sum(run.missed[1] for run in read.runs) > 50
 
 
 def test_logs_are_sampled_evenly(played: list[Played], journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,6 +159,6 @@ def test_the_runs_of_a_real_table_are_those_of_the_simulated_ball(evening: tuple
         (true,) = [each for each in drawn.world.runs if each.t_s < left_s <= each.end_s]
         last = [beam for t_s, beam in true.passes(tuple(beams)) if t_s <= true.end_s][-1]
         assert run.last_beam == last
-        assert run.missed == (0,) * len(beams)
+        assert hops(run.passes, beams, forward=run.ball_direction == "cw")[1] == (0,) * len(beams)
         assert run.slowing is not None
         assert 0.0005 < run.slowing < 0.004  # BEARING_PER_S, of the speed at release

@@ -52,6 +52,10 @@ ROWS = (
     ),
     Row("a tilt of 0.3°", Fault(tilt_deg=0.3), 1_000, ZONE, 0.05),
     Row("beam 2 misses 5 % of its passes", Fault(blind_beam=0.05), 100, MISSES, 0.99),
+    *(
+        Row(f"beam 2 is {round(1e3 * late)} ms late", Fault(late_beam_s=late), 100, frozenset({"beam_late"}), 0.99)
+        for late in (0.01, 0.017, 0.067)
+    ),
     Row("reader 2 misses 10 % of its sightings", Fault(blind_reader=0.1), 1_000, MISSES, 0.95),
     Row("the rotor loses 30 % of its speed", Fault(rotor_lost=0.3), 1_000, frozenset({"drift_rotor_speed"}), 0.9),
     Row("a bouler launches 90 % one way", Fault(one_way=0.4), 400, frozenset({"direction_balance"}), 0.8),

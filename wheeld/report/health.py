@@ -14,6 +14,7 @@ from wheeld.report.numbers import Numbers, numbers
 from wheeld.report.offsets import Offsets, checks_of, offsets
 from wheeld.report.people import Balance, balance
 from wheeld.report.sensors import Sensors, sensors
+from wheeld.report.timing import timed
 from wheeld.report.trends import Trend, trends
 from wheeld.report.voids import Voids, voids
 from wheeld.report.wheel import Layout, Wheel
@@ -54,7 +55,7 @@ def health(wheel: Wheel, say: Catalogue) -> Health:
     """What its journals say of a wheel."""
     of_numbers, of_zones = numbers(wheel.coups, wheel.pockets, say), zones(wheel, say)
     of_trends, of_people = trends(wheel, say), balance(wheel.coups, say)
-    of_voids, of_sensors = voids(wheel, say), sensors(wheel, say)
+    of_voids, of_sensors = voids(wheel, say), sensors(wheel, timed(wheel), say)
     of_offsets = offsets(wheel.coups, wheel.pockets.count)
     of_all = (part.checks for part in (of_numbers, of_zones, of_people, of_voids, of_sensors))
     of_measures = chain.from_iterable(trend.checks for trend in of_trends)

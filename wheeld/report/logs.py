@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import msgspec
 
 from wheeld.core.observations import BallPass, Rotor
-from wheeld.report.hops import hops
 from wheeld.report.wheel import Coup, Layout, Run
 
 SLACK_US = 200_000
@@ -43,7 +42,6 @@ def run_of(coup: Coup, log: bytes, layout: Layout) -> Run | None:
     ]
     if len(passes) < 2:
         return None
-    seen, missed = hops([(one.t_us, one.beam) for one in passes], layout.beams_deg, forward=coup.ball_direction == "cw")
     edges = [line for line in lines if line.startswith(_ROTOR)]
     return Run(
         at_utc_us=coup.at_utc_us,
@@ -51,8 +49,7 @@ def run_of(coup: Coup, log: bytes, layout: Layout) -> Run | None:
         last_beam=passes[-1].beam,
         last_lap_s=_last_lap_s(passes),
         slowing=_slowing(edges, coup.launched_us, layout.rotor_ticks),
-        passes=seen,
-        missed=missed,
+        passes=tuple((one.t_us, one.beam) for one in passes),
     )
 
 

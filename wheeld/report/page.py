@@ -202,8 +202,11 @@ def _sensors(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str
     sensors = health.sensors
     few = say.say("too few to say anything")
     if any(each.seen + each.missed for each in sensors.sensors):
-        heads = (say.say("sensor"), say.say("seen"), say.say("missed"), "")
-        rows = ((each.name, each.seen, each.missed, "" if each.enough else few) for each in sensors.sensors)
+        heads = (say.say("sensor"), say.say("seen"), say.say("missed"), say.say("late, ms"), "")
+        rows = (
+            (each.name, each.seen, each.missed, _ms(each.late_s, say), "" if each.enough else few)
+            for each in sensors.sensors
+        )
         yield pictures.sensors() + _details(say, _table(heads, rows))
     else:
         yield f"<p>{escape(say.say('No stored log tells what sensors missed.'))}</p>"
@@ -213,6 +216,10 @@ def _sensors(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str
     notices = [(name, count) for name, count in sensors.notices.items() if count]
     if notices:
         yield _table((say.say("notice"), ""), notices)
+
+
+def _ms(seconds: float | None, say: Catalogue) -> str:
+    return "" if seconds is None else say.decimal(round(1e3 * seconds, 1) + 0.0)
 
 
 def _too_small(say: Catalogue) -> str:

@@ -1,9 +1,10 @@
-"""Beams and readers that miss the ball, and verdicts that were near to flipping."""
+"""Beams that are late, beams and readers that miss the ball, and verdicts that were near to flipping."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 import msgspec
 
@@ -12,8 +13,13 @@ from wheeld.core.names import sensor_text
 from wheeld.core.tracking.evidence import LOW
 from wheeld.report.checks import POWER_MIN, Check, interval, more_than, power_of_share
 from wheeld.report.hops import hops
+from wheeld.report.timing import Late, Timed, lateness, p_of
 from wheeld.report.wheel import Wheel
 
+LATE_TOLERATED_S = 0.005
+"""A quarter of what moves a verdict, and more than filters of one kind differ by."""
+LATE_TOLERATED_ONE_WAY_S = 0.01
+"""Where all balls run one way: a beam that stands three degrees aside is as late."""
 MISSED_TOLERATED = 0.01
 """Of passes or sightings: with so few a wheel of four beams voids no coup for it."""
 MISSED_EFFECT = 0.04
@@ -23,7 +29,8 @@ LOW_TOLERATED = 0.05
 
 
 class Sensor(msgspec.Struct, frozen=True):
-    """`sensor` as in messages, like "beam/1". `share_low`, `share_high`: the interval of what it missed."""
+    """`sensor` as in messages, like "beam/1". `share_low`, `share_high`: the interval of what it missed. `late_s`: of a
+    beam, against the others; None where nothing tells it."""
 
     sensor: str
     name: str
@@ -32,6 +39,7 @@ class Sensor(msgspec.Struct, frozen=True):
     share_low: float
     share_high: float
     enough: bool
+    late_s: float | None = None
 
 
 class Margins(msgspec.Struct, frozen=True):
@@ -56,17 +64,19 @@ class Sensors(msgspec.Struct, kw_only=True):
 NOTICES = ("sensor_trouble", "low_margin", "unobserved_coup", "standstill")
 
 
-def sensors(wheel: Wheel, say: Catalogue) -> Sensors:
-    """What each sensor missed, by the sampled runs and by the sightings of every coup."""
-    beams = [_summed(counts, len(wheel.layout.beams_deg)) for counts in _of_runs(wheel)]
+def sensors(wheel: Wheel, runs: Sequence[Timed], say: Catalogue) -> Sensors:
+    """How late each beam is, and what each sensor missed, by the sampled runs and by the sightings of every coup."""
+    late = lateness(runs)
+    beams = [_summed(counts, len(wheel.layout.beams_deg)) for counts in _of_runs(wheel, late)]
     readers = [_summed(counts, len(wheel.layout.readers_deg)) for counts in _of_sightings(wheel)]
     found = [
-        _sensor(f"{kind}/{index}", seen, missed, say)
-        for kind, counts in (("beam", beams), ("reader", readers))
-        for index, (seen, missed) in enumerate(zip(*counts, strict=True))
+        _sensor(f"{kind}/{index}", seen, missed, each, say)
+        for kind, counts, delays in (("beam", beams, late), ("reader", readers, []))
+        for index, ((seen, missed), each) in enumerate(zip_longest(zip(*counts, strict=True), delays))
     ]
     margins, verdicts = _margins(wheel)
     checks = [_check(sensor, say) for sensor in found if sensor.seen + sensor.missed]
+    checks += [_late(sensor, each, say) for sensor, each in zip(found, late, strict=False)]
     checks += [_low(one, verdicts, say) for one in margins]
     return Sensors(
         sensors=found,
@@ -77,8 +87,37 @@ def sensors(wheel: Wheel, say: Catalogue) -> Sensors:
     )
 
 
-def _of_runs(wheel: Wheel) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
-    return [run.passes for run in wheel.runs], [run.missed for run in wheel.runs]
+def _of_runs(wheel: Wheel, late: Sequence[Late]) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
+    """A late beam's passes are put back: else its neighbours would seem to miss the ball."""
+    delays_us = [round(1e6 * each.late_s) if abs(each.late_s) > _tolerated_s(each) else 0 for each in late] or [
+        0
+    ] * len(wheel.layout.beams_deg)
+    pairs = [
+        hops(
+            sorted((t_us - delays_us[beam], beam) for t_us, beam in run.passes),
+            wheel.layout.beams_deg,
+            forward=run.ball_direction == "cw",
+        )
+        for run in wheel.runs
+    ]
+    return [seen for seen, _ in pairs], [missed for _, missed in pairs]
+
+
+def _tolerated_s(late: Late) -> float:
+    return LATE_TOLERATED_ONE_WAY_S if late.one_way else LATE_TOLERATED_S
+
+
+def _late(sensor: Sensor, late: Late, say: Catalogue) -> Check:
+    said = say.say(
+        "{sensor} reports the ball {late} ms later than the other beams",
+        sensor=sensor.name,
+        late=say.decimal(round(1e3 * late.late_s, 1)),
+    )
+    action = say.say(
+        "Check this beam's filter, cable and input, and the angle at which it stands; change it if it stays late."
+    )
+    p = p_of(late.late_s, _tolerated_s(late), late.error_s, late.runs)
+    return Check(code="beam_late", p=p, said=said, action=action)
 
 
 def _of_sightings(wheel: Wheel) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
@@ -104,10 +143,11 @@ def _summed(counts: Iterable[Sequence[int]], sensors: int) -> list[int]:
     return [sum(column) for column in zip(*counts, strict=True)] or [0] * sensors
 
 
-def _sensor(sensor: str, seen: int, missed: int, say: Catalogue) -> Sensor:
+def _sensor(sensor: str, seen: int, missed: int, late: Late | None, say: Catalogue) -> Sensor:
     low, high = interval(missed, seen + missed)
     power = power_of_share(seen + missed, MISSED_TOLERATED, MISSED_EFFECT)
-    return Sensor(sensor, say.say_text(sensor_text(sensor)), seen, missed, low, high, power >= POWER_MIN)
+    late_s = None if late is None else late.late_s
+    return Sensor(sensor, say.say_text(sensor_text(sensor)), seen, missed, low, high, power >= POWER_MIN, late_s)
 
 
 def _check(sensor: Sensor, say: Catalogue) -> Check:

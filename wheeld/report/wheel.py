@@ -63,7 +63,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What the log of one coup says of the run on the track.
 
     `last_beam`: the last that the ball passed. `last_lap_s`: the time of its last lap. `slowing`: the part of its speed
-    that the rotor loses in a second. `passes`, `missed`: by beam.
+    that the rotor loses in a second. `passes`: (time in µs, beam), in order.
     """
 
     at_utc_us: int
@@ -71,8 +71,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     last_beam: int
     last_lap_s: float | None
     slowing: float | None
-    passes: tuple[int, ...]
-    missed: tuple[int, ...]
+    passes: tuple[tuple[int, int], ...]
 
 
 class Wheel(msgspec.Struct, kw_only=True):

@@ -1,0 +1,135 @@
+"""When each beam sees the ball against what the others foretell: a beam that is late, and a bowl that is not level.
+
+Between two passes of one beam, a lap apart, lies one pass of each other beam. A cubic through four passes of the one
+foretells when the ball was at the other; the delay of the one is in all four, so what remains is how much later the
+other is. It goes into each pair both ways, which cancels what the cubic misses.
+
+Three things move a pass, and each does it in a way of its own:
+
+- a late beam: by the same time, whichever way the ball runs;
+- a beam that does not stand at its angle: by the same angle, the other way round where the ball runs the other way;
+- a tilt: by an angle that grows as the ball slows (with the square of the time of a lap), the other way round too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from wheeld.report.wheel import Run, Wheel
+
+BEAMS_MIN = 3
+"""Of two that differ nobody knows which one is late."""
+RUNS_MIN = 20
+"""Of each direction."""
+Floats = NDArray[np.float64]
+
+
+class Timed(msgspec.Struct, frozen=True):
+    """One run. `late_s`: of each beam, against the mean of all. `grown_deg`: how much further on (the way the ball
+    runs) each beam met the ball in the slow half of the run than in the fast one; `lap2_s2`: by how much the mean
+    square of the time of a lap differs between the two. Both None for a run that is too short."""
+
+    forward: bool
+    late_s: Floats
+    grown_deg: Floats | None
+    lap2_s2: float | None
+
+
+class Late(msgspec.Struct, frozen=True):
+    """By how much a beam is late against the others, its standard error, and how many runs tell it. `one_way`: all of
+    one direction, so that a wrong angle looks like a delay."""
+
+    late_s: float
+    error_s: float
+    runs: int
+    one_way: bool
+
+
+def timed(wheel: Wheel) -> list[Timed]:
+    """Of the sampled runs, those whose passes follow one another without a gap for long enough."""
+    if len(wheel.layout.beams_deg) < BEAMS_MIN:
+        return []
+    angles = np.array(wheel.layout.beams_deg)
+    return [found for run in wheel.runs if (found := _timed(run, angles)) is not None]
+
+
+def lateness(runs: Sequence[Timed]) -> list[Late]:
+    """Of each beam; none where there are too few runs. The beams agree on the time of the lower median of them."""
+    ways = [np.array([run.late_s for run in runs if run.forward == forward]) for forward in (True, False)]
+    known = [way for way in ways if len(way) >= RUNS_MIN]
+    if not known:
+        return []
+    means = np.mean([way.mean(axis=0) for way in known], axis=0)
+    errors = np.sqrt(sum(way.var(axis=0, ddof=1) / len(way) for way in known)) / len(known)
+    means -= np.sort(means)[(len(means) - 1) // 2]
+    count = sum(map(len, known))
+    return [Late(float(mean), float(error), count, len(known) == 1) for mean, error in zip(means, errors, strict=True)]
+
+
+def p_of(value: float, tolerated: float, error: float, count: int) -> float:
+    """The chance of so much or more, to either side, where the truth is at most what is tolerated."""
+    return min(1.0, 2 * float(stats.t.sf((abs(value) - tolerated) / max(error, 1e-12), count - 2)))
+
+
+def _timed(run: Run, angles: Floats) -> Timed | None:
+    count = len(angles)
+    forward = run.ball_direction == "cw"
+    sign = 1 if forward else -1
+    order = np.argsort(sign * angles % 360)
+    places = np.argsort(order)
+    times = np.array([t_us for t_us, _ in run.passes]) / 1e6
+    at = places[np.array([beam for _, beam in run.passes])]
+    gaps = np.concatenate([[0], np.cumsum(np.diff(at) % count != 1)])
+    if len(times) <= 3 * count:
+        return None
+    starts = np.arange(count, len(times) - 2 * count)
+    starts = starts[gaps[starts - count] == gaps[starts + 2 * count]]
+    residuals = _residuals(times, at, starts, sign * angles[order])
+    laps = times[starts + count] - times[starts]
+    first = np.repeat(order[at[starts]], count - 1)
+    second = order[(at[starts][:, None] + np.arange(1, count)) % count].ravel()
+    whole = _against_mean(first, second, residuals.ravel(), count)
+    if whole is None:
+        return None
+    slow = laps > np.median(laps)
+    degrees = 360 * residuals / laps[:, None]
+    halves = []
+    for half in (slow, ~slow):
+        of_half = np.repeat(half, count - 1)
+        halves.append(_against_mean(first[of_half], second[of_half], degrees.ravel()[of_half], count))
+    late, early = halves
+    if late is None or early is None:
+        return Timed(forward, whole, None, None)
+    return Timed(forward, whole, late - early, float((laps[slow] ** 2).mean() - (laps[~slow] ** 2).mean()))
+
+
+def _residuals(times: Floats, at: NDArray[np.intp], starts: NDArray[np.intp], ways_deg: Floats) -> Floats:
+    """By how much later than foretold each other beam (columns) saw the ball after each start (rows), in s."""
+    count = len(ways_deg)
+    after = np.arange(1, count)
+    gone = (ways_deg[(at[starts][:, None] + after) % count] - ways_deg[at[starts]][:, None]) % 360 / 360
+    nodes = [times[starts + lap * count][:, None] for lap in (-1, 0, 1, 2)]
+    foretold = (
+        -gone * (gone - 1) * (gone - 2) / 6 * nodes[0]
+        + (gone + 1) * (gone - 1) * (gone - 2) / 2 * nodes[1]
+        - (gone + 1) * gone * (gone - 2) / 2 * nodes[2]
+        + (gone + 1) * gone * (gone - 1) / 6 * nodes[3]
+    )
+    found: Floats = times[starts[:, None] + after] - foretold
+    return found
+
+
+def _against_mean(first: NDArray[np.intp], second: NDArray[np.intp], residuals: Floats, count: int) -> Floats | None:
+    """Of each beam the residual against the mean of all; None where a pair was never met."""
+    flat = first * count + second
+    met = np.bincount(flat, minlength=count * count).reshape(count, count) + np.eye(count)
+    if not met.all():
+        return None
+    means = np.bincount(flat, residuals, count * count).reshape(count, count) / met
+    found: Floats = (means - means.T).sum(axis=0) / (2 * count)
+    return found
