@@ -42,7 +42,11 @@ class Row(NamedTuple):
     least: float
 
 
-NUMBERS, ZONE, MISSES = frozenset({"numbers", "sectors"}), frozenset({"drop_zone"}), frozenset({"sensor_misses"})
+NUMBERS, TILT, MISSES = (
+    frozenset({"numbers", "sectors"}),
+    frozenset({"tilt", "drop_zone"}),
+    frozenset({"sensor_misses"}),
+)
 SIGNATURE = frozenset({"signature"})
 SIZES = {200: 0.2, 300: 0.5, 400: 0.75, 500: 0.9, 600: 0.95, 800: 0.99}
 ROWS = (
@@ -50,7 +54,10 @@ ROWS = (
         Row("nine pockets, 1.5 times their share", Fault(bias=BIASED), coups, NUMBERS, least)
         for coups, least in SIZES.items()
     ),
-    Row("a tilt of 0.3°", Fault(tilt_deg=0.3), 1_000, ZONE, 0.05),
+    *(
+        Row(f"a tilt of {tilt:g}°", Fault(tilt_deg=tilt), coups, TILT, least)
+        for tilt, coups, least in ((0.1, 300, 0.0), (0.3, 300, 0.7), (0.3, 1_000, 0.9), (1.0, 100, 0.95))
+    ),
     Row("beam 2 misses 5 % of its passes", Fault(blind_beam=0.05), 100, MISSES, 0.99),
     *(
         Row(f"beam 2 is {round(1e3 * late)} ms late", Fault(late_beam_s=late), 100, frozenset({"beam_late"}), 0.99)

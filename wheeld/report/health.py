@@ -53,9 +53,10 @@ class Health(msgspec.Struct, kw_only=True):
 
 def health(wheel: Wheel, say: Catalogue) -> Health:
     """What its journals say of a wheel."""
-    of_numbers, of_zones = numbers(wheel.coups, wheel.pockets, say), zones(wheel, say)
+    runs = timed(wheel)
+    of_numbers, of_zones = numbers(wheel.coups, wheel.pockets, say), zones(wheel, runs, say)
     of_trends, of_people = trends(wheel, say), balance(wheel.coups, say)
-    of_voids, of_sensors = voids(wheel, say), sensors(wheel, timed(wheel), say)
+    of_voids, of_sensors = voids(wheel, say), sensors(wheel, runs, say)
     of_offsets = offsets(wheel.coups, wheel.pockets.count)
     of_all = (part.checks for part in (of_numbers, of_zones, of_people, of_voids, of_sensors))
     of_measures = chain.from_iterable(trend.checks for trend in of_trends)

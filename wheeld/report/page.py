@@ -150,6 +150,16 @@ def _zones(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
         yield f"<p>{escape(say.say('No stored log tells where the ball left the track.'))}</p>"
         return
     yield pictures.zones()
+    tilt = health.zones.tilt
+    if tilt is None:
+        said = say.say("Too few runs of either direction tell at what times beams see the ball: use a level.")
+    else:
+        said = say.say(
+            "By the times at the beams: {tilt}° out of level, give or take {error}°.",
+            tilt=say.decimal(round(tilt.tilt_deg, 2)),
+            error=say.decimal(round(2 * tilt.error_deg, 2)),
+        )
+    yield f"<p>{escape(said)}</p>"
     if not health.zones.enough:
         yield _too_small(say)
     heads = (say.say("part of the track"), say.say("coups"), say.say("fair share, %"))

@@ -13,6 +13,8 @@ Three things move a pass, and each does it in a way of its own:
 
 from __future__ import annotations
 
+import cmath
+import math
 from collections.abc import Sequence
 
 import msgspec
@@ -26,6 +28,8 @@ BEAMS_MIN = 3
 """Of two that differ nobody knows which one is late."""
 RUNS_MIN = 20
 """Of each direction."""
+GRAVITY_M_S2, RADIUS_M = 9.81, 0.36
+"""The radius is that of the ball's path in a bowl of 32 inches; in another one the tilt is as much larger."""
 Floats = NDArray[np.float64]
 
 
@@ -48,6 +52,16 @@ class Late(msgspec.Struct, frozen=True):
     error_s: float
     runs: int
     one_way: bool
+
+
+class Tilt(msgspec.Struct, frozen=True):
+    """Of the bowl: how much, the standard error of each of its two parts, where its lowest point is (clockwise from
+    the mark from which beams are measured), and how many runs tell it."""
+
+    tilt_deg: float
+    error_deg: float
+    low_deg: float
+    runs: int
 
 
 def timed(wheel: Wheel) -> list[Timed]:
@@ -133,3 +147,20 @@ def _against_mean(first: NDArray[np.intp], second: NDArray[np.intp], residuals: 
     means = np.bincount(flat, residuals, count * count).reshape(count, count) / met
     found: Floats = (means - means.T).sum(axis=0) / (2 * count)
     return found
+
+
+def tilt_of(runs: Sequence[Timed], angles: Sequence[float]) -> Tilt | None:
+    """How far the bowl is from level; None where there are too few runs of either direction."""
+    ways = [[run for run in runs if run.forward == forward] for forward in (True, False)]
+    long = [[(run.grown_deg, run.lap2_s2) for run in way if run.grown_deg is not None] for way in ways]
+    if min(map(len, long)) < RUNS_MIN:
+        return None
+    # Across the two directions the delay of a beam cancels; from the fast half to the slow one, a wrong angle.
+    turn = 1j * np.exp(1j * np.radians(np.array(angles))) * 2 / len(angles)
+    sums = [np.array([grown for grown, _ in way]) @ turn for way in long]
+    wave = complex(sums[0].mean() - sums[1].mean()) / 2
+    error = math.sqrt(sum(float(part.var(ddof=1)) / 2 / len(part) for part in sums)) / 2
+    grown_s2 = float(np.mean([lap2_s2 for way in long for _, lap2_s2 in way]))
+    per_deg = GRAVITY_M_S2 / (math.tau**2 * RADIUS_M) * grown_s2
+    low_deg = math.degrees(cmath.phase(wave)) % 360
+    return Tilt(abs(wave) / per_deg, error / per_deg, low_deg, sum(map(len, long)))

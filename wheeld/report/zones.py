@@ -1,22 +1,28 @@
-"""Where the ball leaves the track: more often in one part of it when the wheel is not level.
+"""Whether the wheel is level: by when beams see the ball, and by where it leaves the track.
 
 A log tells the last beam that the ball passed, so the parts are those between two beams.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Sequence
 
 import msgspec
 
-from wheeld.core.catalogue import Catalogue
+from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.report.checks import POWER_MIN, Check, more_than, power_of_share
+from wheeld.report.timing import Tilt, Timed, tilt_of
 from wheeld.report.wheel import Wheel
 
 TOLERATED = 1.15
 """Times its share: what the tilt of 0.1°, to which real tables are level, does at the simulator's wheels."""
 EFFECT = 1.45
 """What a sample must be large enough to find: somewhat more than 0.3° do at the worst of those wheels."""
+
+TILT_TOLERATED_DEG = 0.2
+"""Twice that to which real tables are level."""
 
 
 class Zone(msgspec.Struct, frozen=True):
@@ -31,16 +37,17 @@ class Zone(msgspec.Struct, frozen=True):
 
 
 class Zones(msgspec.Struct, kw_only=True):
-    """`coups`: whose logs were read."""
+    """`coups`: whose logs were read. `tilt`: None where too few runs of either direction tell it."""
 
     coups: int
     enough: bool
     zones: list[Zone]
+    tilt: Tilt | None
     checks: list[Check]
 
 
-def zones(wheel: Wheel, say: Catalogue) -> Zones:
-    """Where the balls of the sampled runs left the track."""
+def zones(wheel: Wheel, runs: Sequence[Timed], say: Catalogue) -> Zones:
+    """How level the wheel is, and where the balls of the sampled runs left the track."""
     angles = wheel.layout.beams_deg
     order = sorted(range(len(angles)), key=lambda beam: angles[beam])
     following = dict(zip(order, order[1:] + order[:1], strict=True))
@@ -55,7 +62,26 @@ def zones(wheel: Wheel, say: Catalogue) -> Zones:
     least = min((zone.share for zone in found), default=0.0)
     power = power_of_share(total, min(1.0, least * TOLERATED), min(1.0, least * EFFECT)) if found else 0.0
     checks = [_check(zone, total, say) for zone in found] if total else []
-    return Zones(coups=total, enough=power >= POWER_MIN, zones=found, checks=checks)
+    tilt = tilt_of(runs, angles)
+    if tilt is not None:
+        checks.append(_tilted(tilt, say))
+    return Zones(coups=total, enough=power >= POWER_MIN, zones=found, tilt=tilt, checks=checks)
+
+
+def _tilted(tilt: Tilt, say: Catalogue) -> Check:
+    """No wave within what is tolerated is, with errors of both its parts, as large more often than said."""
+    away = max(0.0, tilt.tilt_deg - TILT_TOLERATED_DEG) / max(tilt.error_deg, 1e-9)
+    said = say.say(
+        "by the times at the beams the wheel is out of level by about {tilt}°, lowest near {low}°",
+        tilt=say.decimal(round(tilt.tilt_deg, 1)),
+        low=round(tilt.low_deg),
+    )
+    return Check(code="tilt", p=math.exp(-(away**2) / 2), said=said, action=say.say(_ACTION))
+
+
+_ACTION = translatable(
+    "Level the wheel to 0.1° or better with a spirit level, and clean the track. Beams count their degrees clockwise."
+)
 
 
 def _zone(beam: int, after: int, angles: tuple[float, ...], count: int) -> Zone:
