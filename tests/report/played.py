@@ -63,6 +63,12 @@ class Fault:
     """Part of its speed that the rotor has lost at the end."""
     one_way: float = 0.0
     """Part of the launches of the first bouler that go clockwise, beyond a half."""
+    slipping: float = 0.0
+    """Part of the coups whose number the chef has to name, as where the encoder slips."""
+    slips_late: bool = False
+    """Only in the second half."""
+    low_late: float = 0.0
+    """Part of the verdicts of the second half that are near to flipping."""
     late_beam_s: float = 0.0
     """By how much beam 1 is late."""
     signature: float = 0.0
@@ -85,6 +91,8 @@ class Played:
     passes: list[tuple[float, int]] = field(default_factory=list)
     sightings: list[tuple[float, int]] = field(default_factory=list)
     cause: str = ""
+    margin: float = 1.0
+    is_chefs_word: bool = False
 
 
 def play(seed: int, coups: int, fault: Fault = Fault()) -> Iterator[Played]:
@@ -120,6 +128,8 @@ def play(seed: int, coups: int, fault: Fault = Fault()) -> Iterator[Played]:
             rev_s=rev_s,
             rest_s=fallen.rest_s,
             passes=seen,
+            margin=0.1 if at >= coups / 2 and rng.random() < fault.low_late else 1.0,
+            is_chefs_word=rng.random() < fault.slipping and (at >= coups / 2 or not fault.slips_late),
             sightings=list(_sightings(fallen.rest_s, rev_s, rng, fault, forward=not forward)),
         )
 
@@ -193,8 +203,9 @@ def _coup(one: Played, at: int, at_utc_us: int) -> wheel.Coup:
         bouler=one.bouler,
         ball_s=one.passes[-1][0] - one.passes[0][0],
         rest_s=one.sightings[-1][0] - seen_s,
-        margin=1.0,
+        margin=one.margin,
         margin_of="direction",
+        is_chefs_word=one.is_chefs_word,
         sightings=tuple(wheel.Sighting(round(t_s * 1e6), reader) for t_s, reader in one.sightings),
     )
 

@@ -121,7 +121,10 @@ def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
 def evening(tmp_path_factory: pytest.TempPathFactory) -> tuple[Evening, Wheel]:
     """An evening of the simulator, played by a table to a journal as a daemon keeps it, and what is read of that."""
     drawn = script(["valid"] * 12 + ["too_few_laps", "chef_void", "rotor_stops_running"], seed=11)
-    directory = tmp_path_factory.mktemp("evening")
+    return drawn, _read_of(drawn, tmp_path_factory.mktemp("evening"))
+
+
+def _read_of(drawn: Evening, directory: Path) -> Wheel:
     sim_log.write(directory / "evening.jsonl", drawn.header, drawn.events())
     first, *rest = (directory / "evening.jsonl").read_bytes().splitlines()
     setting = from_header(msgspec.json.decode(first, type=Header))
@@ -133,7 +136,14 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> tuple[Evening, Wheel]:
             if step := table.apply(msgspec.json.decode(line, type=Observation)):
                 writer.append(step, START_UTC_US + table.now_us)
     (read,) = wheels([path])
-    return drawn, read
+    return read
+
+
+def test_a_number_that_is_the_chefs_word_is_read_as_that(tmp_path: Path) -> None:
+    drawn = script(["valid"] * 3 + ["disc_slips_before_the_answer"] + ["valid"] * 3, seed=11)
+    read = _read_of(drawn, tmp_path)
+    assert [coup.is_chefs_word for coup in read.coups].count(True) == 1
+    assert len(read.unobserved_utc_us) == read.notices["unobserved_coup"]
 
 
 def test_an_evening_of_a_real_table_is_read_with_its_truth(evening: tuple[Evening, Wheel]) -> None:

@@ -70,6 +70,27 @@ ROWS = (
         Row(f"a bouler's signature, {round(100 * part)} % of his balls", Fault(signature=part), 1_000, SIGNATURE, least)
         for part, least in {0.2: 0.3, 0.3: 0.95}.items()
     ),
+    Row(
+        "the chef names 25 % of the numbers",
+        Fault(slipping=0.25),
+        200,
+        frozenset({"undecided"}),
+        0.99,
+    ),
+    Row(
+        "the chef names 8 % in the second half",
+        Fault(slipping=0.08, slips_late=True),
+        1_000,
+        frozenset({"undecided_rising"}),
+        0.5,
+    ),
+    Row(
+        "8 % of the verdicts of the second half are near to flipping",
+        Fault(low_late=0.08),
+        600,
+        frozenset({"low_margins_rising"}),
+        0.5,
+    ),
     Row("four times as many voids in the second half", Fault(more_voids=4), 2_000, frozenset({"voids_rising"}), 0.3),
 )
 

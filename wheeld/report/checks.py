@@ -55,6 +55,12 @@ def more_than(count: int, of: int, share: float) -> float:
     return float(stats.binomtest(count, of, share, alternative="greater").pvalue) if of else 1.0
 
 
+def more_late(late: int, count: int, share: float, times: float) -> float:
+    """The chance that so many of `count` fell in the later part, which has `share` of the coups, where a coup there is
+    at most `times` as likely as before to be one of them."""
+    return more_than(late, count, times * share / (1 - share + times * share))
+
+
 def interval(count: int, of: int) -> tuple[float, float]:
     """The share with its confidence (Wilson)."""
     if not of:

@@ -195,6 +195,12 @@ def _balance(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str
 
 def _voids(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield f"<h3>{escape(say.say('Voids by cause'))}</h3>"
+    undecided = say.say(
+        "the sensors did not decide {count} of {total} coups",
+        count=health.voids.undecided,
+        total=health.voids.verdicts,
+    )
+    yield f"<p>{escape(undecided)}.</p>"
     if not health.voids.causes:
         yield f"<p>{escape(say.say('There is none.'))}</p>"
         return

@@ -51,6 +51,7 @@ class _Result(_Message, kw_only=True):
     left_track_at: datetime | None
     sightings: tuple[Sighting, ...]
     confirmed_by: str | None
+    unproven: tuple[str, ...] = ()
     margin: float | None = None
     margin_of: str | None = None
 
@@ -131,6 +132,8 @@ def _note(book: _Book, message: _Message, stored: StoredMessage, reader: Journal
             book.bouler = message.bouler
         case _Notice():
             book.wheel.notices[message.notice] += 1
+            if message.notice == "unobserved_coup":
+                book.wheel.unobserved_utc_us.add(stored.at_utc_us)
         case _Result() if message.hash not in book.hashes:
             book.hashes.add(message.hash)
             coup = _coup(message, stored.at_utc_us, book.bouler)
@@ -165,6 +168,7 @@ def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> Coup:
         launched_us=sensed_us(result.launched_at),
         left_us=None if left is None else sensed_us(left),
         sightings=result.sightings,
+        is_chefs_word="R3" in result.unproven,
     )
 
 

@@ -11,7 +11,7 @@ import msgspec
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.names import sensor_text
 from wheeld.core.tracking.evidence import LOW
-from wheeld.report.checks import POWER_MIN, Check, interval, more_than, power_of_share
+from wheeld.report.checks import POWER_MIN, Check, interval, more_late, more_than, power_of_share
 from wheeld.report.hops import hops
 from wheeld.report.timing import Late, Timed, lateness, p_of
 from wheeld.report.wheel import Wheel
@@ -24,6 +24,8 @@ MISSED_TOLERATED = 0.01
 """Of passes or sightings: with so few a wheel of four beams voids no coup for it."""
 MISSED_EFFECT = 0.04
 """What a sample must be large enough to find."""
+RISING_TOLERATED = 1.5
+"""Times as many verdicts near to flipping in the second half: what other people at the table may do."""
 LOW_TOLERATED = 0.05
 """Of verdicts with a margin under `LOW`, of one measure: weak launches alone make some."""
 
@@ -43,11 +45,13 @@ class Sensor(msgspec.Struct, frozen=True):
 
 
 class Margins(msgspec.Struct, frozen=True):
-    """Of one measure: verdicts that it was the least margin of, those that were low, and a histogram of tenths."""
+    """Of one measure: verdicts that it was the least margin of, those that were low, those of them in the second half
+    of all verdicts, and a histogram of tenths."""
 
     measure: str
     count: int
     low: int
+    low_late: int
     tenths: list[int]
 
 
@@ -77,7 +81,7 @@ def sensors(wheel: Wheel, runs: Sequence[Timed], say: Catalogue) -> Sensors:
     margins, verdicts = _margins(wheel)
     checks = [_check(sensor, say) for sensor in found if sensor.seen + sensor.missed]
     checks += [_late(sensor, each, say) for sensor, each in zip(found, late, strict=False)]
-    checks += [_low(one, verdicts, say) for one in margins]
+    checks += [check for one in margins for check in _low(one, verdicts, say)]
     return Sensors(
         sensors=found,
         verdicts=verdicts,
@@ -162,12 +166,15 @@ def _check(sensor: Sensor, say: Catalogue) -> Check:
 def _margins(wheel: Wheel) -> tuple[list[Margins], int]:
     counts: dict[str, Counter[int]] = {}
     low: Counter[str] = Counter()
-    for one in wheel.verdicts:
+    low_late: Counter[str] = Counter()
+    known = sorted((one for one in wheel.verdicts if one.margin is not None), key=lambda one: one.at_utc_us)
+    for at, one in enumerate(known):
         if one.margin is not None and one.margin_of is not None:
             counts.setdefault(one.margin_of, Counter())[min(9, int(one.margin * 10))] += 1
             low[one.margin_of] += one.margin < LOW
+            low_late[one.margin_of] += one.margin < LOW and at >= len(known) / 2
     margins = [
-        Margins(measure, tenths.total(), low[measure], [tenths[each] for each in range(10)])
+        Margins(measure, tenths.total(), low[measure], low_late[measure], [tenths[each] for each in range(10)])
         for measure, tenths in sorted(counts.items())
     ]
     return margins, sum(one.count for one in margins)
@@ -183,7 +190,7 @@ _LOW_ACTIONS = {
 }
 
 
-def _low(one: Margins, verdicts: int, say: Catalogue) -> Check:
+def _low(one: Margins, verdicts: int, say: Catalogue) -> list[Check]:
     said = say.say(
         "{low} of {verdicts} verdicts were near to flipping, by the measure {measure}",
         low=one.low,
@@ -191,4 +198,12 @@ def _low(one: Margins, verdicts: int, say: Catalogue) -> Check:
         measure=one.measure,
     )
     action = say.say(_LOW_ACTIONS.get(one.measure, _LOW_ACTIONS["passes"]))
-    return Check(code="low_margins", p=more_than(one.low, verdicts, LOW_TOLERATED), said=said, action=action)
+    many = Check(code="low_margins", p=more_than(one.low, verdicts, LOW_TOLERATED), said=said, action=action)
+    rising = say.say(
+        "{late} of {low} verdicts near to flipping, by the measure {measure}, fell in the second half of the period",
+        late=one.low_late,
+        low=one.low,
+        measure=one.measure,
+    )
+    p = more_late(one.low_late, one.low, (verdicts - verdicts // 2) / verdicts, RISING_TOLERATED)
+    return [many, Check(code="low_margins_rising", p=p, said=rising, action=action)] if one.low else [many]

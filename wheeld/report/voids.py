@@ -1,4 +1,4 @@
-"""Void coups by cause over time."""
+"""Void coups by cause, and coups that the sensors did not decide, over time."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from collections import Counter
 import msgspec
 
 from wheeld.core.catalogue import Catalogue
-from wheeld.report.checks import Check, more_than
+from wheeld.report.checks import Check, more_late, more_than
 from wheeld.report.wheel import Wheel
 
 SLICES = 12
+BREAKDOWN = "breakdown"
 TOLERATED = 1.5
 """How many times as often in the second half: what other people at the table may do."""
+UNDECIDED_TOLERATED = 0.05
+"""Of all coups: people who touch the rotor or lift the ball make some."""
 VOIDS_MIN = 20
 """Of one cause: with fewer even three times as many would be found in less than four of five wheels."""
 
@@ -28,9 +31,12 @@ class Cause(msgspec.Struct, frozen=True):
 
 
 class Voids(msgspec.Struct, kw_only=True):
-    """`verdicts`: valid and void coups."""
+    """`verdicts`: valid and void coups. `undecided`: of them those that were void as a breakdown or whose number was
+    the chef's word, and coups that no sensor observed; `undecided_late`: in the second half."""
 
     verdicts: int
+    undecided: int
+    undecided_late: int
     causes: list[Cause]
     slice_starts_utc_us: list[int]
     checks: list[Check]
@@ -50,7 +56,43 @@ def voids(wheel: Wheel, say: Catalogue) -> Voids:
         slices = [edges[at + 1] - edges[at] for at in range(SLICES)]
         causes.append(Cause(name, count, slices, enough=count >= VOIDS_MIN))
         checks.append(_check(name, sum(at >= middle for at in of_cause), count, late / total, say))
-    return Voids(verdicts=total, causes=causes, slice_starts_utc_us=starts, checks=checks)
+    undecided = _undecided(wheel)
+    undecided_late = sum(at >= middle for at in undecided)
+    if undecided:
+        checks += _unsure(undecided_late, len(undecided), total, late / total, say)
+    return Voids(
+        verdicts=total,
+        undecided=len(undecided),
+        undecided_late=undecided_late,
+        causes=causes,
+        slice_starts_utc_us=starts,
+        checks=checks,
+    )
+
+
+def _undecided(wheel: Wheel) -> list[int]:
+    """When each of them was, in µs UTC."""
+    found = [void.at_utc_us for void in wheel.voids if void.cause == BREAKDOWN]
+    found += [coup.at_utc_us for coup in wheel.coups if coup.is_chefs_word]
+    return [*found, *wheel.unobserved_utc_us]
+
+
+def _unsure(late: int, count: int, total: int, share: float, say: Catalogue) -> list[Check]:
+    """Too many of them, and more than before."""
+    action = say.say(
+        "Look at these coups with wheeld journal show: what did the sensors miss? Run wheeld doctor, and check that "
+        "the encoder's disc sits firmly."
+    )
+    many = say.say("the sensors did not decide {count} of {total} coups", count=count, total=total)
+    more = say.say(
+        "{late} of {count} coups that the sensors did not decide fell in the second half of the period",
+        late=late,
+        count=count,
+    )
+    return [
+        Check(code="undecided", p=more_than(min(count, total), total, UNDECIDED_TOLERATED), said=many, action=action),
+        Check(code="undecided_rising", p=more_late(late, count, share, TOLERATED), said=more, action=action),
+    ]
 
 
 def _check(cause: str, late: int, count: int, share: float, say: Catalogue) -> Check:
@@ -65,5 +107,4 @@ def _check(cause: str, late: int, count: int, share: float, say: Catalogue) -> C
         "Look at these coups with wheeld journal show. Tell the boulers and the chef what people did; where sensors or "
         "the mechanism did it, run wheeld doctor."
     )
-    tolerated = TOLERATED * share / (1 - share + TOLERATED * share)
-    return Check(code="voids_rising", p=more_than(late, count, tolerated), said=said, action=action)
+    return Check(code="voids_rising", p=more_late(late, count, share, TOLERATED), said=said, action=action)

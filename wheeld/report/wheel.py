@@ -27,9 +27,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 class Coup(Verdict, frozen=True, kw_only=True):
     """One valid coup. What no sensor reported is None.
 
-    `pocket`: its place on the rotor, clockwise from zero. `ball_s`: from the
-    launch to the last pass. `rest_s`: from the first sighting of the ball at rest until the result was stored, also
-    None where a person had to answer for the number. `launched_us`, `left_us`: the same run on the sensing clock.
+    `coup`: its number in the count of coups. `is_chefs_word`: sensors did not prove the number. `pocket`: its place on
+    the rotor, clockwise from zero. `ball_s`: from the launch to the last pass. `rest_s`: from the first sighting of the
+    ball at rest until the result was stored, also None where a person had to answer for the number. `launched_us`,
+    `left_us`: the same run on the sensing clock.
     """
 
     coup: int
@@ -43,6 +44,7 @@ class Coup(Verdict, frozen=True, kw_only=True):
     launched_us: int = 0
     left_us: int | None = None
     sightings: tuple[Sighting, ...] = ()
+    is_chefs_word: bool = False
 
 
 class VoidCoup(Verdict, frozen=True, kw_only=True):
@@ -78,7 +80,8 @@ class Wheel(msgspec.Struct, kw_only=True):
     """Everything of one table and its wheel with these `pockets`; times of `coups`, `voids` and `runs` do not fall.
 
     `runs` are of `layout`, the last one that the journals know; `coups` may be more than `runs`, which are sampled.
-    `unreadable`: messages of another version that say nothing to this one.
+    `unobserved_utc_us`: when a ball was found elsewhere though no coup was observed. `unreadable`: messages of another
+    version that say nothing to this one.
     """
 
     site: str
@@ -88,6 +91,7 @@ class Wheel(msgspec.Struct, kw_only=True):
     journals: list[str] = []
     coups: list[Coup] = []
     voids: list[VoidCoup] = []
+    unobserved_utc_us: set[int] = set()
     notices: Counter[str] = msgspec.field(default_factory=Counter)
     layout: Layout = Layout()
     runs: list[Run] = []
