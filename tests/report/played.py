@@ -54,6 +54,8 @@ class Fault:
     """What is wrong with a wheel that is played."""
 
     bias: Bias | None = None
+    bias_late: bool = False
+    """Only in the second half."""
     tilt_deg: float = 0.0
     blind_beam: float = 0.0
     """Part of the passes that beam 1 misses."""
@@ -113,7 +115,8 @@ def play(seed: int, coups: int, fault: Fault = Fault()) -> Iterator[Played]:
         if forward != (run.turning == 1):  # the mirrored run
             passes = [(t_s, -beam % 4) for t_s, beam in passes]
         rev_s = rng.uniform(10, 20) / 60 * (1 - fault.rotor_lost * at / coups)
-        fallen = fall(run, Rotor(rng.random(), -run.turning * rev_s, SLOWING_PER_S), rng, fault.bias)
+        bias = fault.bias if at >= coups / 2 or not fault.bias_late else None
+        fallen = fall(run, Rotor(rng.random(), -run.turning * rev_s, SLOWING_PER_S), rng, bias)
         number = fallen.number
         if last is not None and bouler == BOULERS[0] and rng.random() < fault.signature:
             number = POCKETS[(POCKETS.index(last) + 12 + rng.randint(-4, 4)) % len(POCKETS)]

@@ -57,6 +57,23 @@ def test_a_pocket_that_never_comes_is_found_too() -> None:
     assert check.said.startswith("the pocket of 0 came 0 times its share")
 
 
+def test_what_began_late_is_found_in_the_coups_since(monkeypatch: pytest.MonkeyPatch) -> None:
+    fair = [at % POCKETS for at in range(20 * POCKETS)]
+    biased = [*fair[: 4 * POCKETS], *[at % 9 for at in range(45)]]
+
+    def found(places: list[int]) -> dict[str, float]:
+        coups = [Coup(at_utc_us=at, coup=at, pocket=place) for at, place in enumerate(places)]
+        return {check.code: check.p for check in numbers(coups, SINGLE_ZERO, SAY).checks}
+
+    late = found([*fair, *fair[:-400], *biased])
+    assert late["sectors_second_half"] < late["sectors"]
+    assert "sectors_recent" not in late  # all were within four weeks
+    monkeypatch.setattr("wheeld.report.numbers.RECENT_US", len(biased))
+    late = found([*fair, *fair[:-400], *biased])
+    assert late["sectors_recent"] < NUMBERS_LIMIT
+    assert found(fair)["sectors_second_half"] == pytest.approx(1, abs=0.1)
+
+
 def test_few_coups_say_nothing_and_the_report_says_so() -> None:
     found = of_counts([5, *[4] * 36])
     assert (found.enough, found.power, found.checks, found.windows) == (False, 0.0, [], [])

@@ -42,6 +42,7 @@ def test_a_wheel_in_good_order_is_accused_of_nothing() -> None:
     ("fault", "code", "words"),
     [
         (Fault(bias=BIASED), "sectors", "times their share"),
+        (Fault(bias=BIASED, bias_late=True), "sectors_second_half", "in the second half of the coups: the "),
         (Fault(blind_beam=0.05), "sensor_misses", "beam 2 missed the ball"),
         (Fault(tilt_deg=0.5), "tilt", "the wheel is out of level by about 0.5°, lowest near "),
         (Fault(late_beam_s=0.04), "beam_late", "beam 2 reports the ball 40 ms later than the other beams"),
@@ -119,7 +120,7 @@ def test_low_margins_are_found_by_their_measure() -> None:
 
 def test_the_promise_is_shared_by_all_checks() -> None:
     many = [Check(code=f"c{at}", p=0.004, said="", action="") for at in range(9)]
-    both = [Check(code=name, p=0.004, said="", action="", group="numbers") for name in ("numbers", "sectors")]
+    both = [Check(code=name, p=0.004, said="", action="", group="numbers") for name in ("a", "b", "c", "d")]
     assert judge([*many, *both]) == []
     assert sum(check.held_to for check in (*many, *both)) == pytest.approx(FALSE_ALARMS)
     (alone,) = judge([many[0]])

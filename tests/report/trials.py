@@ -47,12 +47,17 @@ NUMBERS, TILT, MISSES = (
     frozenset({"tilt", "drop_zone"}),
     frozenset({"sensor_misses"}),
 )
+LATE_BIAS, LATE = Fault(bias=BIASED, bias_late=True), NUMBERS | {"sectors_second_half"}
 SIGNATURE = frozenset({"signature"})
 SIZES = {200: 0.2, 300: 0.5, 400: 0.75, 500: 0.9, 600: 0.95, 800: 0.99}
 ROWS = (
     *(
         Row("nine pockets, 1.5 times their share", Fault(bias=BIASED), coups, NUMBERS, least)
         for coups, least in SIZES.items()
+    ),
+    *(
+        Row("nine pockets, 1.5 times their share, in the second half", LATE_BIAS, coups, LATE, least)
+        for coups, least in {600: 0.3, 1_000: 0.75, 1_200: 0.9}.items()
     ),
     *(
         Row(f"a tilt of {tilt:g}°", Fault(tilt_deg=tilt), coups, TILT, least)

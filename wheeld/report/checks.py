@@ -16,11 +16,12 @@ from scipy import stats
 FALSE_ALARMS = 0.01
 """Of wheels with nothing wrong: so many may be accused."""
 NUMBERS_PART = 0.5
-NUMBERS_CHECKS = 2
-"""Chi-square and sectors: their limit must be known before their power is reckoned."""
+NUMBERS_CHECKS = 4
+"""Chi-square; sectors of all coups, of the second half and of the last weeks. Their limit must be known before their
+power is reckoned, so each has its part also where it is not asked."""
 NUMBERS_LIMIT = FALSE_ALARMS * NUMBERS_PART / NUMBERS_CHECKS
-OTHERS_LIMIT = 1e-4
-"""Power of other checks is reckoned with this limit: they are fifty at a large table."""
+OTHERS_LIMIT = 6e-5
+"""Power of other checks is reckoned with this limit: they are eighty at a large table."""
 POWER_MIN = 0.8
 """Less than this is too small a sample: of five wheels with that fault, more than one would not be found."""
 CONFIDENCE = 0.95

@@ -5,7 +5,8 @@ Successive numbers of a wheel are as good as independent: the ball is launched a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import ceil
 
@@ -26,7 +27,8 @@ EXPECTED_MIN = 5
 WIDTHS = (1, 2, 3, 5, 9, 12, 18)
 """Of sectors that are looked at. A larger one that comes often is a smaller one that comes seldom."""
 SIMULATED = 20_000
-"""Fair wheels that the largest window is compared with: what one in 400 exceeds is then known to a seventh."""
+"""Fair wheels that the largest window is compared with: what one in 800 exceeds is then known to a fifth."""
+RECENT_US = 28 * 86_400_000_000
 SEED = 1
 
 
@@ -68,9 +70,7 @@ def numbers(coups: Sequence[Coup], pockets: PocketLayout, say: Catalogue) -> Num
     if total < EXPECTED_MIN * pockets.count:
         return _numbers(counts, pockets, 0.0, 1.0, 1.0, [], [])
     chi_square = stats.chisquare(counts)
-    windows = [_widest(counts, width, pockets) for width in WIDTHS]
-    largest = max(windows, key=lambda window: abs(window.deviation))
-    p_sectors = _p_of(abs(largest.deviation), total, pockets.count)
+    windows, largest, p_sectors = _sectors(counts, pockets)
     checks = [
         Check(
             code="numbers",
@@ -80,9 +80,33 @@ def numbers(coups: Sequence[Coup], pockets: PocketLayout, say: Catalogue) -> Num
             action=say.say(_ACTION),
         ),
         Check(code="sectors", group="numbers", p=p_sectors, said=_said(largest, say), action=say.say(_ACTION)),
+        *_of_parts(coups, pockets, say),
     ]
     statistic, p = float(chi_square.statistic), float(chi_square.pvalue)
     return _numbers(counts, pockets, statistic, p, p_sectors, windows, checks)
+
+
+def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Window], Window, float]:
+    """Of each width the window that stands out most, the one that does of all, and the chance of that."""
+    windows = [_widest(counts, width, pockets) for width in WIDTHS]
+    largest = max(windows, key=lambda window: abs(window.deviation))
+    return windows, largest, _p_of(abs(largest.deviation), int(counts.sum()), pockets.count)
+
+
+def _of_parts(coups: Sequence[Coup], pockets: PocketLayout, say: Catalogue) -> Iterator[Check]:
+    """Sectors of the later coups alone: a fault that began there is twice as plain as in a comparison with the earlier
+    ones, for what chance does is known and need not be measured."""
+    half = len(coups) // 2
+    recent = bisect_left(coups, coups[-1].at_utc_us - RECENT_US, key=lambda coup: coup.at_utc_us)
+    parts = [("sectors_second_half", translatable("in the second half of the coups: {found}"), half)]
+    if recent > half:
+        parts.append(("sectors_recent", translatable("in the last four weeks: {found}"), recent))
+    for code, words, first in parts:
+        counts = np.bincount([coup.pocket for coup in coups[first:]], minlength=pockets.count)
+        if counts.sum() >= EXPECTED_MIN * pockets.count:
+            _, largest, p = _sectors(counts, pockets)
+            said = say.say(words, found=_said(largest, say))
+            yield Check(code=code, group="numbers", p=p, said=said, action=say.say(_ACTION))
 
 
 _ACTION = translatable(
