@@ -12,7 +12,8 @@ from tests.report.played import BIASED, Fault, play, wheel_of
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.report.health import Health, health
-from wheeld.report.page import page, verdict
+from wheeld.report.page import chance, page, verdict
+from wheeld.report.plots import MARK
 from wheeld.report.wheel import VoidCoup, Wheel
 
 VOID = {"meta", "br"}
@@ -98,6 +99,32 @@ def test_each_finding_stands_with_what_to_do(shown: Outline) -> None:
         assert each.said in shown.text
         assert each.action in shown.text
     assert "Of a hundred wheels with nothing wrong, at most 1 gets any finding." in shown.text
+
+
+@pytest.mark.parametrize(
+    ("fault", "coups", "light"),
+    [
+        (Fault(), 700, "green: nothing was found"),
+        (Fault(), 60, "amber: "),
+        (Fault(bias=BIASED), 700, "red: findings: "),
+    ],
+)
+def test_it_begins_with_one_light_and_only_a_finding_is_red(fault: Fault, coups: int, light: str) -> None:
+    text = page([report(fault=fault, coups=coups)], Catalogue("en"))
+    shown = outline(text)
+    assert sum(attributes.get("class") == "light" for _, attributes in shown.elements) == 1
+    assert light in shown.text
+    assert shown.text.index(light) < shown.text.index("Numbers and sectors")
+    assert (MARK in text.partition("</style>")[2]) == light.startswith("red")
+
+
+def test_numbers_have_the_comma_of_their_language_and_no_chance_is_nought() -> None:
+    say = Catalogue("it")
+    assert (chance(0.0006, say), chance(0.0, say)) == ("p = 0,0006", "p &lt; 0,0001")
+    text = page([report("it", Fault(bias=BIASED))], say)
+    pictures = "".join(re.findall(r"<text.*?</text>", text, re.DOTALL))
+    assert not re.search(r">\s*\d+\.\d+\s*<", pictures)
+    assert re.search(r">\s*\d+,\d+\s*<", pictures)
 
 
 def test_the_same_report_gives_the_same_bytes() -> None:

@@ -62,11 +62,16 @@ def more_late(late: int, count: int, share: float, times: float) -> float:
     return more_than(late, count, times * share / (1 - share + times * share))
 
 
-def interval(count: int, of: int) -> tuple[float, float]:
-    """The share with its confidence (Wilson)."""
+def confidence_of_each(among: int) -> float:
+    """Of each of so many, where all of them together have the confidence (Bonferroni)."""
+    return 1 - (1 - CONFIDENCE) / among
+
+
+def interval(count: int, of: int, among: int = 1) -> tuple[float, float]:
+    """The share with its confidence (Wilson), which is that of all together where so many are looked at."""
     if not of:
         return 0.0, 1.0
-    found = stats.binomtest(count, of).proportion_ci(CONFIDENCE, method="wilson")
+    found = stats.binomtest(count, of).proportion_ci(confidence_of_each(among), method="wilson")
     return float(found.low), float(found.high)
 
 

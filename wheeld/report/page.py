@@ -22,9 +22,24 @@ td, th { text-align: left; padding: .15rem .8rem .15rem 0; border-bottom: 1px so
 .found { border-left: 4px solid #b3392f; padding-left: .8rem }
 .fine { border-left: 4px solid #2e7d5b; padding-left: .8rem }
 .small { border-left: 4px solid #b8860b; padding-left: .8rem }
+.light { display: inline-block; width: 1.6rem; height: 1.6rem; border-radius: 50%; vertical-align: middle;
+  margin-right: .6rem } .found .light { background: #b3392f } .fine .light { background: #2e7d5b }
+.small .light { background: #e0a100 } .verdict { font-size: 1.15rem }
 .bench { background: #b8860b; color: #fff; padding: 0 .4rem }
 """
+P_LEAST = 0.0001
+"""A smaller chance is hardly known, and hard to read."""
 BENCH = translatable("BENCH TABLE: a test")
+LIGHTS = {
+    "found": translatable("red"),
+    "nothing_found": translatable("green"),
+    "too_small": translatable("amber"),
+}
+STEPS = {
+    "found": translatable("Do what stands below each finding, the first one first. Then make a new report."),
+    "nothing_found": translatable("Nothing is to be done. Make a new report in a month."),
+    "too_small": translatable("Play on, and make a new report when there are enough coups."),
+}
 CLASSES = {"found": "found", "nothing_found": "fine", "too_small": "small"}
 
 
@@ -57,13 +72,15 @@ def _wheel(health: Health, say: Catalogue, name: str) -> Iterator[str]:
     bench = f' <span class="bench">{escape(say.say(BENCH))}</span>' if health.test else ""
     yield f"<section><h2>{escape(health.site)}/{escape(health.table)}{bench}</h2>"
     counted = say.say("coups: {coups}, voids: {voids}", coups=health.coups, voids=health.voids_count)
-    period = f"{health.first_at or ''} – {health.last_at or ''}"
+    period = " – ".join((at or "")[:16].replace("T", " ") for at in (health.first_at, health.last_at)) + " UTC"
     yield f"<p>{escape(period)}: {escape(counted)}. {escape(', '.join(health.journals))}</p>"
-    yield f'<div class="{CLASSES[health.verdict]}"><p><b>{escape(verdict(health, say))}</b></p>'
+    yield f'<div class="{CLASSES[health.verdict]}"><p class="verdict"><span class="light"></span>'
+    yield f"<b>{escape(say.say(LIGHTS[health.verdict]))}: {escape(verdict(health, say))}</b></p>"
+    yield f"<p>{escape(say.say(STEPS[health.verdict]))}</p>"
     if health.findings:
         yield "<ul>"
         yield from (
-            f"<li><b>{escape(each.said)}</b> <small>(p = {each.p:.1g})</small><br/>{escape(each.action)}</li>"
+            f"<li><b>{escape(each.said)}</b> <small>({chance(each.p, say)})</small><br/>{escape(each.action)}</li>"
             for each in health.findings
         )
         yield "</ul>"
@@ -236,6 +253,11 @@ def _sensors(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str
 
 def _ms(seconds: float | None, say: Catalogue) -> str:
     return "" if seconds is None else say.decimal(round(1e3 * seconds, 1) + 0.0)
+
+
+def chance(p: float, say: Catalogue) -> str:
+    """The chance of a finding, as people read it."""
+    return f"p = {say.decimal(float(f'{p:.1g}'))}" if p >= P_LEAST else f"p &lt; {say.decimal(P_LEAST)}"
 
 
 def _too_small(say: Catalogue) -> str:

@@ -20,7 +20,7 @@ ONE_WAY = 0.95
 
 
 class Directions(msgspec.Struct, frozen=True):
-    """One bouler's launches; `bouler` None: nobody said who it was."""
+    """One bouler's launches; `bouler` None: nobody said who it was. The interval is that of all boulers together."""
 
     bouler: str | None
     cw: int
@@ -44,15 +44,15 @@ def balance(coups: Sequence[Coup], say: Catalogue) -> Balance:
     for coup in coups:
         if coup.ball_direction is not None:
             counts[coup.bouler][coup.ball_direction != "cw"] += 1
-    boulers = [_directions(bouler, *pair) for bouler, pair in counts.items()]
+    boulers = [_directions(bouler, cw, ccw, len(counts)) for bouler, (cw, ccw) in counts.items()]
     boulers.sort(key=lambda one: (-one.cw - one.ccw, one.bouler or ""))
     total, cw = sum(one.cw + one.ccw for one in boulers), sum(one.cw for one in boulers)
     one_way = max(cw, total - cw) >= ONE_WAY * total
     return Balance(one_way=one_way, boulers=boulers, checks=[] if one_way else [_check(one, say) for one in boulers])
 
 
-def _directions(bouler: str | None, cw: int, ccw: int) -> Directions:
-    low, high = interval(cw, cw + ccw)
+def _directions(bouler: str | None, cw: int, ccw: int, among: int) -> Directions:
+    low, high = interval(cw, cw + ccw, among)
     return Directions(bouler, cw, ccw, low, high, power_of_share(cw + ccw, TOLERATED, EFFECT) >= POWER_MIN)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from html import escape
 from io import StringIO
 
@@ -10,16 +12,21 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
 from wheeld.core.catalogue import Catalogue
-from wheeld.report.checks import CONFIDENCE
+from wheeld.report.checks import confidence_of_each
 from wheeld.report.health import Health
 from wheeld.report.offsets import Offsets
 from wheeld.report.people import Directions
+from wheeld.report.trends import DAY_US
 from wheeld.report.voids import SLICES
 
-INK, FAINT, MARK = "#22313f", "#c8d0d8", "#b3392f"
+INK, FAINT, FAIR, MARK = "#22313f", "#c8d0d8", "#6b7a88", "#b3392f"
+"""`MARK`, red, is for what belongs to a finding, and for nothing else."""
+TICKS, DATES = 4, 3
+"""So many at most find room in a small picture."""
 WIDTH_IN = 5.4
 """So narrow that the words can still be read on a phone."""
 BOULERS_MAX = 20
@@ -37,25 +44,36 @@ class Pictures:
         figure, axes = _axes(2.4)
         numbers, total = self._health.numbers, self._health.numbers.coups
         pockets = len(numbers.labels)
-        low, high = stats.binom.interval(CONFIDENCE, total, 1 / pockets)
+        low, high = stats.binom.interval(confidence_of_each(pockets), total, 1 / pockets)
+        found = self._found_pockets()
         axes.axhspan(low, high, color=FAINT, alpha=0.6, linewidth=0)
         axes.axhline(total / pockets, color=INK, linewidth=0.8)
-        colours = [MARK if not low <= count <= high else INK for count in numbers.counts]
+        colours = [MARK if at in found else INK for at in range(pockets)]
         axes.bar(range(pockets), numbers.counts, color=colours)
         axes.set_xticks(range(pockets), numbers.labels, rotation=90)
         axes.tick_params(axis="x", labelsize=7)
         axes.set_xlabel(self._say.say("numbers, clockwise on the rotor"))
         axes.set_ylabel(self._say.say("coups"))
-        alt = self._say.say("How often each number came; the band is what 95 of 100 numbers do by chance.")
+        alt = self._say.say("How often each number came; all numbers of 95 of 100 fair wheels lie in the band.")
         return self._svg(figure, "numbers", alt)
+
+    def _found_pockets(self) -> set[int]:
+        """Places of the sector that is a finding."""
+        if not any(check.code == "sectors" for check in self._health.findings):
+            return set()
+        numbers = self._health.numbers
+        window = max(numbers.windows, key=lambda each: abs(each.deviation))
+        first = numbers.labels.index(window.first)
+        return {(first + each) % len(numbers.labels) for each in range(window.width)}
 
     def zones(self) -> str:
         """How often the ball left each part of the track, as times its share."""
         figure, axes = _axes(2.0)
         zones, total = self._health.zones.zones, self._health.zones.coups
         axes.bar(range(len(zones)), [zone.count / total / zone.share for zone in zones], color=INK, width=0.6)
-        axes.axhline(1, color=MARK, linewidth=0.8)
+        axes.axhline(1, color=FAIR, linewidth=0.8)
         axes.set_xticks(range(len(zones)), [f"{zone.from_deg:g}–{zone.to_deg:g}°" for zone in zones], fontsize=8)
+        axes.yaxis.set_major_formatter(self._decimal)
         axes.set_ylabel(self._say.say("times its share"))
         return self._svg(
             figure, "zones", self._say.say("Where the ball left the track, as times the share of each part.")
@@ -73,8 +91,13 @@ class Pictures:
             spread.stairs(trend.bins, edges, fill=True, color=INK)
             spread.set_yticks([])
             spread.set_title(f"{trend.label}, {trend.unit}", fontsize=8, loc="left")
-            drift.plot([one.day for one in trend.blocks], [one.median for one in trend.blocks], ".-", color=INK)
-            drift.set_title(self._say.say("medians by day"), fontsize=8, loc="left")
+            for axis in (spread.xaxis, drift.yaxis):
+                axis.set_major_locator(MaxNLocator(TICKS))
+                axis.set_major_formatter(self._decimal)
+            at_us = [trend.first_at_utc_us + one.day * DAY_US for one in trend.blocks]
+            drift.plot(at_us, [one.median for one in trend.blocks], ".-", color=INK)
+            _dated(drift, at_us)
+            drift.set_title(self._say.say("medians by date, UTC"), fontsize=8, loc="left")
             if trend.blocks:  # from zero: else every ripple looks like a drift
                 drift.set_ylim(0, 1.3 * max(one.median for one in trend.blocks) or 1)
         return self._svg(figure, "trends", self._say.say("How each measure is spread, and its medians over time."))
@@ -86,10 +109,11 @@ class Pictures:
         for y, one in enumerate(boulers):
             axes.plot([one.share_cw_low, one.share_cw_high], [y, y], color=INK, linewidth=2)
             axes.plot([one.cw / (one.cw + one.ccw)], [y], "o", color=INK)
-        axes.axvline(0.5, color=MARK, linewidth=0.8)
+        axes.axvline(0.5, color=FAIR, linewidth=0.8)
         axes.set_xlim(0, 1)
         axes.set_yticks(range(len(boulers)), [name_of(one) for one in boulers])
         axes.invert_yaxis()
+        axes.xaxis.set_major_formatter(self._decimal)
         axes.set_xlabel(self._say.say("part of the launches that went clockwise"))
         alt = self._say.say("The part of each bouler's launches that went clockwise, with its uncertainty.")
         return self._svg(figure, "balance", alt)
@@ -102,8 +126,12 @@ class Pictures:
         for cause in self._health.voids.causes:
             axes.bar(range(len(cause.slices)), cause.slices, bottom=bottom, label=cause.cause, color=str(next(shades)))
             bottom += np.array(cause.slices)
-        axes.set_xticks([])
+        starts = self._health.voids.slice_starts_utc_us
+        shown = range(0, SLICES, SLICES // DATES)
+        texts = _date_texts([starts[each] for each in shown], starts[-1] - starts[0])
+        axes.set_xticks([each - 0.4 for each in shown], texts, ha="left")
         axes.set_xlabel(self._say.say("twelfths of the period"))
+        axes.yaxis.set_major_locator(MaxNLocator(TICKS, integer=True))
         axes.set_ylabel(self._say.say("voids"))
         axes.legend(fontsize=7, frameon=False)
         return self._svg(figure, "voids", self._say.say("Voids by cause over time."))
@@ -118,10 +146,14 @@ class Pictures:
         axes.set_yticks(range(len(sensors)), [each.name for each in sensors])
         axes.set_xlim(left=0)
         axes.invert_yaxis()
+        axes.xaxis.set_major_formatter(self._decimal)
         axes.set_xlabel(self._say.say("missed, of a hundred"))
         return self._svg(
             figure, "sensors", self._say.say("How often each sensor missed the ball, with its uncertainty.")
         )
+
+    def _decimal(self, value: float, _position: float) -> str:
+        return self._say.decimal(float(f"{value:.6g}"))
 
     def _svg(self, figure: Figure, name: str, alt: str) -> str:
         text, salt = StringIO(), f"{self._name}-{name}"
@@ -152,6 +184,21 @@ def _axes(height_in: float) -> tuple[Figure, Axes]:
     axes = figure.subplots()
     _plain(axes)
     return figure, axes
+
+
+def _dated(axes: Axes, at_us: Sequence[float]) -> None:
+    """Few dates along the x-axis, which is in µs UTC."""
+    if at_us:
+        first, span = at_us[0], at_us[-1] - at_us[0]
+        ticks = [first + span * each / (DATES - 1) for each in range(DATES)] if span else [first]
+        axes.set_xticks(ticks, _date_texts(ticks, span))
+        axes.tick_params(axis="x", labelsize=7)
+
+
+def _date_texts(at_us: Sequence[float], span_us: float) -> list[str]:
+    """Dates; in a short period with the time of the day, UTC."""
+    form = "%Y-%m-%d" if span_us > DATES * DAY_US else "%m-%d %H:%M"
+    return [datetime.fromtimestamp(each / 1e6, UTC).strftime(form) for each in at_us]
 
 
 def _plain(axes: Axes) -> None:

@@ -31,7 +31,8 @@ LOW_TOLERATED = 0.05
 
 
 class Sensor(msgspec.Struct, frozen=True):
-    """`sensor` as in messages, like "beam/1". `share_low`, `share_high`: the interval of what it missed. `late_s`: of a
+    """`sensor` as in messages, like "beam/1". `share_low`, `share_high`: of what it missed, the interval of all
+    sensors together. `late_s`: of a
     beam, against the others; None where nothing tells it."""
 
     sensor: str
@@ -73,8 +74,9 @@ def sensors(wheel: Wheel, runs: Sequence[Timed], say: Catalogue) -> Sensors:
     late = lateness(runs)
     beams = [_summed(counts, len(wheel.layout.beams_deg)) for counts in _of_runs(wheel, late)]
     readers = [_summed(counts, len(wheel.layout.readers_deg)) for counts in _of_sightings(wheel)]
+    among = len(wheel.layout.beams_deg) + len(wheel.layout.readers_deg)
     found = [
-        _sensor(f"{kind}/{index}", seen, missed, each, say)
+        _sensor(f"{kind}/{index}", seen, missed, each, among, say)
         for kind, counts, delays in (("beam", beams, late), ("reader", readers, []))
         for index, ((seen, missed), each) in enumerate(zip_longest(zip(*counts, strict=True), delays))
     ]
@@ -147,8 +149,8 @@ def _summed(counts: Iterable[Sequence[int]], sensors: int) -> list[int]:
     return [sum(column) for column in zip(*counts, strict=True)] or [0] * sensors
 
 
-def _sensor(sensor: str, seen: int, missed: int, late: Late | None, say: Catalogue) -> Sensor:
-    low, high = interval(missed, seen + missed)
+def _sensor(sensor: str, seen: int, missed: int, late: Late | None, among: int, say: Catalogue) -> Sensor:
+    low, high = interval(missed, seen + missed, among)
     power = power_of_share(seen + missed, MISSED_TOLERATED, MISSED_EFFECT)
     late_s = None if late is None else late.late_s
     return Sensor(sensor, say.say_text(sensor_text(sensor)), seen, missed, low, high, power >= POWER_MIN, late_s)

@@ -85,7 +85,7 @@ MEASURES = (
 
 
 class Block(NamedTuple):
-    """The median of successive values, and their mean time in days since the first."""
+    """The median of successive values, and their mean time in days since `first_at_utc_us`."""
 
     day: float
     median: float
@@ -99,6 +99,7 @@ class Trend(msgspec.Struct, kw_only=True):
     label: str
     unit: str
     count: int
+    first_at_utc_us: int
     spread: list[float]
     low: float
     high: float
@@ -137,6 +138,7 @@ def _trend(measure: Measure, values: Sequence[tuple[int, float]], of_block: int,
         label=say.say(measure.label),
         unit=say.say(measure.unit) if measure.unit != "s" else "s",
         count=len(values),
+        first_at_utc_us=values[0][0],
         spread=spread,
         low=float(edges[0]),
         high=float(edges[-1]),
