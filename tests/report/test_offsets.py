@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wheeld.core.catalogue import Catalogue
-from wheeld.report.offsets import COUPS_MIN, Offsets, checks_of, offsets
+from wheeld.report.offsets import COUPS_MIN, Offsets, check_of, offsets
 from wheeld.report.wheel import Coup
 
 POCKETS = 37
@@ -23,7 +23,7 @@ def played(steps: list[int], *, bouler: str = "Rossi", numbered: int = 1) -> lis
 
 def test_who_always_brings_it_as_far_is_found_with_the_way() -> None:
     (one,) = played([12 + at % 5 - 2 for at in range(100)])
-    (check,) = checks_of([one], Catalogue("en"))
+    check = check_of(one, Catalogue("en"))
     assert (one.bouler, one.direction, one.coups, one.pockets) == ("Rossi", "cw", 100, 12)
     assert one.strength > 0.9
     assert check.p < 1e-20

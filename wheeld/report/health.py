@@ -11,7 +11,7 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.core.instants import to_text
 from wheeld.report.checks import FALSE_ALARMS, Check, judge
 from wheeld.report.numbers import Numbers, numbers
-from wheeld.report.offsets import Offsets, checks_of, offsets
+from wheeld.report.offsets import Offsets, check_of, offsets
 from wheeld.report.people import Balance, balance
 from wheeld.report.sensors import Sensors, sensors
 from wheeld.report.timing import timed
@@ -60,7 +60,7 @@ def health(wheel: Wheel, say: Catalogue) -> Health:
     of_offsets = offsets(wheel.coups, wheel.pockets.count)
     of_all = (part.checks for part in (of_numbers, of_zones, of_people, of_voids, of_sensors))
     of_measures = chain.from_iterable(trend.checks for trend in of_trends)
-    findings = judge([*chain.from_iterable(of_all), *of_measures, *checks_of(of_offsets, say)])
+    findings = judge([*chain.from_iterable(of_all), *of_measures, *(check_of(one, say) for one in of_offsets)])
     times = [one.at_utc_us for one in wheel.verdicts]
     return Health(
         site=wheel.site,

@@ -61,12 +61,8 @@ def arrow_of(one: Offsets) -> str:
     return "↻" if one.direction == "cw" else "↺"
 
 
-def checks_of(found: Sequence[Offsets], say: Catalogue) -> list[Check]:
-    """One for each."""
-    return [_check(one, say) for one in found]
-
-
-def _check(one: Offsets, say: Catalogue) -> Check:
+def check_of(one: Offsets, say: Catalogue) -> Check:
+    """Whether the numbers lie around one place more than chance has it."""
     said = say.say(
         "bouler {bouler}, {arrow}: the numbers of {count} launches lie around {pockets} pockets clockwise of the one "
         "before",
