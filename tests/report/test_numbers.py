@@ -13,6 +13,7 @@ from wheeld.report.checks import NUMBERS_LIMIT, POWER_MIN
 from wheeld.report.numbers import (
     EFFECT_POCKETS,
     EFFECT_TIMES,
+    RECENT_US,
     WIDTHS,
     Numbers,
     coups_needed,
@@ -57,20 +58,20 @@ def test_a_pocket_that_never_comes_is_found_too() -> None:
     assert check.said.startswith("the pocket of 0 came 0 times its share")
 
 
-def test_what_began_late_is_found_in_the_coups_since(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_began_late_is_found_in_the_coups_since() -> None:
     fair = [at % POCKETS for at in range(20 * POCKETS)]
     biased = [*fair[: 4 * POCKETS], *[at % 9 for at in range(45)]]
+    before = [*fair, *fair[:-400]]
 
-    def found(places: list[int]) -> dict[str, float]:
-        coups = [Coup(at_utc_us=at, coup=at, pocket=place) for at, place in enumerate(places)]
+    def found(places: list[int], recent_from: int = 0) -> dict[str, float]:
+        since = {at: RECENT_US + 1 if at >= recent_from else 0 for at in range(len(places))}
+        coups = [Coup(at_utc_us=since[at], coup=at, pocket=place) for at, place in enumerate(places)]
         return {check.code: check.p for check in numbers(coups, SINGLE_ZERO, SAY).checks}
 
-    late = found([*fair, *fair[:-400], *biased])
+    late = found([*before, *biased])
     assert late["sectors_second_half"] < late["sectors"]
     assert "sectors_recent" not in late  # all were within four weeks
-    monkeypatch.setattr("wheeld.report.numbers.RECENT_US", len(biased))
-    late = found([*fair, *fair[:-400], *biased])
-    assert late["sectors_recent"] < NUMBERS_LIMIT
+    assert found([*before, *biased], recent_from=len(before))["sectors_recent"] < NUMBERS_LIMIT
     assert found(fair)["sectors_second_half"] == pytest.approx(1, abs=0.1)
 
 
