@@ -71,8 +71,24 @@ def launched_early(evening: Evening) -> None:
     evening.put_back()
 
 
+def cut(evening: Evening) -> None:
+    evening.sensor("link", ok=False)
+    evening.wait(1)
+
+
+def cut_and_a_beam(evening: Evening) -> None:
+    evening.sensor("beam/1", ok=False)
+    cut(evening)
+
+
+def object_inside(evening: Evening) -> None:
+    void(evening)
+    evening.drop()
+
+
 PLACES: tuple[Callable[[Evening], None], ...] = (
     nothing, closed_early, running, announced, paid, awaiting, void, suspended, last, shut, launched_early,
+    cut, cut_and_a_beam, object_inside,
 )  # fmt: skip
 
 
@@ -93,7 +109,13 @@ def test_what_is_offered_is_done_and_nothing_else_would_do_anything(
     reach(evening)
     offer = next((each for each in offered(evening) if each.name == name), None)
     before = len(evening.published)
-    reply = evening.say(name, who="Verdi" if name == "bouler" else None, coup=evening.table.coup, reason="a test")
+    reply = evening.say(
+        name,
+        who="Verdi" if name == "bouler" else None,
+        coup=evening.table.coup,
+        reason="a test",
+        without=() if offer is None else offer.without,
+    )
     if offer is not None:
         assert reply.done, reply.why
     else:

@@ -8,11 +8,12 @@ from typing import Literal, NamedTuple, TypeAlias
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.houses import PROFILES, TOUT_VA
+from wheeld.core.law.needs import SENSORS_WORK
 from wheeld.core.law.rows import Row
 from wheeld.core.law.table import row_of, state_of
 from wheeld.core.messages.payloads import Table, Void
 from wheeld.core.names import COMMAND_NAMES
-from wheeld.core.observations import PLACE, CommandName
+from wheeld.core.observations import PLACE, CommandName, kind_of
 
 Needs: TypeAlias = Literal["number", "case", "who"]
 """What a person adds to a command: the number that he confirms, or in whose pocket the ball lies; which case of C11
@@ -61,22 +62,37 @@ def words_of(table: Table, void: Void | None) -> dict[str, str]:
 
 
 def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
-    """The commands that the law does in this state, in order. `catalogue` knows the house's words; `sensors`: the
-    failing ones, as people call them."""
+    """The commands that the law does in this state, in order; not one whose need the table waits for, unless the chef's
+    word meets it. `catalogue` knows the house's words; `sensors`: the failing ones that may be left out, as people call
+    them."""
     state = state_of(table.state, table.waiting_codes)
     for name in ORDER:
         row = row_of(name, state, table.waiting_codes, table.last_coup)
         if row is None or name not in BY_NAME["chef"].commands:
             continue
+        lacks = {need for need in row.needs if need.text and need.code in table.waiting_codes}
+        left_out = tuple(sensor for sensor in table.failing if sensor != PLACE) if SENSORS_WORK in lacks else ()
+        if table.failing and all(_may_be_left_out(sensor) for sensor in left_out):
+            lacks.discard(SENSORS_WORK)
+        # The word waits for some needs, and the code is that of any of them.
+        if {need.code for need in lacks} - {need.code for need in lacks if need.wait_us}:
+            continue
         label, does = catalogue.say(COMMAND_NAMES[name]), _does(row, catalogue)
         plain = Offer(name, label, does, NEEDS.get(name), name in GRAVE)
-        if name in ("open", "resume") and PLACE in table.failing:
-            yield plain._replace(needs="number")
-        elif name in ("open", "resume") and table.failing:
+        if SENSORS_WORK in row.needs and PLACE in table.failing:
+            plain = plain._replace(needs="number")
+        if left_out:
             told = catalogue.joined((does, catalogue.say(_LEAVES_OUT, sensors=sensors)))
-            yield plain._replace(does=told, without=tuple({*table.failing, *table.without}))
-        else:
-            yield plain
+            plain = plain._replace(does=told, without=(*left_out, *table.without))
+        yield plain
+
+
+def _may_be_left_out(sensor: str) -> bool:
+    """Whether a person may go on without it; not one of a later version, which nobody knows here."""
+    try:
+        return kind_of(sensor).may_be_left_out
+    except KeyError:
+        return False
 
 
 def _does(row: Row, catalogue: Catalogue) -> str:
