@@ -8,6 +8,7 @@ import pytest
 from tests.core.evening import Evening
 from tests.page.evenings import HEALTH, ONLINE, watched
 from wheeld.core.catalogue import Language
+from wheeld.core.observations import CommandName
 from wheeld.page.numbers import Numbers
 from wheeld.page.snapshot import Snapshot
 from wheeld.page.wheel import Wheel
@@ -51,6 +52,30 @@ def test_a_void_is_shown_with_its_article_in_the_reader_s_language(language: Lan
     assert "Art. 11" in shown["void"]["why"]
     assert {"fr": "bille", "it": "pallina", "en": "ball"}[language] in shown["void"]["why"]
     assert shown["cause"].startswith("Art. 11: ")
+
+
+@pytest.mark.parametrize(("ends", "then"), [("suspend", "play suspended"), ("close", "table closed")])
+def test_a_void_is_told_before_what_becomes_of_play(ends: CommandName, then: str) -> None:
+    evening = Evening().open()
+    evening.launch(laps=5)
+    evening.wait(1.5)
+    evening.say(ends)
+    shown = Snapshot(*watched(evening), "en").board()
+    assert shown["ritual"] == f"rien va · {then}"
+    assert shown["cause"]
+    assert Snapshot(*watched(Evening().open()), "en").board()["cause"] == ""
+
+
+def test_a_suspension_of_a_later_game_is_no_void() -> None:
+    evening = Evening().open()
+    evening.void_by_chef()
+    evening.say("suspend")
+    assert Snapshot(*watched(evening), "en").board()["ritual"] == "rien va · play suspended"
+    evening.say("resume")
+    assert evening.say("tout_va").done
+    evening.say("suspend")
+    shown = Snapshot(*watched(evening), "en").board()
+    assert (shown["ritual"], shown["cause"]) == ("play suspended", "")
 
 
 def test_a_void_that_was_before_this_program_is_known_from_the_board() -> None:

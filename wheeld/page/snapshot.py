@@ -59,7 +59,7 @@ class Snapshot:
             "test": wheel.is_test,
             "state": None if table is None else table.state,
             "state_words": "" if table is None else say(STATES[table.state]),
-            "ritual": "" if table is None else say(RITUAL[table.state]) if RITUAL[table.state] else "",
+            "ritual": "" if table is None else self._ritual(table),
             "bets": None if table is None else table.bets,
             "bets_words": "" if table is None else say(BETS[table.bets]),
             "coup": None if table is None else table.coup,
@@ -144,10 +144,16 @@ class Snapshot:
         cited = ", ".join(part for part in (last.rule, last.article) if part)
         return {"coup": last.coup, "words": last.words, "why": f"{cited}: {why}" if cited else why, "at": last.at}
 
+    def _ritual(self, table: Table) -> str:
+        """What players read; a void first, then what became of play with it."""
+        said = [RITUAL["rien_va"]] if self._wheel.is_void else []
+        said += [RITUAL[table.state]] if RITUAL[table.state] not in said else []
+        return " · ".join(self._catalogue.say(text) for text in said if text)
+
     def _cause(self) -> str:
         """Of the coup that is void now, why."""
-        table, void = self._wheel.table, self._wheel.void
-        if table is None or table.state != "rien_va" or not isinstance(void, Void):
+        void = self._wheel.void
+        if not self._wheel.is_void or void is None:
             return ""
         cited = f"{void.article}: " if void.article else ""
         return cited + self._catalogue.say(void.cause.text)

@@ -37,7 +37,8 @@ LATENESS_S = (5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0)
 class Wheel:
     """The newest message of each topic, None until one has come, and what was counted since this program's start.
 
-    `is_reached`: whether the broker is connected. `coup`: the one at hand, of the feed's newest message. `heard_s`:
+    `is_reached`: whether the broker is connected. `coup`: the one at hand, of the feed's newest message. `is_void`:
+    whether that is void, and the game has not gone on since, though it may be suspended or closed. `heard_s`:
     when the latest report of health came, in the caller's seconds. `verdicts`: results as "result", voids by their
     cause. `margins`: of each kind of verdict ("result" or "void") by its least measure, where it has one. `lateness`:
     of the results that were late (`late_s`). `restarts`: how often the daemon began another run. `unreadable`: messages
@@ -54,6 +55,7 @@ class Wheel:
         self.health: Health | None = None
         self.availability: Availability | None = None
         self.coup: int | None = None
+        self.is_void = False
         self.heard_s: float | None = None
         self.verdicts: Counter[str] = Counter()
         self.notices: Counter[str] = Counter()
@@ -110,6 +112,10 @@ class Wheel:
                 return True
         self._newest = message.boot_id, message.seq
         self.coup = message.coup
+        if isinstance(message, Table):
+            self.is_void = message.state == "rien_va" or (self.is_void and message.state in ("suspended", "closed"))
+        else:
+            self.is_void = isinstance(message, Void)
         return False
 
     def _count(self, message: Published) -> None:

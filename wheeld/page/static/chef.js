@@ -210,8 +210,8 @@ follow("/chef/events", {
   wheel: (wheel) => {
     now = wheel;
     element("mute").hidden = !wheel.mute;
-    const isSame = wheel.ritual.toLowerCase() === wheel.state_words.toLowerCase();
-    write("ritual", isSame ? wheel.ritual : [wheel.ritual, wheel.state_words].filter(Boolean).join(" · "));
+    const isSaid = wheel.ritual.toLowerCase().includes(wheel.state_words.toLowerCase());
+    write("ritual", isSaid ? wheel.ritual : [wheel.ritual, wheel.state_words].filter(Boolean).join(" · "));
     show("waiting", wheel.waiting);
     show("number", wheel.number?.number);
     // While a coup runs it is that of the one before.

@@ -11,7 +11,7 @@ function favourite(seen) {
 follow("/display/events", {
   wheel: (wheel) => {
     const number = element("number");
-    const isOut = wheel.state !== "rien_va" && wheel.number !== null;
+    const isOut = wheel.cause === "" && wheel.state !== "rien_va" && wheel.number !== null;
     show("number", isOut ? wheel.number.number : null);
     // While a coup runs the last number is that of the one before.
     const isPast = !["operations", "faites_vos_jeux", "closed"].includes(wheel.state);
