@@ -143,6 +143,17 @@ async def test_a_press_that_a_browser_sends_again_is_done_once_and_answered_twic
     assert len(house.sent) == 2
 
 
+@pytest.mark.parametrize(("name", "more"), [("close", {}), ("open", {"reason": "another"}), ("open", {"coup": 2})])
+async def test_a_press_that_comes_again_with_another_command_is_refused(name: str, more: dict[str, object]) -> None:
+    house = House()
+    house.replies = [reply("open", why="open")]
+    async with at_panel(house) as client:
+        await command(client, "open")
+        answer = await command(client, name, **more)
+    assert answer.status == 409
+    assert len(house.sent) == 1
+
+
 async def test_answers_are_kept_for_so_many_presses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wheeld.page.chef.PRESSES_MAX", 1)
     house = House()

@@ -133,7 +133,7 @@ class Panel:
     ) -> None:
         self._wheel, self._numbers, self._login, self._answers = wheel, numbers, login, answers
         self._user, self._token, self._now_s = user, token, now_s
-        self._pressed: dict[str, asyncio.Future[dict[str, object]]] = {}
+        self._pressed: dict[str, tuple[str, Asked, asyncio.Future[dict[str, object]]]] = {}
         self.is_reached = False
         self.viewers = Viewers()
 
@@ -225,15 +225,20 @@ class Panel:
         return msgspec.json.encode(command)
 
     async def _answer(self, name: str, asked: Asked, payload: bytes, language: Language) -> dict[str, object]:
-        """Of this press: sent once, however often it comes."""
-        answer = self._pressed.get(asked.press)
-        if answer is None:
+        """Of this press: sent once, however often it comes. Raises HTTPConflict when it came with another command."""
+        known = self._pressed.get(asked.press)
+        if known is None:
             if not 0 <= self._now_s() - asked.seen_s <= SEEN_S_MAX:
                 return _unsent("too_old", language, count=round(SEEN_S_MAX))
+            answer: asyncio.Future[dict[str, object]]
             answer = asyncio.ensure_future(self._ask(asked.press, name, payload, language))
-            self._pressed[asked.press] = answer
+            self._pressed[asked.press] = name, asked, answer
             if len(self._pressed) > PRESSES_MAX:
                 del self._pressed[next(iter(self._pressed))]
+        elif known[:2] == (name, asked):
+            answer = known[2]
+        else:
+            raise web.HTTPConflict(text="this press came with another command before")
         return await asyncio.shield(answer)
 
     async def _ask(self, id_: str, name: str, payload: bytes, language: Language) -> dict[str, object]:
