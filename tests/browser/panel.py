@@ -42,9 +42,11 @@ async def give(page: Page, name: str) -> str:
     return await answer(page, before)
 
 
-async def sure(page: Page, why: str) -> None:
-    """Answer the question, once it takes an answer."""
+async def sure(page: Page, why: str, **given: str) -> None:
+    """Answer the question, once it takes an answer. `given`: what it asks besides, by the name of its field."""
     await page.wait_for_selector("#sure[open]")
+    for name, value in given.items():
+        await page.fill(f"#given [name={name}]", value)
     await page.focus("#why")
     await page.keyboard.type(why)
     await page.wait_for_selector("#sure-yes:not([aria-disabled=true])")

@@ -16,6 +16,7 @@ from tests.browser.house import TOKEN, House, opened, paged
 from tests.browser.panel import answer, enter, give, offered, press, sure
 from tests.browser.test_pages import serious
 from wheeld.core.catalogue import Catalogue
+from wheeld.core.names import COMMAND_NAMES
 from wheeld.journal.database import Database
 from wheeld.journal.reader import JournalReader
 from wheeld.page.chef import ATTEMPTS
@@ -101,13 +102,12 @@ async def test_the_players_port_has_nothing_of_the_chef(panel: Page, own: House,
 
 
 async def test_a_command_is_answered_and_its_person_stands_in_the_journal(panel: Page, own: House) -> None:
-    await panel.fill("#reason", "the last of tonight")
     told = await give(panel, "last_coup")
     assert SAY(WORDS["done"]) in told
     # Who works with the keyboard keeps a place: the button has gone, another is chosen.
     assert await panel.evaluate("document.activeElement.dataset.command")
     assert SAY(WORDS["done"]) in await give(panel, "last_coup_off")
-    commands = [("Anna", "last_coup", "the last of tonight"), ("Anna", "last_coup_off", WORDS["reason_default"])]
+    commands = [("Anna", "last_coup", WORDS["reason_default"]), ("Anna", "last_coup_off", WORDS["reason_default"])]
     assert given(own) == commands
     await panel.focus("#change")
     await panel.keyboard.press("Enter")
@@ -190,8 +190,10 @@ async def test_a_double_tap_ends_nothing(browser: Browser, own: House, size: str
         for _ in range(2):
             await look.page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         assert await look.page.locator("#sure[open]").count() == 1
-        assert await look.page.inner_text("#sure-title") == SAY(WORDS["sure"], table="wheel-1")
+        assert await look.page.inner_text("#sure-title") == f"wheel-1 · {SAY(COMMAND_NAMES['close'])}"
+        assert await look.page.inner_text("#sure-yes") == "Close: play stops"
         await look.page.keyboard.press("Escape")
+        await offered(look.page, "close")
         await look.page.evaluate(AT_ONCE)
         assert await look.page.locator("#sure[open]").count() == 1
         await look.page.wait_for_selector("#sure-no:not([aria-disabled=true])")

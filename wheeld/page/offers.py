@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Literal, NamedTuple, TypeAlias
 
 from wheeld.broker.roles import BY_NAME
@@ -12,8 +13,10 @@ from wheeld.core.law.needs import SENSORS_WORK
 from wheeld.core.law.rows import Row
 from wheeld.core.law.table import row_of, state_of
 from wheeld.core.messages.payloads import Table, Void
+from wheeld.core.messages.phrases import NUMBER_PROVEN, NUMBER_SEEN, NUMBER_UNSEEN
 from wheeld.core.names import COMMAND_NAMES
 from wheeld.core.observations import PLACE, CommandName, kind_of
+from wheeld.core.pockets import label_of
 
 Needs: TypeAlias = Literal["number", "case", "who"]
 """What a person adds to a command: the number that he confirms, or in whose pocket the ball lies; which case of C11
@@ -27,30 +30,46 @@ ORDER: tuple[CommandName, ...] = (
     "operations_done",
     "tout_va",
     "resume",
-    "rien_va",
     "last_coup",
     "last_coup_off",
     "bouler",
+    "rien_va",
     "suspend",
     "close",
 )
-"""As a chef needs them: what leads the game on comes first."""
+"""As a chef needs them: what leads the game on comes first, what ends a coup or play last."""
 GRAVE: frozenset[CommandName] = frozenset({"rien_va", "suspend", "close"})
 """Asked again before they are sent: they end a coup, or play."""
+
+ANSWERS: dict[CommandName, str] = {
+    "rien_va": translatable("Say {void}: {then}"),
+    "suspend": translatable("Suspend: {then}"),
+    "close": translatable("Close: {then}"),
+}
+"""What a person answers who means it."""
+_COUP_IS_VOID = translatable("the coup is void")
+_PLAY_STOPS = translatable("play stops")
+_CONFIRM = translatable("Confirm {number}")
+_ANOTHER = translatable("Another number")
+_CONFIRM_OTHER = translatable("Confirm {number}, not {seen}")
 
 _VOIDS = translatable("the coup at hand becomes void: {why}")
 _LEAVES_OUT = translatable("goes on without {sensors}: the chef answers for what they would have proven")
 
 
 class Offer(NamedTuple):
-    """One button. `does`: what it will do, in words. `without`: the failing sensors that it leaves out."""
+    """One button. `does`: what it will do, in words. `answer`: what a person answers who means it, where it is asked
+    again; "{number}" is the number that he gives. `without`: the failing sensors that it leaves out. `number`: as it is
+    printed, the one that is confirmed by it."""
 
     name: CommandName
     label: str
     does: str
+    answer: str
     needs: Needs | None
     is_grave: bool
     without: tuple[str, ...] = ()
+    number: str | None = None
 
 
 def words_of(table: Table, void: Void | None) -> dict[str, str]:
@@ -61,10 +80,27 @@ def words_of(table: Table, void: Void | None) -> dict[str, str]:
     return {"void": said, "tout_va": next((after for before, after in TOUT_VA.items() if before == said), "tout va")}
 
 
-def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
+def number_awaited(table: Table, seen: int | None) -> int | None:
+    """The number that the chef is asked to confirm; None where none is, or the message does not tell. No member has it,
+    but the words do: they are compared with those for each number. Where they are about the laps alone, it is the
+    number that readers have `seen`."""
+    profile = PROFILES.get((table.house, table.game))
+    if table.state != "awaiting_chef" or profile is None:
+        return None
+    for void in TOUT_VA:
+        say = Catalogue(table.language, {"void": void}).say
+        for number, text in product(profile.pockets.order, (NUMBER_SEEN, NUMBER_PROVEN)):
+            if table.waiting_for == say(text, number=label_of(number)):
+                return number
+        if table.waiting_for == say(NUMBER_UNSEEN):
+            return None
+    return seen
+
+
+def offers(table: Table, catalogue: Catalogue, sensors: str, number: int | None = None) -> Iterator[Offer]:
     """The commands that the law does in this state, in order; not one whose need the table waits for, unless the chef's
     word meets it. `catalogue` knows the house's words; `sensors`: the failing ones that may be left out, as people call
-    them."""
+    them; `number`: the one that awaits the chef."""
     state = state_of(table.state, table.waiting_codes)
     for name in ORDER:
         row = row_of(name, state, table.waiting_codes, table.last_coup)
@@ -78,13 +114,29 @@ def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
         if {need.code for need in lacks} - {need.code for need in lacks if need.wait_us}:
             continue
         label, does = catalogue.say(COMMAND_NAMES[name]), _does(row, catalogue)
-        plain = Offer(name, label, does, NEEDS.get(name), name in GRAVE)
+        then = catalogue.say(_PLAY_STOPS if row.void is None else _COUP_IS_VOID)
+        answer = catalogue.say(ANSWERS[name], then=then) if name in GRAVE else label
+        plain = Offer(name, label, does, answer, NEEDS.get(name), name in GRAVE)
+        if name == "confirm":
+            yield from _confirmations(plain, catalogue, number)
+            continue
         if SENSORS_WORK in row.needs and PLACE in table.failing:
             plain = plain._replace(needs="number")
         if left_out:
             told = catalogue.joined((does, catalogue.say(_LEAVES_OUT, sensors=sensors)))
             plain = plain._replace(does=told, without=(*left_out, *table.without))
         yield plain
+
+
+def _confirmations(plain: Offer, catalogue: Catalogue, number: int | None) -> Iterator[Offer]:
+    """The number that was seen by one press, and another, which is asked again."""
+    if number is None:
+        yield plain._replace(answer=catalogue.say(_CONFIRM, number="{number}"))
+        return
+    seen = label_of(number)
+    yield plain._replace(label=catalogue.say(_CONFIRM, number=seen), needs=None, number=seen)
+    other = catalogue.say(_CONFIRM_OTHER, number="{number}", seen=seen)
+    yield plain._replace(label=catalogue.say(_ANOTHER), answer=other)
 
 
 def _may_be_left_out(sensor: str) -> bool:

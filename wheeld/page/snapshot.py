@@ -11,9 +11,10 @@ from wheeld.core.facts import Cause, Trouble
 from wheeld.core.houses import PROFILES
 from wheeld.core.messages.payloads import Common, Result, Table, Void
 from wheeld.core.names import sensor_text
+from wheeld.core.observations import PLACE
 from wheeld.core.pockets import PocketLayout, label_of
 from wheeld.page.numbers import Numbers, Seen
-from wheeld.page.offers import offers, words_of
+from wheeld.page.offers import number_awaited, offers, words_of
 from wheeld.page.wheel import Wheel
 from wheeld.page.words import RITUAL
 from wheeld.screen.describe import BETS, STATES
@@ -75,18 +76,28 @@ class Snapshot:
 
     def panel(self) -> Shown:
         """For the chef: what he sees of the table, and what he can do."""
-        table = self._wheel.table
-        seen = {**self.board(), "waiting": "" if table is None else self._told(table, table.waiting_for)}
-        failing = [] if table is None else self._sensors(table.failing)
-        offered = (
-            []
-            if table is None or not self._wheel.is_online
-            else [
-                offer._asdict()
-                for offer in offers(table, self._catalogue, self._catalogue.listed(failing) if failing else "")
-            ]
-        )
-        return {**seen, "failing": failing, "offers": offered, "bouler": None if table is None else table.bouler}
+        wheel, table = self._wheel, self._wheel.table
+        awaited = None if table is None else number_awaited(table, wheel.seen)
+        return {
+            **self.board(),
+            "waiting": "" if table is None else self._told(table, table.waiting_for),
+            "awaited": self._number(awaited),
+            "void": self._void(),
+            "sensors": self._lights(),
+            "offers": [] if table is None or not wheel.is_online else self._offers(table, awaited),
+        }
+
+    def _offers(self, table: Table, awaited: int | None) -> list[Shown]:
+        failing = self._sensors([each for each in table.failing if each != PLACE])
+        sensors = self._catalogue.listed(failing) if failing else ""
+        return [offer._asdict() for offer in offers(table, self._catalogue, sensors, awaited)]
+
+    def _lights(self) -> list[Shown]:
+        """The table says sooner what fails, and of more than health does."""
+        health, table = self._wheel.health, self._wheel.table
+        lights = {} if health is None else health.sensors
+        lights = lights | dict.fromkeys(() if table is None else table.failing, False)
+        return [{"name": self._sensor(name), "ok": works} for name, works in lights.items()]
 
     @property
     def _pockets(self) -> PocketLayout | None:

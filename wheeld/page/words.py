@@ -100,9 +100,7 @@ WORDS = {
     "case": translatable("Which case"),
     "no_case": translatable("not said"),
     "launches": translatable("Who launches from now on"),
-    "sure": translatable("{table}: are you sure?"),
     "do_nothing": translatable("Do nothing"),
-    "why_grave": translatable("Why?"),
     "why_rien_va_1": translatable("the chef saw it"),
     "why_rien_va_2": translatable("the croupier saw it"),
     "why_suspend_1": translatable("a dispute at the table"),
@@ -130,5 +128,5 @@ WORDS = {
 
 def in_words(catalogue: Catalogue) -> dict[str, str]:
     """All of them in one language; their parts stay in braces, for the page to fill."""
-    places = {name: f"{{{name}}}" for name in ("value", "count", "number", "seq", "hash", "error", "why", "table")}
+    places = {name: f"{{{name}}}" for name in ("value", "count", "number", "seq", "hash", "error", "why")}
     return {key: catalogue.say(text, **places) for key, text in WORDS.items()}

@@ -6,6 +6,7 @@ const ANSWERS_MAX = 20;
 const ANSWER_MS_MAX = 20000; // the server waits 15 s for the wheel
 const SETTLE_MS = 500; // the second touch of two does not meet the button that came in the place of the first
 const DEAD_MS = 700; // nor an answer to the question that the first has opened
+const APART_PX = 8; // between a button and its question
 let now = null; // the newest that is known of the wheel
 let drawn = ""; // which offers stand on the page
 
@@ -39,8 +40,7 @@ function newPress() {
 
 async function send(offer, more) {
   const item = answer(offer.label, "sent", "");
-  const typed = element("reason").value;
-  const body = { press: newPress(), seen_s: now.seen_s, by: person(), reason: typed.trim() || WORDS.reason_default, ...more };
+  const body = { press: newPress(), seen_s: now.seen_s, by: person(), reason: WORDS.reason_default, ...more };
   if (offer.without.length) body.without = offer.without;
   let told;
   try {
@@ -56,21 +56,23 @@ async function send(offer, more) {
     told = { done: null };
   }
   item.remove();
-  // The reason of one command is not that of the next.
-  if (told.done && element("reason").value === typed) element("reason").value = WORDS.reason_default;
   if (told.unsent) answer(offer.label, "unsent", "").textContent = `${offer.label}: ${say("unsent", { why: told.unsent })}`;
   else if (told.done === null) answer(offer.label, "unanswered", "");
   else answer(offer.label, told.done ? "done" : "refused", told.why);
 }
 
-// The reason for what ends a coup or play; null: do nothing. The question stands in the other half of the screen than the
-// button that opened it.
+// What a person adds to a command, and why; null: do nothing. The question stands beside the button that opened it, where
+// there is more room, so that no touch of that button meets an answer.
 function ask(offer, press) {
   const [dialog, yes, no, why] = ["sure", "sure-yes", "sure-no", "why"].map(element);
+  const more = field(offer);
+  const input = more?.lastChild;
   let isDead = true;
   const weigh = () => {
+    const isMissing = (offer.is_grave && why.value.trim() === "") || (input && !isWhole(input));
     no.ariaDisabled = String(isDead);
-    yes.ariaDisabled = String(isDead || why.value.trim() === "");
+    yes.ariaDisabled = String(isDead || isMissing);
+    yes.textContent = offer.answer.replace("{number}", input?.value.trim() || "…");
   };
   const choice = (text) => {
     const item = document.createElement("button");
@@ -82,29 +84,32 @@ function ask(offer, press) {
     return item;
   };
   const usual = Object.keys(WORDS).filter((key) => key.startsWith(`why_${offer.name}_`));
-  const place = press.getBoundingClientRect();
-  dialog.className = place.top + place.bottom > innerHeight ? "above" : "below";
-  element("sure-title").textContent = say("sure", { table: now.table });
+  const { top, bottom } = press.getBoundingClientRect();
+  const isAbove = top > innerHeight - bottom;
+  dialog.className = isAbove ? "above" : "below";
+  dialog.style.maxHeight = `${(isAbove ? top : innerHeight - bottom) - 2 * APART_PX}px`;
+  element("sure-title").textContent = `${now.table} · ${offer.label}`;
+  element("given").replaceChildren(...[more].filter(Boolean));
   element("whys").replaceChildren(...usual.map((key) => choice(WORDS[key])));
-  yes.textContent = `${offer.label} – ${offer.does}`;
+  yes.className = offer.is_grave ? "grave" : "";
   why.value = "";
-  why.oninput = weigh;
+  why.oninput = element("given").oninput = weigh;
   weigh();
   const read = setTimeout(() => {
     isDead = false;
     weigh();
   }, DEAD_MS);
   return new Promise((resolve) => {
-    const end = (reason) => {
+    const end = (told) => {
       clearTimeout(read);
       dialog.close();
-      resolve(reason);
+      resolve(told);
     };
-    yes.onclick = () => yes.ariaDisabled === "true" || end(why.value.trim());
+    yes.onclick = () => yes.ariaDisabled === "true" || end({ ...given(input), reason: why.value.trim() || WORDS.reason_default });
     no.onclick = () => isDead || end(null);
     dialog.oncancel = () => end(null);
     dialog.showModal();
-    no.focus();
+    no.focus({ preventScroll: true });
   });
 }
 
@@ -120,57 +125,59 @@ function field(offer) {
     CASES.forEach((name) => input.add(new Option(WORDS[`case_${name}`], name)));
   } else {
     input = document.createElement("input");
-    if (offer.needs === "number") Object.assign(input, { maxLength: 2, pattern: "[0-9]*", inputMode: "numeric" });
+    if (offer.needs === "number") Object.assign(input, { maxLength: 2, pattern: "[0-9]+", inputMode: "numeric" });
     else Object.assign(input, { maxLength: 64 });
+    input.required = true;
   }
   input.name = offer.needs;
   label.append(input);
   return label;
 }
 
-function given(offer, form) {
-  const more = {};
-  const value = offer.needs === null ? "" : form.elements[offer.needs].value.trim();
-  const isNumber = offer.needs === "number" && String(Number(value)) === value; // "00" is printed in a pocket, and no number
-  if (value !== "") more[offer.needs] = isNumber ? Number(value) : value;
-  // He means the coup that he sees: another may have come before he has said that he is sure.
-  return { ...more, coup: now.coup };
+function isWhole(input) {
+  return input.checkValidity() && !(input.required && input.value.trim() === "");
+}
+
+function given(input) {
+  const value = input?.value.trim() || "";
+  return value === "" ? {} : { [input.name]: input.name === "number" ? asNumber(value) : value };
+}
+
+function asNumber(value) {
+  return String(Number(value)) === value ? Number(value) : value; // "00" is printed in a pocket, and no number
 }
 
 function button(offer) {
-  const form = document.createElement("form");
-  form.className = "offer";
   const press = document.createElement("button");
-  press.type = "submit";
-  press.className = offer.is_grave ? "grave" : "";
+  Object.assign(press, { type: "button", className: offer.is_grave ? "grave" : "" });
   press.dataset.command = offer.name;
-  press.textContent = offer.label;
-  const does = document.createElement("p");
-  does.id = `does-${offer.name}`;
-  does.textContent = offer.does;
-  press.setAttribute("aria-describedby", does.id);
-  const more = field(offer);
-  if (more && offer.needs === "who") more.lastChild.required = true;
-  form.append(...[more, press, does].filter(Boolean));
+  press.dataset.asks = String(offer.is_grave || offer.needs !== null);
+  for (const [tag, text] of [["strong", offer.label], ["small", offer.does]]) {
+    press.append(Object.assign(document.createElement(tag), { textContent: text }));
+  }
   // A key that is held goes on from button to button.
-  form.addEventListener("keydown", (event) => {
-    if (event.repeat && event.key === "Enter") event.preventDefault();
+  press.addEventListener("keydown", (event) => {
+    if (event.repeat && ["Enter", " "].includes(event.key)) event.preventDefault();
   });
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const told = given(offer, form);
+  press.addEventListener("click", async () => {
     if (press.ariaDisabled === "true") return; // pressed twice
-    if (offer.is_grave) {
-      const reason = await ask(offer, press);
+    // He means the coup that he sees: another may have come before he has said that he is sure.
+    const told = { coup: now.coup };
+    if (offer.number !== null) told.number = asNumber(offer.number);
+    if (press.dataset.asks === "true") {
+      const more = await ask(offer, press);
+      settle(document.querySelectorAll("#offers [data-command]"));
       focusOffer(offer.name);
-      if (reason === null) return;
-      told.reason = reason;
+      if (more === null) return;
+      Object.assign(told, more);
     }
+    press.dataset.sent = "";
     press.ariaDisabled = "true"; // a button that is disabled would lose the focus
     await send(offer, told);
-    press.ariaDisabled = "false";
+    delete press.dataset.sent;
+    settle([press]);
   });
-  return form;
+  return press;
 }
 
 function focusOffer(name) {
@@ -179,7 +186,7 @@ function focusOffer(name) {
 
 function settle(buttons) {
   buttons.forEach((press) => (press.ariaDisabled = "true"));
-  setTimeout(() => buttons.forEach((press) => (press.ariaDisabled = "false")), SETTLE_MS);
+  setTimeout(() => buttons.forEach((press) => (press.ariaDisabled = String("sent" in press.dataset))), SETTLE_MS);
 }
 
 function showOffers(offers) {
@@ -188,10 +195,17 @@ function showOffers(offers) {
   drawn = wanted;
   const focused = document.activeElement?.dataset?.command;
   element("offers").replaceChildren(...offers.map(button));
-  settle(document.querySelectorAll("#offers [data-command]:not(.grave)")); // those ask again anyway
+  settle(document.querySelectorAll("#offers [data-asks=false]")); // the others ask again anyway
   element("nothing").hidden = offers.length > 0;
   // Who works with the keyboard stays where he was, or at the first button.
   if (focused) focusOffer(focused);
+}
+
+function showSensors(sensors) {
+  const light = (sensor) => Object.assign(document.createElement("i"), { className: sensor.ok ? "works" : "fails" });
+  element("lights").replaceChildren(...sensors.map(light));
+  const failing = sensors.filter((sensor) => !sensor.ok).map((sensor) => `${sensor.name}: ${WORDS.fails}`);
+  show("sensors", sensors.length && !failing.length ? WORDS.all_work : failing.join(", "));
 }
 
 element("person").addEventListener("submit", (event) => {
@@ -202,7 +216,6 @@ element("person").addEventListener("submit", (event) => {
 element("change").addEventListener("click", () => {
   sessionStorage.removeItem("by");
   element("by").value = "";
-  element("reason").value = WORDS.reason_default;
   showPerson();
 });
 
@@ -212,11 +225,16 @@ follow("/chef/events", {
     element("mute").hidden = !wheel.mute;
     const isSaid = wheel.ritual.toLowerCase().includes(wheel.state_words.toLowerCase());
     write("ritual", isSaid ? wheel.ritual : [wheel.ritual, wheel.state_words].filter(Boolean).join(" · "));
+    write("cause", wheel.cause);
     show("waiting", wheel.waiting);
-    show("number", wheel.number?.number);
+    const shown = wheel.awaited ?? wheel.number;
+    show("number", shown?.number);
     // While a coup runs it is that of the one before.
-    const isPast = !["operations", "faites_vos_jeux", "closed"].includes(wheel.state);
-    element("number").className = `number ${wheel.number?.colour ?? ""} ${isPast ? "past" : ""}`;
+    const isPast = !wheel.awaited && !["operations", "faites_vos_jeux", "closed"].includes(wheel.state);
+    element("number").className = `number ${shown?.colour ?? ""} ${isPast ? "past" : ""} ${wheel.awaited ? "awaited" : ""}`;
+    showNumbers(wheel);
+    show("void", wheel.void && `${wheel.void.words} (${wheel.void.coup}): ${wheel.void.why}`);
+    showSensors(wheel.sensors);
     showOffers(wheel.offers);
   },
 });
