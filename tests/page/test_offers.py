@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.core.evening import FALL_S, Evening
+from tests.core.test_number_awaited import NUMBER, OTHER, READERS, TABLES, laps_by_readers
 from tests.page.evenings import watched
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, Language
@@ -14,6 +15,7 @@ from wheeld.core.facts import State
 from wheeld.core.law.table import state_of
 from wheeld.core.observations import CommandName
 from wheeld.page.offers import Offer, offers, words_of
+from wheeld.page.snapshot import Snapshot
 
 
 def running(evening: Evening) -> None:
@@ -174,3 +176,36 @@ def test_the_house_s_own_words_are_on_the_buttons() -> None:
     assert wheel.void is not None
     assert words_of(wheel.table, wheel.void) == {"void": "rien va", "tout_va": "tout va"}
     assert "tout va" in [offer.label for offer in offered(evening)]
+
+
+def confirmations(evening: Evening) -> tuple[str | None, list[tuple[str, str | None]]]:
+    """The number on the panel's tile, and what each button to confirm says and has."""
+    awaited = Snapshot(*watched(evening), "en").panel()["awaited"]
+    offers = [(each.label, each.number) for each in offered(evening) if each.name == "confirm"]
+    return (None if awaited is None else awaited["number"]), offers
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_number_that_awaits_the_chef_is_named_until_he_has_answered(table: Callable[[], Evening]) -> None:
+    evening, named = table(), str(NUMBER)
+    assert confirmations(evening) == (named, [(f"Confirm {named}", named), ("Another number", None)])
+    evening.say("suspend")
+    assert confirmations(evening) == (named, [])
+    evening.say("resume")
+    assert evening.say("confirm", coup=1, reason="seen by all").done
+    assert confirmations(evening) == (None, [])
+
+
+def test_zero_awaits_the_chef_as_any_other_number_does() -> None:
+    evening = Evening(READERS).open()
+    evening.run(laps=3.2, rev_s=0.9)
+    evening.fall(0)
+    assert confirmations(evening) == ("0", [("Confirm 0", "0"), ("Another number", None)])
+
+
+def test_of_a_ball_that_was_seen_in_two_pockets_the_chef_says_the_number() -> None:
+    evening = laps_by_readers()
+    evening.lying = OTHER
+    evening.turn(20)
+    evening.wait(8)
+    assert confirmations(evening) == (None, [("confirmation", None)])

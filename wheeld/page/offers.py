@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec import UNSET, UnsetType
 
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, translatable
@@ -13,7 +14,6 @@ from wheeld.core.law.needs import SENSORS_WORK
 from wheeld.core.law.rows import Row
 from wheeld.core.law.table import row_of, state_of
 from wheeld.core.messages.payloads import Table, Void
-from wheeld.core.messages.phrases import NUMBER_PROVEN, NUMBER_SEEN, NUMBER_UNSEEN
 from wheeld.core.names import COMMAND_NAMES
 from wheeld.core.observations import PLACE, CommandName, kind_of
 from wheeld.core.pockets import label_of
@@ -80,27 +80,10 @@ def words_of(table: Table, void: Void | None) -> dict[str, str]:
     return {"void": said, "tout_va": next((after for before, after in TOUT_VA.items() if before == said), "tout va")}
 
 
-def number_awaited(table: Table, seen: int | None) -> int | None:
-    """The number that the chef is asked to confirm; None where none is, or the message does not tell. No member has it,
-    but the words do: they are compared with those for each number. Where they are about the laps alone, it is the
-    number that readers have `seen`."""
-    profile = PROFILES.get((table.house, table.game))
-    if table.state != "awaiting_chef" or profile is None:
-        return None
-    for void in TOUT_VA:
-        say = Catalogue(table.language, {"void": void}).say
-        for number, text in product(profile.pockets.order, (NUMBER_SEEN, NUMBER_PROVEN)):
-            if table.waiting_for == say(text, number=label_of(number)):
-                return number
-        if table.waiting_for == say(NUMBER_UNSEEN):
-            return None
-    return seen
-
-
-def offers(table: Table, catalogue: Catalogue, sensors: str, number: int | None = None) -> Iterator[Offer]:
+def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
     """The commands that the law does in this state, in order; not one whose need the table waits for, unless the chef's
     word meets it. `catalogue` knows the house's words; `sensors`: the failing ones that may be left out, as people call
-    them; `number`: the one that awaits the chef."""
+    them."""
     state = state_of(table.state, table.waiting_codes)
     for name in ORDER:
         row = row_of(name, state, table.waiting_codes, table.last_coup)
@@ -118,7 +101,7 @@ def offers(table: Table, catalogue: Catalogue, sensors: str, number: int | None 
         answer = catalogue.say(ANSWERS[name], then=then) if name in GRAVE else label
         plain = Offer(name, label, does, answer, NEEDS.get(name), name in GRAVE)
         if name == "confirm":
-            yield from _confirmations(plain, catalogue, number)
+            yield from _confirmations(plain, catalogue, table.number_awaiting_chef)
             continue
         if SENSORS_WORK in row.needs and PLACE in table.failing:
             plain = plain._replace(needs="number")
@@ -128,9 +111,9 @@ def offers(table: Table, catalogue: Catalogue, sensors: str, number: int | None 
         yield plain
 
 
-def _confirmations(plain: Offer, catalogue: Catalogue, number: int | None) -> Iterator[Offer]:
+def _confirmations(plain: Offer, catalogue: Catalogue, number: int | UnsetType) -> Iterator[Offer]:
     """The number that was seen by one press, and another, which is asked again."""
-    if number is None:
+    if number is UNSET:
         yield plain._replace(answer=catalogue.say(_CONFIRM, number="{number}"))
         return
     seen = label_of(number)

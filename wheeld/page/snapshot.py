@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
+from msgspec import UNSET
+
 from wheeld.broker.payloads import Health
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.facts import Cause, Trouble
@@ -14,7 +16,7 @@ from wheeld.core.names import sensor_text
 from wheeld.core.observations import PLACE
 from wheeld.core.pockets import PocketLayout, label_of
 from wheeld.page.numbers import Numbers, Seen
-from wheeld.page.offers import number_awaited, offers, words_of
+from wheeld.page.offers import offers, words_of
 from wheeld.page.wheel import Wheel
 from wheeld.page.words import RITUAL
 from wheeld.screen.describe import BETS, STATES
@@ -77,20 +79,20 @@ class Snapshot:
     def panel(self) -> Shown:
         """For the chef: what he sees of the table, and what he can do."""
         wheel, table = self._wheel, self._wheel.table
-        awaited = None if table is None else number_awaited(table, wheel.seen)
+        awaited = UNSET if table is None else table.number_awaiting_chef
         return {
             **self.board(),
             "waiting": "" if table is None else self._told(table, table.waiting_for),
-            "awaited": self._number(awaited),
+            "awaited": self._number(None if awaited is UNSET else awaited),
             "void": self._void(),
             "sensors": self._lights(),
-            "offers": [] if table is None or not wheel.is_online else self._offers(table, awaited),
+            "offers": [] if table is None or not wheel.is_online else self._offers(table),
         }
 
-    def _offers(self, table: Table, awaited: int | None) -> list[Shown]:
+    def _offers(self, table: Table) -> list[Shown]:
         failing = self._sensors([each for each in table.failing if each != PLACE])
         sensors = self._catalogue.listed(failing) if failing else ""
-        return [offer._asdict() for offer in offers(table, self._catalogue, sensors, awaited)]
+        return [offer._asdict() for offer in offers(table, self._catalogue, sensors)]
 
     def _lights(self) -> list[Shown]:
         """The table says sooner what fails, and of more than health does."""

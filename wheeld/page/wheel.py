@@ -38,11 +38,11 @@ class Wheel:
     """The newest message of each topic, None until one has come, and what was counted since this program's start.
 
     `is_reached`: whether the broker is connected. `coup`: the one at hand, of the feed's newest message. `is_void`:
-    whether that is void, and the game has not gone on since, though it may be suspended or closed. `seen`: the number
-    in which readers saw its ball last, before one awaited the chef. `heard_s`: when the latest report of health came,
-    in the caller's seconds. `verdicts`: results as "result", voids by their cause. `margins`: of each kind of verdict
-    ("result" or "void") by its least measure, where it has one. `lateness`: of the results that were late (`late_s`).
-    `restarts`: how often the daemon began another run. `unreadable`: messages that were none of this version.
+    whether that is void, and the game has not gone on since, though it may be suspended or closed. `heard_s`:
+    when the latest report of health came, in the caller's seconds. `verdicts`: results as "result", voids by their
+    cause. `margins`: of each kind of verdict ("result" or "void") by its least measure, where it has one. `lateness`:
+    of the results that were late (`late_s`). `restarts`: how often the daemon began another run. `unreadable`: messages
+    that were none of this version.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,6 @@ class Wheel:
         self.availability: Availability | None = None
         self.coup: int | None = None
         self.is_void = False
-        self.seen: int | None = None
         self.heard_s: float | None = None
         self.verdicts: Counter[str] = Counter()
         self.notices: Counter[str] = Counter()
@@ -94,8 +93,6 @@ class Wheel:
         if isinstance(message, Result | Void | Table) and self._is_again(message):
             return False
         setattr(self, leaf, message)
-        if isinstance(message, Notice):
-            self._see(message)
         if isinstance(message, Availability) and message.state == "online":
             self.restarts += self._boot_id not in (None, message.boot_id)
             self._boot_id = message.boot_id
@@ -114,20 +111,12 @@ class Wheel:
             if message.seq <= seq and not is_first_of_run:
                 return True
         self._newest = message.boot_id, message.seq
-        self.seen = self.seen if self.coup == message.coup else None
         self.coup = message.coup
         if isinstance(message, Table):
             self.is_void = message.state == "rien_va" or (self.is_void and message.state in ("suspended", "closed"))
         else:
             self.is_void = isinstance(message, Void)
         return False
-
-    def _see(self, notice: Notice) -> None:
-        """While a number awaits the chef, what is seen may be another ball."""
-        number = notice.figures.get("number")
-        is_asked = self.table is not None and self.table.state == "awaiting_chef"
-        if notice.notice == "number_seen" and notice.coup == self.coup and isinstance(number, int) and not is_asked:
-            self.seen = number
 
     def _count(self, message: Published) -> None:
         if isinstance(message, Result):

@@ -147,8 +147,8 @@ class Gap(msgspec.Struct, frozen=True):
 
 class Table(Common, frozen=True, kw_only=True):
     """Where the table stands. `last_coup`: which coup is la dernière, once it is announced (A5). `waiting_for` is for
-    people at the table, `waiting_codes` says the same to programs. `failing`: the sensors that stop play now.
-    `without`: those that are left out.
+    people at the table, `waiting_codes` says the same to programs. `number_awaiting_chef`: only while one does, and
+    sensors tell which. `failing`: the sensors that stop play now. `without`: those that are left out.
 
     `by`, `user` and `reason`: whose word led to this state, under which name at the broker, and why; null when no
     person's did (A6). `gap`, in the first message behind one: the numbers before it that no message has.
@@ -164,6 +164,7 @@ class Table(Common, frozen=True, kw_only=True):
     bouler: str | None
     waiting_for: str
     waiting_codes: tuple[Awaited, ...]
+    number_awaiting_chef: int | UnsetType = UNSET
     failing: tuple[str, ...]
     without: tuple[str, ...]
     by: str | None

@@ -135,6 +135,7 @@ class MessageWriter:
         a display shows too."""
         state, last_coup = self._state, self._state.last_coup
         common, _ = self._common("table", now_us)
+        called = None if state.decided else state.current.called  # of a coup that was suspended meanwhile, too
         payload = messages.Table(
             **common,
             seq=state.seq,
@@ -147,6 +148,7 @@ class MessageWriter:
             bouler=state.spinning.who,
             waiting_for=waiting_for,
             waiting_codes=codes,
+            number_awaiting_chef=UNSET if called is None or called.number is None else called.number,
             failing=tuple(failing),
             without=tuple(state.left_out),
             **_said_by(state.moved_by),
