@@ -61,8 +61,8 @@ async function send(offer, more) {
   else answer(offer.label, told.done ? "done" : "refused", told.why);
 }
 
-// What a person adds to a command, and why; null: do nothing. The question stands beside the button that opened it, where
-// there is more room, so that no touch of that button meets an answer.
+// What a person adds to a command, and why; null: do nothing. The question stands apart from the button that opened it, so
+// that no touch of that button meets an answer.
 function ask(offer, press) {
   const [dialog, yes, no, why] = ["sure", "sure-yes", "sure-no", "why"].map(element);
   const more = field(offer);
@@ -84,10 +84,6 @@ function ask(offer, press) {
     return item;
   };
   const usual = Object.keys(WORDS).filter((key) => key.startsWith(`why_${offer.name}_`));
-  const { top, bottom } = press.getBoundingClientRect();
-  const isAbove = top > innerHeight - bottom;
-  dialog.className = isAbove ? "above" : "below";
-  dialog.style.maxHeight = `${(isAbove ? top : innerHeight - bottom) - 2 * APART_PX}px`;
   element("sure-title").textContent = `${now.table} · ${offer.label}`;
   element("given").replaceChildren(...[more].filter(Boolean));
   element("whys").replaceChildren(...usual.map((key) => choice(WORDS[key])));
@@ -109,8 +105,19 @@ function ask(offer, press) {
     no.onclick = () => isDead || end(null);
     dialog.oncancel = () => end(null);
     dialog.showModal();
+    place(dialog, press);
     no.focus({ preventScroll: true });
   });
+}
+
+// Below the button, for the number and the state stand above it; where that is too little room, on the side with more.
+function place(dialog, press) {
+  const { top, bottom } = press.getBoundingClientRect();
+  const below = innerHeight - bottom;
+  dialog.style.maxHeight = "none";
+  const isAbove = dialog.offsetHeight > below - 2 * APART_PX && top > below;
+  dialog.className = isAbove ? "above" : "below";
+  dialog.style.maxHeight = `${(isAbove ? top : below) - 2 * APART_PX}px`;
 }
 
 function field(offer) {
