@@ -208,4 +208,4 @@ def test_of_a_ball_that_was_seen_in_two_pockets_the_chef_says_the_number() -> No
     evening.lying = OTHER
     evening.turn(20)
     evening.wait(8)
-    assert confirmations(evening) == (None, [("confirmation", None)])
+    assert confirmations(evening) == (None, [("Confirm …", None)])

@@ -58,9 +58,9 @@ _LEAVES_OUT = translatable("goes on without {sensors}: the chef answers for what
 
 
 class Offer(NamedTuple):
-    """One button. `does`: what it will do, in words. `answer`: what a person answers who means it, where it is asked
-    again; "{number}" is the number that he gives. `without`: the failing sensors that it leaves out. `number`: as it is
-    printed, the one that is confirmed by it."""
+    """One button. `does`: what it will do, in words. `answer`: on the button that answers its question, where it asks
+    one; "{number}" is the number that the person gives. `without`: the failing sensors that it leaves out. `number`:
+    the one that it confirms, as it is printed."""
 
     name: CommandName
     label: str
@@ -81,9 +81,9 @@ def words_of(table: Table, void: Void | None) -> dict[str, str]:
 
 
 def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
-    """The commands that the law does in this state, in order; not one whose need the table waits for, unless the chef's
-    word meets it. `catalogue` knows the house's words; `sensors`: the failing ones that may be left out, as people call
-    them."""
+    """The commands that the law does in this state, in order. A command is left out while the table waits for what it
+    needs, unless the chef's word is enough. `catalogue` knows the house's words; `sensors`: the failing ones that may
+    be left out, as people call them."""
     state = state_of(table.state, table.waiting_codes)
     for name in ORDER:
         row = row_of(name, state, table.waiting_codes, table.last_coup)
@@ -93,7 +93,7 @@ def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
         left_out = tuple(sensor for sensor in table.failing if sensor != PLACE) if SENSORS_WORK in lacks else ()
         if table.failing and all(_may_be_left_out(sensor) for sensor in left_out):
             lacks.discard(SENSORS_WORK)
-        # The word waits for some needs, and the code is that of any of them.
+        # For some needs a command waits: it is offered. Two needs may have one code.
         if {need.code for need in lacks} - {need.code for need in lacks if need.wait_us}:
             continue
         label, does = catalogue.say(COMMAND_NAMES[name]), _does(row, catalogue)
@@ -112,9 +112,11 @@ def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
 
 
 def _confirmations(plain: Offer, catalogue: Catalogue, number: int | UnsetType) -> Iterator[Offer]:
-    """The number that was seen by one press, and another, which is asked again."""
+    """One press confirms the number that sensors saw; another number is asked again."""
     if number is UNSET:
-        yield plain._replace(answer=catalogue.say(_CONFIRM, number="{number}"))
+        yield plain._replace(
+            label=catalogue.say(_CONFIRM, number="…"), answer=catalogue.say(_CONFIRM, number="{number}")
+        )
         return
     seen = label_of(number)
     yield plain._replace(label=catalogue.say(_CONFIRM, number=seen), needs=None, number=seen)

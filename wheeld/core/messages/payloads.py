@@ -148,7 +148,7 @@ class Gap(msgspec.Struct, frozen=True):
 class Table(Common, frozen=True, kw_only=True):
     """Where the table stands. `last_coup`: which coup is la dernière, once it is announced (A5). `waiting_for` is for
     people at the table, `waiting_codes` says the same to programs. `number_awaiting_chef`: only while one does, and
-    sensors tell which. `failing`: the sensors that stop play now. `without`: those that are left out.
+    sensors show which it is. `failing`: the sensors that stop play now. `without`: those that are left out.
 
     `by`, `user` and `reason`: whose word led to this state, under which name at the broker, and why; null when no
     person's did (A6). `gap`, in the first message behind one: the numbers before it that no message has.

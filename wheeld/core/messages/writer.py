@@ -135,7 +135,7 @@ class MessageWriter:
         a display shows too."""
         state, last_coup = self._state, self._state.last_coup
         common, _ = self._common("table", now_us)
-        called = None if state.decided else state.current.called  # of a coup that was suspended meanwhile, too
+        called = None if state.decided else state.current.called  # it awaits the chef, even while play is suspended
         payload = messages.Table(
             **common,
             seq=state.seq,
