@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+from contextlib import closing
 from pathlib import Path
 
 from tests.cli.live import running
@@ -37,11 +38,12 @@ async def test_every_line_is_json_when_a_broker_resets_the_connection(tmp_path: 
     """asyncio may then have something to say too: all is a line of our log."""
 
     async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(1)
-        writer.write(CONNECTED)
-        await reader.read(1)
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        writer.transport.abort()
+        with closing(writer):
+            await reader.read(1)
+            writer.write(CONNECTED)
+            await reader.read(1)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
 
     server = await asyncio.start_server(reset, "127.0.0.1", 0)
     async with server, running(write_config(tmp_path, server.sockets[0].getsockname()[1])) as daemon:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 from tests.cli.live import running
@@ -27,17 +27,18 @@ async def served(subscriber: Subscriber, games: Sequence[Game]) -> AsyncIterator
 
     async def play(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         played = 0
-        while not writer.is_closing():
-            writer.write(line("BET", played + 1) + line("ROT", 21.5, "ccw"))
-            await asyncio.sleep(0.1)
-            if played < len(games) and subscriber.of("table") and subscriber.state == "faites_vos_jeux":
-                before_us = BEFORE_LAUNCH_US
-                for at_us, text in sorted(said(played + 1, games[played]), key=lambda each: each[0]):
-                    if at_us >= before_us:
-                        await asyncio.sleep((at_us - before_us) / 1e6 / SPEED)
-                        writer.write(text)
-                        before_us = at_us
-                played += 1
+        with closing(writer):
+            while not writer.is_closing():
+                writer.write(line("BET", played + 1) + line("ROT", 21.5, "ccw"))
+                await asyncio.sleep(0.1)
+                if played < len(games) and subscriber.of("table") and subscriber.state == "faites_vos_jeux":
+                    before_us = BEFORE_LAUNCH_US
+                    for at_us, text in sorted(said(played + 1, games[played]), key=lambda each: each[0]):
+                        if at_us >= before_us:
+                            await asyncio.sleep((at_us - before_us) / 1e6 / SPEED)
+                            writer.write(text)
+                            before_us = at_us
+                    played += 1
 
     server = await asyncio.start_server(play, "127.0.0.1", 0)
     async with server:
