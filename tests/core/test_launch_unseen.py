@@ -39,8 +39,12 @@ def test_a_ball_that_may_have_run_before_makes_no_result(setting: TableSetting) 
 
 @pytest.mark.parametrize("setting", [FOUR_BEAMS, TWO_BEAMS])
 def test_a_ball_that_no_beam_met_for_so_long_was_launched_since(setting: TableSetting) -> None:
+    """Yet no reader met it after the restart: the chef confirms that its pocket is the one that the encoder shows."""
     after = seen_after(setting, HIDDEN_S[setting.beams_deg] + 0.15)
-    assert after.verdicts() == [("result", 9)]
+    assert (after.verdicts(), after.state) == ([], "awaiting_chef")
+    assert after.say("confirm", coup=1, number=9, reason="all saw it").done
+    (result,) = after.of("result")
+    assert (result["number"], result["unproven"]) == (9, ["R3"])
 
 
 def test_a_line_that_was_lost_begins_to_watch_when_it_is_back() -> None:
@@ -54,17 +58,33 @@ def test_a_line_that_was_lost_begins_to_watch_when_it_is_back() -> None:
     assert (evening.verdicts(), evening.state) == ([("void", "breakdown")], "suspended")
 
 
-def test_a_ball_whose_launch_was_hidden_by_a_cut_line_may_lie_in_any_pocket() -> None:
-    """No reader saw it taken, and the encoder has not slipped: nobody needs to name its pocket."""
+def cut_after_two_passes(rests_in: int | None) -> Evening:
+    """A launch that the cut line hid; the line works again, and play is resumed."""
     evening = Evening().open()
     evening.wait(5)
     evening.lying = None
     evening.plan(*ball_passes(FRENCH.beams_deg, "cw", start_us=evening.now_us + 100_000, rev_s=1.5, laps=8)[:2])
     evening.until(evening.now_us + 500_000)
     evening.sensor("link", ok=False)
-    evening.lying = 9
+    evening.lying = rests_in
     evening.wait(1)
     evening.sensor("link", ok=True)
     evening.wait(9)
     assert (evening.verdicts(), evening.last("table").payload["failing"]) == ([("void", "breakdown")], [])
     assert evening.say("resume").done
+    return evening
+
+
+def test_a_ball_whose_launch_was_hidden_by_a_cut_line_may_lie_in_any_pocket() -> None:
+    """No reader saw it taken, and the encoder has not slipped: nobody needs to name its pocket."""
+    assert cut_after_two_passes(rests_in=9).state == "rien_va"
+
+
+def test_what_readers_saw_before_a_hidden_launch_shows_nothing_of_the_ball_that_is_put_back() -> None:
+    evening = cut_after_two_passes(rests_in=None)
+    evening.lying = 17
+    evening.wait(1)
+    assert len(evening.readers.sightings) == 1
+    assert "put_back" in evening.last("table").payload["waiting_codes"]
+    evening.wait(1)
+    assert evening.last("table").payload["waiting_codes"] == ["tout_va"]

@@ -10,7 +10,9 @@ import pytest
 from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import COMBINED
 from wheeld.core.observations import Observation, Sighting
+from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.core.step import Step
+from wheeld.core.tracking.ball import Ball, Where
 from wheeld.core.tracking.observer import Observer
 
 NAMED = "the ball lies there, all saw it"
@@ -367,3 +369,67 @@ def test_a_slip_in_a_run_that_the_board_kept_while_the_line_failed_makes_the_nex
     lay(evening, 17)
     next_number(evening, 36)
     assert (evening.state, evening.of("result")) == ("awaiting_chef", [])
+
+
+def test_a_ball_launched_before_readers_met_it_after_a_gap_shows_no_number_by_itself() -> None:
+    evening = after_a_gap()
+    next_number(evening, 36)
+    assert (evening.state, evening.of("result")) == ("awaiting_chef", [])
+    assert evening.say("confirm", coup=1, number=36, reason=NAMED).done
+    assert evening.say("operations_done").done
+    next_number(evening, 5)
+    assert [result["number"] for result in evening.of("result")] == [36, 5]
+
+
+def cut_in_a_run(rests_in: int, ticks: int = 0) -> Evening:
+    """The line fails in a run and the disc slips; the ball rests, and play is resumed."""
+    evening = running()
+    evening.sensor("link", ok=False)
+    if ticks:
+        evening.slip(ticks)
+    evening.until(max(seen.t_us for seen in evening._planned))
+    evening.lying = rests_in
+    evening.wait(9)
+    evening.sensor("link", ok=True)
+    evening.wait(6)
+    assert evening.say("resume").done
+    return evening
+
+
+@pytest.mark.parametrize("ticks", [8, -8])
+def test_a_ball_that_only_seems_to_lie_at_home_shows_nothing_of_the_pockets(ticks: int) -> None:
+    """The slip brought it there by chance, and nobody was asked to look."""
+    off = round(ticks * SINGLE_ZERO.count / FRENCH.rotor_ticks)
+    rests_in = SINGLE_ZERO.order[(SINGLE_ZERO.index_of[17] + off) % SINGLE_ZERO.count]
+    evening = cut_in_a_run(rests_in, ticks)
+    evening.wait(3)
+    assert evening.say("tout_va").done
+    next_number(evening, 36)
+    assert (evening.state, evening.of("result")) == ("awaiting_chef", [])
+
+
+def test_a_ball_that_a_hand_brings_home_after_a_gap_ends_the_doubt() -> None:
+    """Readers that see saw it in no pocket first."""
+    evening = cut_in_a_run(9)
+    evening.lying = None
+    evening.wait(6)
+    lay(evening, 17)
+    assert evening.say("tout_va").done
+    next_number(evening, 36)
+    assert [result["number"] for result in evening.of("result")] == [36]
+
+
+@pytest.mark.parametrize(("where", "in_a_hand"), [(Where.RUNS, False), (Where.FALLS, False), (Where.UNSEEN, True)])
+def test_readers_that_meet_no_ball_show_a_hand_only_where_it_could_lie(where: Where, *, in_a_hand: bool) -> None:
+    ball = Ball(where=where)
+    for t_us in range(3):
+        ball.turn([(t_us, 90.0 * t_us), (t_us + 1, 90.0 * t_us + 90)], limit_deg=200)
+    assert ball.carried is in_a_hand
+
+
+def test_a_hand_or_a_rest_that_readers_saw_before_a_gap_brings_no_ball_home_after_it() -> None:
+    for before in (Ball(carried=True), Ball(rested_in=3)):
+        before.note_gap()
+        before.note_elsewhere()
+        before.take_word(9, seen_in=9, by_eye=False)
+        assert before.astray

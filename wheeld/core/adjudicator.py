@@ -172,7 +172,7 @@ class Adjudicator:
                 self._act_on_number(act, evidence, now_us, command)
             case Act.DISOWN:
                 self._observer.disown()
-            case Act.LOSE_PLACE | Act.AT_HOME | Act.BROUGHT_HOME | Act.ASTRAY:
+            case Act.LOSE_PLACE | Act.AT_HOME | Act.ASTRAY:
                 self._act_on_place(act, now_us)
             case Act.NOTICE:
                 self._notice(row, evidence, now_us, command)
@@ -185,12 +185,8 @@ class Adjudicator:
             case Act.LOSE_PLACE:
                 self._lose_place(now_us)
             case Act.AT_HOME:
-                self._observer.ball.end_doubt()
-            case Act.BROUGHT_HOME:
-                if self._observer.ball.carried:
-                    self._observer.ball.end_doubt()
+                self._take_word_for_place(by_eye=False)
             case _:
-                assert act is Act.ASTRAY
                 self._observer.ball.note_elsewhere()
 
     def _act_on_number(self, act: Act, evidence: Evidence, now_us: int, command: Command | None) -> None:
@@ -222,7 +218,7 @@ class Adjudicator:
                 state.forget_last()
             case Act.TOUT_VA:
                 state.tout_va_owed = False
-                self._take_word_for_place()
+                self._take_word_for_place(by_eye=False)
             case Act.BEGIN_PLAY:
                 state.spinning.start(utc_us)
             case Act.USE_SENSORS:
@@ -366,16 +362,15 @@ class Adjudicator:
             rules = (*(rule for rule in called.unproven if rule != "R3"), "R3")
             called = msgspec.structs.replace(called, number=command.number, unproven=rules)
         self._result(called, now_us, command.person)
-        self._observer.ball.end_doubt()
-        self._take_word_for_place()
+        self._take_word_for_place(by_eye=True)
 
-    def _take_word_for_place(self) -> None:
-        """By the word that was just taken the ball lies in the pocket of the last number, however seldom readers met it
-        there. So it is known from which pocket the next launch takes it: after a single pass and then another pocket it
-        was launched (docs/rulebook.md 6)."""
+    def _take_word_for_place(self, *, by_eye: bool) -> None:
+        """The ball lies in the pocket of the last number, by a word that was just taken or by readers, however seldom
+        they met it there. So it is known from which pocket the next launch takes it: after a single pass and then
+        another pocket it was launched (docs/rulebook.md 6)."""
         number = self._state.last_number
         if number is not None:
-            self._observer.take_word(self._pockets.index_of[number])
+            self._observer.take_word(self._pockets.index_of[number], by_eye=by_eye)
 
     def _result(self, called: Called, now_us: int, person: Person | None) -> None:
         """Publish the number just called, or the one that awaited the chef."""

@@ -240,6 +240,8 @@ class Table:
             observed.sight.failing[PLACE] = Trouble.SLIPPED
         if state.ball_belongs_in is not None:
             observed.ball.pocket = setting.profile.pockets.index_of[state.ball_belongs_in]
+        if memory is not None:  # at the first start the pockets stand as configured
+            observed.ball.note_gap()
         clock = ClockState.starting(started_utc_us, told_us=state.told_us)
         table = cls(setting, boot_id, Snapshot(0, state, observed, clock))
         if gap is not None:

@@ -262,9 +262,11 @@ class Ball(msgspec.Struct):
     `until_us`: until when a ball that falls, or runs by a head's report, will be at rest; None of any other.
     `pocket`: where it was last known to lie: the pocket that readers have proven, or the one that a person answered
     for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `carried`: since
-    then it was taken from there, or may have been, because no daemon watched. `unmet`: since a gap in what the encoder
-    reports readers have not met it there again, which would show that the pockets stand where they stood. `astray`:
-    they met it elsewhere since. `before_gap`: `pocket` at the beginning of that gap.
+    then readers that should have met it did not, so that a hand has it; or a hand may, because no daemon watched.
+
+    `unmet`: since a gap in what the encoder reports readers have not met it where it lay, which would show that the
+    pockets stand where they stood. `before_gap`: that pocket, or the one that a person named since. `astray`: they met
+    it elsewhere, or it was launched.
 
     `seen_in`: the pocket where readers saw it lie; None while they have not. `unseen_deg`: how far the rotor has turned
     since the latest sighting, or since it began to turn.
@@ -289,7 +291,9 @@ class Ball(msgspec.Struct):
     # --- its run and its fall -----------------------------------------------------------------------------------------
 
     def launch(self) -> None:
-        """A launch was proven: it lies in no pocket."""
+        """A launch was proven: it lies in no pocket. Where no reader has met it since a gap, its number will not show
+        whether the pockets stand where they stood."""
+        self.note_elsewhere()
         self.pocket = self.seen_in = self.rested_in = self.glimpse = None
         self.met, self.carried = [], False
 
@@ -303,7 +307,7 @@ class Ball(msgspec.Struct):
 
     def miss(self) -> None:
         """It was not seen at rest in time: it lies on an obstacle, or a hand has it."""
-        self.where, self.until_us = Where.UNSEEN, None
+        self.where, self.until_us, self.carried = Where.UNSEEN, None, True
 
     def settle(self) -> None:
         """No fallen ball is on its way any more: a person answers for it, or another is launched next."""
@@ -347,35 +351,42 @@ class Ball(msgspec.Struct):
 
     def turn(self, points: list[tuple[int, float]], limit_deg: float) -> int | None:
         """The rotor has turned on to the last of these points, and some reader meets a lying ball within `limit_deg`.
-        The pocket from which the ball was taken, once one should have met it."""
+        The pocket from which the ball was taken, once one should have met it. One that readers saw lie nowhere by then
+        is in a hand, too."""
         # At its first edge a rotor that stood, or turned back, may be anywhere between the readers.
-        self.unseen_deg = 0.0 if len(points) < 2 else self.unseen_deg + abs(points[-1][1] - points[-2][1])
+        begins = len(points) < 2 or (self.seen_in is None and self.where in (Where.RUNS, Where.FALLS))
+        self.unseen_deg = 0.0 if begins else self.unseen_deg + abs(points[-1][1] - points[-2][1])
         if self.unseen_deg <= limit_deg:
             return None
         pocket, self.seen_in = self.seen_in, None
         self.carried = True
-        self.where = Where.TAKEN if self.where is Where.LIES else self.where  # one that falls bounced on
+        if pocket is not None and self.where is Where.LIES:  # one that falls bounced on
+            self.where = Where.TAKEN
         return pocket
 
     def note_gap(self) -> None:
-        """Nobody watches the rotor for a while."""
+        """Nobody watches the rotor for a while. What readers saw of a hand before shows nothing of one after it."""
         if not self.unmet:
             self.before_gap = self.pocket
-        self.unmet = True
+        self.unmet, self.carried, self.rested_in = True, False, None
 
     def note_elsewhere(self) -> None:
-        """It lies in another pocket. After a gap nobody knows whether a hand has brought it, or the pockets moved."""
+        """It lies in another pocket, or was launched. After a gap nobody knows whether a hand has brought it, or the
+        pockets moved."""
         self.astray = self.unmet
 
-    def end_doubt(self) -> None:
-        """A person names its pocket, or somebody has brought it where it belongs."""
-        self.unmet = self.astray = False
+    def take_word(self, pocket: int, seen_in: int | None, *, by_eye: bool) -> None:
+        """It lies there, by a person who answers for that, or where it belongs. Readers that called another pocket
+        since the launch know better, unless they see it there now (`seen_in`). A ball that is on its way lies there no
+        more.
 
-    def take_word(self, pocket: int, seen_in: int | None) -> None:
-        """A person answers for it that it lies there. Readers that called another pocket since the launch know better,
-        unless they see it there now (`seen_in`): then somebody has brought it. A ball that is on its way lies there no
-        more."""
-        if self.where in (Where.LIES, Where.TAKEN) and (self.pocket is None or seen_in == pocket):
-            if self.pocket != pocket:
-                self.end_doubt()
-            self.pocket = pocket
+        Who has looked (`by_eye`), or has brought it, knows the pocket whatever the encoder shows; readers that meet the
+        ball there then end the doubt of a gap. Where it only seems to lie at home nobody has looked.
+        """
+        if self.where not in (Where.LIES, Where.TAKEN) or (self.pocket is not None and seen_in != pocket):
+            return
+        self.pocket = pocket
+        was_brought = self.carried or self.rested_in not in (None, pocket)
+        if by_eye or (was_brought and seen_in == pocket):
+            self.before_gap, self.astray = pocket, False
+            self.unmet = self.unmet and seen_in != pocket

@@ -244,9 +244,10 @@ class Observer:
         if self._head is not None:
             self._head.disown()
 
-    def take_word(self, pocket_index: int) -> None:
-        """A person answers for it that the ball lies in that pocket."""
-        self.ball.take_word(pocket_index, None if self._readers is None else self._readers.pocket)
+    def take_word(self, pocket_index: int, *, by_eye: bool) -> None:
+        """The ball lies in that pocket, as `Ball.take_word` says."""
+        seen_in = None if self._readers is None else self._readers.pocket
+        self.ball.take_word(pocket_index, seen_in, by_eye=by_eye)
 
     def leave_out(self, sensors: tuple[str, ...]) -> None:
         """From now on what these sensors report counts for nothing, and what any other reports counts."""
@@ -346,8 +347,8 @@ class Observer:
     def _picked_up(self, encoder: RotorFromEncoder, t_us: int) -> list[Evidence]:
         """While no ball runs: the rotor has turned so far that readers should have met the ball that lay."""
         readers, points = self._readers, encoder.state.points
-        if readers is None or self.ball.seen_in is None or points[-1][0] != t_us:
-            return []  # as at most edges; the rotor may also rattle at one border
+        if readers is None or (self.ball.carried and self.ball.seen_in is None) or points[-1][0] != t_us:
+            return []  # the rotor may rattle at one border
         taken = self.ball.turn(points, readers.widest_deg + SLACK_POCKETS * self._pockets.pocket_deg)
         if taken is None:
             return []
@@ -411,7 +412,6 @@ class Observer:
         many pockets the encoder showed another one, and what is evident."""
         assert self._readers is not None, "`off_by` says so"
         off = self._readers.find_place(pocket_index, now_us)
-        self.ball.rest()
         return off, self._sensor(SensorState(now_us, PLACE, ok=True))
 
     def _tick_due_us(self, encoder: RotorFromEncoder) -> int | None:
@@ -465,8 +465,6 @@ class Observer:
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         self.state.door_open = None
         self.ball.carried = True
-        if self.ball.pocket is not None:
-            self.ball.note_gap()
         standing = [Evidence(Fact.SENSOR_FAULT, seen.t_us, {"sensor": sensor}) for sensor in self.sight.failing]
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us), *standing]
 
@@ -531,4 +529,6 @@ class Observer:
             return []
         self._beams.forget()
         self.ball.launch()  # where it lay it lies no more
+        if self._readers is not None:
+            self._readers.restart()
         return [Evidence(Fact.LAUNCH_UNSEEN, shown.first_us, {"first_pass_us": shown.first_us})]

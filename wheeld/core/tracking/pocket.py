@@ -334,8 +334,9 @@ class PocketFromReaders(PocketTracker):
         self._rotor.shift(-off * self._rotor.pockets.pocket_deg)
         self.restart()
         self._pulses.forget()
-        self.state.latest, self.ball.pocket = {}, pocket_index
-        self.ball.end_doubt()
+        self.state.latest = {}
+        self.ball.rest()
+        self.ball.take_word(pocket_index, pocket_index, by_eye=True)
         return off
 
     def note_pass(self, t_us: int) -> list[Evidence]:
