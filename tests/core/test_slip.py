@@ -433,3 +433,18 @@ def test_a_hand_or_a_rest_that_readers_saw_before_a_gap_brings_no_ball_home_afte
         before.note_elsewhere()
         before.take_word(9, seen_in=9, by_eye=False)
         assert before.astray
+
+
+def test_a_ball_that_lay_nowhere_after_a_cut_in_its_fall_ends_the_doubt_where_a_hand_brings_it() -> None:
+    """Readers that see saw it in no pocket since its fall was over, though the run of the void coup is still known."""
+    evening = falling()
+    evening.sensor("link", ok=False)
+    evening.wait(1)
+    evening.sensor("link", ok=True)
+    evening.wait(6)
+    assert evening.say("resume").done
+    evening.wait(6)
+    lay(evening, 17)
+    assert evening.say("tout_va").done
+    next_number(evening, 36)
+    assert [result["number"] for result in evening.of("result")] == [36]

@@ -307,7 +307,7 @@ class Ball(msgspec.Struct):
 
     def miss(self) -> None:
         """It was not seen at rest in time: it lies on an obstacle, or a hand has it."""
-        self.where, self.until_us, self.carried = Where.UNSEEN, None, True
+        self.where, self.until_us = Where.UNSEEN, None
 
     def settle(self) -> None:
         """No fallen ball is on its way any more: a person answers for it, or another is launched next."""

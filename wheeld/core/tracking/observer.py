@@ -344,8 +344,8 @@ class Observer:
         awaited = run.last_us is not None and not is_over
         return self.pocket.fall_due_us(run.last_us or 0) if awaited else None
 
-    def _picked_up(self, encoder: RotorFromEncoder, t_us: int) -> list[Evidence]:
-        """While no ball runs: the rotor has turned so far that readers should have met the ball that lay."""
+    def _unmet(self, encoder: RotorFromEncoder, t_us: int) -> list[Evidence]:
+        """While no ball runs: the rotor has turned so far that readers should have met one that lay."""
         readers, points = self._readers, encoder.state.points
         if readers is None or (self.ball.carried and self.ball.seen_in is None) or points[-1][0] != t_us:
             return []  # the rotor may rattle at one border
@@ -357,7 +357,10 @@ class Observer:
 
     def _miss_fall(self, now_us: int) -> list[Evidence]:
         self.run.report(Fact.FALL_OVERDUE)
-        return [self.pocket.fall_overdue(now_us)]
+        overdue = self.pocket.fall_overdue(now_us)
+        if overdue.fact is Fact.FALL_OVERDUE and self.ball.where is Where.FALLS:
+            self.ball.miss()
+        return [overdue]
 
     def _miss_rest(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  nothing is proven by it
         """A ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
@@ -392,7 +395,9 @@ class Observer:
                 return []
             return self.lose_place(seen.t_us)
         if launched_us is None:
-            return self._picked_up(encoder, seen.t_us)
+            return self._unmet(encoder, seen.t_us)
+        if self.ball.where is Where.UNSEEN and self.ball.seen_in is None:
+            self._unmet(encoder, seen.t_us)  # it lay nowhere: nothing was taken
         # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
         if surprise == "turned_back" and encoder.state.points[0][0] > launched_us:
             return self._rotor_stopped(last_us) + self._conclusions.directions(seen.t_us)
