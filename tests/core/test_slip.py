@@ -12,7 +12,7 @@ from tests.core.head_evening import COMBINED
 from wheeld.core.observations import Observation, Sighting
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.core.step import Step
-from wheeld.core.tracking.ball import Ball, Where
+from wheeld.core.tracking.ball import Ball
 from wheeld.core.tracking.observer import Observer
 
 NAMED = "the ball lies there, all saw it"
@@ -419,14 +419,6 @@ def test_a_ball_that_a_hand_brings_home_after_a_gap_ends_the_doubt() -> None:
     assert [result["number"] for result in evening.of("result")] == [36]
 
 
-@pytest.mark.parametrize(("where", "in_a_hand"), [(Where.RUNS, False), (Where.FALLS, False), (Where.UNSEEN, True)])
-def test_readers_that_meet_no_ball_show_a_hand_only_where_it_could_lie(where: Where, *, in_a_hand: bool) -> None:
-    ball = Ball(where=where)
-    for t_us in range(3):
-        ball.turn([(t_us, 90.0 * t_us), (t_us + 1, 90.0 * t_us + 90)], limit_deg=200)
-    assert ball.carried is in_a_hand
-
-
 def test_a_hand_or_a_rest_that_readers_saw_before_a_gap_brings_no_ball_home_after_it() -> None:
     for before in (Ball(carried=True), Ball(rested_in=3)):
         before.note_gap()
@@ -443,6 +435,16 @@ def test_a_ball_that_lay_nowhere_after_a_cut_in_its_fall_ends_the_doubt_where_a_
     evening.sensor("link", ok=True)
     evening.wait(6)
     assert evening.say("resume").done
+    evening.wait(6)
+    lay(evening, 17)
+    assert evening.say("tout_va").done
+    next_number(evening, 36)
+    assert [result["number"] for result in evening.of("result")] == [36]
+
+
+def test_a_ball_that_a_hand_takes_from_home_and_brings_back_after_a_gap_ends_the_doubt() -> None:
+    evening = cut_in_a_run(17)
+    evening.lying = None
     evening.wait(6)
     lay(evening, 17)
     assert evening.say("tout_va").done

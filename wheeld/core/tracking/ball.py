@@ -354,8 +354,7 @@ class Ball(msgspec.Struct):
         The pocket from which the ball was taken, once one should have met it. One that readers saw lie nowhere by then
         is in a hand, too."""
         # At its first edge a rotor that stood, or turned back, may be anywhere between the readers.
-        begins = len(points) < 2 or (self.seen_in is None and self.where in (Where.RUNS, Where.FALLS))
-        self.unseen_deg = 0.0 if begins else self.unseen_deg + abs(points[-1][1] - points[-2][1])
+        self.unseen_deg = 0.0 if len(points) < 2 else self.unseen_deg + abs(points[-1][1] - points[-2][1])
         if self.unseen_deg <= limit_deg:
             return None
         pocket, self.seen_in = self.seen_in, None

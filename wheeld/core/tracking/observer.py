@@ -52,7 +52,7 @@ from wheeld.core.tracking.ball import (
     RotorPart,
     Where,
 )
-from wheeld.core.tracking.beams import FEW_US, BallFromBeams, BeamsState
+from wheeld.core.tracking.beams import FALL_US, FEW_US, BallFromBeams, BeamsState
 from wheeld.core.tracking.evidence import Evidence, Figures, Question, Topic
 from wheeld.core.tracking.forecast import Habit
 from wheeld.core.tracking.head import BallFromHead, HeadGameKept, HeadGames, HeadState, PocketFromHead, RotorFromHead
@@ -345,11 +345,18 @@ class Observer:
         return self.pocket.fall_due_us(run.last_us or 0) if awaited else None
 
     def _unmet(self, encoder: RotorFromEncoder, t_us: int) -> list[Evidence]:
-        """While no ball runs: the rotor has turned so far that readers should have met one that lay."""
-        readers, points = self._readers, encoder.state.points
-        if readers is None or (self.ball.carried and self.ball.seen_in is None) or points[-1][0] != t_us:
+        """Where no ball is on its way: the rotor has turned so far that readers should have met one that lay."""
+        run, ball, readers, points = self.run, self.ball, self._readers, encoder.state.points
+        if readers is None or (ball.carried and ball.seen_in is None) or points[-1][0] != t_us:
             return []  # the rotor may rattle at one border
-        taken = self.ball.turn(points, readers.widest_deg + SLACK_POCKETS * self._pockets.pocket_deg)
+        if run.launched_us is None:
+            is_due = ball.seen_in is not None or ball.where not in (Where.RUNS, Where.FALLS)
+        else:
+            is_due = ball.seen_in is None and run.phase is Phase.OFF_TRACK and t_us > (run.last_us or t_us) + FALL_US
+        if not is_due:
+            ball.unseen_deg = 0.0
+            return []
+        taken = ball.turn(points, readers.widest_deg + SLACK_POCKETS * self._pockets.pocket_deg)
         if taken is None:
             return []
         readers.restart()
@@ -357,10 +364,7 @@ class Observer:
 
     def _miss_fall(self, now_us: int) -> list[Evidence]:
         self.run.report(Fact.FALL_OVERDUE)
-        overdue = self.pocket.fall_overdue(now_us)
-        if overdue.fact is Fact.FALL_OVERDUE and self.ball.where is Where.FALLS:
-            self.ball.miss()
-        return [overdue]
+        return [self.pocket.fall_overdue(now_us)]
 
     def _miss_rest(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  nothing is proven by it
         """A ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
@@ -394,10 +398,9 @@ class Observer:
                 self.ball.note_gap()
                 return []
             return self.lose_place(seen.t_us)
+        unmet = self._unmet(encoder, seen.t_us)
         if launched_us is None:
-            return self._unmet(encoder, seen.t_us)
-        if self.ball.where is Where.UNSEEN and self.ball.seen_in is None:
-            self._unmet(encoder, seen.t_us)  # it lay nowhere: nothing was taken
+            return unmet
         # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
         if surprise == "turned_back" and encoder.state.points[0][0] > launched_us:
             return self._rotor_stopped(last_us) + self._conclusions.directions(seen.t_us)

@@ -450,7 +450,9 @@ class PocketFromReaders(PocketTracker):
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
                 self._pulses.forget()
-            return []
+            # Taken and brought back after a gap: where it belongs there, that ends the doubt.
+            was_brought = called and ball.carried and ball.unmet
+            return [Evidence(Fact.BALL_MOVED, t_us, self._placed(streak))] if was_brought else []
         if not called:
             return []
         ball.note_elsewhere()
