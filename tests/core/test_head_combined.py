@@ -405,3 +405,12 @@ def test_a_head_that_reports_with_the_rotor_counts_though_beams_prove_against_it
     evening.ball(2, evening.way)
     evening.line()
     assert evening.verdicts() == [("void", "same_direction")]
+
+
+def test_a_launch_that_a_cut_line_hides_from_beams_and_head_is_void() -> None:
+    evening = HeadEvening(COMBINED).ready()
+    passes = ball_passes(COMBINED.beams_deg, "cw", start_us=evening.now_us + 100_000, rev_s=1.5, laps=8)[:2]
+    evening.plan(*passes)
+    evening.until(passes[-1].t_us + 10_000)
+    evening.sensor("link", ok=False)
+    assert (evening.verdicts(), evening.state) == ([("void", "breakdown")], "suspended")
