@@ -172,7 +172,7 @@ class Adjudicator:
                 self._act_on_number(act, evidence, now_us, command)
             case Act.DISOWN:
                 self._observer.disown()
-            case Act.LOSE_PLACE | Act.AT_HOME | Act.ASTRAY:
+            case Act.LOSE_PLACE | Act.PUT_BACK | Act.AT_HOME | Act.ASTRAY:
                 self._act_on_place(act, now_us)
             case Act.NOTICE:
                 self._notice(row, evidence, now_us, command)
@@ -184,8 +184,8 @@ class Adjudicator:
         match act:
             case Act.LOSE_PLACE:
                 self._lose_place(now_us)
-            case Act.AT_HOME:
-                self._take_word_for_place(by_eye=False)
+            case Act.PUT_BACK | Act.AT_HOME:
+                self._take_word_for_place(by_eye=act is Act.PUT_BACK)
             case _:
                 self._observer.ball.note_elsewhere()
 

@@ -380,7 +380,7 @@ class Ball(msgspec.Struct):
         more.
 
         Who has looked (`by_eye`), or has brought it, knows the pocket whatever the encoder shows; readers that meet the
-        ball there then end the doubt of a gap. Where it only seems to lie at home nobody has looked.
+        ball there then end the doubt of a gap. Where it only seems to lie there, nobody has.
         """
         if self.where not in (Where.LIES, Where.TAKEN) or (self.pocket is not None and seen_in != pocket):
             return
