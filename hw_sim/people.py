@@ -146,6 +146,8 @@ class People:
                 does += live.command(code, by="direction", reason=say("the wheel is in order"))
             case "open" | "tout_va" | "operations_done":
                 does += live.command(code)
+            case "confirm" if (number := live.table.lies_in) is not None:
+                does += live.play(lambda table: table.confirm(number, say("the ball lies there")))
             case "confirm" | "number" | "fall_or_stop" if code == "confirm" or times > PATIENCE:
                 does += live.command("rien_va", by="chef", reason=say("nobody can say where the ball is"))
         return does

@@ -133,10 +133,11 @@ class VirtualBench:
         if isinstance(event, ForeignObject):
             self._has_object = event.present
         match event:
-            case SensorState(sensor="link", ok=ok):
-                self._is_link_cut = not ok
+            case SensorState(sensor="link" | "object" as sensor, ok=ok):
+                if sensor == "link":
+                    self._is_link_cut = not ok
                 self._take(self._table.apply(self._observed(event)))
-                if ok:
+                if ok and not self._is_link_cut:
                     self._tell_level(event.t_us)
             case TableCommand(coup=int()):  # a panel means the coup that it shows
                 assert self.subscriber.table is not None

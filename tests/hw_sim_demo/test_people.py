@@ -17,6 +17,7 @@ from hw_sim.subscriber import Subscriber, Verdict
 from hw_sim.table import SimTable
 
 OBEYS = {
+    "confirm": ("operations", ["operations_done"]),
     "open": ("faites_vos_jeux", ["launch"]),
     "operations_done": ("faites_vos_jeux", ["launch"]),
     "tout_va": ("faites_vos_jeux", ["rien_ne_va_plus", "launch"]),
@@ -100,6 +101,13 @@ def test_they_name_the_pocket_when_the_ball_lies_there_and_the_table_sees_it_els
         bench.play("valid")
     assert bench.commands[:2] == ["suspend", "resume"]
     assert bench.numbers[:2] == [None, 26]
+
+
+def test_they_confirm_the_number_of_the_pocket_where_the_ball_lies() -> None:
+    bench = Bench(shown("awaiting_chef", ["confirm"]))
+    bench.live.table.put_ball_in(26)
+    bench.play("valid")
+    assert (bench.commands, bench.numbers) == (["confirm", "operations_done"], [26, None])
 
 
 def test_they_wait_for_a_number_before_they_give_it_up() -> None:
