@@ -17,7 +17,7 @@ from hw_sim.wheel import AMERICAN_POCKETS, POCKETS, printed
 from wheeld.config.reading import parse
 from wheeld.core import pockets
 from wheeld.core.houses import PROFILES
-from wheeld.core.replay import replay
+from wheeld.replay import replay
 from wheeld.screen.describe import describe
 
 DOUBLE_ZERO = max(AMERICAN_POCKETS)

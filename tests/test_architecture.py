@@ -37,7 +37,7 @@ ONE_WHEEL = re.compile(
     r"(?<![\w.])(3[78]|(?<=max: )36|(?<=% )36|ROTOR_ORDER|POCKETS|POCKET_DEG|SINGLE_ZERO|DOUBLE_ZERO)(?!\w)"
 )
 """How many pockets some wheel has, and names of its own: they stand in the data of the layouts."""
-SHARED = ("wheeld.core", "wheeld.ports", "wheeld.errors", "wheeld.VERSION", "firmware_protocol")
+SHARED = ("wheeld.core", "wheeld.ports", "wheeld.errors", "wheeld.text_error", "wheeld.VERSION", "firmware_protocol")
 """What an edge may import of ours, besides itself."""
 COPIED_ALONE = ("wheeld/feed", "wheeld/mqtt", "wheeld/auditor.py")
 """Other systems copy these out of the tree, so they import nothing of ours but themselves, and the feed
@@ -81,6 +81,8 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/config": _only(*SHARED, *_EDGE_PACKAGES, "wheeld.config"),
     "wheeld/locale": _only("wheeld.core", "wheeld.locale"),
     "wheeld/law_page.py": _only("wheeld.core"),
+    "wheeld/text_error.py": _only("wheeld.core", "wheeld.errors"),
+    "wheeld/replay.py": _only("wheeld.core", "wheeld.text_error"),
     "wheeld/release.py": _only("wheeld.journal", "wheeld.service"),
     "wheeld/daemon": _all_but("hw_sim", "wheeld.cli", "wheeld.doctor"),
     "wheeld/doctor": _all_but("hw_sim", "wheeld.cli"),

@@ -16,9 +16,9 @@ from hw_sim.table import Outcome
 from tests.faults.conftest import size_of
 from tests.truth import differences, verdicts
 from wheeld.core.observations import Observation
-from wheeld.core.replay import output_lines, replay
 from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
+from wheeld.replay import output_lines, replay
 
 SEEDS = size_of("evenings")
 NOISY_SEEDS = size_of("evenings with faulty sensors")

@@ -9,13 +9,13 @@ import pytest
 
 from tests.core.evening import FRENCH
 from wheeld.cli.drawing import draw
-from wheeld.core.log_checks import CheckError, check_line
 from wheeld.core.names import sensor_text
 from wheeld.core.observations import SENSOR_KINDS, Sensed, SensorKind, SensorState
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.sight import objection
 from wheeld.doctor.signals import Signals
 from wheeld.monitor.lines import marks
+from wheeld.replay import CheckError, check_line
 from wheeld.sources.chatter import PULSES, ChatterFilter
 
 

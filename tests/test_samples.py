@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.truth import differences, verdicts
-from wheeld.core.replay import replay
+from wheeld.replay import replay
 
 SAMPLES = Path(__file__).parents[2] / "shared" / "samples"
 LOGS = sorted(SAMPLES.glob("*.jsonl.gz"))

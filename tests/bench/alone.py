@@ -19,9 +19,9 @@ from hw_sim.events import Sighting
 from tests.broker.feed import Feed
 from tests.journal.journals import NOW, OWNER, RawSigner, open_reader, open_writer
 from wheeld.core.observations import Observation
-from wheeld.core.replay import replay
 from wheeld.core.step import CoupLog
 from wheeld.journal.verify import verify
+from wheeld.replay import replay
 
 SIGNER = RawSigner(bytes(32))
 EVIDENCE = bytes(range(256)) * 8

@@ -15,8 +15,8 @@ from hw_sim import log
 from hw_sim.evening import draw_evening
 from wheeld.broker.payloads import COMMANDS, Availability, ClockHealth, Health
 from wheeld.core.observations import CommandName
-from wheeld.core.replay import replay
 from wheeld.core.step import RETAINED, Topic
+from wheeld.replay import replay
 from wheeld.schemas import DIRECTORY, PAYLOADS, file_of, text_of
 
 SEEDS = range(4)

@@ -33,7 +33,6 @@ from wheeld.config.sections import Config
 from wheeld.core.catalogue import Language
 from wheeld.core.facts import Bets, StateName
 from wheeld.core.observations import Observation
-from wheeld.core.replay import replay
 from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
 from wheeld.daemon import root as daemon
@@ -41,6 +40,7 @@ from wheeld.exits import Exit
 from wheeld.journal.opening import open_to_write
 from wheeld.journal.seal import public_key
 from wheeld.ports import EventRecord
+from wheeld.replay import replay
 from wheeld.screen.describe import BETS, STATES, describe
 from wheeld.screen.locale import LANGUAGES
 

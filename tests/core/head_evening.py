@@ -21,9 +21,9 @@ from wheeld.core.observations import (
     HeadWarned,
     HeadWarning,
 )
-from wheeld.core.replay import replay
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Reply
+from wheeld.replay import replay
 
 LINE_S = 0.5
 MERCURY = TableSetting(

@@ -19,9 +19,9 @@ from tests.core.rulebook_model import RESULT, Game, Happening, Said
 from wheeld.core.facts import Fact
 from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.core.observations import BallPass, CommandName
-from wheeld.core.replay import replay
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED
+from wheeld.replay import replay
 
 Event: TypeAlias = tuple[Happening, ...]
 Ball: TypeAlias = Literal["pocket", "hand", "track", "obstacle"]

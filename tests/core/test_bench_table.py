@@ -7,8 +7,8 @@ import pytest
 
 from tests.core.evening import FRENCH, Evening
 from wheeld.core.messages.chain import GENESIS, ChainError, verify_link
-from wheeld.core.replay import replay
 from wheeld.core.setting import Header, TableSetting, from_header
+from wheeld.replay import replay
 
 BENCH = msgspec.structs.replace(FRENCH, test=True)
 TOPICS = {"result", "void", "table", "notice", "board"}

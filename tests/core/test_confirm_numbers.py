@@ -8,7 +8,7 @@ import pytest
 from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import MERCURY, HeadEvening
 from wheeld.core.observations import CommandName
-from wheeld.core.replay import replay
+from wheeld.replay import replay
 
 EACH = msgspec.structs.replace(FRENCH, confirm_numbers=True)
 BY_A_HEAD = msgspec.structs.replace(MERCURY, confirm_numbers=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from tests.core.evening import FRENCH, Evening
-from wheeld.core.log_checks import check_line
 from wheeld.core.observations import Level, Restarted
-from wheeld.core.replay import replay
+from wheeld.replay import check_line, replay
 
 
 def move(evening: Evening, *, is_open: bool) -> Evening:

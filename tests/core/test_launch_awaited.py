@@ -7,7 +7,7 @@ import pytest
 
 from tests.core.evening import Evening
 from tests.core.head_evening import CHEF, COMBINED, SLINGSHOT, HeadEvening
-from wheeld.core.replay import replay
+from wheeld.replay import replay
 
 
 def awaited(evening: Evening) -> list[int]:

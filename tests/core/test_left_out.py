@@ -9,10 +9,10 @@ from tests.core.evening import FRENCH, START_UTC_US, Evening
 from tests.core.head_evening import COMBINED, HeadEvening
 from wheeld.core.instants import to_text
 from wheeld.core.observations import BallPass, Observation, Sighting
-from wheeld.core.replay import replay
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import Step
 from wheeld.core.tracking.sight import sensor_of
+from wheeld.replay import replay
 
 THREE_BEAMS = msgspec.structs.replace(FRENCH, beams_deg=(0, 120, 240))
 ONE_READER = msgspec.structs.replace(FRENCH, readers_deg=(30,))

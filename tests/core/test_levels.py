@@ -7,9 +7,8 @@ import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
 from tests.core.table_in_state import table_in
-from wheeld.core.log_checks import check_line
 from wheeld.core.observations import CommandName, Level, Restarted
-from wheeld.core.replay import replay
+from wheeld.replay import check_line, replay
 
 TELLING = msgspec.structs.replace(FRENCH, levels=True)
 LATER_UTC_US = START_UTC_US + 3_600_000_000

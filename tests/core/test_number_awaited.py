@@ -15,7 +15,7 @@ import pytest
 from tests.core.evening import FALL_S, FRENCH, START_UTC_US, Evening
 from tests.core.head_evening import CHEF, COMBINED, HeadEvening
 from wheeld.core.observations import PLACE
-from wheeld.core.replay import replay
+from wheeld.replay import replay
 
 NUMBER, OTHER = 9, 33
 BOTH = msgspec.structs.replace(COMBINED, unproven="chef")

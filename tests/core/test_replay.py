@@ -10,7 +10,7 @@ import pytest
 from tests.core.evening import Evening
 from tests.faults.fuzz_mutate import kept
 from wheeld.core.observations import LINE_BYTES_MAX, BallPass, TimePassed
-from wheeld.core.replay import LogError, Replay, replay
+from wheeld.replay import LogError, Replay, replay
 
 HEADER = (
     b'{"kind":"wheel","format":1,"table":"campione-03","house":"campione","game":"roulette","wheel":"french",'

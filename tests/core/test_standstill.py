@@ -11,7 +11,7 @@ from tests.core.evening import FRENCH, Evening
 from wheeld.core.law.breakdown import NOTICED_US
 from wheeld.core.law.waiting import ON_THEIR_WAY_US, when_said
 from wheeld.core.observations import Command, CommandName, Standstill, StoodStill
-from wheeld.core.replay import LogError, replay
+from wheeld.replay import LogError, replay
 
 SECOND_US = 1_000_000
 

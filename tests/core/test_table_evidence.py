@@ -10,9 +10,9 @@ import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
 from wheeld.core.observations import BallPass, ClockReading, Observation, TimePassed
-from wheeld.core.replay import replay
 from wheeld.core.setting import Header
 from wheeld.core.table import IDLE_MAX, Table
+from wheeld.replay import replay
 
 
 def long_evening() -> Evening:

@@ -10,8 +10,8 @@ from tests.core.table_in_state import table_in
 from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.core.messages.payloads import Gap
 from wheeld.core.observations import SensorState
-from wheeld.core.replay import replay
 from wheeld.core.table import Table
+from wheeld.replay import replay
 
 LATER_UTC_US = START_UTC_US + 3_600_000_000
 

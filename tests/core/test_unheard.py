@@ -6,8 +6,8 @@ import pytest
 
 from tests.core.evening import FRENCH, Evening
 from wheeld.core.law.waiting import ON_THEIR_WAY_US
-from wheeld.core.log_checks import T_US_MAX, check_line
 from wheeld.core.observations import Command, Heard
+from wheeld.replay import T_US_MAX, check_line
 
 SECOND_US = 1_000_000
 

@@ -16,8 +16,8 @@ from tests.faults.kill_house import STARTED_UTC_US, DaemonInput, House
 from tests.faults.kill_processes import check_journal, write_config
 from tests.journal.journals import open_reader
 from wheeld.core.instants import from_text, to_text
-from wheeld.core.replay import replay
 from wheeld.exits import Exit
+from wheeld.replay import replay
 
 HOUR_US = 3_600_000_000
 YEAR_US = 31_556_952_000_000

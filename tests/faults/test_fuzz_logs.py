@@ -16,10 +16,10 @@ from tests.core.evening import Evening
 from tests.core.test_replay import HEADER, lines_of
 from tests.faults.fuzz_mutate import Mutator, drawn, kept
 from wheeld.cli.main import main
-from wheeld.core.replay import LogError, Replay, replay
 from wheeld.core.step import SEQUENCED
 from wheeld.exits import Exit
 from wheeld.feed.message import GENESIS, read_message
+from wheeld.replay import LogError, Replay, replay
 
 TOKENS = (
     b'{"t":5,"kind":"ball","beam":2}\n', b'"kind":"end"', b'"kind":"restart"', b'"kind":"time"', b'"snapshot":{}',

@@ -9,8 +9,8 @@ from hw_sim.cammegh.coups import KINDS, Coup, Model
 from tests.cammegh.bench import MERCURY, SLINGSHOT, head
 from tests.core import head_evening
 from tests.sources.head_table import HeadTable, Played, cammegh
-from wheeld.core.replay import replay
 from wheeld.core.setting import TableSetting
+from wheeld.replay import replay
 
 COUPS = 40
 PLAYED_WELL = {

@@ -17,8 +17,8 @@ from wheeld.cli.check import facts
 from wheeld.config.reading import parse
 from wheeld.core.heads import HEADS
 from wheeld.core.pockets import SINGLE_ZERO
-from wheeld.core.replay import replay
 from wheeld.daemon.sources import Source
+from wheeld.replay import replay
 from wheeld.sources.head.reader import reader_of
 
 CONFIGURED = ALONE.replace("mercury-360", girella.PRODUCT)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import msgspec
 
 from wheeld.core.catalogue import Part, Text
-from wheeld.core.text_error import TextError, reason
+from wheeld.text_error import TextError, reason
 
 Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 """The version of each file: inode, modification time and size; None for one that is not there."""

@@ -16,9 +16,9 @@ from wheeld.core.catalogue import Language
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import unsigned
 from wheeld.core.observations import Observation
-from wheeld.core.replay import LogError, Replay
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import StoredMessage
+from wheeld.replay import LogError, Replay
 from wheeld.screen.describe import describe
 
 BEFORE_US = 1_000_000

@@ -17,8 +17,8 @@ import msgspec
 from wheeld.cli.failure import catalogue_of, fail
 from wheeld.core.catalogue import Catalogue, Language, Text, translatable
 from wheeld.core.observations import LINE_BYTES_MAX
-from wheeld.core.replay import LogError, Replay
 from wheeld.exits import Exit
+from wheeld.replay import LogError, Replay
 from wheeld.screen.describe import describe
 
 _GZIP_MAGIC = b"\x1f\x8b"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from wheeld.core.catalogue import Part, Text
-from wheeld.core.text_error import TextError, reason
+from wheeld.text_error import TextError, reason
 
 Credentials: TypeAlias = Callable[[str], Path]
 """Gives the file of a credential; raises PathError, with the reason, where there is none."""

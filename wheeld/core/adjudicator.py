@@ -162,8 +162,6 @@ class Adjudicator:
             case Act.BEGIN:
                 state.begin_coup()
                 state.current.launched_us = evidence.evidence_us
-            case Act.AWAIT_LAUNCH:
-                state.current.launch_due_us = evidence.evidence_us + LAUNCH_AWAITED_US
             case Act.CLOSE_BETS:
                 if state.current.bets_closed_us is None:
                     state.current.bets_closed_us = evidence.evidence_us
@@ -172,22 +170,16 @@ class Adjudicator:
                 self._act_on_number(act, evidence, now_us, command)
             case Act.DISOWN:
                 self._observer.disown()
-            case Act.LOSE_PLACE | Act.PUT_BACK | Act.AT_HOME | Act.ASTRAY:
-                self._act_on_place(act, now_us)
-            case Act.NOTICE:
-                self._notice(row, evidence, now_us, command)
-            case _:
-                self._note_word(act, now_us, command)
-
-    def _act_on_place(self, act: Act, now_us: int) -> None:
-        """What a row makes of where the ball lies: how sure it is where the pockets stand."""
-        match act:
             case Act.LOSE_PLACE:
                 self._lose_place(now_us)
             case Act.PUT_BACK | Act.AT_HOME:
                 self._take_word_for_place(by_eye=act is Act.PUT_BACK)
-            case _:
+            case Act.ASTRAY:
                 self._observer.ball.note_elsewhere()
+            case Act.NOTICE:
+                self._notice(row, evidence, now_us, command)
+            case _:
+                self._note_word(act, now_us, command)
 
     def _act_on_number(self, act: Act, evidence: Evidence, now_us: int, command: Command | None) -> None:
         """What a row does with the number: publish it, keep it for the chef, doubt it, or take his word for it."""
@@ -212,6 +204,9 @@ class Adjudicator:
         """What people's words change besides the state."""
         state, utc_us = self._state, self._clock.utc_at_us(now_us)
         match act:
+            case Act.AWAIT_LAUNCH:
+                assert command is not None, "a person says that bets close"
+                state.current.launch_due_us = command.t_us + LAUNCH_AWAITED_US
             case Act.NOTE_LAST:
                 state.announce_last()
             case Act.FORGET_LAST:
@@ -250,7 +245,9 @@ class Adjudicator:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def _apply_command(self, command: Command, now_us: int) -> None:
-        counted = Evidence(fact_of(command), self._counts_from_us(command), self._figures_of(command, now_us))
+        # Nobody knows when in a standstill such a word was said: it is about the coup at hand, from its launch on.
+        launched_us = 0 if command.until_us is None else self._state.current.launched_us or 0
+        counted = Evidence(fact_of(command), max(command.t_us, launched_us), self._figures_of(command, now_us))
         fact, row, need = self.apply(counted, now_us, command)
         catalogue, known = self._catalogue, self._known(now_us, command)
         parts = [self._cited(msgspec.structs.replace(row, rules=cited(row, fact, known)), command.case)]
@@ -265,12 +262,6 @@ class Adjudicator:
         self._reply(command, now_us, done=not row.refuse, why=catalogue.joined(parts))
         if word:
             self._publish_notice(command, now_us, "chefs_word", word)
-
-    def _counts_from_us(self, command: Command) -> int:
-        """A word of which nobody knows when in a standstill it was said is about the coup at hand: it voids that from
-        its launch on."""
-        launched_us = self._state.current.launched_us
-        return command.t_us if command.until_us is None else max(command.t_us, launched_us or 0)
 
     def _figures_of(self, command: Command, now_us: int) -> Figures:
         """What a message of this command says: of a change of bouler, from whom to whom, and his whole minutes; of a

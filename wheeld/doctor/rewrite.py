@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from wheeld.core.catalogue import Text
-from wheeld.core.text_error import TextError
+from wheeld.text_error import TextError
 
 
 class RewriteError(TextError, ValueError):

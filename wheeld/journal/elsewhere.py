@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias, TypeVar
 import msgspec
 import structlog
 
-from wheeld.core.log_checks import SEQ_MAX
+from wheeld.core.messages.chain import SEQ_MAX
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError, Mode
 

@@ -14,8 +14,7 @@ import msgspec
 
 from firmware_protocol.host import Position
 from wheeld.core.catalogue import Catalogue, Language, translatable
-from wheeld.core.log_checks import SEQ_MAX
-from wheeld.core.messages.chain import GENESIS, ChainError, unsigned, verify_link
+from wheeld.core.messages.chain import GENESIS, SEQ_MAX, ChainError, unsigned, verify_link
 from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
 from wheeld.journal.chain import (
     ADOPTION,

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from wheeld.core.catalogue import Text, translatable
-from wheeld.core.text_error import TextError
+from wheeld.text_error import TextError
 
 UNITS = ("etc/systemd/system", "usr/local/lib/systemd/system", "lib/systemd/system", "usr/lib/systemd/system")
 """Where units stand."""

@@ -19,6 +19,8 @@ from wheeld.errors import WheeldError
 
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
+SEQ_MAX = 2**53
+"""JSON readers agree on whole numbers up to here."""
 _CLOSING = re.compile(rb',"hash":"([0-9a-f]{64})"(?:,"signature":"([A-Za-z0-9+/]{86}==)")?\}')
 _HASH_BYTES = len(b',"hash":""}') + 64
 _SIGNATURE_BYTES = len(b',"signature":""') + 88

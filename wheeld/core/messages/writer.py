@@ -55,6 +55,7 @@ class MessageWriter:
         """The valid coup at hand, whose `number` came out; `confirmed` is who answers for what no sensor proved, or
         for each number."""
         coup, sure = self._state.current, called.margin
+        late_us = self._clock.published_us(now_us) - called.t_us
         ball, rotor = (_direction(coup.directions, key) for key in ("ball_direction", "rotor_direction"))
         sightings = tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings)
         common, (launched_at, bets_closed_at, left_track_at, number_at) = self._common(
@@ -74,7 +75,7 @@ class MessageWriter:
             bets_closed_at=bets_closed_at,
             left_track_at=None if coup.left_track_us is None else left_track_at,
             number_at=number_at,
-            late_s=_late_s(self._clock.published_us(now_us) - called.t_us),
+            late_s=round(late_us / 1e6, 1) if late_us > LATE_US else None,
             sightings=sightings,
             unproven=called.unproven,
             confirmed_by=confirmed.by if confirmed else None,
@@ -200,10 +201,6 @@ class MessageWriter:
 def _said_by(person: Person | None) -> dict[str, Any]:
     """Whose word it is, for messages; null where it is nobody's."""
     return {name: getattr(person, name, None) for name in ("by", "user", "reason")}
-
-
-def _late_s(late_us: int) -> float | None:
-    return round(late_us / 1e6, 1) if late_us > LATE_US else None
 
 
 def _direction(figures: Figures, key: str) -> Direction | None:

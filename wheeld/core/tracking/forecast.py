@@ -53,7 +53,9 @@ class Habit(msgspec.Struct):
         if len(last) < 2 or last[-1][1] > LEFT_REV_S_MAX:
             return
         self.left = min(self.left + 1, KEPT_RUNS)
-        self.leave_rev_s += (_last_speed(last, passes[-1].t_us) - self.leave_rev_s) / self.left
+        (before_us, before), (after_us, after) = last[-2:]
+        left_rev_s = after - (before - after) / (after_us - before_us) * (passes[-1].t_us - after_us)
+        self.leave_rev_s += (left_rev_s - self.leave_rev_s) / self.left
         slowings: dict[int, list[float]] = {}
         for beam in {seen.beam for seen in passes}:
             for (before_us, before), (after_us, after) in pairwise(_laps(passes, beam)):
@@ -135,12 +137,6 @@ def _laps(passes: list[Pass], beam: int) -> list[tuple[int, float]]:
         for before, after in pairwise(same)
         if abs(after.turn_deg - before.turn_deg - 360) < 1e-6
     ]
-
-
-def _last_speed(laps: list[tuple[int, float]], t_us: int) -> float:
-    """Speed at the last pass, from the last two laps."""
-    (before_us, before), (after_us, after) = laps[-2:]
-    return after - (before - after) / (after_us - before_us) * (t_us - after_us)
 
 
 def _last_lap(passes: list[Pass]) -> tuple[float, int] | None:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from wheeld.core.catalogue import Text
-from wheeld.core.text_error import TextError
 from wheeld.ports import PinsError
+from wheeld.text_error import TextError
 
 Provider: TypeAlias = Literal["rpi", "rpi-lgpio"]
 """Named like the extras of this package that install them."""
