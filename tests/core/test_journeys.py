@@ -1,20 +1,25 @@
-"""How many files of the core one verdict crosses: who reads why a coup was decided so reads them all."""
+"""How much of the core there is to read, and how many of its files one verdict crosses: who asks why a coup was decided
+so reads them all."""
 
 from __future__ import annotations
 
 import sys
 from itertools import pairwise
+from pathlib import Path
 from types import FrameType
 
 import pytest
 
 from tests.core.evening import Evening
+from wheeld.core import table as table_module
 from wheeld.core.table import Table
 
 FILES_MAX = {"result": 18, "void": 20}
 CHANGES_MAX = {"result": 112, "void": 200}
 """From one file to another, by calls and returns. Of the result of a
 recorded evening they are 110."""
+LINES_MAX = 9_300
+CORE = Path(table_module.__file__).parent
 
 
 class Journeys:
@@ -63,3 +68,7 @@ def test_a_verdict_crosses_few_files(topic: str) -> None:
     assert len(set(files)) <= FILES_MAX[topic], sorted(set(files))
     assert changes <= CHANGES_MAX[topic]
     assert len(set(files)) > FILES_MAX[topic] - 4, "then lower the limit"
+
+
+def test_the_core_stays_small_enough_to_be_read() -> None:
+    assert sum(len(path.read_text().splitlines()) for path in CORE.rglob("*.py")) <= LINES_MAX

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from tests.core.evening import FRENCH, START_UTC_US, Evening
+from tests.core.evening import CLOCKWISE, FRENCH, START_UTC_US, Evening
 from tests.core.table_in_state import table_in
 from wheeld.core.instants import to_text
 from wheeld.core.observations import BallPass, CommandName, Rotor
@@ -567,7 +567,7 @@ def test_from_the_pocket_in_which_tout_va_was_granted_one_pass_is_a_launch(*, mi
         evening.wait(4.5)
         assert not evening.say("tout_va").done
     evening.lying = 17
-    while (evening.readers.number, len(evening.readers.state.streak)) != (17, 2):
+    while (evening.readers.pocket, len(evening.readers.state.streak)) != (CLOCKWISE.index(17), 2):
         evening.wait(0.1)
     assert evening.say("tout_va").done
     weakly_launch(evening, into=30)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tests.core.evening import FRENCH, Evening
+from tests.core.evening import CLOCKWISE, FRENCH, Evening
 from tests.core.table_in_state import table_in
 from wheeld.core.observations import Command, CommandName
 
@@ -309,7 +309,7 @@ def test_also_without_a_last_number_a_ball_that_went_elsewhere_was_moved() -> No
 def sighted(evening: Evening, number: int, times: int) -> None:
     """Wait until the ball was seen in `number` so many times in a row."""
     pocket = evening.readers
-    while (pocket.number, len(pocket.state.streak)) != (number, times):
+    while (pocket.pocket, len(pocket.state.streak)) != (CLOCKWISE.index(number), times):
         evening.wait(0.1)
 
 
@@ -380,7 +380,7 @@ def test_a_ball_that_ran_and_was_seen_once_elsewhere_is_not_in_its_pocket() -> N
     evening.say("rien_va")
     evening._planned.clear()
     evening.lying = 9
-    while evening.readers.number != 9:
+    while evening.readers.pocket != CLOCKWISE.index(9):
         evening.wait(0.2)
     assert not evening.say("tout_va").done
 

@@ -56,7 +56,8 @@ class MessageWriter:
         for each number."""
         coup, sure = self._state.current, called.margin
         late_us = self._clock.published_us(now_us) - called.t_us
-        ball, rotor = (_direction(coup.directions, key) for key in ("ball_direction", "rotor_direction"))
+        ways = [coup.directions.get(key) for key in ("ball_direction", "rotor_direction")]
+        ball, rotor = msgspec.convert(ways, tuple[Direction | None, Direction | None])
         sightings = tuple(messages.SightingFigures(s.t_us, s.reader, s.offset) for s in called.sightings)
         common, (launched_at, bets_closed_at, left_track_at, number_at) = self._common(
             "result", now_us, (coup.launched_us or 0, coup.bets_closed_us or 0, coup.left_track_us or 0, called.t_us)
@@ -201,8 +202,3 @@ class MessageWriter:
 def _said_by(person: Person | None) -> dict[str, Any]:
     """Whose word it is, for messages; null where it is nobody's."""
     return {name: getattr(person, name, None) for name in ("by", "user", "reason")}
-
-
-def _direction(figures: Figures, key: str) -> Direction | None:
-    way = figures.get(key)
-    return None if way is None else "cw" if way == "cw" else "ccw"

@@ -127,11 +127,6 @@ class PocketTracker:
         return bool(streak) and streak[-1].t_us - streak[0].t_us >= RESTED_US
 
     @property
-    def number(self) -> int | None:
-        """The number of that pocket."""
-        return None if self.pocket is None else self._rotor.pockets.order[self.pocket]
-
-    @property
     def is_between(self) -> bool:
         """Whether for two turns every reader has seen the ball between two pockets, where no ball lies: the pockets
         stand elsewhere than the encoder shows."""
