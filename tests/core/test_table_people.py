@@ -278,7 +278,7 @@ def test_at_a_tables_first_coup_the_chefs_word_serves() -> None:
     evening._planned.clear()
     refused = evening.say("tout_va")
     assert (refused.done, "a ball runs or falls" in refused.why) == (False, True)
-    assert evening.last("table").payload["waiting_codes"] == ["ball_at_rest", "tout_va"]
+    assert evening.last("table").payload["waiting_codes"] == ["block_ball", "ball_at_rest", "tout_va"]
     evening.wait(8)
     assert evening.last("table").payload["waiting_codes"] == ["clear_obstacle", "tout_va"]
     assert evening.say("tout_va").done

@@ -19,6 +19,7 @@ from wheeld.core.law.needs import (
     NEEDS,
     NO_MORE_BETS,
     NOT_ELSEWHERE,
+    NOT_RUNNING,
     NOT_TAKEN,
     SEEN_TO_TURN,
     SENSORS_WORK,
@@ -73,6 +74,7 @@ def test_every_code_is_awaited_somewhere() -> None:
         (WHEEL_PLAYS, (State.CLOSED, State.SUSPENDED)),
         (AT_REST, (State.CLOSED, State.OPERATIONS, State.RIEN_VA, State.SUSPENDED)),
         (LEVEL_TOLD, NO_COUP),
+        (NOT_RUNNING, AFTER_VOID),
         (NOT_ELSEWHERE, AFTER_VOID),
         (IN_PLACE, AFTER_VOID),
         (SEEN_TO_TURN, AFTER_VOID),
@@ -87,8 +89,8 @@ def test_each_need_is_waited_for_in_its_states(need: Need, states: tuple[State, 
 def test_what_must_come_first_stands_first() -> None:
     """A rotor that stands is turned after the ball is put back; nothing tells a level before the line is repaired."""
     assert awaited(State.RIEN_VA, *NEEDS) == (
-        A.NO_LAUNCH, A.CLEAR_OBJECT, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.OBJECT_LEVEL, A.PUT_BACK, A.TURN_ROTOR,
-        A.TOUT_VA,
+        A.NO_LAUNCH, A.CLEAR_OBJECT, A.BLOCK_BALL, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.OBJECT_LEVEL, A.PUT_BACK,
+        A.TURN_ROTOR, A.TOUT_VA,
     )  # fmt: skip
     suspended = (A.REPAIR, A.START_WHEEL, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.RESUME)
     assert awaited(State.SUSPENDED, *NEEDS) == suspended
@@ -255,4 +257,4 @@ def test_after_a_void_the_codes_follow_the_ball() -> None:
     evening = Evening().open()
     evening.void_by_chef()
     codes = [table["waiting_codes"] for table in evening.of("table") if table["state"] == "rien_va"]
-    assert codes == [["put_back", "tout_va"], ["tout_va"]]
+    assert codes == [["block_ball", "put_back", "tout_va"], ["put_back", "tout_va"], ["tout_va"]]

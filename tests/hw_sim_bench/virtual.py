@@ -30,6 +30,7 @@ REMEDIES = {
     "clear_object": "chip-out",
     "repair": "plug",
     "clear_obstacle": "take-ball",
+    "block_ball": "take-ball",
     "put_back": "ball-back",
     "turn_rotor": "spin-rotor",
     "tout_va": "tout-va",

@@ -291,6 +291,8 @@ class Awaited(Enum):
     """The failing sensors work again (N8)."""
     START_WHEEL = "start_wheel"
     """A wheel that has stopped its own game is started again (N8)."""
+    BLOCK_BALL = "block_ball"
+    """The ball of a void coup is stopped while it runs, before it enters a pocket (C11)."""
     BALL_AT_REST = "ball_at_rest"
     """A ball that runs or falls comes to rest; until then nobody is asked to bet."""
     CLEAR_OBSTACLE = "clear_obstacle"

@@ -269,6 +269,7 @@ NO_OBSTACLE = Need(
     "6",
     word=translatable("no sensor has seen where the ball came to rest: the word serves that no obstacle holds it"),
 )
+NOT_RUNNING = Need("not_running", lambda known: known.observer.ball.where is not Where.RUNS, A.BLOCK_BALL, "3")
 NOT_TAKEN = Need("not_taken", lambda known: known.observer.ball.where is not Where.TAKEN, A.NO_LAUNCH, "N2")
 NO_MORE_BETS = Need("no_more_bets", lambda known: not known.table_state.follows_void, A.RIEN_NE_VA_PLUS, "3")
 
@@ -300,7 +301,7 @@ PLAY = (WHEEL_PLAYS, SENSORS_WORK, LEVEL_TOLD)
 NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
 """In the cylinder. It refuses no launch: over an object its coup is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
-BALL_BACK = (*OPERATIONS_OVER, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
+BALL_BACK = (*OPERATIONS_OVER, NOT_RUNNING, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
 NEEDS = (WHEEL_PLAYS, SENSORS_WORK, *BALL_BACK, *BETS_OPEN, NO_MORE_BETS, NUMBER_GIVEN, NUMBER_READ)
 
 

@@ -195,17 +195,12 @@ def too_early_us(row: Row, evidence: Evidence, history: History) -> int:
 def _meaning(evidence: Evidence, known: Known) -> Meaning:
     """By where the table stood when it was launched. A head does not say when it was: if it may have been a launch of
     a coup that is void by now, it was, because one ball does not make two coups."""
-    history = known.table_state.history
+    history, last_void = known.table_state.history, known.table_state.last_void
     earliest_us = evidence.evidence_us if evidence.earliest_us is None else evidence.earliest_us
-    if any(_is_void_now(stood, known) for stood in history.between(earliest_us, evidence.evidence_us)):
+    void = {(state, last_void.coup) for state in (*BEFORE_LAUNCH, *RUNNING)} if last_void is not None else set()
+    if any((stood.state, stood.coup) in void for stood in history.between(earliest_us, evidence.evidence_us)):
         return Meaning.OF_VOID
     return _GROUPS[history.at(evidence.evidence_us).state]
-
-
-def _is_void_now(stood: Stood, known: Known) -> bool:
-    """Whether a coup could be launched, or ran, then, and is void now."""
-    last_void = known.table_state.last_void
-    return stood.state in (*BEFORE_LAUNCH, *RUNNING) and last_void is not None and last_void.coup == stood.coup
 
 
 def standing_evidence(before: State, known: Known, evidence_us: int) -> Iterator[Evidence]:
