@@ -228,7 +228,13 @@ class People:
                 yield from self._answer()
             case _:
                 for _ in range(1 + twice):
-                    yield from live.command(what, reason="it is asked for")
+                    yield from live.command(what, by=self._who, reason="it is asked for")
+
+    @property
+    def _who(self) -> str:
+        """Whose word the table waits for: the direction's, where it suspended play."""
+        table = self._house.panel.table
+        return "direction" if table is not None and "direction" in table["waiting_codes"] else "chef"
 
     def _name_place(self) -> Iterator[SimEvent]:
         """Nobody knows where the pockets stand: the ball is laid in one, and named once the readers have seen it."""
@@ -239,7 +245,7 @@ class People:
         yield from live.play(SimTable.put_ball_back)
         yield from live.wait(PLACE_SEEN_S)
         word = "resume" if "resume" in house.panel.table["waiting_codes"] else "open"
-        house.panel.say(word, reason="the ball lies there", number=live.table.last_number)
+        house.panel.say(word, by=self._who, reason="the ball lies there", number=live.table.last_number)
         yield from live.wait(LOOK_S)
 
     def _doubt_place(self) -> Iterator[SimEvent]:

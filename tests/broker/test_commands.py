@@ -637,7 +637,7 @@ async def test_the_table_learns_who_sent_it(bench: Bench) -> None:
     await bench.send("cmd/chef-3/rien_va", GOOD | {"by": "Anna"})
     command = bench.requests.get_nowait()
     assert (command.user, command.by) == ("chef-3", "Anna")
-    assert command.person == Person("Anna", "a test", "chef-3")
+    assert command.person == Person("Anna", "a test", "chef-3", "chef")
 
 
 async def test_two_users_may_choose_the_same_id(bench: Bench) -> None:

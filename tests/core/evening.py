@@ -88,6 +88,7 @@ class Asked(TypedDict, total=False):
 
     by: str
     user: str
+    role: str
     reason: str
     who: str | None
     coup: int | None

@@ -577,6 +577,10 @@ class Game:
             return free("repeated", self.stays(), self.refuses())
         return (Way(Game(tout_va_owed=self.tout_va_owed)),)
 
+    def close_direction_says(self) -> Ways:
+        """A6: only the direction ends what it suspended."""
+        return self.close() if self.running or self.awaiting else (self.refuses(),)
+
     def suspend(self) -> Ways:
         """A6: at once."""
         if self.awaiting:
@@ -596,6 +600,10 @@ class Game:
     def resume_sensors_work(self) -> Ways:
         """N8: suspended while what observes it is broken; to a number that awaits the chef it leads in any case."""
         return self.resume() if self.kept else (self.refuses(),)
+
+    def resume_direction_says(self) -> Ways:
+        """A6: only the direction lifts its suspension."""
+        return (self.refuses(),)
 
     resume_wheel_plays = resume_level_told = resume_at_rest = resume_sensors_work
 

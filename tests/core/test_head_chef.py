@@ -220,7 +220,7 @@ def test_the_direction_stops_play_at_any_moment_and_the_number_is_kept(
     evening = awaiting()
     assert evening.say(stop, by="direction").done
     assert (evening.verdicts(), evening.state) == ([], state)
-    step = {"resume": "resumption by the direction", "open": "opening of the table"}[go_on]
+    step = {"resume": "resumption of play", "open": "opening of the table"}[go_on]
     words = 'confirmation by the chef: at least 3 laps of the ball, which no sensor proves; otherwise "rien va"'
     assert evening.of("table")[-1]["waiting_for"] == f"{step}, then {words}"
     assert not evening.say("confirm", coup=1, reason="seen by all").done

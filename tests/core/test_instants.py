@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wheeld.core.instants import AHEAD_US_MAX, ClockState, from_text, to_text
-from wheeld.core.observations import ClockReading, Standstill
+from wheeld.core.observations import ClockReading
 
 YEAR_2100_US = 4_102_444_800_000_000
 
@@ -106,5 +106,5 @@ def test_a_clock_that_was_wrong_by_more_than_a_minute_is_followed_at_once(ahead_
 
 def test_what_is_decided_in_a_standstill_is_published_after_it() -> None:
     clock = ClockState()
-    clock.stand_still(Standstill(10, 20))
+    clock.stood_us = 10, 20
     assert [clock.published_us(t_us) for t_us in (9, 10, 15, 20, 21)] == [9, 20, 20, 20, 21]

@@ -193,7 +193,7 @@ def test_a_wheel_that_stops_its_game_under_an_open_table_suspends_it(place: str,
     assert text.startswith("the wheel has stopped its game; N8")
     table = evening.of("table")[-1]
     assert (table["bets"], table["waiting_codes"], table["failing"]) == ("closed", ["start_wheel", "resume"], [])
-    assert table["waiting_for"] == "start the wheel, which has stopped its game, then resumption by the direction"
+    assert table["waiting_for"] == "start the wheel, which has stopped its game, then resumption of play"
     refused = evening.say("resume")
     assert not refused.done
     assert refused.why.endswith("the wheel has stopped its game, and no coup could be observed: it is started first")
@@ -292,8 +292,8 @@ def test_a_wheel_that_people_turn_and_launch_at_is_not_stopped() -> None:
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("fr", "remettre en marche la roulette, qui a arrêté son jeu, puis reprise par la direction"),
-        ("it", "riavviare la roulette, che ha fermato il suo gioco, poi ripresa da parte della direzione"),
+        ("fr", "remettre en marche la roulette, qui a arrêté son jeu, puis reprise du jeu"),
+        ("it", "riavviare la roulette, che ha fermato il suo gioco, poi ripresa del gioco"),
     ],
 )
 def test_people_read_it_in_their_language(language: str, words: str) -> None:

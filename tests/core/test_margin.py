@@ -18,11 +18,11 @@ def seen(offset: float) -> Seen:
 @pytest.mark.parametrize(
     ("measured", "value", "of"),
     [
-        (Margin.laps_over(3.0, 3), 0.0, "laps"),
-        (Margin.laps_over(3.25, 3), 0.25, "laps"),
-        (Margin.laps_over(12.0, 3), 1.0, "laps"),
-        (Margin.laps_under(2.6, 3), 0.4, "laps"),
-        (Margin.laps_under(3.4, 3), 0.0, "laps"),
+        (Margin.laps(0.0), 0.0, "laps"),
+        (Margin.laps(0.25), 0.25, "laps"),
+        (Margin.laps(9.0), 1.0, "laps"),
+        (Margin.laps(3 - 2.6), 0.4, "laps"),
+        (Margin.laps(-0.4), 0.0, "laps"),
         (Margin.direction(0), 0.0, "direction"),
         (Margin.direction(3), 0.5, "direction"),
         (Margin.direction(40), 1.0, "direction"),
@@ -40,7 +40,7 @@ def test_each_measure_runs_from_the_edge_to_sure(measured: Margin, value: float,
 
 
 def test_the_least_measure_is_the_margin() -> None:
-    assert min(Margin.laps_over(3.5, 3), Margin.direction(2), Margin.pocket([seen(0.0)])) == Margin(0.333, "direction")
+    assert min(Margin.laps(0.5), Margin.direction(2), Margin.pocket([seen(0.0)])) == Margin(0.333, "direction")
 
 
 def test_an_ordinary_coup_has_a_large_margin() -> None:

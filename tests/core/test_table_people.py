@@ -634,6 +634,34 @@ def test_what_no_person_did_names_nobody() -> None:
     assert who_and_why(evening) == ("ball_running", None, None)
 
 
+def test_the_reason_of_one_void_is_not_that_of_the_next() -> None:
+    evening = Evening().open()
+    evening.run()
+    evening.say("rien_va", by="Anna", reason="a late bet")
+    assert who_and_why(evening) == ("rien_va", "Anna", "a late bet")
+    evening.wait(30)
+    evening.launch(laps=6)
+    evening.wait(4)
+    assert evening.verdicts()[-1] == ("void", "early_launch")
+    assert who_and_why(evening) == ("rien_va", None, None)
+
+
+@pytest.mark.parametrize("word", ["resume", "close"])
+def test_only_the_direction_ends_its_own_suspension(word: CommandName) -> None:
+    """A6; after a restart, too. Whoever of the direction it is, and what anybody else suspended the chef resumes."""
+    evening = Evening().open()
+    evening.say("suspend", by="Verdi", user="direction", role="direction", reason="a quarrel")
+    assert evening.of("table")[-1]["waiting_codes"] == ["direction", "resume"]
+    evening = Evening(memory=evening.memory)
+    for refused in (evening.say(word, user="chef-3", role="chef"), evening.say(word)):  # and a button
+        assert (refused.done, "only the direction" in refused.why) == (False, True)
+    assert evening.say(word, by="Neri", user="direction-2", role="direction", reason="settled").done
+    assert "direction" not in evening.of("table")[-1]["waiting_codes"]
+    if word == "resume":
+        evening.say("suspend", role="chef", reason="a spilled drink")
+        assert evening.say("resume", role="chef").done
+
+
 def test_who_and_why_survive_a_restart() -> None:
     before = Evening().open()
     before.say("suspend", by="direction", reason="a quarrel")

@@ -14,6 +14,7 @@ from wheeld.core.facts import Awaited, State, Trouble
 from wheeld.core.law.needs import (
     AT_REST,
     CLEARED,
+    DIRECTION_SAYS,
     IN_PLACE,
     LEVEL_TOLD,
     NEEDS,
@@ -72,6 +73,7 @@ def test_every_code_is_awaited_somewhere() -> None:
         (CLEARED, (State.FAITES_VOS_JEUX, State.BETS_CLOSED_EARLY, State.OPERATIONS, *AFTER_VOID)),
         (SENSORS_WORK, (State.CLOSED, State.SUSPENDED)),
         (WHEEL_PLAYS, (State.CLOSED, State.SUSPENDED)),
+        (DIRECTION_SAYS, (State.SUSPENDED,)),
         (AT_REST, (State.CLOSED, State.OPERATIONS, State.RIEN_VA, State.SUSPENDED)),
         (LEVEL_TOLD, NO_COUP),
         (NOT_RUNNING, AFTER_VOID),
@@ -92,7 +94,7 @@ def test_what_must_come_first_stands_first() -> None:
         A.NO_LAUNCH, A.CLEAR_OBJECT, A.BLOCK_BALL, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.OBJECT_LEVEL, A.PUT_BACK,
         A.TURN_ROTOR, A.TOUT_VA,
     )  # fmt: skip
-    suspended = (A.REPAIR, A.START_WHEEL, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.RESUME)
+    suspended = (A.REPAIR, A.START_WHEEL, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.DIRECTION, A.RESUME)
     assert awaited(State.SUSPENDED, *NEEDS) == suspended
     assert awaited(State.SUSPENDED, LEVEL_TOLD) == (A.OBJECT_LEVEL, A.RESUME)
 
@@ -179,11 +181,11 @@ def test_french_elides_before_no_number(number: int) -> None:
 @pytest.mark.parametrize(
     ("language", "faults", "text"),
     [
-        ("fr", ("beam/2",), "réparer le faisceau 3, puis reprise par la direction"),
-        ("fr", ("link", "rotor"), "réparer la liaison avec les capteurs et le capteur du cylindre, puis reprise par "),
+        ("fr", ("beam/2",), "réparer le faisceau 3, puis reprise du jeu"),
+        ("fr", ("link", "rotor"), "réparer la liaison avec les capteurs et le capteur du cylindre, puis reprise "),
         ("it", ("beam/0", "reader/1", "object"), "riparare la fotocellula 1, il lettore 2 e il sensore dei corpi estr"),
-        ("it", ("head",), "riparare l'elettronica della roulette, poi ripresa da parte della direzione"),
-        ("en", ("beam/2", "head/sensors"), "repair beam 3 and the wheel head's sensors, then resumption by the "),
+        ("it", ("head",), "riparare l'elettronica della roulette, poi ripresa del gioco"),
+        ("en", ("beam/2", "head/sensors"), "repair beam 3 and the wheel head's sensors, then resumption of play"),
     ],
 )
 def test_a_suspension_names_the_sensors_to_repair(language: Language, faults: tuple[str, ...], text: str) -> None:

@@ -20,7 +20,7 @@ HELD_UP = 56
 buttons that there were then."""
 SINCE = {"confirm"}
 """Buttons that came later."""
-BY_ITSELF = {each.value for each in SENSED} | {"no_launch", "start_wheel"}
+BY_ITSELF = {each.value for each in SENSED} | {"no_launch", "start_wheel", "direction"}
 """What a table may wait for and no button gives: sensors, operations that end, and the game of a wheel head, which the
 bench has not."""
 

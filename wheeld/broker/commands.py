@@ -245,7 +245,11 @@ class CommandIntake:
             await self._note_inspection(user, payload, now_utc_us)
         else:
             said_utc_us = self._said_utc_us(payload, now_utc_us)
-            await self._table.say(_observation(user, name, payload), came_ns=incoming.came_ns, said_utc_us=said_utc_us)
+            await self._table.say(
+                _observation(user, self._access.users[user].name, name, payload),
+                came_ns=incoming.came_ns,
+                said_utc_us=said_utc_us,
+            )
 
     def _check_expiry(self, user: str, name: str, payload: CommandPayload, came_utc_us: int) -> None:
         """Raise RefusedError when it had expired at the moment from which it counts, or never does and has to."""
@@ -413,9 +417,9 @@ def _details(payload: CommandPayload) -> str:
     return msgspec.json.encode(shown).decode()
 
 
-def _observation(user: str, name: str, payload: CommandPayload) -> Command:
-    """The command of `user`, with each member of the payload that the table knows."""
+def _observation(user: str, role: str, name: str, payload: CommandPayload) -> Command:
+    """The command of `user`, who has that role, with each member of the payload that the table knows."""
     members = {key: value for key, value in msgspec.structs.asdict(payload).items() if key in _OBSERVED}
     if members.get("number") is not None:
         members["number"] = number_of(members["number"])
-    return msgspec.convert({"t": 0, "kind": "command", "name": name, "user": user, **members}, Command)
+    return msgspec.convert({"t": 0, "kind": "command", "name": name, "user": user, "role": role, **members}, Command)

@@ -416,4 +416,6 @@ class Adjudicator:
             state.state = moved.state
             state.history.move(since_us, moved.state, state.coup)
             state.since_at = self._clock.text(now_us)
-            state.moved_by = command.person if command else None
+        elif row.void is None:
+            return
+        state.moved_by = command.person if command else None  # of a void in the same state, too

@@ -303,6 +303,8 @@ class Awaited(Enum):
     """The ball is put in the pocket of the last number (docs/rulebook.md 3)."""
     TURN_ROTOR = "turn_rotor"
     """The rotor turns, so that a reader can see where the ball lies."""
+    DIRECTION = "direction"
+    """The direction suspended play, and nobody else goes on (A6)."""
     TOUT_VA = "tout_va"
     OPERATIONS_DONE = "operations_done"
     OPEN = "open"
@@ -321,8 +323,10 @@ SENSED = frozenset({Awaited.BALL_AT_REST, Awaited.OBJECT_LEVEL, Awaited.NUMBER, 
 
 
 class Person(NamedTuple):
-    """Who said something, and why. `user`: the sender's name at the broker; None where it did not come from there."""
+    """Who said something, and why. `user`: the sender's name at the broker; `role`: his role there. None where it did
+    not come from there."""
 
     by: str
     reason: str
     user: str | None = None
+    role: str | None = None

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from wheeld.core.observations import ClockReading, Standstill
+from wheeld.core.observations import ClockReading
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -41,10 +41,6 @@ class ClockState(msgspec.Struct):
         self.ahead_us = _ahead_us(told_us, reading.utc_us)
         self.t_us, self.utc_us = reading.t_us, reading.utc_us
         self.error_us, self.rate_ppb = reading.error_us, reading.rate_ppb
-
-    def stand_still(self, still: Standstill) -> None:
-        """What is decided of that time is published after it."""
-        self.stood_us = still.t_us, still.to_us
 
     def published_us(self, t_us: int) -> int:
         """When what is decided at `t_us` can be published at the earliest."""

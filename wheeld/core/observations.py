@@ -165,10 +165,10 @@ class SensorState(_Line, frozen=True, tag="sensor"):
 
 class Command(_Line, frozen=True, tag="command"):
     """What a person or the table system asked for; `coup`, when given, must be the current one. `by`: the person, as
-    the sender says. `user`: the sender's name at the broker, None for a button. `case`: which case of C11 "rien va"
-    names. `number`: the one that the chef confirms, where it is not the one that was seen (R3b). `without`: the sensors
-    that `resume` leaves out, by name. `until_us`: the latest moment at which it can have been said, where that is not
-    known better than from `t_us` on (docs/rulebook.md 7).
+    the sender says. `user`, `role`: the sender's name and role at the broker, None for a button. `case`: which case of
+    C11 "rien va" names. `number`: the one that the chef confirms, where it is not the one that was seen (R3b).
+    `without`: the sensors that `resume` leaves out, by name. `until_us`: the latest moment at which it can have been
+    said, where that is not known better than from `t_us` on (docs/rulebook.md 7).
     """
 
     name: CommandName
@@ -182,6 +182,7 @@ class Command(_Line, frozen=True, tag="command"):
     without: tuple[str, ...] = ()
     until_us: int | None = msgspec.field(default=None, name="until")
     user: str | None = None
+    role: str | None = None
 
     @property
     def latest_us(self) -> int:
@@ -191,7 +192,7 @@ class Command(_Line, frozen=True, tag="command"):
     @property
     def person(self) -> Person:
         """Who said it, and why."""
-        return Person(self.by, self.reason, self.user)
+        return Person(self.by, self.reason, self.user, self.role)
 
 
 class HeadGame(_Line, frozen=True, tag="head_game"):

@@ -83,10 +83,12 @@ class PocketLayout:
         named = [LABELS[number] for number in order if number in LABELS]
         self.printed = ", ".join((f"0…{max({*order} - {*LABELS})}", *named))
         self._red, self._sectors = red, sectors
-        self._finals = {
-            **{pair: self._final_across(*pair) for pair in finals_across},
-            **{pair: self._final_down(*pair) for pair in finals_down},
-        }
+        # Across (V): every number that ends as one of the two, played à cheval where both stand in one row, else en
+        # plein. Down: the pair itself, and ten, twenty, … further on, as far as both numbers are on the cloth.
+        self._finals = {pair: frozenset(number for number in order if number % 10 in pair) for pair in finals_across}
+        for upper, lower in finals_down:
+            tens = range(0, len(order) - lower, 10)
+            self._finals[upper, lower] = frozenset(number + ten for ten in tens for number in (upper, lower))
         self.facts = {number: self._facts(number) for number in order}
 
     def _facts(self, number: int) -> NumberFacts:
@@ -106,15 +108,6 @@ class PocketLayout:
             finals_cheval=tuple(pair for pair, numbers in self._finals.items() if number in numbers),
             neighbours=self._neighbours(number),
         )
-
-    def _final_across(self, left: int, right: int) -> frozenset[int]:
-        """Every number that ends as one of the two, played à cheval where both stand in one row, else en plein (V)."""
-        return frozenset(number for number in self.order if number % 10 in (left, right))
-
-    def _final_down(self, upper: int, lower: int) -> frozenset[int]:
-        """The pair itself, and ten, twenty, … further on, as far as both numbers are on the cloth (V)."""
-        tens = range(0, len(self.order) - lower, 10)
-        return frozenset(number + ten for ten in tens for number in (upper, lower))
 
     def _neighbours(self, number: int) -> tuple[int, int, int, int]:
         """Two numbers before it and two after it on the rotor, clockwise."""

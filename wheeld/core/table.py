@@ -19,12 +19,13 @@ import msgspec
 
 from wheeld.core.adjudicator import Adjudicator, PendingStep
 from wheeld.core.catalogue import Catalogue, Language, Text
-from wheeld.core.facts import Awaited, Fact, Person, Trouble
+from wheeld.core.facts import Awaited, Fact, Person, State, Trouble
 from wheeld.core.glance import Glance, glance
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.breakdown import standstill
 from wheeld.core.law.needs import Known
-from wheeld.core.law.table import awaited, history_after_restart, is_closed, is_running
+from wheeld.core.law.rows import COUP
+from wheeld.core.law.table import awaited, history_after_restart
 from wheeld.core.law.waiting import ON_THEIR_WAY_US, Happening, Waitlist, WaitOf, waits
 from wheeld.core.messages.payloads import Gap
 from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_PROVEN, NUMBER_SEEN, NUMBER_UNSEEN
@@ -269,12 +270,12 @@ class Table:
     @property
     def is_running(self) -> bool:
         """Whether a coup runs: from the launch to its verdict."""
-        return is_running(self._state.state)
+        return self._state.state in COUP
 
     @property
     def is_closed(self) -> bool:
         """Whether no game is on."""
-        return is_closed(self._state.state)
+        return self._state.state is State.CLOSED
 
     @property
     def coup(self) -> int:
@@ -347,7 +348,7 @@ class Table:
         elif isinstance(seen, ClockReading):
             self._clock.read(seen, told_us=self._state.told_us)
         elif isinstance(seen, Standstill):
-            self._clock.stand_still(seen)
+            self._clock.stood_us = seen.t_us, seen.to_us  # what is decided of that time is published after it
             self._take(standstill(seen, *self._clock.texts(seen.t_us, seen.to_us + seen.slept_us)))
         elif isinstance(seen, Heard):
             told_us = self._clock.published_us(seen.t_us)

@@ -178,6 +178,8 @@ def why_not(known: Known) -> tuple[Text, ...]:
 
 
 A = Awaited
+DIRECTION = "direction"
+"""Its role at the broker."""
 
 CHEF_AWAITED = When("chef_awaited", "a number still awaiting the chef", lambda known: known.table_state.awaits_chef)
 TOUT_VA_OWED = When("tout_va_owed", "tout va still owed", lambda known: known.table_state.tout_va_owed)
@@ -199,6 +201,22 @@ def _is_so_already(known: Known) -> bool:
 
 SO_ALREADY = When("so_already", "which is so already", _is_so_already)
 
+
+def _may_lift(known: Known) -> bool:
+    """Whether play is not suspended by the direction, or its own command is at hand."""
+    table, command = known.table_state, known.command
+    if command is not None and command.role == DIRECTION:
+        return True
+    return table.state is not State.SUSPENDED or table.moved_by is None or table.moved_by.role != DIRECTION
+
+
+DIRECTION_SAYS = Need(
+    "direction_says",
+    _may_lift,
+    A.DIRECTION,
+    "A6",
+    "the direction suspended play: only the direction resumes it, or ends play",
+)
 WHEEL_PLAYS = Need(
     "wheel_plays",
     lambda known: not known.observer.wheel_stopped,
@@ -302,7 +320,7 @@ NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
 """In the cylinder. It refuses no launch: over an object its coup is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
 BALL_BACK = (*OPERATIONS_OVER, NOT_RUNNING, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
-NEEDS = (WHEEL_PLAYS, SENSORS_WORK, *BALL_BACK, *BETS_OPEN, NO_MORE_BETS, NUMBER_GIVEN, NUMBER_READ)
+NEEDS = (DIRECTION_SAYS, WHEEL_PLAYS, SENSORS_WORK, *BALL_BACK, *BETS_OPEN, NO_MORE_BETS, NUMBER_GIVEN, NUMBER_READ)
 
 
 def lacking(row: Row, known: Known) -> list[Need]:

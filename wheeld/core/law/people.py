@@ -190,7 +190,7 @@ ROWS = (
     ).when(needs.SO_ALREADY),
     notice(F.LAST_COUP_OFF, ELSEWHERE, "last_coup_off", "A5", "taken back; the game goes on", Act.FORGET_LAST),
     void(F.CLOSE, RUNNING, Cause.BREAKDOWN, "play ended while a coup ran", Act.END_PLAY, to=S.CLOSED, rules="A6"),
-    on(F.CLOSE, (*OPEN_IDLE, S.SUSPENDED), S.CLOSED, "A6", "the direction may end play at any moment", Act.END_PLAY),
+    on(F.CLOSE, (*OPEN_IDLE, S.SUSPENDED), S.CLOSED, "A6", "play ends", Act.END_PLAY).needing(needs.DIRECTION_SAYS),
     refuse(F.CLOSE, S.CLOSED, "", "the table is closed"),
     on(
         F.CLOSE,
@@ -208,7 +208,7 @@ ROWS = (
         "the number goes on awaiting the chef: he answers when play is resumed",
     ),
     breakdown(F.SUSPEND, RUNNING, "suspended; what was running is void", rules="A6"),
-    on(F.SUSPEND, IDLE, S.SUSPENDED, "A6", "the direction may suspend play at any moment"),
+    on(F.SUSPEND, IDLE, S.SUSPENDED, "A6", "play is suspended"),
     refuse(F.SUSPEND, S.SUSPENDED, "", "play is suspended already"),
     on(
         F.RESUME,
@@ -217,14 +217,16 @@ ROWS = (
         "A6",
         "play goes on; a coup that the suspension made void stays void",
         Act.USE_SENSORS,
-    ).needing(*needs.PLAY, *needs.BETS_OPEN),
+    ).needing(needs.DIRECTION_SAYS, *needs.PLAY, *needs.BETS_OPEN),
     on(
         F.RESUME,
         S.SUSPENDED,
         RETURN,
         "A6 R3b",
         "bets stay closed, and the chef answers first; a sensor that fails suspends play after his word",
-    ).when(needs.CHEF_AWAITED),
+    )
+    .when(needs.CHEF_AWAITED)
+    .needing(needs.DIRECTION_SAYS),
     refuse(F.RESUME, ELSEWHERE, "", "play is not suspended"),
     notice(F.BOULER, ELSEWHERE, "bouler", "A4", "the change is recorded", Act.NOTE_BOULER),
     notice(

@@ -242,18 +242,11 @@ def move(row: Row, table: TableState) -> Move | None:
     resume_to = table.resume_to
     if after is State.SUSPENDED:
         hidden = table.resume_to if table.state is State.SUSPENDED else table.state
-        resume_to = _state_after_suspension(hidden, is_void=row.void is not None)
+        resume_to = hidden
+        if row.void is not None and hidden is not State.CLOSED:
+            owes_operations = hidden in (State.OPERATIONS, State.RIEN_VA_OPERATIONS_OWED)
+            resume_to = State.RIEN_VA_OPERATIONS_OWED if owes_operations else State.RIEN_VA
     return Move(after, resume_to, is_new_game=after is State.FAITES_VOS_JEUX)
-
-
-def is_running(state: State) -> bool:
-    """Whether a coup is at hand, from its launch to its verdict."""
-    return state in COUP
-
-
-def is_closed(state: State) -> bool:
-    """Whether no game is on."""
-    return state is State.CLOSED
 
 
 def history_after_restart(table: TableState) -> History:
@@ -263,15 +256,6 @@ def history_after_restart(table: TableState) -> History:
     if table.state in RUNNING or (last_void is not None and last_void.coup == table.coup):
         return History([Stood(0, State.BALL_RUNNING, table.coup), Stood(STILL_RUNNING_US, table.state, table.coup)])
     return History([Stood(0, table.state, table.coup)])
-
-
-def _state_after_suspension(hidden: State, *, is_void: bool) -> State:
-    """The state in which the table goes on after a suspension. `hidden`: its state before the suspension. `is_void`:
-    the coup became void with the suspension."""
-    if not is_void or hidden is State.CLOSED:
-        return hidden
-    owes_operations = hidden in (State.OPERATIONS, State.RIEN_VA_OPERATIONS_OWED)
-    return State.RIEN_VA_OPERATIONS_OWED if owes_operations else State.RIEN_VA
 
 
 AWAITED: dict[State, tuple[Awaited, ...]] = {

@@ -20,6 +20,7 @@ AWAITED: dict[Awaited, str] = {
     Awaited.CLEAR_OBSTACLE: translatable("make sure that no ball lies on an obstacle"),
     Awaited.OBJECT_LEVEL: translatable("report of the object sensor, whether the cylinder is clear"),
     Awaited.TURN_ROTOR: translatable("turn the rotor, so that a reader can see the ball"),
+    Awaited.DIRECTION: translatable("word of the direction, which suspended play"),
     Awaited.TOUT_VA: translatable('"{tout_va}"'),
     Awaited.OPERATIONS_DONE: translatable("end of operations"),
     Awaited.OPEN: translatable("opening of the table"),
@@ -30,7 +31,7 @@ AWAITED: dict[Awaited, str] = {
     Awaited.CONFIRM: translatable(
         'confirmation by the chef: at least {laps} laps of the ball, which no sensor proves; otherwise "{void}"'
     ),
-    Awaited.RESUME: translatable("resumption by the direction"),
+    Awaited.RESUME: translatable("resumption of play"),
 }
 """What a table waits for. `laps`: what the chef must answer for. The words of `PUT_BACK` depend on its number."""
 MEND = translatable("{mend} ({what})")

@@ -691,7 +691,7 @@ class BallFromBeams(BallTracker):
         figures = record.figures | {"laps_at_most": round(record.laps_at_most or 0, 2)}
         if self._chef_answers and record.may_have(self._min_laps):
             return [Evidence(Fact.LEFT_TRACK_UNPROVEN, last_us, figures), *blind]
-        sure = Margin.laps_under(self.laps_suggested(chain), self._min_laps)
+        sure = Margin.laps(self._min_laps - self.laps_suggested(chain))
         return [Evidence(Fact.LEFT_TRACK_SHORT, last_us, figures, sure), *blind]
 
     def miss(self, *, rotor_stands: bool) -> list[Evidence]:

@@ -76,9 +76,10 @@ class Margin(msgspec.Struct, frozen=True, order=True):
         return Margin(round(max(0.0, min(1.0, value)), 3), of)
 
     @staticmethod
-    def laps_over(laps_proven: float, laps_needed: float) -> Margin:
-        """A valid coup: laps proven beyond those that R2 asks."""
-        return Margin.part((laps_proven - laps_needed) / SURE_LAPS, "laps")
+    def laps(apart: float) -> Margin:
+        """R2, N3: by how many laps it was decided. Proven ones count beyond those that R2 asks; short of them all that
+        passes suggest, strays too."""
+        return Margin.part(apart / SURE_LAPS, "laps")
 
     @staticmethod
     def least(*measures: Margin | None) -> Margin | None:
@@ -90,7 +91,7 @@ class Margin(msgspec.Struct, frozen=True, order=True):
         """R1 and R2 of a valid coup; None of a run whose passes nobody measured."""
         if laps_proven is None or lead_passes is None:
             return None
-        return min(Margin.laps_over(laps_proven, laps_needed), Margin.direction(lead_passes))
+        return min(Margin.laps(laps_proven - laps_needed), Margin.direction(lead_passes))
 
     @staticmethod
     def number(
@@ -103,11 +104,6 @@ class Margin(msgspec.Struct, frozen=True, order=True):
         """R1 to R3 of a valid coup. `seen`: of the beams and of the readers."""
         run, sights = Margin.run(laps_proven, laps_needed, lead_passes), (Margin.sight(each) for each in seen if each)
         return Margin.least(run, Margin.pocket(sightings), *sights)
-
-    @staticmethod
-    def laps_under(laps_suggested: float, laps_needed: float) -> Margin:
-        """Too few laps: how far the laps are below those that R2 asks. All passes count here, strays too."""
-        return Margin.part((laps_needed - laps_suggested) / SURE_LAPS, "laps")
 
     @staticmethod
     def direction(lead_passes: int) -> Margin:
