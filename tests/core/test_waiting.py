@@ -91,7 +91,7 @@ def test_each_need_is_waited_for_in_its_states(need: Need, states: tuple[State, 
 def test_what_must_come_first_stands_first() -> None:
     """A rotor that stands is turned after the ball is put back; nothing tells a level before the line is repaired."""
     assert awaited(State.RIEN_VA, *NEEDS) == (
-        A.NO_LAUNCH, A.CLEAR_OBJECT, A.BLOCK_BALL, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.OBJECT_LEVEL, A.PUT_BACK,
+        A.NO_LAUNCH, A.BLOCK_BALL, A.CLEAR_OBJECT, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.OBJECT_LEVEL, A.PUT_BACK,
         A.TURN_ROTOR, A.TOUT_VA,
     )  # fmt: skip
     suspended = (A.REPAIR, A.START_WHEEL, A.BALL_AT_REST, A.CLEAR_OBSTACLE, A.DIRECTION, A.RESUME)
