@@ -17,6 +17,8 @@ BLIND_COUPS = (1, TOLD_BY_COUPS, 8)
 HALF_BLIND_LAPS = 5
 """Within so many laps a beam that sees meets the ball four times: docs/rulebook.md N8."""
 SLIP_TICKS = (2, 40)
+SLIP_POCKETS = 0.2
+"""A slip by less than 0.15 of a pocket is none (docs/rulebook.md 7)."""
 SLIP_KNOWN_S = 1.0
 """A few edges of the slowest rotor."""
 PLACE_TURNS = 2.0
@@ -257,8 +259,9 @@ def rotor_stops_shortly(table: SimTable) -> None:
 
 
 def _slip(table: SimTable) -> None:
-    ticks = table.layout.rotor_ticks
-    ways = [by for by in range(SLIP_TICKS[0], SLIP_TICKS[1] + 1) if 1 < by % ticks < ticks - 1]
+    ticks, least = table.layout.rotor_ticks, SLIP_POCKETS / len(table.layout.pockets)
+    turned = ((by, by % ticks) for by in range(SLIP_TICKS[0], SLIP_TICKS[1] + 1))
+    ways = [by for by, rest in turned if max(1, least * ticks) < rest < ticks - max(1, least * ticks)]
     table.slip_disc(table.rng.choice((-1, 1)) * table.rng.choice(ways))
 
 
