@@ -86,6 +86,9 @@ def test_a_void_that_was_before_this_program_is_known_from_the_board() -> None:
     wheel.take("board", evening.last("board").bytes, retained=True, now_s=0)
     shown = Snapshot(wheel, Numbers(), "en").whole(0)
     assert shown["void"]["why"].startswith("N1, Art. 11: ")
+    assert shown["cause"] == ""  # nothing says that it is void now
+    wheel.take("table", evening.last("table").bytes, retained=True, now_s=0)
+    assert Snapshot(wheel, Numbers(), "en").board()["cause"] == Snapshot(*watched(evening), "en").board()["cause"] != ""
 
 
 def test_health_names_what_fails_and_what_mends_it() -> None:

@@ -152,8 +152,7 @@ class Snapshot:
         if board is None or board.last_void is None:
             return None
         last = board.last_void
-        causes = {cause.value: cause.text for cause in Cause}
-        why = self._catalogue.say(causes[last.cause]) if last.cause in causes else last.cause
+        why = self._cause_text(last.cause)
         cited = ", ".join(part for part in (last.rule, last.article) if part)
         return {"coup": last.coup, "words": last.words, "why": f"{cited}: {why}" if cited else why, "at": last.at}
 
@@ -164,12 +163,18 @@ class Snapshot:
         return " · ".join(self._catalogue.say(text) for text in said if text)
 
     def _cause(self) -> str:
-        """Of the coup that is void now, why."""
-        void = self._wheel.void
-        if not self._wheel.is_void or void is None:
+        """Of the coup that is void now, why: its message is not retained, so after a restart only the board has it."""
+        void, board = self._wheel.void, self._wheel.board
+        last = void if void is not None or board is None else board.last_void
+        if not self._wheel.is_void or last is None:
             return ""
-        cited = f"{void.article}: " if void.article else ""
-        return cited + self._catalogue.say(void.cause.text)
+        cause = last.cause.value if isinstance(last.cause, Cause) else last.cause
+        return (f"{last.article}: " if last.article else "") + self._cause_text(cause)
+
+    def _cause_text(self, cause: str) -> str:
+        """A later version's cause stays as it is called."""
+        causes = {each.value: each.text for each in Cause}
+        return self._catalogue.say(causes[cause]) if cause in causes else cause
 
     def _head(self) -> Shown | None:
         """The newest message of the feed that is known here."""
