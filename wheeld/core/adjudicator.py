@@ -55,12 +55,6 @@ class PendingStep:
         self.verdicts: list[tuple[int, Verdict]] = []
         self.facts: list[AppliedFact] = []
 
-    @property
-    def is_anything(self) -> bool:
-        """Whether anything follows from it so far: a message may, though no fact does (time alone changes what the
-        table waits for)."""
-        return bool(self.messages or self.replies or self.facts)
-
     def take(self, coup_logs: tuple[CoupLog, ...], memory: bytes | None) -> Step:
         """The step, complete; afterwards nothing is pending."""
         step = Step(tuple(self.messages), tuple(self.replies), coup_logs, memory, tuple(self.facts))

@@ -19,13 +19,12 @@ import msgspec
 
 from wheeld.core.adjudicator import Adjudicator, PendingStep
 from wheeld.core.catalogue import Catalogue, Language, Text
-from wheeld.core.facts import Awaited, Fact, Person, State, Trouble
+from wheeld.core.facts import Awaited, Fact, Person, Trouble
 from wheeld.core.glance import Glance, glance
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.breakdown import standstill
 from wheeld.core.law.needs import Known
-from wheeld.core.law.rows import COUP
-from wheeld.core.law.table import awaited, history_after_restart
+from wheeld.core.law.table import awaited, history_after_restart, is_closed, is_running
 from wheeld.core.law.waiting import ON_THEIR_WAY_US, Happening, Waitlist, WaitOf, waits
 from wheeld.core.messages.payloads import Gap
 from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_PROVEN, NUMBER_SEEN, NUMBER_UNSEEN
@@ -270,12 +269,12 @@ class Table:
     @property
     def is_running(self) -> bool:
         """Whether a coup runs: from the launch to its verdict."""
-        return self._state.state in COUP
+        return is_running(self._state.state)
 
     @property
     def is_closed(self) -> bool:
         """Whether no game is on."""
-        return self._state.state is State.CLOSED
+        return is_closed(self._state.state)
 
     @property
     def coup(self) -> int:
@@ -336,7 +335,8 @@ class Table:
         self._take(shown)
         self._hear(seen)
         begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for that
-        matters = kind not in FREQUENT or begins_to_turn or self._pending.is_anything
+        pending = self._pending  # a message may follow from it, though no fact does: time alone changes what is awaited
+        matters = kind not in FREQUENT or begins_to_turn or bool(pending.messages or pending.replies or pending.facts)
         if matters or not is_routine:
             self._due_us = self._next_due_us()
         return self._finish(is_long=is_long) if matters or is_long else NOTHING

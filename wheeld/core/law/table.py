@@ -249,6 +249,16 @@ def move(row: Row, table: TableState) -> Move | None:
     return Move(after, resume_to, is_new_game=after is State.FAITES_VOS_JEUX)
 
 
+def is_running(state: State) -> bool:
+    """Whether a coup is at hand, from its launch to its verdict."""
+    return state in COUP
+
+
+def is_closed(state: State) -> bool:
+    """Whether no game is on."""
+    return state is State.CLOSED
+
+
 def history_after_restart(table: TableState) -> History:
     """At sensing time 0 the table is where it stood. A ball may run whose coup is void, or is void by the restart:
     until it can't any more, the table counts as it stood in that run."""
