@@ -410,6 +410,4 @@ class Adjudicator:
             state.state = moved.state
             state.history.move(since_us, moved.state, state.coup)
             state.since_at = self._clock.text(now_us)
-        elif row.void is None:
-            return
-        state.moved_by = command.person if command else None  # of a void in the same state, too
+        state.moved_by = command.person if command else None  # of a void in the state after a void, too
