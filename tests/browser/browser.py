@@ -9,9 +9,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, ViewportSize, async_playwright
 
 SIZES: dict[str, ViewportSize] = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1280, "height": 800}}
+SERIOUS = ("serious", "critical")
 PATIENCE_MS = 20_000
 """For what comes within a second; only a defect, or a very busy machine, waits so long."""
 
@@ -66,3 +68,14 @@ async def looking(browser: Browser, url: str, size: ViewportSize, **more: Any) -
         yield look
     finally:
         await context.close()
+
+
+async def serious(page: Page) -> list[str]:
+    """What axe-core finds that keeps somebody out."""
+    found: dict[str, Any] = (await Axe().run(page)).response
+    assert found["passes"] or found["violations"], "axe found nothing to look at"
+    return [
+        f"{each['id']}: {each['help']}: {[node['html'] for node in each['nodes']]}"
+        for each in found["violations"]
+        if each["impact"] in SERIOUS
+    ]

@@ -11,10 +11,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
-from tests.browser.browser import SIZES, looking
+from tests.browser.browser import SIZES, looking, serious
 from tests.browser.house import TOKEN, House, opened, paged
 from tests.browser.panel import answer, enter, give, offered, press, sure
-from tests.browser.test_pages import serious
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.names import COMMAND_NAMES
 from wheeld.journal.database import Database

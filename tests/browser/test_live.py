@@ -13,7 +13,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page
 
 from hw_sim.table import SimTable
-from tests.browser.browser import SIZES, looking
+from tests.browser.browser import SIZES, looking, serious
 from tests.browser.house import House, opened, paged
 from tests.browser.panel import enter
 from tests.cli.live import running
@@ -152,6 +152,10 @@ async def test_a_page_that_has_lost_its_server_says_so_and_recovers(
             await house.page.stop(how)
         await page.wait_for_selector("#lost:not([hidden])", timeout=LOST_MS_MAX)
         assert await page.inner_text("#lost") == SAY(WORDS["lost_page"])
+        if path == "/display":
+            assert await page.inner_text(".out") == SAY(WORDS["out_of_service"])
+            assert await page.is_hidden(".board")
+            assert await serious(page) == []
         if how is signal.SIGSTOP:
             house.page.send(signal.SIGCONT)
         else:
@@ -218,10 +222,24 @@ async def test_the_display_is_legible_and_fits_one_screen(browser: Browser, tmp_
         await house.subscriber.command("last_coup")
         await page.wait_for_selector("#last:not([hidden])")
         await fits(page, screen["height"])
+        await page.wait_for_selector("body[data-phase=open]")
+        assert await page.is_visible("#favourites")
+        await serves_only_who_points(page)
+        assert await serious(page) == []
         await house.wheel.play(void_left_standing)
         await house.subscriber.until_state("rien_va")
         await page.wait_for_selector("#cause:not(:empty)")
+        await page.wait_for_selector("body[data-phase=void]")
         await fits(page, screen["height"])
+        assert await serious(page) == []
+
+
+async def serves_only_who_points(page: Page) -> None:
+    """Links and the button are not in the players' sight until the pointer moves."""
+    sight = "[...document.querySelectorAll('nav, #full')].map((node) => getComputedStyle(node).opacity)"
+    assert await page.evaluate(sight) == ["0", "0"]
+    await page.mouse.move(5, 5)
+    assert await page.evaluate(sight) == ["1", "1"]
 
 
 def void_left_standing(table: SimTable) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import html
 from itertools import product
-from typing import Any
 
 import pytest
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page
 
-from tests.browser.browser import SIZES, looking
+from tests.browser.browser import SIZES, looking, serious
 from tests.browser.english import english_on
 from tests.browser.house import House
 from tests.browser.panel import enter
@@ -34,7 +32,6 @@ APART_PX = 5
 """Between the name of a row and what is drawn in it: less looks like one."""
 NEITHER = "de"
 """Of the browser: a page keeps the language that is asked for by its address, whatever is done there."""
-SERIOUS = ("serious", "critical")
 
 
 @pytest.mark.parametrize(("path", "language", "size"), list(product(TITLES, LANGUAGES, SIZES)))
@@ -52,6 +49,8 @@ async def test_a_page(browser: Browser, house: House, path: str, language: Langu
         if path == "/":
             await the_names_of_the_axis_stand_beside_what_is_drawn(look.page)
             assert await look.page.inner_text("#state") == Catalogue(language).say(STATES[house.subscriber.state])
+        if path == "/display":
+            assert await look.page.is_hidden("#favourites")  # a few numbers say nothing
         await nothing_is_wider_than_the_screen(look.page)
         await everything_is_reached_and_seen_by_keyboard(look.page)
         assert await serious(look.page) == []
@@ -99,17 +98,6 @@ async def the_skip_link_leads_to_the_content(page: Page, language: Language) -> 
     assert await page.inner_text("a.skip:focus") == Catalogue(language).say(WORDS["skip"])
     await page.keyboard.press("Enter")
     assert await page.evaluate("document.activeElement.id") == "content"
-
-
-async def serious(page: Page) -> list[str]:
-    """What axe-core finds that keeps somebody out."""
-    found: dict[str, Any] = (await Axe().run(page)).response
-    assert found["passes"] or found["violations"], "axe found nothing to look at"
-    return [
-        f"{each['id']}: {each['help']}: {[node['html'] for node in each['nodes']]}"
-        for each in found["violations"]
-        if each["impact"] in SERIOUS
-    ]
 
 
 async def test_axe_is_there_and_finds_what_is_wrong(browser: Browser, house: House) -> None:

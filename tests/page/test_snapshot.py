@@ -115,3 +115,11 @@ def test_the_display_has_nothing_for_technicians() -> None:
     evening.coup(23)
     shown = Snapshot(*watched(evening), "en").board()
     assert not {"bouler", "health", "head", "void", "offers"} & shown.keys()
+
+
+def test_hot_and_cold_are_shown_from_as_many_numbers_as_there_are_pockets() -> None:
+    wheel, numbers = watched(Evening().open())
+    for count, is_shown in ((36, False), (37, True)):
+        numbers.newest_first = [7] * count
+        shown = Snapshot(wheel, numbers, "en").board()
+        assert [bool(shown["hot"]), bool(shown["cold"])] == [is_shown, is_shown], count

@@ -55,6 +55,8 @@ class Snapshot:
         """For the players' display."""
         wheel, say = self._wheel, self._catalogue.say
         table, numbers = wheel.table, self._numbers
+        order = () if self._pockets is None else self._pockets.order
+        is_enough = len(numbers.newest_first) >= len(order)  # of fewer, hot and cold say nothing
         return {
             "online": wheel.is_online,
             "table": "" if table is None else table.table,
@@ -70,8 +72,8 @@ class Snapshot:
             "number": None if table is None else self._number(table.last_number),
             "announcement": "" if wheel.result is None else wheel.result.announcement,
             "numbers": [self._number(number) for number in numbers.newest_first[:NUMBERS_SHOWN]],
-            "hot": [self._seen(seen) for seen in numbers.hot()],
-            "cold": [self._seen(seen) for seen in numbers.cold(() if self._pockets is None else self._pockets.order)],
+            "hot": [self._seen(seen) for seen in (numbers.hot() if is_enough else ())],
+            "cold": [self._seen(seen) for seen in numbers.cold(order if is_enough else ())],
             "counted": len(numbers.newest_first),
             "cause": self._cause(),
         }

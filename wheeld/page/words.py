@@ -32,6 +32,8 @@ WORDS = {
     ),
     "lost_page": translatable("This page has lost its server. What stands here is old."),
     "lost_sensors": translatable("The sensors are not seen here: speed, laps and beams are not drawn."),
+    "out_of_service": translatable("out of service"),
+    "last_bets": translatable("last bets"),
     "bench": translatable("BENCH TABLE: nothing here is paid"),
     "state": translatable("State"),
     "bets": translatable("Bets"),

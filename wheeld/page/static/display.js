@@ -1,6 +1,9 @@
 // The players' display: legible at ten metres, and nothing on it needs a mouse.
 "use strict";
 
+const POINTED_MS = 4000;
+let pointed;
+
 function favourite(seen) {
   const item = pocket("li", seen);
   item.setAttribute("aria-label", say("times", { number: seen.number, count: seen.times }));
@@ -8,25 +11,42 @@ function favourite(seen) {
   return item;
 }
 
+// What colour and shape say, beside the words.
+function phase(wheel) {
+  if (wheel.cause !== "" || wheel.state === "rien_va") return "void";
+  if (wheel.state === "operations") return "number";
+  if (wheel.bets !== "open") return "closed";
+  return wheel.state === "ball_running" ? "last-bets" : "open";
+}
+
 follow("/display/events", {
   wheel: (wheel) => {
+    document.body.dataset.phase = phase(wheel);
     const number = element("number");
     const isOut = wheel.cause === "" && wheel.state !== "rien_va" && wheel.number !== null;
     show("number", isOut ? wheel.number.number : null);
     // While a coup runs the last number is that of the one before.
     const isPast = !["operations", "faites_vos_jeux", "closed"].includes(wheel.state);
     number.className = `number ${isOut ? wheel.number.colour : ""} ${isPast ? "past" : ""}`;
-    write("announcement", isOut && wheel.state === "operations" ? wheel.announcement : "");
+    const isLastBets = document.body.dataset.phase === "last-bets";
+    write("announcement", isLastBets ? WORDS.last_bets : isOut && wheel.state === "operations" ? wheel.announcement : "");
     write("ritual", wheel.ritual);
     write("cause", wheel.cause);
     element("last").hidden = wheel.last_coup === null;
     showNumbers(wheel);
+    element("favourites").hidden = wheel.hot.length === 0;
     fill("hot", wheel.hot.map(favourite));
     fill("cold", wheel.cold.map(favourite));
     write("counted", say("of_last", { count: wheel.counted }));
   },
 });
 
+// Links and the button stay out of the players' way until somebody moves the pointer.
+document.addEventListener("pointermove", () => {
+  document.body.classList.add("pointed");
+  clearTimeout(pointed);
+  pointed = setTimeout(() => document.body.classList.remove("pointed"), POINTED_MS);
+});
 element("full").addEventListener("click", () => document.documentElement.requestFullscreen());
 document.addEventListener("fullscreenchange", () => {
   element("full").hidden = document.fullscreenElement !== null;
