@@ -259,9 +259,9 @@ def rotor_stops_shortly(table: SimTable) -> None:
 
 
 def _slip(table: SimTable) -> None:
-    ticks, least = table.layout.rotor_ticks, SLIP_POCKETS / len(table.layout.pockets)
-    turned = ((by, by % ticks) for by in range(SLIP_TICKS[0], SLIP_TICKS[1] + 1))
-    ways = [by for by, rest in turned if max(1, least * ticks) < rest < ticks - max(1, least * ticks)]
+    ticks = table.layout.rotor_ticks
+    least = max(1, SLIP_POCKETS * ticks / len(table.layout.pockets))  # one edge may have been lost
+    ways = [by for by in range(SLIP_TICKS[0], SLIP_TICKS[1] + 1) if least < by % ticks < ticks - least]
     table.slip_disc(table.rng.choice((-1, 1)) * table.rng.choice(ways))
 
 

@@ -408,9 +408,10 @@ def test_a_ball_that_only_seems_to_lie_at_home_shows_nothing_of_the_pockets(tick
     assert (evening.state, evening.of("result")) == ("awaiting_chef", [])
 
 
-def test_a_ball_that_a_hand_brings_home_after_a_gap_ends_the_doubt() -> None:
-    """Readers that see saw it in no pocket first."""
-    evening = cut_in_a_run(9)
+@pytest.mark.parametrize("rests_in", [9, 17])
+def test_a_ball_that_a_hand_brings_home_after_a_gap_ends_the_doubt(rests_in: int) -> None:
+    """Readers that see saw it in no pocket first, also where it lay at home before."""
+    evening = cut_in_a_run(rests_in)
     evening.lying = None
     evening.wait(6)
     lay(evening, 17)
@@ -435,16 +436,6 @@ def test_a_ball_that_lay_nowhere_after_a_cut_in_its_fall_ends_the_doubt_where_a_
     evening.sensor("link", ok=True)
     evening.wait(6)
     assert evening.say("resume").done
-    evening.wait(6)
-    lay(evening, 17)
-    assert evening.say("tout_va").done
-    next_number(evening, 36)
-    assert [result["number"] for result in evening.of("result")] == [36]
-
-
-def test_a_ball_that_a_hand_takes_from_home_and_brings_back_after_a_gap_ends_the_doubt() -> None:
-    evening = cut_in_a_run(17)
-    evening.lying = None
     evening.wait(6)
     lay(evening, 17)
     assert evening.say("tout_va").done
