@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -620,3 +620,23 @@ def test_while_the_hand_still_speeds_the_ball_up_no_lap_counts() -> None:
     assert len(watch.launched) == 1
     assert watch.laps <= ran
     assert Watch(EIGHT).see(run).laps >= ran - 1 / 8 - 1e-6
+
+
+@pytest.mark.parametrize("rev_s", [1.2, 1.5, 1.8, 2.2, 2.5])
+@pytest.mark.parametrize("beams_deg", [THREE, FOUR, EIGHT])
+def test_two_passes_missed_at_the_launch_do_not_turn_the_ball_round(beams_deg: tuple[float, ...], rev_s: float) -> None:
+    """On three beams the passes that were left looked like those of a slow ball the other way, and a stray: N1."""
+    run = passes("cw", beams_deg, rev_s=rev_s)
+    for missed in combinations(range(7), 2):
+        watch = Watch(beams_deg).see([each for number, each in enumerate(run) if number not in missed])
+        assert {direction for _, direction in watch.decided} == {"cw"}, missed
+
+
+@pytest.mark.parametrize("rev_s", [1.2, 1.8, 2.5])
+def test_a_blind_beam_and_a_pass_missed_beside_it_do_not_end_the_run(rev_s: float) -> None:
+    """A launch by three passes, then two beams in a row that saw nothing: the ball was called gone, with no lap."""
+    run = [each for each in passes(rev_s=rev_s) if each.beam != 3]
+    for number in range(3, 6):
+        watch = Watch().see(run[:number] + run[number + 1 :])
+        assert watch.laps > 4, number
+        assert watch.ball.run.phase is Phase.ON_TRACK

@@ -9,7 +9,7 @@ import pytest
 from tests.core.evening import FRENCH, Evening, Way
 from wheeld.core.observations import BallPass, Observation
 from wheeld.core.step import Step
-from wheeld.core.tracking.sight import sensor_of
+from wheeld.core.tracking.sight import BLIND_TURNS, sensor_of
 
 
 class Blind(Evening):
@@ -92,4 +92,23 @@ def test_the_only_reader_of_a_table_that_sees_every_ball_is_not_reported() -> No
         evening.fall(number)
         evening.wait(30)
         assert evening.say("operations_done").done
+    assert "sensor_trouble" not in evening.notices()
+
+
+@pytest.mark.parametrize("turns", [5.0, 5.25, 5.5, 5.75])
+def test_a_ball_that_a_hand_had_in_between_passed_no_reader(turns: float) -> None:
+    """It was laid back just ahead of the reader that met it last: the other one, which has missed it, is not blind for
+    that."""
+    evening = Blind(msgspec.structs.replace(FRENCH, readers_deg=(30, 210))).open()
+    evening.coup(8)
+    evening.say("operations_done")
+    evening.blind, turn_s = ("reader/0",), 60 / abs(evening.turn_rpm)
+    for _ in range(2 * BLIND_TURNS):
+        evening.wait(turn_s / 2)
+        if evening.observer.sight.missed["reader/0"] == BLIND_TURNS - 1:
+            break
+    evening.blind, evening.lying = (), None
+    evening.wait(turns * turn_s)
+    evening.lying = 8
+    evening.wait(3 * turn_s)
     assert "sensor_trouble" not in evening.notices()

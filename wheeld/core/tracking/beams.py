@@ -42,11 +42,13 @@ than 1 %. A beam that is mounted one degree off changes it by 1 %."""
 
 
 class Chain(msgspec.Struct):
-    """One reading of the pulses: passes of one ball; `skipped` counts the beams that it must have passed unseen."""
+    """One reading of the pulses: passes of one ball; `skipped` counts the beams that it must have passed unseen, `left`
+    the pulses that came since and are none of its passes."""
 
     direction: Direction
     passes: list[Pass]
     skipped: int = 0
+    left: int = 0
 
     @property
     def score(self) -> int:
@@ -196,9 +198,9 @@ HAND_DEG = 120.0
 """A hand that puts the ball on the track makes two passes nearer to each other than this (docs/rulebook.md 6)."""
 WEAK_REV_S_MAX = 0.80
 """A ball that meets two beams and no third was about to leave: it was slow."""
-LAUNCH_REV_S_MIN = 0.90
-"""No captured ball runs its first lap slower than 1.0: three passes of a slower one may be a stray's and a ball's that
-turns the other way, and the fourth decides."""
+LAUNCH_REV_S_MIN = 1.30
+"""Three passes of a slower ball may be every other one of the fastest (captures: 2.6) that turns the other way past
+three beams, or a stray and two of its passes: the fourth decides."""
 SURE_PASSES = 4
 """A chain with this many passes knows its speed. It may bridge a whole lap in which beams missed the ball."""
 OVERTAKE = 2
@@ -311,10 +313,8 @@ class BallTracker:
         """The running ball's chain, which stands first once its direction is known; before, the one with the best
         evidence; None without pulses."""
         chains = self.state.chains
-        if not chains:
-            return None
-        if self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:
-            return chains[0]
+        if not chains or self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:
+            return next(iter(chains), None)
         able = self._with_a_hop() if self.launched else chains
         return max(able, key=lambda chain: (chain.score, -chain.first_us))
 
@@ -366,8 +366,10 @@ class BallTracker:
         chain = self._running()
         # A ball that was gone comes back by passes of its own (`_find_again`): one pulse would bring back strays, too.
         open_to = [other for other in state.chains if other is not chain or self.run.phase is Phase.ON_TRACK]
-        taken = [other for other in open_to if self._extend(other, t_us, beam)]
-        if chain is not None and any(other is chain for other in taken):
+        left = [other for other in open_to if not self._extend(other, t_us, beam)]
+        for other in left:
+            other.left += 1
+        if chain is not None and self.run.phase is Phase.ON_TRACK and not any(other is chain for other in left):
             self._lead(chain)
             return True
         state.strays += chain is not None
@@ -442,9 +444,10 @@ class BallTracker:
         )
 
     def _find_again(self) -> bool:
-        """Go on with the run if the ball thought gone is running: as many passes as a launch, soon, the same way."""
-        chain = self._fresh()
-        if chain is None or self.run.phase is not Phase.OFF_TRACK or self.run.disowned or self._long_gone(chain):
+        """Go on with the run if the ball thought gone is running, or beams have missed more of it than its reading
+        bridges: as many passes as a launch, soon, the same way."""
+        chain = self._fresh() if self.launched else None
+        if chain is None or self.run.disowned or self._long_gone(chain):
             return False
         lost = self.state.chains[0]
         unseen_deg = (lost.speed_rev_s() or 0.0) * (chain.first_us - lost.last_us) / 1e6 * 360
@@ -519,9 +522,10 @@ class BallTracker:
         return self.leading if self.launched else None
 
     def _lead_passes(self, chain: Chain) -> int:
-        """By how many passes this reading leads the best one that has the ball turn the other way."""
-        contrary = [other.score for other in self.state.chains if other.direction != chain.direction]
-        return chain.score - max(contrary, default=0)
+        """By how many passes this reading leads the best one that has the ball turn the other way. Against a reading
+        count its strays as much as the beams that must have missed the ball."""
+        contrary = [other.score - other.left for other in self.state.chains if other.direction != chain.direction]
+        return chain.score - chain.left - max(contrary, default=0)
 
     def _fresh(self) -> Chain | None:
         """The best chain, other than the run's own, that could be a launch."""
@@ -666,8 +670,7 @@ class BallFromBeams(BallTracker):
     def weak_launch(self, at_us: int | None = None) -> Evidence:
         """The launch of a ball that a few passes show, and where it lies from `at_us` on; its run is over. None: the
         passes show it alone."""
-        run = self.run
-        chain = self.few_passes(run.last_us or 0 if at_us is None else at_us)
+        chain = self.few_passes(self.run.last_us or 0 if at_us is None else at_us)
         assert chain is not None, "passes show it"
         figures = self.record().figures | {"first_pass_us": chain.first_us, "last_pass_us": chain.last_us}
         evidence = Evidence(Fact.WEAK_LAUNCH, chain.first_us, figures, Margin.passes(len(chain.passes)))
@@ -677,12 +680,11 @@ class BallFromBeams(BallTracker):
     def leave(self) -> list[Evidence]:
         """The launched ball is gone from the track: with its laps proven, or without (N3). Laps that are only suggested
         wait for the chef, where the setting says so. And the beams that saw nothing of it again."""
-        run = self.run
         self.note_gone()
         chain, record = self.leading, self.record()
         assert chain is not None, "only a launched ball leaves"
         self._habit.add(chain.passes)
-        last_us = run.last_us or 0
+        last_us = self.run.last_us or 0
         blind: list[Evidence] = []
         if self.laps_suggested(chain) >= SILENT_LAPS:
             blind = self._sight.note_run(self._beams.left, {each.beam for each in chain.passes}, last_us)

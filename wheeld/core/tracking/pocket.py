@@ -147,12 +147,15 @@ class PocketTracker:
             agree = state.streak and abs(self._pockets_apart(seen, state.streak[0])) <= AGREE_POCKETS
             state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen] if agree else [seen]
             return False
-        before = state.latest.get(reader)
-        if before is not None and _same_pass(before, seen, self._rotor.state.begun_us):
+        before, begun_us = state.latest.get(reader), self._rotor.state.begun_us
+        if before is not None and _same_pass(before, seen, begun_us):
             return False
-        if before is not None and before.pocket_index == seen.pocket_index:
-            since_us, latest = before.t_us, state.latest
-            met = {each for each in self._left if each in latest and latest[each].t_us >= since_us}
+        if (
+            before is not None
+            and before.pocket_index == seen.pocket_index
+            and _turned_deg(before, seen, begun_us) < 3 * HALF_TURN_DEG  # else a hand had it in between
+        ):
+            met = {each for each in self._left if each in state.latest and state.latest[each].t_us >= before.t_us}
             self.blind = self._sight.note_turn(self._left, met, t_us)
         state.latest[reader] = seen
         return self._count(seen)
@@ -265,9 +268,7 @@ class PocketFromReaders(PocketTracker):
 
     def give_up(self) -> list[Evidence]:
         """The number that was seen, not proven, if its run was."""
-        if self.proof_due_us() is None:
-            return []
-        return [self._not_proven(self.state.streak)]
+        return [] if self.proof_due_us() is None else [self._not_proven(self.state.streak)]
 
     def may_hold_unseen(self, stopped_us: int) -> bool:
         """Whether some pocket has not passed a reader since the ball was at rest at the latest. How far the rotor had
