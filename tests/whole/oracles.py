@@ -260,8 +260,17 @@ def _unanswered(house: House) -> Iterator[str]:
         is_there = (
             word.t_us > STARTED_US and until_us < house.now_us and not witness.was("down", word.t_us - 1e6, until_us)
         )
-        if word.is_taken and word.reply is None and is_there and not _is_for_another_run(witness, word):
+        if word.is_taken and word.reply is None and is_there and not _may_lose_its_answer(witness, word):
             yield f"nobody answered {word.name} at {word.t_us}"
+
+
+def _may_lose_its_answer(witness: Witness, word: Word) -> bool:
+    """Who sends more than his budget is told so once, and it is not stored: it may be lost with the connection."""
+    until_us = word.t_us + ANSWER_US
+    is_one_too_many = any(
+        what == "command.over_budget" and word.t_us <= t_us <= until_us for t_us, _, what in witness.logged
+    )
+    return _is_for_another_run(witness, word) or (is_one_too_many and witness.was("cut off", word.t_us, until_us))
 
 
 def _is_for_another_run(witness: Witness, word: Word) -> bool:
