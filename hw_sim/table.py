@@ -60,7 +60,7 @@ class Fumbles:
 class Outcome(TypedDict, total=False):
     """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out, at the first sighting of the ball
     at rest; without one, when the chef gave the number. `closed_t`: by when its bets must be shown closed. `blind`: the
-    sensor that alone saw nothing."""
+    sensor that alone saw nothing. `down_t`: since when the sensors' line was down, if it was in its run."""
 
     kind: str
     number: int
@@ -70,6 +70,7 @@ class Outcome(TypedDict, total=False):
     out_t: int
     closed_t: int
     blind: str
+    down_t: int
     evidence_t: int
     deadline_t: int
     scenario: str

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from hw_sim.campaign.black_box import Message
 from hw_sim.table import TOLD_BY_COUPS, Outcome, laps_safe
@@ -29,6 +29,9 @@ Kind: TypeAlias = Literal[
     "false_void",
     "void_after_number",
     "chef_voided",
+    "broke_down",
+    "asked",
+    "in_wake",
     "wrong_cause",
     "premature",
     "late",
@@ -47,6 +50,9 @@ KINDS: dict[Kind, str] = {
     "false_void": "a void where there was a result",
     "void_after_number": "a void where there was a result, by something that came after the number was out",
     "chef_voided": "a void where there was a result: its number was not proven, and the chef said so",
+    "broke_down": "a void where there was a result: the sensors' line was down in its run (N8)",
+    "asked": "no verdict yet: its number awaits a chef, and the script has none who answers",
+    "in_wake": "after a wrong verdict of its scenario, whose people go on as if it had been right",
     "wrong_cause": "a void by another cause",
     "premature": "a void by its cause, but before there was evidence of it",
     "late": "right, but after its deadline",
@@ -57,7 +63,10 @@ KINDS: dict[Kind, str] = {
     "untold": "every verdict right, but a sensor saw nothing for three coups and people were not told",
     "false_alarm": "every verdict right, but people were told that a sensor sees nothing, which sees",
 }
-AGREEING: frozenset[Kind] = frozenset({"right", "unproven"})
+AGREEING: frozenset[Kind] = frozenset({"right", "unproven", "broke_down", "asked", "in_wake"})
+HARMLESS: frozenset[Kind] = frozenset({"false_void", "wrong_cause", "premature", "late", "missed", "extra_void"})
+"""What may follow from a wrong verdict before: a person who does what the table asks would have ended it. A number that
+is wrong, or that was out, is never excused."""
 WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})
 """States that only people end. In any other state a verdict may still follow from the observations."""
 
@@ -102,9 +111,9 @@ class ComparedSpan:
     suspensions: tuple[Message, ...] = ()
 
     @property
-    def agrees(self) -> bool:
-        """No comparison is a disagreement."""
-        return all(each.agrees for each in self.comparisons)
+    def disagreement(self) -> frozenset[Kind]:
+        """The kinds of its disagreements."""
+        return frozenset(each.kind for each in self.comparisons if not each.agrees)
 
     @property
     def in_step(self) -> bool:
@@ -126,7 +135,8 @@ class SpanComparer:
     _suspensions: list[Message] = field(default_factory=list)
     _bets: list[tuple[int, bool]] = field(default_factory=lambda: [(0, False)])
     """When they were shown open, or closed; in each span what was shown at its beginning first."""
-    _state: str = ""
+    _table: dict[str, Any] = field(default_factory=lambda: {"state": ""})
+    """The latest `table`."""
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -141,9 +151,9 @@ class SpanComparer:
         """Take one message. Returns False when no more are wanted."""
         self._close(bisect_right(self._starts, message.t))
         if message.topic == "table":
-            before, self._state = self._state, str(message.payload["state"])
+            before, self._table = self._table["state"], message.payload
             self._bets.append((message.t, message.payload["bets"] == "open"))
-            if before != self._state == "suspended" and message.payload.get("by") is None:
+            if before != self._table["state"] == "suspended" and message.payload.get("by") is None:
                 self._suspensions.append(message)
         elif message.topic in ("result", "void", "notice"):
             self._messages.append(message)
@@ -158,7 +168,8 @@ class SpanComparer:
             verdicts = [message for message in self._messages if message.topic != "notice"]
             notices = tuple(message for message in self._messages if message.topic == "notice")
             span = self.spans[len(self.compared)]
-            comparisons = tuple(map(_by_chef, compare(span.outcomes, verdicts, self.beams_deg)))
+            found = [_by_chef(self._asked(each)) for each in compare(span.outcomes, verdicts, self.beams_deg)]
+            comparisons = _in_wake(found)
             if all(each.in_step for each in comparisons):
                 comparisons += tuple(Comparison(kind, None, None) for kind in self._also(span, notices))
             void_us = {verdict.t for verdict in verdicts}
@@ -168,7 +179,7 @@ class SpanComparer:
 
     def _also(self, span: Span, notices: Sequence[Message]) -> Iterator[Kind]:
         """What is wrong with a span all of whose verdicts are right."""
-        if self._state in WAITING:
+        if self._table["state"] in WAITING:
             yield "stranded"
         by_us = [outcome["closed_t"] for outcome in span.outcomes if "closed_t" in outcome]
         if any(self._bets[bisect_right(self._bets, t_us, key=lambda shown: shown[0]) - 1][1] for t_us in by_us):
@@ -180,6 +191,32 @@ class SpanComparer:
             yield "untold"
         if not told <= set(blind):
             yield "false_alarm"
+
+    def _asked(self, one: Comparison) -> Comparison:
+        """The chef would give the number that he sees; one that the table shows him must be that."""
+        if one.kind != "missed" or one.outcome is None or self._table["state"] != "awaiting_chef":
+            return one
+        shown = self._table.get("number_awaiting_chef", one.outcome.get("number"))
+        return replace(one, kind="asked") if shown == one.outcome.get("number") is not None else one
+
+
+def _in_wake(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """In order of time, and what a wrong verdict led to as such."""
+    ordered = sorted(comparisons, key=_at_us)
+    steps = [each.in_step for each in ordered]
+    first = steps.index(False) if False in steps else len(steps)
+    return tuple(
+        replace(each, kind="in_wake") if place > first and each.kind in HARMLESS else each
+        for place, each in enumerate(ordered)
+    )
+
+
+def _at_us(one: Comparison) -> int:
+    """When its verdict came, or was due."""
+    if one.verdict is not None:
+        return one.verdict.t
+    outcome = one.outcome or {}
+    return outcome.get("out_t", outcome.get("evidence_t", 0))
 
 
 def _by_chef(one: Comparison) -> Comparison:
@@ -254,7 +291,10 @@ def _of_result(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...])
         safe = laps_safe(beams_deg, verdict.payload["laps_needed"])
         if outcome["laps"] < safe:
             return "unproven"
-    return "void_after_number" if _evidence_us(verdict) > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"
+    evidence_us = _evidence_us(verdict)
+    if verdict.payload["cause"] == "breakdown" and outcome.get("down_t", evidence_us + 1) <= evidence_us:
+        return "broke_down"
+    return "void_after_number" if evidence_us > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"
 
 
 def _evidence_us(void: Message) -> int:

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         played = play(plan, index, mark, find(args.wheeld), frozenset(args.without))
         _write(args, played)
     sys.stdout.write("".join(f"{line}\n" for line in _summary(played)))
-    return 0 if played.compared is not None and played.compared.agrees else EXIT_FAILED
+    return 0 if played.compared is not None and not played.compared.disagreement else EXIT_FAILED
 
 
 def _named(args: argparse.Namespace) -> tuple[Plan, int, int]:
@@ -87,10 +87,10 @@ def play(plan: Plan, index: int, mark: int, wheeld: Path, without: frozenset[str
         raise NoCoupError(f"evening {plan.named(index)} has the marks 0 to {len(evening.marks) - 1}")
     alone = Slice(evening, plan.faulty(evening, index, without), mark, mark)
     played = _replay(alone, wheeld)
-    if played.compared is None or not played.compared.agrees:
+    if played.compared is None or played.compared.disagreement:
         return played
     *_, segment = run_segments(replace(alone, first=0), wheeld)
-    disagreed = not segment.compared[-1].agrees if segment.compared else True
+    disagreed = bool(segment.compared[-1].disagreement) if segment.compared else True
     return _replay(replace(alone, first=segment.first), wheeld) if disagreed else played
 
 

@@ -94,10 +94,10 @@ def run_evening(plan: Plan, index: int, wheeld: Path) -> EveningRun:
     segments = list(run_segments(whole, wheeld))
     compared = [span for segment in segments for span in segment.compared]
     disagreements = [
-        Disagreement(span.span.index, segment.first)
+        Disagreement(span.span.index, segment.first, span.disagreement)
         for segment in segments
         for span in segment.compared
-        if not span.agrees
+        if span.disagreement
     ]
     explained, explaining_s = explain(
         evening, faulty, lambda without: plan.faulty(evening, index, without), disagreements, wheeld

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hw_sim.campaign.black_box import replay
-from hw_sim.campaign.comparison import SpanComparer
+from hw_sim.campaign.comparison import Kind, SpanComparer
 from hw_sim.campaign.slices import Slice
 from hw_sim.evening import Evening
 from hw_sim.faults import KINDS, FaultyEvening, Strike
@@ -25,10 +25,11 @@ FaultyWithout: TypeAlias = Callable[[frozenset[str]], FaultyEvening]
 
 @dataclass(frozen=True)
 class Disagreement:
-    """The mark that disagreed, and the mark at which that run of the black box had started."""
+    """The mark that disagreed, in what, and the mark at which that run of the black box had started."""
 
     mark: int
     since: int
+    kinds: frozenset[Kind]
 
 
 @dataclass(frozen=True)
@@ -77,15 +78,15 @@ class _Replays:
     wheeld: Path
     cpu_s: float = 0.0
 
-    def disagrees(self, faulty: FaultyEvening, first: int, mark: int) -> bool:
-        """Whether `mark` disagrees when the table opens at mark `first`."""
+    def disagreement(self, faulty: FaultyEvening, first: int, mark: int) -> frozenset[Kind]:
+        """In what `mark` disagrees when the table opens at mark `first`."""
         part = Slice(self.evening, faulty, first, mark)
         comparer = SpanComparer(part.spans(), self.evening.world.layout.beams_deg)
         ended = replay(self.wheeld, part.lines(), comparer.receive)
         self.cpu_s += ended.cpu_s
         comparer.finish()
         last = comparer.compared[-1]
-        return last.span.index != mark or not last.agrees
+        return last.disagreement or (frozenset({"missed"}) if last.span.index != mark else frozenset())
 
 
 def explain(
@@ -102,18 +103,18 @@ def explain(
         possible = [case for case in cases if kind in case.possible_causes]
         without_kind = faulty_without(frozenset({kind})) if possible else faulty
         for case in possible:
-            if not replays.disagrees(without_kind, case.first, case.disagreement.mark):
+            if not replays.disagreement(without_kind, case.first, case.disagreement.mark):
                 case.causes.append(kind)
     unsolved = [case for case in cases if not case.causes]
     without_all = faulty_without(ALL) if unsolved else faulty
     for case in unsolved:
-        case.agrees_without_all = not replays.disagrees(without_all, case.first, case.disagreement.mark)
+        case.agrees_without_all = not replays.disagreement(without_all, case.first, case.disagreement.mark)
     return {case.disagreement.mark: _explanation(case) for case in cases}, replays.cpu_s
 
 
 def _case(replays: _Replays, faulty: FaultyEvening, disagreement: Disagreement) -> _Case:
     mark, since = disagreement.mark, disagreement.since
-    alone = since == mark or replays.disagrees(faulty, mark, mark)
+    alone = since == mark or replays.disagreement(faulty, mark, mark) == disagreement.kinds
     first = mark if alone else since
     part = Slice(replays.evening, faulty, first, mark)
     return _Case(disagreement, first, alone, part.strikes())

@@ -20,6 +20,9 @@ LOWEST_MARGINS = 10
 """How many of the coups nearest to another verdict are named."""
 FALSE_VOIDS_ANY = 2
 """False voids that any campaign may have: in a short one the allowed share would be less than one."""
+ASKED_ANY, ASKED_SHARE = 2, 1e-4
+"""Numbers that await the chef though the script expects them proven: one valid coup in ten thousand, and two in any
+campaign."""
 IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE = 1, 1e-5
 """Suspensions of an idle table without a cause: one in a hundred thousand coups, and one in any campaign."""
 
@@ -59,6 +62,7 @@ def report(
         "campaign": {**asdict(plan), "coups_asked": asked, "evenings": len(evening_runs)},
         "failures": [
             *_failures(counts, disagreements, failed, valid, false_voids_max),
+            *_too_many_asked(counts["asked"], valid, plan),
             *_too_many_idle(len(idle), len(rows), plan.faults),
         ],
         "coups": len(rows),
@@ -117,6 +121,12 @@ def _failures(
         (not sum(counts.values()), "nothing was compared"),
     ]
     return [words for wrong, words in found if wrong]
+
+
+def _too_many_asked(asked: int, valid: int, plan: Plan) -> list[str]:
+    if asked <= max(ASKED_ANY, ASKED_SHARE * valid) or plan.faults > 1 or plan.margin:
+        return []
+    return [f"{asked} numbers of {valid} valid coups await the chef"]
 
 
 def _too_many_idle(idle: int, coups: int, faults: float) -> list[str]:

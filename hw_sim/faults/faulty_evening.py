@@ -17,7 +17,7 @@ from hw_sim.faults import beams, encoder, frames, readers
 from hw_sim.faults.effects import CleanReadings, Effects, Fault, Strike, Window
 from hw_sim.faults.rates import KINDS, Rates
 from hw_sim.table import Outcome
-from hw_sim.world import T_US
+from hw_sim.world import T_US, us
 
 FAULTS: dict[str, Fault] = {
     "missed": beams.missed,
@@ -192,7 +192,7 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
     if effects.readings:
         events = sorted([*effects.readings, *events], key=T_US)
     strikes = sorted(effects.strikes, key=lambda strike: strike.from_us)
-    truth, scale = clean.evening.truth, effects.scale
+    truth, scale = [_watched(clean, effects, outcome) for outcome in clean.evening.truth], effects.scale
     if scale != 1.0:
         events = [_event_on_clock(event, scale) for event in events]
         strikes = [replace(s, from_us=round(s.from_us * scale), to_us=round(s.to_us * scale)) for s in strikes]
@@ -200,10 +200,20 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
     return FaultyEvening(events, strikes, truth, scale)
 
 
+def _watched(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcome:
+    """That outcome, and whether nothing was observed for a while before its number was out."""
+    if outcome["kind"] != "result":
+        return outcome
+    launched_us = max((us(run.t_s) for run in clean.evening.world.runs if us(run.t_s) < outcome["out_t"]), default=0)
+    down = [one.from_us for one in effects.down if one.to_us > launched_us and one.from_us < outcome["out_t"]]
+    return {**outcome, "down_t": min(down)} if down else outcome
+
+
 def _outcome_on_clock(outcome: Outcome, scale: float) -> Outcome:
     if outcome["kind"] == "result":
+        down: Outcome = {"down_t": math.floor(outcome["down_t"] * scale)} if "down_t" in outcome else {}
         out_us, closed_us = outcome["out_t"] * scale, outcome["closed_t"] * scale
-        return {**outcome, "out_t": round(out_us), "closed_t": math.ceil(closed_us)}
+        return {**outcome, **down, "out_t": round(out_us), "closed_t": math.ceil(closed_us)}
     evidence_us, deadline_us = outcome["evidence_t"] * scale, outcome["deadline_t"] * scale
     return {**outcome, "evidence_t": round(evidence_us), "deadline_t": math.ceil(deadline_us)}
 

@@ -99,8 +99,8 @@ def test_the_only_reader_of_a_table_that_sees_every_ball_is_not_reported() -> No
 def test_a_ball_that_a_hand_had_in_between_passed_no_reader(turns: float) -> None:
     """It was laid back just ahead of the reader that met it last: the other one, which has missed it, is not blind for
     that."""
-    evening = Blind(msgspec.structs.replace(FRENCH, readers_deg=(30, 210))).open()
-    evening.coup(8)
+    evening = Blind(msgspec.structs.replace(FRENCH, readers_deg=(30, 210)))
+    evening.open().coup(8)
     evening.say("operations_done")
     evening.blind, turn_s = ("reader/0",), 60 / abs(evening.turn_rpm)
     for _ in range(2 * BLIND_TURNS):

@@ -42,6 +42,10 @@ def came_out(number: int, laps: float = 8.0) -> Outcome:
     return {"kind": "result", "number": number, "laps": laps, "beams": 2, "out_t": OUT_US, "scenario": "valid"}
 
 
+def was_down(since_us: int) -> Outcome:
+    return {**came_out(17), "down_t": since_us}
+
+
 def was_void(cause: str) -> Outcome:
     return {
         "kind": "void",

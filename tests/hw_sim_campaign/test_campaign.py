@@ -173,7 +173,9 @@ def test_a_disagreement_is_some_faults_or_all_of_theirs_or_ours(cause: str) -> N
             events, [Strike(kind, 0, 10**12, "a fault") for kind in ("missed", "stray")], evening_run.truth, 1.0
         )
 
-    found, cpu_s = explain(evening_run, add_faults(frozenset()), add_faults, [Disagreement(1, 1)], find())
+    found, cpu_s = explain(
+        evening_run, add_faults(frozenset()), add_faults, [Disagreement(1, 1, frozenset({"missed"}))], find()
+    )
     assert found == {1: EXPLAINED[cause]}
     assert found[1].found == (cause != "nothing")
     assert cpu_s > 0

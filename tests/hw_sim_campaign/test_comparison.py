@@ -17,6 +17,7 @@ from tests.hw_sim_campaign.messages import (
     result,
     state,
     void,
+    was_down,
     was_void,
 )
 
@@ -39,6 +40,9 @@ PAIRS: list[tuple[Kind, list[Outcome], list[Message]]] = [
     ("unproven", [came_out(17, 3.2)], [void("too_few_laps", OUT_US + 5_000_000)]),
     ("unproven", [came_out(17, 3.2)], [void("too_few_laps")]),
     ("false_void", [came_out(17, 3.2)], [void("breakdown")]),
+    ("broke_down", [was_down(10_999_999)], [void("breakdown")]),
+    ("false_void", [was_down(11_000_001)], [void("breakdown")]),
+    ("false_void", [was_down(10_999_999)], [void("same_direction")]),
     ("wrong_cause", [was_void("chef")], [void("breakdown")]),
     ("premature", [was_void("chef")], [void("chef", EVIDENCE_US - 1_001)]),
     ("late", [was_void("chef")], [void("chef", DEADLINE_US + 1)]),
@@ -63,11 +67,13 @@ def test_the_pairs_have_every_kind_that_a_pair_can_be() -> None:
         "untold",
         "false_alarm",
         "chef_voided",
+        "asked",
+        "in_wake",
     }
 
 
 def test_only_what_the_law_lets_pass_is_fine() -> None:
-    assert {"right", "unproven"} == AGREEING
+    assert {"right", "unproven", "broke_down", "asked", "in_wake"} == AGREEING
 
 
 def test_without_a_layout_no_run_is_excused() -> None:
@@ -105,7 +111,7 @@ def test_each_verdict_belongs_to_the_span_in_which_it_was_published() -> None:
     ):
         assert comparer.receive(message)
     comparer.finish()
-    assert [(compared.span.index, compared.agrees) for compared in comparer.compared] == [
+    assert [(compared.span.index, not compared.disagreement) for compared in comparer.compared] == [
         (7, True),
         (8, True),
     ]
@@ -119,7 +125,7 @@ def test_a_verdict_at_the_very_beginning_of_a_span_is_its_own() -> None:
     comparer = _listening([], [came_out(4)])
     comparer.receive(result(4, 30_000_000))
     comparer.finish()
-    assert all(compared.agrees for compared in comparer.compared)
+    assert not any(compared.disagreement for compared in comparer.compared)
 
 
 def test_a_span_is_compared_as_soon_as_a_message_shows_that_it_is_over() -> None:
@@ -166,14 +172,14 @@ def test_a_late_verdict_leaves_the_table_in_step() -> None:
     comparer = _listening([was_void("chef")], [came_out(4)])
     comparer.receive(void("chef", DEADLINE_US + 1))
     assert comparer.receive(result(4, 50_000_000))
-    assert not comparer.compared[0].agrees
+    assert comparer.compared[0].disagreement == {"late"}
 
 
 def test_a_run_that_cannot_be_proven_is_fine_but_out_of_step() -> None:
     comparer = _listening([came_out(17, 3.1)], [came_out(4)])
     comparer.receive(void("too_few_laps"))
     assert not comparer.receive(state("ball_running", 50_000_000))
-    assert comparer.compared[0].agrees
+    assert not comparer.compared[0].disagreement
 
 
 @pytest.mark.parametrize("name", ["suspended", "rien_va", "operations", "closed"])
@@ -227,7 +233,39 @@ def test_a_table_in_ball_running_may_still_publish_a_verdict() -> None:
     assert comparer.receive(void("breakdown", 31_000_000))
     comparer.receive(result(4, 50_000_000))
     comparer.finish()
-    assert [each.kind for each in comparer.compared[1].comparisons] == ["right", "extra_void"]
+    assert [each.kind for each in comparer.compared[1].comparisons] == ["extra_void", "right"]
+
+
+@pytest.mark.parametrize(
+    ("truth", "number", "kind"),
+    [
+        (came_out(17), 17, "asked"),
+        (came_out(17), None, "asked"),
+        (came_out(17), 25, "missed"),
+        (was_void("early_launch"), None, "missed"),
+    ],
+)
+def test_a_number_that_awaits_a_chef_who_does_not_answer_is_asked_for(
+    truth: Outcome, number: int | None, kind: Kind
+) -> None:
+    comparer = _listening([truth], [came_out(4)])
+    awaiting = state("awaiting_chef", 25_000_000)
+    awaiting.payload.update({} if number is None else {"number_awaiting_chef": number})
+    comparer.receive(awaiting)
+    comparer.finish()
+    assert [each.kind for each in comparer.compared[0].comparisons] == [kind]
+    assert comparer.out_of_step
+
+
+def test_only_what_can_follow_from_a_wrong_verdict_is_in_its_wake() -> None:
+    numbers = [came_out(number) for number in (1, 2, 3, 4, 5)]
+    comparer = _listening(numbers)
+    for message in (result(1, 1), void("breakdown", 2), void("early_launch", 3), result(7, 4), result(5, 5)):
+        comparer.receive(message)
+    comparer.finish()
+    kinds = [each.kind for each in comparer.compared[0].comparisons]
+    assert kinds == ["right", "false_void", "in_wake", "wrong_number", "right"]
+    assert comparer.compared[0].disagreement == {"false_void", "wrong_number"}
 
 
 def test_a_disagreement_is_not_counted_a_second_time_as_stranded() -> None:

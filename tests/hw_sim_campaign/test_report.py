@@ -84,6 +84,15 @@ def test_a_scenario_that_makes_a_stray_of_its_own_explains_a_void_and_nothing_el
     assert len(_failures(_row(), _row(kind, scenario="valid"), explained=BY_NONE)) == 1
 
 
+def test_more_than_two_numbers_that_await_the_chef_fail_an_ordinary_campaign_only() -> None:
+    two = [_evening_run(*(_row("asked", verdict="nothing") for _ in range(2)))]
+    three = [_evening_run(*(_row("asked", verdict="nothing") for _ in range(3)))]
+    assert report(PLAN, 1, two, TIMING, 1e-4)["failures"] == []
+    assert report(PLAN, 1, three, TIMING, 1e-4)["failures"] == ["3 numbers of 3 valid coups await the chef"]
+    for hard in (replace(PLAN, faults=10), replace(PLAN, margin=True)):
+        assert report(hard, 1, three, TIMING, 1e-4)["failures"] == []
+
+
 def test_an_idle_suspension_is_counted_and_more_than_one_in_a_hundred_thousand_coups_fail() -> None:
     one = IdleSuspension("s/0/1", 7_000_000, ("rotor",))
     for count, failures in ((0, 0), (1, 0), (2, 1)):

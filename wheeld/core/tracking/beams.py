@@ -198,9 +198,9 @@ HAND_DEG = 120.0
 """A hand that puts the ball on the track makes two passes nearer to each other than this (docs/rulebook.md 6)."""
 WEAK_REV_S_MAX = 0.80
 """A ball that meets two beams and no third was about to leave: it was slow."""
-LAUNCH_REV_S_MIN = 1.30
-"""Three passes of a slower ball may be every other one of the fastest (captures: 2.6) that turns the other way past
-three beams, or a stray and two of its passes: the fourth decides."""
+LAUNCH_REV_S_MIN = 0.90
+"""No captured ball runs its first lap slower than 1.0: three passes of a slower one may be a stray's and a ball's that
+turns the other way, and the fourth decides."""
 SURE_PASSES = 4
 """A chain with this many passes knows its speed. It may bridge a whole lap in which beams missed the ball."""
 OVERTAKE = 2
@@ -444,8 +444,8 @@ class BallTracker:
         )
 
     def _find_again(self) -> bool:
-        """Go on with the run if the ball thought gone is running, or beams have missed more of it than its reading
-        bridges: as many passes as a launch, soon, the same way."""
+        """Go on with the run of a ball thought gone, or missed for longer than its reading bridges: as many passes as a
+        launch, soon, the same way."""
         chain = self._fresh() if self.launched else None
         if chain is None or self.run.disowned or self._long_gone(chain):
             return False
@@ -459,10 +459,8 @@ class BallTracker:
         return True
 
     def _decide_direction(self) -> None:
-        """Take the ball's direction once its evidence beats every contrary reading.
-
-        Three passes must agree closely: one of them may be a stray, and N1 can't be taken back.
-        """
+        """Take the ball's direction once its evidence beats every contrary one. Three passes must agree closely: one
+        of them may be a stray, and N1 can't be taken back."""
         chain = self._running()
         if chain is None or chain.direction == self.run.direction or chain.score < LAUNCH_PASSES:
             return
@@ -470,11 +468,12 @@ class BallTracker:
             self.run.turn(chain.direction)
             self._lead(chain)
 
-    @staticmethod
-    def _three_suffice(chain: Chain) -> bool:
+    def _three_suffice(self, chain: Chain) -> bool:
         """Whether three passes prove the direction: they agree closely, and a ball is launched as fast as they show. A
-        stray and two passes of a fast ball may look like three of a slow one that turns the other way."""
-        return chain.is_tight() and hop_rev_s(chain.passes[0], chain.passes[1]) > LAUNCH_REV_S_MIN
+        stray and two passes of a fast ball, or every other of its passes, may be those of a slow one the other way."""
+        others = [len(other.passes) for other in self.state.chains if other.direction != chain.direction]
+        is_launched = chain.is_tight() and hop_rev_s(*chain.passes[:2]) > LAUNCH_REV_S_MIN
+        return is_launched and max(others, default=0) < LAUNCH_PASSES
 
     def rest(self, t_us: int) -> None:
         """The ball was seen lying where it lay: pulses just before, with no launch yet, were strays."""
