@@ -12,10 +12,11 @@ from hw_sim.words import ENGLISH, Words
 
 Payload: TypeAlias = dict[str, Any]
 VERDICTS = ("result", "void")
-SEQUENCED = (*VERDICTS, "table")
+SEQUENCED = (*VERDICTS, "ruling", "table")
 NAMES = {
     "result": "RESULT",
     "void": "VOID",
+    "ruling": "RULING",
     "table": "table",
     "board": "numbers",
     "notice": "notice",
@@ -105,6 +106,9 @@ def message_text(leaf: str, payload: Payload, words: Words) -> str | None:
     match leaf:
         case "result" | "void":
             return verdict_text(leaf, payload, words)
+        case "ruling":
+            ruled = payload["ruled_as"] if payload["label"] is None else payload["label"]
+            return f"{words.say('coup')} {payload['about']}: {ruled} ({payload['by']}: {payload['reason']})"
         case "table":
             state, bets = words.code("state", payload["state"]), words.code("bets", payload["bets"])
             steps = payload["waiting_for"]

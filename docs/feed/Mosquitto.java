@@ -15,7 +15,7 @@ final class Mosquitto {
         this.root = root;
         acks = start("mosquitto_pub -l -q 1 -r -t " + root + "/ack", options);
         questions = start("mosquitto_pub -l -q 1 -t " + root + "/cmd/" + user + "/resend", options);
-        String leaves = " -t R/result -t R/void -t R/table -t R/reply".replace("R", root);
+        String leaves = " -t R/result -t R/void -t R/ruling -t R/table -t R/reply".replace("R", root);
         sub = start("mosquitto_sub -q 1 -F %r|%t|%x" + leaves, options);
         lines = sub.inputReader();
     }

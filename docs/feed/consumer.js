@@ -55,7 +55,7 @@ function run (url, root, path, keyFile) {
     if (Number.isSafeInteger(last)) wanting = last > chain.seq
   }
   client.on('error', error => console.error(error.message)).on('connect', () => { wanting = false; want() })
-  client.subscribe(['result', 'void', 'table', 'reply'].map(leaf => `${root}/${leaf}`), { qos: 1 }, refused =>
+  client.subscribe(['result', 'void', 'ruling', 'table', 'reply'].map(leaf => `${root}/${leaf}`), { qos: 1 }, refused =>
     refused && console.error(`the broker refuses a topic: ${refused.message}`)) // again at each connection, by mqtt
   client.on('message', (topic, payload) => {
     try {

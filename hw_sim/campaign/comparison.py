@@ -63,7 +63,7 @@ KINDS: dict[Kind, str] = {
     "untold": "every verdict right, but a sensor saw nothing for three coups and people were not told",
     "false_alarm": "every verdict right, but people were told that a sensor sees nothing, which sees",
 }
-AGREEING: frozenset[Kind] = frozenset({"right", "unproven", "broke_down", "asked", "in_wake"})
+AGREEING: frozenset[Kind] = frozenset({"right", "unproven", "chef_voided", "broke_down", "asked", "in_wake"})
 HARMLESS: frozenset[Kind] = frozenset({"false_void", "wrong_cause", "premature", "late", "missed", "extra_void"})
 """What may follow from a wrong verdict before: a person who does what the table asks would have ended it. A number that
 is wrong, or that was out, is never excused."""

@@ -24,6 +24,7 @@ TEXTS: Mapping[str, str] = {
     "rotor {rpm} rpm": "cylindre {rpm} tours/min",
     "RESULT": "RÉSULTAT",
     "VOID": "NUL",
+    "RULING": "DÉCISION",
     "table": "table",
     "numbers": "numéros",
     "notice": "avis",

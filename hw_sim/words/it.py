@@ -24,6 +24,7 @@ TEXTS: Mapping[str, str] = {
     "rotor {rpm} rpm": "cilindro {rpm} giri/min",
     "RESULT": "RISULTATO",
     "VOID": "NULLO",
+    "RULING": "DECISIONE",
     "table": "tavolo",
     "numbers": "numeri",
     "notice": "avviso",

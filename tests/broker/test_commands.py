@@ -108,7 +108,8 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 @pytest.mark.parametrize("name", [name for name in get_args(CommandName) if name != "bouler"])
 async def test_every_command_of_the_core_gets_through(bench: Bench, name: str) -> None:
-    await bench.send(f"cmd/chef-3/{name}", GOOD | {"coup": 5})
+    user = "direction" if name == "ruling" else "chef-3"
+    await bench.send(f"cmd/{user}/{name}", complete(name, coup=5))
     asked = bench.requests.get_nowait()
     assert (asked.name, asked.id, asked.by, asked.reason, asked.coup, asked.who, asked.t_us) == (
         name,
@@ -588,6 +589,8 @@ def complete(name: str, **more: object) -> dict[str, object]:
     needed: dict[str, dict[str, object]] = {
         "bouler": {"who": "Anna"},
         "confirm": {"coup": 1},
+        "late_bet": {"accepted": True},
+        "ruling": {"about": 1, "ruled_as": "void"},
         "resend": {"from_seq": 1},
     }
     return GOOD | needed.get(name, {}) | more

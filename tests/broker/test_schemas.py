@@ -13,6 +13,7 @@ import yaml
 
 from hw_sim import log
 from hw_sim.evening import draw_evening
+from tests.core.evening import Evening
 from wheeld.broker.payloads import COMMANDS, Availability, ClockHealth, Health
 from wheeld.core.observations import CommandName
 from wheeld.core.step import RETAINED, Topic
@@ -42,6 +43,10 @@ def said() -> dict[str, list[dict[str, Any]]]:
         for line in replay(map(with_id, log.lines(played.header, played.events()))):
             stored = msgspec.json.decode(line)
             topics.setdefault(stored["topic"], []).append(stored["payload"])
+    evening = Evening().open()
+    evening.coup(17)
+    evening.say("ruling", about=1, ruled_as="number", number=4)
+    topics["ruling"] = evening.of("ruling")
     return topics
 
 
@@ -74,7 +79,7 @@ def test_what_a_table_says_is_valid(topic: str) -> None:
         check.validate(payload)
 
 
-@pytest.mark.parametrize("topic", ["result", "void", "table"])
+@pytest.mark.parametrize("topic", ["result", "void", "ruling", "table"])
 def test_a_message_without_one_of_its_members_is_not_valid(topic: str) -> None:
     check, payload = validator(topic), said()[topic][-1]
     required = msgspec.json.decode(file_of(topic).read_bytes())["$defs"][PAYLOADS[topic].__name__]["required"]

@@ -15,8 +15,8 @@ import pytest
 from tests.config.test_config import GOOD
 from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import CHEF, COMBINED, MERCURY, whole_evening
-from tests.core.table_in_state import table_in
-from tests.core.test_languages import HAPPENINGS, STATES
+from tests.core.table_in_state import STATES, table_in
+from tests.core.test_languages import HAPPENINGS
 from tests.journal.journals import NOW, open_writer
 from wheeld.cli.main import main
 from wheeld.core.catalogue import Language

@@ -19,6 +19,7 @@ from wheeld.core.observations import (
     ForeignObject,
     Observation,
     Rotor,
+    RuledAs,
     SensorState,
     Sighting,
     TimePassed,
@@ -94,6 +95,9 @@ class Asked(TypedDict, total=False):
     coup: int | None
     number: int | None
     without: tuple[str, ...]
+    accepted: bool
+    about: int
+    ruled_as: RuledAs
 
 
 WATCHED_US = 2_500_000
@@ -277,7 +281,7 @@ class Evening:
     @property
     def observer(self) -> Observer:
         """What the table observes with, for tests that look inside."""
-        return self.table._observer
+        return self.table.observer
 
     @property
     def readers(self) -> PocketFromReaders:

@@ -431,8 +431,6 @@ class Game:
         """§7: it is reported, and by itself it changes nothing."""
         return (self.stays(notice=True),)
 
-    journal_stood = stood_still
-
     def restarted(self) -> Ways:
         """N8: what it slept through was not observed; a number that awaits the chef goes on awaiting him."""
         if self.awaiting:
@@ -440,6 +438,18 @@ class Game:
         if self.running:
             return self.breaks_down()
         return free("restart_idle", self.stays(), self.become(suspended=True))
+
+    def late_bet(self) -> Ways:
+        """A3: recorded while the ball runs; the chef decides, and nothing else changes."""
+        return (self.stays(notice=True) if self.running and not self.awaiting else self.refuses(),)
+
+    def ruling(self) -> Ways:
+        """A9: published in any state; the verdict stays as it was."""
+        return (self.stays(),)
+
+    def ruling_has_verdict(self) -> Ways:
+        """A9: on a coup without its verdict there is nothing to rule."""
+        return (self.refuses(),)
 
     def bouler_due(self) -> Ways:
         """A4: a notice, no more."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 from tests.core.evening import FRENCH, Evening
 from wheeld.core.setting import TableSetting
 
+STATES = [
+    "closed", "faites_vos_jeux", "bets closed before the launch", "ball_running", "rien_ne_va_plus", "ball_on_obstacle",
+    "operations", "rien_va", "rien_va, operations owed", "suspended",
+]  # fmt: skip
 PUBLISHED_AS = {"bets closed before the launch": "rien_ne_va_plus", "rien_va, operations owed": "rien_va"}
 """The state that the table publishes for each internal one."""
 

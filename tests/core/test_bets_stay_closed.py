@@ -16,7 +16,7 @@ from wheeld.core.facts import State
 from wheeld.core.law.needs import NO_OBSTACLE, Known
 from wheeld.core.law.people import fact_of
 from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, Goto
-from wheeld.core.law.table import Ruling, ruling
+from wheeld.core.law.table import Ruled, look_up
 from wheeld.core.observations import Command, CommandName, HeadGame, HeadNumber
 from wheeld.core.table_state import TableState
 from wheeld.core.tracking.ball import FALL_US_MAX, HEAD_RUN_US_MAX, Ball, Phase, Where
@@ -57,11 +57,11 @@ def known(table: TableState, place: Where, name: CommandName) -> Known:
     return Known(table, observer, NO_NUMBER.profile.pockets, 10_000_000, Command(10_000_000, name, by="chef"))
 
 
-def ruled(table: TableState, place: Where, name: CommandName) -> Ruling:
+def ruled(table: TableState, place: Where, name: CommandName) -> Ruled:
     """What the law says to the command."""
     here = known(table, place, name)
     assert here.command is not None
-    return ruling(Evidence(fact_of(here.command), here.now_us), here)
+    return look_up(Evidence(fact_of(here.command), here.now_us), here)
 
 
 def opens_bets(table: TableState, place: Where, name: CommandName) -> bool:

@@ -14,7 +14,7 @@ from babel.messages import Message
 
 from tests.core.evening import FRENCH, Evening
 from tests.core.head_evening import CHEF, COMBINED, MERCURY, whole_evening
-from tests.core.table_in_state import table_in
+from tests.core.table_in_state import STATES, table_in
 from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue, Language
 from wheeld.core.facts import Case
 from wheeld.core.messages.phrases import IN_FRENCH
@@ -43,10 +43,6 @@ CITED = {"art", *"nra", "b"}
 """Rules and articles: "N2, Art. 11"."""
 OF_TABLES = ("wheeld/core", "wheeld/broker", "wheeld/screen/describe.py")
 """Where the texts of messages, and those around them on a screen, stand."""
-STATES = [
-    "closed", "faites_vos_jeux", "bets closed before the launch", "ball_running", "rien_ne_va_plus", "ball_on_obstacle",
-    "operations", "rien_va", "rien_va, operations owed", "suspended",
-]  # fmt: skip
 
 
 def words(text: str) -> set[str]:

@@ -23,7 +23,7 @@ ROWS = [
 ]
 COMMANDS = {
     Fact.OPEN, Fact.RIEN_NE_VA_PLUS, Fact.RIEN_VA, Fact.TOUT_VA, Fact.OPERATIONS_DONE, Fact.LAST_COUP,
-    Fact.LAST_COUP_OFF, Fact.CLOSE, Fact.SUSPEND, Fact.RESUME, Fact.BOULER, Fact.CONFIRM,
+    Fact.LAST_COUP_OFF, Fact.CLOSE, Fact.SUSPEND, Fact.RESUME, Fact.BOULER, Fact.CONFIRM, Fact.LATE_BET, Fact.RULING,
 }  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def test_the_look_up_gives_the_clause_that_was_written() -> None:
             assert all(rule(state, fact, held) is clause.row for fact in clause.facts)
 
 
-RULES = re.compile(r"R[1-4]b?|N[1-8]|A[1-8]|[1-7]")
+RULES = re.compile(r"R[1-4]b?|N[1-8]|A[1-9]|[1-7]")
 
 
 def test_every_row_gives_its_reason_and_cites_only_rules_of_the_rulebook() -> None:

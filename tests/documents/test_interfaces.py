@@ -41,7 +41,7 @@ def backticks(text: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", text))
 
 
-@pytest.mark.parametrize("topic", ["result", "void", "table", "notice", "board"])
+@pytest.mark.parametrize("topic", ["result", "void", "ruling", "table", "notice", "board"])
 def test_a_paragraph_names_the_members_of_its_topic(topic: str) -> None:
     own, known = members(topic)
     named = backticks(PARAGRAPHS[topic]) - (NOTICES if topic == "notice" else set())
@@ -51,10 +51,10 @@ def test_a_paragraph_names_the_members_of_its_topic(topic: str) -> None:
 
 def test_the_common_members_are_common() -> None:
     sequenced = {"seq", "prev", "hash", "signature"}
-    topics = {topic: members(topic)[0] for topic in ("result", "void", "table", "notice", "board")}
+    topics = {topic: members(topic)[0] for topic in ("result", "void", "ruling", "table", "notice", "board")}
     everywhere = set.intersection(*topics.values())
     assert everywhere | sequenced == COMMON - (set(topics) - {"table"})
-    assert all(sequenced <= topics[topic] for topic in ("result", "void", "table"))
+    assert all(sequenced <= topics[topic] for topic in ("result", "void", "ruling", "table"))
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,16 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from wheeld.core.messages import chain
-from wheeld.core.messages.payloads import Result, Table, Void
+from wheeld.core.messages.payloads import Result, Ruling, Table, Void
 from wheeld.core.step import Topic
 
 FILE = Path(__file__).parents[2] / "docs" / "feed-vectors.json"
 SITE, TABLE = "campione", "campione-03"
 ROOT = f"wheel/v1/{SITE}/{TABLE}"
 KEY, OTHER_KEY = (Ed25519PrivateKey.from_private_bytes(bytes([n]) * 32) for n in (7, 9))
-KINDS: Final[dict[Topic, type[Result] | type[Void] | type[Table]]] = {"result": Result, "void": Void, "table": Table}
+KINDS: Final[dict[Topic, type[Result | Void | Ruling | Table]]] = {
+    "result": Result, "void": Void, "ruling": Ruling, "table": Table,
+}  # fmt: skip
 COMMON: Final[dict[str, Any]] = {
     "language": "fr", "site": SITE, "table": TABLE, "house": "campione", "game": "roulette", "boot_id": "b7d1",
     "coup": 812, "coup_id": "62ee15a0-3512-54ed-a554-ca6a2b0ab65e", "at": "2027-01-15T20:00:00.000000Z", "t_us": 1,
@@ -45,6 +47,10 @@ OWN: Final[dict[str, dict[str, Any]]] = {
         "left_track_at": "2027-01-15T20:00:20.000000Z", "number_at": "2027-01-15T20:00:28.000000Z", "late_s": None,
         "sightings": [{"t_us": 28000000, "reader": 0, "offset": -0.0}], "unproven": [], "confirmed_by": None,
         "confirmed_user": None, "confirmed_reason": None, "margin": 1.0, "margin_of": "direction", "without": [],
+    },
+    "ruling": {
+        "about": 811, "ruled_as": "number", "number": 17, "label": "17", "by": "Bianchi", "user": "direction",
+        "reason": "seen by the camera",
     },
     "void": {
         "cause": "chef", "rule": "N7", "case": None, "article": "Art. 11", "words": "rien va",
@@ -95,7 +101,8 @@ def _message(topic: Topic, payload: bytes) -> dict[str, Any]:
 def vectors() -> dict[str, Any]:
     """Everything that the file holds."""
     wheel = Wheel()
-    plain: list[tuple[Topic, bytes]] = [(topic, wheel.say(topic)) for topic in ("table", "result", "table", "void")]
+    topics: tuple[Topic, ...] = ("table", "result", "table", "void", "ruling")
+    plain = [(topic, wheel.say(topic)) for topic in topics]
     signed = [(topic, sign(payload)) for topic, payload in plain]
     cases = _Cases(plain, signed)
     for some in (cases.good, cases.malformed, cases.edited, cases.of_others, cases.wrongly_signed, cases.out_of_order):
@@ -137,6 +144,7 @@ class _Cases:
         self.add("next", "the first message of a table; its prev is 64 zeros", self.signed[0], "table", stored=0)
         self.add("next", "the message behind the one that is stored", self.result)
         self.add("next", "quotes, a backslash and letters beyond ASCII", self.signed[3], "void", stored=3)
+        self.add("next", "what the direction rules of an earlier coup", self.signed[4], "ruling", stored=4)
         self.add("next", "no key is configured, and the message has no signature", self.unsigned, key=False)
         self.add("next", "no key is configured: a false message that fits cannot be found yet", forged, key=False)
         self.add("repeat", "stored already, the same bytes", self.result, stored=2)

@@ -73,7 +73,7 @@ def test_the_pairs_have_every_kind_that_a_pair_can_be() -> None:
 
 
 def test_only_what_the_law_lets_pass_is_fine() -> None:
-    assert {"right", "unproven", "broke_down", "asked", "in_wake"} == AGREEING
+    assert {"right", "unproven", "chef_voided", "broke_down", "asked", "in_wake"} == AGREEING
 
 
 def test_without_a_layout_no_run_is_excused() -> None:

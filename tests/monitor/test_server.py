@@ -15,8 +15,8 @@ import pytest
 
 from tests.broker.world import VirtualClock, working
 from tests.core.evening import FRENCH, Evening
-from wheeld.core.glance import Glance
 from wheeld.core.observations import BallPass
+from wheeld.monitor.glance import Glance, glance
 from wheeld.monitor.server import AGAIN_S, FRAME_S, LISTENERS_MAX, SEEN_MAX, Monitor, bound
 
 STREAM_BYTES_MAX = 2**20
@@ -40,7 +40,7 @@ class Bench:
 
     def _glance(self) -> Glance:
         self.glances += 1
-        return self.evening.table.glance()
+        return glance(self.evening.table)
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[asyncio.StreamReader]:

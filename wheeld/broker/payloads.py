@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from wheeld.core.facts import Case, Trouble
 from wheeld.core.messages.payloads import Published
-from wheeld.core.observations import CommandName
+from wheeld.core.observations import CommandName, RuledAs
 from wheeld.core.pockets import Label
 from wheeld.core.setting import BEAMS_MAX, READERS_MAX
 
@@ -78,6 +78,21 @@ class ResumePayload(CommandPayload, frozen=True, kw_only=True):
     which the ball lies, where it is not known where the pockets stand."""
 
     without: Annotated[tuple[Name, ...], Meta(max_length=SENSORS_MAX)] = ()
+    number: Number | None = None
+
+
+class LateBetPayload(CommandPayload, frozen=True, kw_only=True):
+    """`late_bet`: what the chef says of a bet that came while the ball ran (A3)."""
+
+    accepted: bool
+
+
+class RulingPayload(CommandPayload, frozen=True, kw_only=True):
+    """`ruling`: what the direction rules of coup `about`, which has its verdict (A9); `number` only where it is another
+    one."""
+
+    about: Annotated[int, Meta(ge=1, le=WHOLE_MAX)]
+    ruled_as: RuledAs
     number: Number | None = None
 
 
@@ -179,11 +194,13 @@ COMMANDS: dict[str, type[CommandPayload]] = {
     "bouler": BoulerPayload,
     "confirm": ConfirmPayload,
     "inspect": InspectPayload,
+    "late_bet": LateBetPayload,
     "open": ResumePayload,
     "program": CommandPayload,
     "resend": ResendPayload,
     "rien_va": RienVaPayload,
     "resume": ResumePayload,
+    "ruling": RulingPayload,
     "seal": CommandPayload,
 }
 """The payload that each `cmd/{user}/{name}` takes; a name that is not here is refused."""

@@ -60,7 +60,7 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.name}-{table}" if self.is_at_table else self.name
 
 
-_FEED = ("result", "void", "table")
+_FEED = ("result", "void", "ruling", "table")
 _PANEL = (*_FEED, "notice", "board", "availability", "reply", RESPONSE)
 
 ROLES = (
@@ -90,6 +90,7 @@ ROLES = (
             "confirm",
             "last_coup",
             "last_coup_off",
+            "late_bet",
             "open",
             "operations_done",
             "resume",
@@ -121,9 +122,9 @@ ROLES = (
     ),
     Role(
         name="direction",
-        about="The direction suspends and ends play.",
+        about="The direction suspends and ends play, and rules on a coup that is disputed.",
         reads=_PANEL,
-        commands=("close", "last_coup", "last_coup_off", "resume", "suspend"),
+        commands=("close", "last_coup", "last_coup_off", "resume", "ruling", "suspend"),
     ),
     Role(
         name="control-office",

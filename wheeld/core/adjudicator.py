@@ -16,7 +16,7 @@ from wheeld.core.law.drop import awaits_first
 from wheeld.core.law.needs import CLEAR_BY_WORD, PLACED, Known, left_out_after, named_pocket, without_text
 from wheeld.core.law.people import cited, fact_of, missing
 from wheeld.core.law.rows import Act, Row
-from wheeld.core.law.table import Ruling, move, ruling, standing_evidence, too_early_us
+from wheeld.core.law.table import Ruled, look_up, move, standing_evidence, too_early_us
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import command_name
 from wheeld.core.observations import OBJECT, Command
@@ -92,11 +92,11 @@ class Adjudicator:
         else:
             self._apply_command(command, now_us)
 
-    def apply(self, evidence: Evidence, now_us: int, command: Command | None = None) -> Ruling:
+    def apply(self, evidence: Evidence, now_us: int, command: Command | None = None) -> Ruled:
         """Apply the law to evidence, or to a command, at sensing time `now_us`; how it is ruled there."""
         state, before = self._state, self._state.state
         self._note(evidence)
-        ruled = ruling(evidence, self._known(now_us, command))
+        ruled = look_up(evidence, self._known(now_us, command))
         row = ruled.row
         if awaits_first(row, evidence, self._known(now_us, command)):
             self.apply(msgspec.structs.replace(evidence, fact=Fact.NUMBER_NOT_PROVEN), now_us)
@@ -216,6 +216,9 @@ class Adjudicator:
             case Act.END_PLAY:
                 state.forget_last()
                 state.spinning.stop(utc_us)
+            case Act.RULE:
+                assert command is not None, "the direction rules"
+                self._pending.messages.append(self._writer.ruling(now_us, command))
             case _:
                 assert act is Act.NOTE_BOULER
                 assert command is not None
@@ -259,7 +262,10 @@ class Adjudicator:
 
     def _figures_of(self, command: Command, now_us: int) -> Figures:
         """What a message of this command says: of a change of bouler, from whom to whom, and his whole minutes; of a
-        "rien va" to a number that awaits the chef, what the sensors saw (R3b)."""
+        late bet, how far the ball had run; of a "rien va" to a number that awaits the chef, what sensors saw (R3b)."""
+        if command.accepted is not None:
+            answer: Figures = {"accepted": "yes" if command.accepted else "no", "said_us": command.t_us}
+            return answer | self._observer.track.record().figures
         called = self._state.current.called
         if command.name == "rien_va" and called is not None:
             seen: Figures = {} if called.number is None else {"number_seen": called.number}

@@ -135,8 +135,7 @@ class Fact(Named):
     WHEEL_VOID = "wheel_void", "the wheel declares its own game void"
     WHEEL_STOPPED = "wheel_stopped", "the wheel has stopped its game"
     RESTARTED = "restarted", "the controller was restarted"
-    STOOD_STILL = "stood_still", "the machine stood still"
-    JOURNAL_STOOD = "journal_stood", "the disk of the journal stood still"
+    STOOD_STILL = "stood_still", "the machine, or the disk of the journal, stood still"
     BOULER_DUE = "bouler_due", "the bouler has spun for his time"
     OPEN = "open", "open"
     RIEN_NE_VA_PLUS = "rien_ne_va_plus", "rien ne va plus"
@@ -150,6 +149,8 @@ class Fact(Named):
     SUSPEND = "suspend", "suspend"
     RESUME = "resume", "resume"
     BOULER = "bouler", "another bouler"
+    LATE_BET = "late_bet", "late bet"
+    RULING = "ruling", "ruling"
 
 
 @unique

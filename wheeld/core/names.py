@@ -20,6 +20,8 @@ COMMAND_NAMES: dict[CommandName, str] = {
     "suspend": translatable("suspension of play"),
     "resume": translatable("resumption of play"),
     "bouler": translatable("change of bouler"),
+    "late_bet": translatable("late bet"),
+    "ruling": translatable("ruling of the direction"),
 }
 
 

@@ -33,7 +33,11 @@ CommandName: TypeAlias = Literal[
     "suspend",
     "resume",
     "bouler",
+    "late_bet",
+    "ruling",
 ]
+RuledAs: TypeAlias = Literal["stands", "void", "number", "other"]
+"""What the direction rules of a coup: as it was published, void, another number, or what its reason says."""
 
 Source: TypeAlias = Literal["sensors", "head"]
 """What reports the rotor, the ball or the pocket: sensors of our own on a board or on pins, or the wheel's head."""
@@ -168,7 +172,8 @@ class Command(_Line, frozen=True, tag="command"):
     the sender says. `user`, `role`: the sender's name and role at the broker, None for a button. `case`: which case of
     C11 "rien va" names. `number`: the one that the chef confirms, where it is not the one that was seen (R3b).
     `without`: the sensors that `resume` leaves out, by name. `until_us`: the latest moment at which it can have been
-    said, where that is not known better than from `t_us` on (docs/rulebook.md 7).
+    said, where that is not known better than from `t_us` on (docs/rulebook.md 7). `accepted`: what became of a late
+    bet. `about`, `ruled_as`: on which coup the direction rules, and what.
     """
 
     name: CommandName
@@ -183,6 +188,9 @@ class Command(_Line, frozen=True, tag="command"):
     until_us: int | None = msgspec.field(default=None, name="until")
     user: str | None = None
     role: str | None = None
+    accepted: bool | None = None
+    about: int | None = None
+    ruled_as: RuledAs | None = None
 
     @property
     def latest_us(self) -> int:

@@ -15,16 +15,16 @@ from wheeld.core.facts import Fact, State
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.core.tracking.evidence import Figures
 
-Topic: TypeAlias = Literal["result", "void", "table", "notice", "board"]
+Topic: TypeAlias = Literal["result", "void", "ruling", "table", "notice", "board"]
 Verdict: TypeAlias = Literal["result", "void"]
-SEQUENCED: frozenset[str] = frozenset({"result", "void", "table"})
+SEQUENCED: frozenset[str] = frozenset({"result", "void", "ruling", "table"})
 RETAINED: frozenset[str] = frozenset({"table", "board"})
 
 
 class Message(msgspec.Struct, frozen=True):
     """One MQTT message, whole: `payload` is the exact JSON to publish, the same bytes whenever it is sent again.
 
-    `seq` is its place in the feed (`result`, `void`, `table`) or None; `t_us` its sensing time. `retained`: the broker
+    `seq` is its place in the feed (`SEQUENCED`) or None; `t_us` its sensing time. `retained`: the broker
     keeps it, though its topic is none of `RETAINED`.
     """
 

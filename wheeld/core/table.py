@@ -20,7 +20,6 @@ import msgspec
 from wheeld.core.adjudicator import Adjudicator, PendingStep
 from wheeld.core.catalogue import Catalogue, Language, Text
 from wheeld.core.facts import Awaited, Fact, Person, Trouble
-from wheeld.core.glance import Glance, glance
 from wheeld.core.instants import ClockState, to_text
 from wheeld.core.law.breakdown import standstill
 from wheeld.core.law.needs import Known
@@ -195,21 +194,22 @@ NOTHING = Step()
 
 
 class Table:
-    """The adjudicator of one table. Make it with `start` (live) or `resume` (replay of a stored log)."""
+    """The adjudicator of one table. Make it with `start` (live) or `resume` (replay of a stored log). `observer`: what
+    watches its wheel, to be looked at."""
 
     def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
         self.setting, self.boot_id, self._pockets = setting, boot_id, setting.profile.pockets
         self._now_us = snapshot.now_us
         self._state, self._clock = snapshot.table_state, snapshot.clock
-        self._observer = Observer(setting, snapshot.observer)
+        self.observer = Observer(setting, snapshot.observer)
         self._late = 0
         self._memory = b""
         self._pending = pending = PendingStep()
         self._waitlist = snapshot.waitlist
         self._recorder = CoupRecorder(setting, boot_id, snapshot)
         self._writer = writer = MessageWriter(setting, boot_id, self._state, self._clock)
-        self._adjudicator = Adjudicator(setting, self._state, self._observer, self._clock, writer, pending)
-        self._publisher = StatePublisher(setting, self._state, self._observer, writer, pending)
+        self._adjudicator = Adjudicator(setting, self._state, self.observer, self._clock, writer, pending)
+        self._publisher = StatePublisher(setting, self._state, self.observer, writer, pending)
         self._due_us = self._next_due_us()
         self._recorder.begin(self._now_us)
 
@@ -293,16 +293,12 @@ class Table:
     @property
     def counters(self) -> dict[str, int]:
         """What was observed and counts for nothing, since the start: for diagnosing sensors from afar."""
-        return {"late": self._late, **self._observer.counters}
+        return {"late": self._late, **self.observer.counters}
 
     @property
     def next_deadline_us(self) -> int | None:
         """No absence becomes a fact before then; time passing beyond it may prove one. None: never."""
         return self._due_us
-
-    def glance(self) -> Glance:
-        """How the wheel looks now, for pages that draw it."""
-        return glance(self._observer, self._pockets, self._now_us)
 
     def header(self) -> Header:
         """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
@@ -328,8 +324,8 @@ class Table:
         if is_due or kind is End:
             self._pass_time(seen.t_us + (kind is End))
         self._now_us = max(self._now_us, seen.t_us)
-        shown, is_long = self._observer.observe(seen), len(self._recorder.observations) > IDLE_MAX
-        is_routine = self._observer.only_postpones
+        shown, is_long = self.observer.observe(seen), len(self._recorder.observations) > IDLE_MAX
+        is_routine = self.observer.only_postpones
         if is_routine and not (shown or self._waitlist.waiting or is_due or is_long):
             return NOTHING  # as at nearly all edges of an encoder
         self._take(shown)
@@ -386,14 +382,14 @@ class Table:
                 self._adjudicator.apply(what, self._now_us)
 
     def _wait_of(self) -> WaitOf:
-        return waits(Known(self._state, self._observer, self._pockets, self._now_us), self._waitlist)
+        return waits(Known(self._state, self.observer, self._pockets, self._now_us), self._waitlist)
 
     def _next_due_us(self) -> int | None:
         """Sensing time of the earliest deadline: the observer's, the end of the bouler's time, the launch's, or of a
         wait."""
         waits_us = self._waitlist.due_us(self._now_us, self._wait_of()) if self._waitlist.waiting else None
         launch_us = self._state.current.launch_due_us
-        dues_us = (self._bouler_due_us(), launch_us, self._observer.deadline_us(), waits_us)
+        dues_us = (self._bouler_due_us(), launch_us, self.observer.deadline_us(), waits_us)
         # A rotor that turns faster brings a deadline nearer, and one that lies back now is due now.
         return min((max(due_us, self._now_us) for due_us in dues_us if due_us is not None), default=None)
 
@@ -407,7 +403,7 @@ class Table:
         if coup.launch_due_us is not None and coup.launch_due_us <= now_us:
             coup.launch_due_us = None
             yield Evidence(Fact.LAUNCH_AWAITED, now_us)
-        yield from self._observer.expire(now_us)
+        yield from self.observer.expire(now_us)
 
     def _bouler_due_us(self) -> int | None:
         due_utc_us, clock = self._state.spinning.due_utc_us, self._clock
@@ -421,6 +417,6 @@ class Table:
         memory = msgspec.json.encode(self._state)
         changed = None if memory == self._memory else memory
         self._memory = memory
-        if logs or (is_long and not self.is_running and self._observer.is_idle(self._now_us)):
+        if logs or (is_long and not self.is_running and self.observer.is_idle(self._now_us)):
             self._recorder.begin(self._now_us)
         return self._pending.take(logs, changed)

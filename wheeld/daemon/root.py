@@ -39,6 +39,7 @@ from wheeld.journal.keeper import DAEMON, JournalKeeper
 from wheeld.journal.opening import Owner
 from wheeld.journal.rows import Fault, StoredAdoption
 from wheeld.journal.seal import FileSigner, KeyFileError
+from wheeld.monitor.glance import glance
 from wheeld.monitor.server import Monitor
 from wheeld.monitor.setting import MonitorSetting
 from wheeld.ports import PinsError
@@ -191,7 +192,7 @@ class Daemon:
         self._join_network(config.mqtt)
 
     def _monitored(self, setting: MonitorSetting) -> Monitor:
-        return Monitor(setting.socket, self._table.setting, clock=self._clock, glance=self._table.glance)
+        return Monitor(setting.socket, self._table.setting, clock=self._clock, glance=partial(glance, self._table))
 
     async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
         """What followed, to the journal first; then whoever looks on may see the evidence."""

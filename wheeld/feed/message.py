@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-SEQUENCED = ("result", "void", "table")
+SEQUENCED = ("result", "void", "ruling", "table")
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
 MESSAGE_BYTES_MAX = 65_536
@@ -44,7 +44,7 @@ class FeedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FeedMessage:
-    """One `result`, `void` or `table` (`topic`): its exact bytes, and its members as the JSON Schemas describe them.
+    """One message of the feed, by `topic`: its exact bytes, and its members as the JSON Schemas describe them.
 
     `retained`: the broker has kept it for who comes later, so that it may be old.
     """

@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 import msgspec
 
-from wheeld.core.glance import Glance
 from wheeld.core.observations import (
     BallPass,
     Command,
@@ -20,6 +19,7 @@ from wheeld.core.observations import (
 from wheeld.core.pockets import label_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import CoupLog
+from wheeld.monitor.glance import Glance
 
 ROTOR_EVERY_US = 250_000
 """Of an axis: the rotor's speed so often. It has a tenth of a second's worth of a hand's hardest braking in it."""

@@ -16,10 +16,10 @@ from typing import NoReturn
 import msgspec
 import structlog
 
-from wheeld.core.glance import Glance
 from wheeld.core.observations import Observation
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import CoupLog
+from wheeld.monitor.glance import Glance
 from wheeld.monitor.lines import Axis, Frame, Mark, about, axis, marks
 from wheeld.ports import HostClock
 

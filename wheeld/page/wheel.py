@@ -9,13 +9,14 @@ from typing import Any, get_args
 import msgspec
 
 from wheeld.broker.payloads import UNREADABLE, Availability, Health
-from wheeld.core.messages.payloads import Board, Notice, Published, Result, Table, Void
+from wheeld.core.messages.payloads import Board, Notice, Published, Result, Ruling, Table, Void
 from wheeld.core.tracking.evidence import LOW, Measure
 from wheeld.page.distribution import Distribution
 
 TOPICS: dict[str, type[Published]] = {
     "result": Result,
     "void": Void,
+    "ruling": Ruling,
     "table": Table,
     "notice": Notice,
     "board": Board,
@@ -49,6 +50,7 @@ class Wheel:
         self.is_reached = False
         self.result: Result | None = None
         self.void: Void | None = None
+        self.ruling: Ruling | None = None
         self.table: Table | None = None
         self.notice: Notice | None = None
         self.board: Board | None = None
@@ -90,7 +92,7 @@ class Wheel:
         except UNREADABLE:
             self.unreadable += 1
             return False
-        if isinstance(message, Result | Void | Table) and self._is_again(message):
+        if isinstance(message, Result | Void | Ruling | Table) and self._is_again(message):
             return False
         setattr(self, leaf, message)
         if isinstance(message, Availability) and message.state == "online":
@@ -102,7 +104,7 @@ class Wheel:
             self._count(message)
         return True
 
-    def _is_again(self, message: Result | Void | Table) -> bool:
+    def _is_again(self, message: Result | Void | Ruling | Table) -> bool:
         """Whether it is no newer than what came before: a settlement system has asked for it again (`resend`)."""
         if self._newest is not None:
             boot_id, seq = self._newest
@@ -114,7 +116,7 @@ class Wheel:
         self.coup = message.coup
         if isinstance(message, Table):
             self.is_void = message.state == "rien_va" or (self.is_void and message.state in ("suspended", "closed"))
-        else:
+        elif not isinstance(message, Ruling):
             self.is_void = isinstance(message, Void)
         return False
 

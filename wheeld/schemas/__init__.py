@@ -19,11 +19,13 @@ from wheeld.broker.payloads import (
     ConfirmPayload,
     Health,
     InspectPayload,
+    LateBetPayload,
     ResendPayload,
     ResumePayload,
     RienVaPayload,
+    RulingPayload,
 )
-from wheeld.core.messages.payloads import Board, Notice, ReplyPayload, Result, Table, Void
+from wheeld.core.messages.payloads import Board, Notice, ReplyPayload, Result, Ruling, Table, Void
 from wheeld.core.step import SEQUENCED
 
 DIRECTORY = Path(__file__).parent
@@ -32,6 +34,7 @@ VERSION = 1
 PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "result": Result,
     "void": Void,
+    "ruling": Ruling,
     "table": Table,
     "notice": Notice,
     "board": Board,
@@ -43,9 +46,11 @@ PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "command-bouler": BoulerPayload,
     "command-confirm": ConfirmPayload,
     "command-inspect": InspectPayload,
+    "command-late_bet": LateBetPayload,
     "command-resend": ResendPayload,
     "command-rien_va": RienVaPayload,
     "command-resume": ResumePayload,
+    "command-ruling": RulingPayload,
 }
 """The structure of each payload, by the name of its schema file; `command` serves each command without its own."""
 

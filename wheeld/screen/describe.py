@@ -35,9 +35,16 @@ BETS = {
     "locked": translatable("bets locked"),
 }
 DIRECTIONS = {"cw": translatable("ball clockwise"), "ccw": translatable("ball counter-clockwise")}
+RULED = {
+    "stands": translatable("the verdict stands"),
+    "void": translatable("the coup is void"),
+    "number": translatable("the number is {number}"),
+    "other": translatable("another ruling"),
+}
 TOPICS = {
     "result": translatable("result"),
     "void": translatable("void"),
+    "ruling": translatable("ruling"),
     "table": translatable("table"),
     "notice": translatable("notice"),
     "board": translatable("board"),
@@ -99,6 +106,11 @@ def _void(body: Payload, screen: Screen) -> str:
     return f"{body['words']} — {screen.told(body['why'])}"
 
 
+def _ruling(body: Payload, screen: Screen) -> str:
+    ruled = screen.catalogue.say(RULED[body["ruled_as"]], number=body["label"])
+    return f"{numbered(str(body['about']), ruled)}: {body['reason']} ({body['by']})"
+
+
 def _table(body: Payload, screen: Screen) -> str:
     catalogue = screen.catalogue
     state, bets = catalogue.say(STATES[body["state"]]), catalogue.say(BETS[body["bets"]])
@@ -152,6 +164,7 @@ def _fact(body: Payload, _: Screen) -> str:
 _LINES: dict[str, Callable[[Payload, Screen], str]] = {
     "result": _result,
     "void": _void,
+    "ruling": _ruling,
     "table": _table,
     "notice": _notice,
     "board": _board,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wheeld.core.catalogue import Text
+from wheeld.core.catalogue import Text, translatable
 from wheeld.core.facts import Fact, State, Trouble
 from wheeld.core.law.needs import EvidenceGuard, Known
 from wheeld.core.law.rows import ELSEWHERE, IDLE, RUNNING, Row, breakdown, ignore, notice, on
@@ -17,10 +17,13 @@ S, F = State, Fact
 NOTICED_US = 1_000_000
 """A standstill that is shorter is in the log alone: people at the table take it for a slow network, and a computer with
 too much to do has many."""
+STOOD = {"machine": translatable("the machine stood still"), "journal": translatable("the journal's disk stood still")}
 
 
 def said_of(evidence: Evidence, row: Row) -> tuple[Text, ...]:
     """What a notice says of this evidence: what it is; of a sensor's trouble what is wrong, and what mends it."""
+    if evidence.fact is F.STOOD_STILL:
+        return (Text(STOOD[str(evidence.figures["what"])]),)
     if evidence.fact is not F.SENSOR_TROUBLE:
         return (Text(evidence.fact.text if row.when is None else row.when.of(evidence.fact)),)
     sensor, what = (str(evidence.figures[name]) for name in ("sensor", "what"))
@@ -33,9 +36,8 @@ def standstill(still: Standstill, since: str, until: str) -> Iterator[Evidence]:
     (N8), whose cause the notice says. `since` and `until`: when it was, as text."""
     lasted_us = still.to_us - still.t_us + still.slept_us
     if lasted_us >= NOTICED_US or still.slept_us:
-        fact = F.JOURNAL_STOOD if still.what == "journal" else F.STOOD_STILL
         seconds = round(lasted_us / 1e6, 1)
-        yield Evidence(fact, still.t_us, {"what": still.what, "seconds": seconds, "from": since, "to": until})
+        yield Evidence(F.STOOD_STILL, still.t_us, {"what": still.what, "seconds": seconds, "from": since, "to": until})
     if still.slept_us:
         yield Evidence(F.SENSOR_FAULT, still.t_us, {"sensor": "link"})
 
@@ -80,8 +82,7 @@ ROWS = (
         ELSEWHERE,
         "standstill",
         "7",
-        'what sensors kept counts by its own time; "{void}" counts from the beginning, other words from the end, '
-        "unless they say when",
+        "everything counts by its own time, and is published late; of what people said while nobody heard them, "
+        '"{void}" counts from the beginning, the rest from the end, unless they say when',
     ),
-    notice(F.JOURNAL_STOOD, ELSEWHERE, "standstill", "7", "everything counts by its own time, and is published late"),
 )

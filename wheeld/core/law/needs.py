@@ -312,6 +312,12 @@ NUMBER_READ = Need(
     rules="R3b",
     text="it was said before the number awaited the chef: read it, then confirm it or name another",
 )
+HAS_VERDICT = Need(
+    "has_verdict",
+    lambda known: 0 < (asked(known).about or 0) < known.table_state.coup + known.table_state.decided,
+    rules="A9",
+    text="that coup has no verdict yet: there is nothing to rule on",
+)
 
 BETS_OPEN = (AT_REST, NO_OBSTACLE)
 PLAY = (WHEEL_PLAYS, SENSORS_WORK, LEVEL_TOLD)
@@ -320,7 +326,9 @@ NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
 """In the cylinder. It refuses no launch: over an object its coup is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
 BALL_BACK = (*OPERATIONS_OVER, NOT_RUNNING, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
-NEEDS = (DIRECTION_SAYS, WHEEL_PLAYS, SENSORS_WORK, *BALL_BACK, *BETS_OPEN, NO_MORE_BETS, NUMBER_GIVEN, NUMBER_READ)
+ASKED = (NUMBER_GIVEN, NUMBER_READ, HAS_VERDICT)
+"""Of what the command itself says."""
+NEEDS = (DIRECTION_SAYS, WHEEL_PLAYS, SENSORS_WORK, *BALL_BACK, *BETS_OPEN, NO_MORE_BETS, *ASKED)
 
 
 def lacking(row: Row, known: Known) -> list[Need]:

@@ -14,6 +14,7 @@ from wheeld.core.law.rows import (
     OPEN_IDLE,
     RETURN,
     RUNNING,
+    STAY,
     Act,
     Row,
     all_but,
@@ -38,6 +39,12 @@ def missing(command: Command, pockets: PocketLayout) -> str:
         return translatable("it does not say which coup it confirms, and another may have come")
     if command.name == "confirm" and not command.reason:
         return translatable("it gives no reason, and the result records one")
+    if command.name == "late_bet" and command.accepted is None:
+        return translatable("it does not say whether the bet is accepted")
+    if command.name == "ruling" and (command.about is None or command.ruled_as is None):
+        return translatable("it does not say on which coup the direction rules, or what")
+    if command.name == "ruling" and (command.ruled_as == "number") is (command.number is None):
+        return translatable("a number belongs to a ruling that names another one, and to no other")
     if command.number is not None and command.number not in pockets.order:
         return translatable("it gives a number that is not on the wheel")
     return ""
@@ -237,5 +244,10 @@ ROWS = (
         "the change is recorded; it is early, and the inspector is warned",
         Act.NOTE_BOULER,
     ).when(needs.TIME_NOT_OVER),
+    notice(F.LATE_BET, RUNNING, "late_bet", "A3", "the chef alone decides on a bet that comes while the ball runs"),
+    refuse(F.LATE_BET, ELSEWHERE, "A3", "no ball runs: a bet is late only while one does"),
+    on(F.RULING, ELSEWHERE, STAY, "A9", "the ruling is published; the verdict stays as it was", Act.RULE).needing(
+        needs.HAS_VERDICT
+    ),
     notice(F.BOULER_DUE, ELSEWHERE, "bouler_change_due", "A4", "a bouler customarily spins for half an hour"),
 )

@@ -51,6 +51,7 @@ class Act(Enum):
     END_PLAY = "la dernière is over, the bouler's time stands still"
     NOTE_BOULER = "note the bouler"
     USE_SENSORS = "leave out the sensors that are named, use again those that work again"
+    RULE = "publish the ruling"
     NOTICE = "publish a notice"
 
 

@@ -88,7 +88,7 @@ def row_for(fact: Fact, known: Known) -> Row:
     return next(row for row in rows if row.when is None or row.when.holds(known))
 
 
-class Ruling(NamedTuple):
+class Ruled(NamedTuple):
     """Which fact it is, and its row; of a command also the need that is in its way."""
 
     fact: Fact
@@ -96,7 +96,7 @@ class Ruling(NamedTuple):
     need: Need | None = None
 
 
-def ruling(evidence: Evidence, known: Known) -> Ruling:
+def look_up(evidence: Evidence, known: Known) -> Ruled:
     """What this evidence is at this table now, as its guard decides, and the row for it: that of the present state, or,
     for a launch that comes late, one of `late`; for a command that lacks what it needs, a refusal."""
     guard = GUARDS.get(evidence.fact)
@@ -105,7 +105,7 @@ def ruling(evidence: Evidence, known: Known) -> Ruling:
     need = None if known.command is None else in_the_way(row, known)
     if need is not None and need.text and not row.refuse:
         row = Row(STAY, tuple(need.rules.split()), need.text, refuse=True)
-    return Ruling(fact, row, need)
+    return Ruled(fact, row, need)
 
 
 LAUNCHES = (Fact.LAUNCHED, Fact.LAUNCH_UNSEEN, Fact.WEAK_LAUNCH)

@@ -1,7 +1,7 @@
 """The payloads of docs/interfaces.md, version 1, that the table itself decides: `result`, `void`, `table`, `notice`,
-`board`.
+`ruling`, `board`.
 
-Members stand in the order of the structures; `prev`, then `hash`, close the three sequenced ones (see `chain`).
+Members stand in the order of the structures; `prev`, then `hash`, close the sequenced ones (see `chain`).
 Instants are RFC 3339 UTC with microseconds; `…_us` is the sensing clock.
 """
 
@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from wheeld.core.catalogue import Language
 from wheeld.core.facts import Awaited, Bets, Case, Cause, LastCoup, StateName, VoidRule
-from wheeld.core.observations import Direction
+from wheeld.core.observations import Direction, RuledAs
 from wheeld.core.pockets import Colour, Half, Pair, Parity
 from wheeld.core.tracking.evidence import Figures, Measure
 
@@ -130,6 +130,23 @@ class Void(Common, frozen=True, kw_only=True):
     margin: float | None
     margin_of: Measure | None
     without: tuple[str, ...]
+    prev: str
+    hash: str | UnsetType = UNSET
+    signature: str | UnsetType = UNSET
+
+
+class Ruling(Common, frozen=True, kw_only=True):
+    """What the direction rules of coup `about`, which has its verdict (A9). The verdict stays as it was published: who
+    settles has both. `number`, and `label` as it is printed, only of a ruling that names another one."""
+
+    seq: int
+    about: int
+    ruled_as: RuledAs
+    number: int | None
+    label: str | None
+    by: str
+    user: str | None
+    reason: str
     prev: str
     hash: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET

@@ -13,7 +13,7 @@ from wheeld.core.facts import Awaited, Case, Cause, Person
 from wheeld.core.instants import ClockState
 from wheeld.core.messages import payloads as messages
 from wheeld.core.messages.chain import chained
-from wheeld.core.observations import Direction
+from wheeld.core.observations import Command, Direction
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED, Message, Topic
 from wheeld.core.table_state import Called, TableState
@@ -123,6 +123,23 @@ class MessageWriter:
             prev=state.prev,
         )
         message, self._state.prev = chained("void", payload)
+        return message
+
+    def ruling(self, now_us: int, command: Command) -> Message:
+        """What the direction rules of an earlier coup."""
+        assert command.about is not None
+        assert command.ruled_as is not None, "`people.missing` refuses a command without them"
+        payload = messages.Ruling(
+            **self._common("ruling", now_us)[0],
+            seq=self._state.seq,
+            about=command.about,
+            ruled_as=command.ruled_as,
+            number=command.number,
+            label=None if command.number is None else self._facts[command.number].label,
+            **_said_by(command.person),
+            prev=self._state.prev,
+        )
+        message, self._state.prev = chained("ruling", payload)
         return message
 
     def leave_out(self, gap: messages.Gap, last_hash: str) -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from wheeld.core.facts import ObjectLevel
 from wheeld.core.observations import Direction
-from wheeld.core.pockets import PocketLayout
+from wheeld.core.table import Table
 from wheeld.core.tracking.ball import Where
 from wheeld.core.tracking.observer import Observer
 
@@ -42,8 +42,9 @@ _BALLS: dict[Where, Ball] = {
 }
 
 
-def glance(observer: Observer, pockets: PocketLayout, now_us: int) -> Glance:
-    """How the wheel looks now."""
+def glance(table: Table) -> Glance:
+    """How the table's wheel looks now."""
+    observer, pockets, now_us = table.observer, table.setting.profile.pockets, table.now_us
     is_running = observer.ball.where in (Where.RUNS, Where.FALLS, Where.UNSEEN)
     place = None if is_running else observer.place(now_us)
     laps, deg = observer.track.record().laps if is_running else None, observer.rotor.angle_deg(now_us)
