@@ -14,7 +14,7 @@ import yaml
 from hw_sim import log
 from hw_sim.evening import draw_evening
 from tests.core.evening import Evening
-from wheeld.broker.payloads import COMMANDS, Availability, ClockHealth, Health
+from wheeld.broker.payloads import COMMANDS, Availability, ClockHealth, Display, Health
 from wheeld.core.observations import CommandName
 from wheeld.core.step import RETAINED, Topic
 from wheeld.replay import replay
@@ -103,7 +103,8 @@ def edge_payloads() -> Iterator[tuple[str, object, bool]]:
         temperatures_c={"cpu": 51.5},
     )
     yield "health", health, True
-    yield "availability", Availability(state="online", version="0.1.0", boot_id="b"), True
+    online = Availability(state="online", version="0.1.0", boot_id="b", display=Display(limits=("Plein 5–200 €",)))
+    yield "availability", online, True
     yield "availability", {"schema": "availability/1", "state": "away", "version": "0.1.0", "boot_id": "b"}, False
     yield "ack", {"seq": 4}, True
     yield "ack", {"seq": -4}, False

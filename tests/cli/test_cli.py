@@ -300,9 +300,11 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
             f'[mqtt]\nusername = "w"\nca_file = "{authority}"\nsettlement_ack = true\nusers = {{ p7 = "chef" }}',
         )
     )
+    text += '[display]\nname = "Tavolo 3"\nlimits = ["Plein 5–200 €"]\n'
     assert main(["check-config", str(write(tmp_path, text))]) == Exit.OK
     printed = capsys.readouterr().out
     for fact in (
+        "players read: Tavolo 3 · Plein 5–200 €",
         "messages in Italian, numbers announced in French",
         "called after one sighting",
         "announced automatically when the ball is down to 0.8 laps a second",

@@ -177,7 +177,7 @@ def test_every_problem_is_reported_at_once_in_the_order_of_the_file() -> None:
         "f.toml:19: mqtt.prot: is not a known key; did you mean port?",
         (
             "f.toml:21: extra: is not a known section; "
-            "the file knows table, wheel, sensors, gpio, head, journal, mqtt, monitor, log"
+            "the file knows table, wheel, sensors, gpio, head, journal, mqtt, monitor, display, log"
         ),
     ]
 

@@ -45,6 +45,8 @@ key_file = "wheel-campione-03.key\""""
 WITH_TLS = GOOD.replace(MQTT, TLS)
 WITH_PASSWORD = GOOD.replace(MQTT, f'{MQTT}\nusername = "wheel-campione-03"\npassword_file = "password"')
 WITH_USERS = GOOD.replace(MQTT, f'{MQTT}\nusers = {{ panel-7 = "chef" }}')
+A_LINE = "on one line, 40 characters at most"
+LIMITS = f"expected a list of texts, 4 at most, each {A_LINE}"
 
 MISTAKES = (
     # --- what is not TOML
@@ -86,6 +88,12 @@ MISTAKES = (
     Mistake("opposite beams", "[0, 90, 180, 270]", "[0, 180]", 9, "wheel.beams_deg", "move one, or add a third"),
     Mistake("a negative age", "[mqtt]", "evidence_age_days = -1\n[mqtt]", 18, "journal.evidence_age_days", "days, 1"),
     Mistake("a journal nowhere", '"journal.sq', '"none/journal.sq', 16, "journal.path", "/var/lib/wheeld/NAME.sqlite"),
+    # --- what players read
+    Mistake("no list", "[journal]", '[display]\nlimits = "5–200"\n[journal]', 16, "display.limits", LIMITS),
+    Mistake("five lines", "[journal]", f"[display]\nlimits = {[*'12345']}\n[journal]", 16, "display.limits", LIMITS),
+    Mistake("a blank name", "[journal]", '[display]\nname = " "\n[journal]', 16, "display.name", A_LINE),
+    Mistake("a long name", "[journal]", f'[display]\nname = "{41 * "x"}"\n[journal]', 16, "display.name", A_LINE),
+    Mistake("two lines in one", "[journal]", '[display]\nname = "a\\nb"\n[journal]', 16, "display.name", A_LINE),
     # --- who sees the wheel
     Mistake("two sources", "[gpio]", '[sensors]\nport = "/dev/ttyACM0"\n[gpio]', 16, "gpio.encoder", "take out one",
             PINS),

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
+from wheeld.core.catalogue import translatable
 from wheeld.core.facts import Case, Trouble
 from wheeld.core.messages.payloads import Published
 from wheeld.core.observations import CommandName, RuledAs
@@ -121,13 +122,55 @@ class AckPayload(msgspec.Struct, frozen=True):
     seq: Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
 
 
+_Line: TypeAlias = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=40,  # in letters that are read at ten metres
+        pattern=VISIBLE + r".*\S",
+        description=translatable("a text on one line, 40 characters at most"),
+    ),
+]
+_Lines: TypeAlias = Annotated[
+    tuple[_Line, ...],
+    Meta(
+        max_length=4,
+        description=translatable("a list of texts, 4 at most, each on one line, 40 characters at most"),
+    ),
+]
+
+
+class Display(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`[display]`: what players read of the table. The configuration file has exactly these keys, and `availability`
+    tells them to every display. Nothing is decided by them."""
+
+    name: Annotated[
+        _Line | None,
+        Meta(
+            title="the table's name for players",
+            examples=["Table 3"],
+            extra={"left_out": "its `id`"},
+        ),
+    ] = None
+    limits: Annotated[
+        _Lines,
+        Meta(
+            title="the least and the most that may be bet, in the house's own words, a text a line",
+            examples=[["Plein 5–200 €", "Rouge, noir 50–5000 €"]],
+            extra={"left_out": "none are shown"},
+        ),
+    ] = ()
+
+
 class Availability(Published, frozen=True, kw_only=True):
-    """`availability`: online, with the version and the boot; offline when the daemon stops, and by its last will."""
+    """`availability`: online, with the version and the boot; offline when the daemon stops, and by its last will.
+    `display`: what players read of the table, where the configuration says something."""
 
     schema: Literal["availability/1"] = "availability/1"
     state: Literal["online", "offline"]
     version: str
     boot_id: str
+    display: Display | UnsetType = UNSET
 
 
 class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):

@@ -50,6 +50,8 @@ _ABOUT: Mapping[str, str] = {
     "mqtt": "The broker, and how the wheel logs in to it. Without `ca_file` and `cert_file` there is no TLS: a\n"
     "password and every message cross the network in clear.",
     "monitor": "What [`wheeld page`](docs/pages.md) needs to draw the wheel as it turns.",
+    "display": "What players read of the table, on [their display](docs/pages.md) and on any other that shows\n"
+    "[`availability`](docs/interfaces.md).",
     "log": "How much is logged, as JSON lines on standard error.",
 }
 

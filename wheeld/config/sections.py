@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_
 import msgspec
 from msgspec import NODEFAULT, Meta, structs
 
+from wheeld.broker.payloads import Display
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.unknown import UnknownError, without
 from wheeld.core.houses import PROFILES
@@ -48,6 +49,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     journal: JournalSetting
     mqtt: MqttSettings
     monitor: MonitorSetting | None = None
+    display: Display | None = None
     log: LogSection = LogSection()
 
 

@@ -20,7 +20,7 @@ from wheeld.broker.earshot import Earshot
 from wheeld.broker.health import HealthReporter
 from wheeld.broker.mqtt import MqttConnection, TwoComputersError
 from wheeld.broker.outbox import Outbox
-from wheeld.broker.payloads import UNREADABLE, Availability
+from wheeld.broker.payloads import UNREADABLE, Availability, Display
 from wheeld.broker.roles import TableAccess
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.sections import Config
@@ -189,7 +189,7 @@ class Daemon:
             asleep_ns=clock.asleep_ns,
         )
         self._watch_device()
-        self._join_network(config.mqtt)
+        self._join_network(config.mqtt, config.display)
 
     def _monitored(self, setting: MonitorSetting) -> Monitor:
         return Monitor(setting.socket, self._table.setting, clock=self._clock, glance=partial(glance, self._table))
@@ -228,14 +228,14 @@ class Daemon:
             clock_set_s=lambda: loop.clock_set_s,
         )
 
-    def _join_network(self, setting: MqttSettings) -> None:
+    def _join_network(self, setting: MqttSettings, display: Display | None) -> None:
         """The connection to the broker, and all that speaks or listens through it."""
         journal, clock, root = self._journal, self._clock, self._access.root
         self._mqtt = MqttConnection(
             setting,
             access=self._access,
-            online=self._availability("online"),
-            offline=self._availability("offline"),
+            online=self._availability("online", display),
+            offline=self._availability("offline", display),
             clock=clock,
             rng=random.Random(),  # noqa: S311  spreads reconnections, keeps no secret
             compare=partial(journal.compare, settlement_ack=setting.settlement_ack),
@@ -353,9 +353,12 @@ class Daemon:
         await self._self_test.over()
         await self._mqtt.run()
 
-    def _availability(self, state: Literal["online", "offline"]) -> bytes:
+    def _availability(self, state: Literal["online", "offline"], display: Display | None) -> bytes:
         version, boot_id, test = self._program.version, self._table.boot_id, self._table.setting.test or UNSET
-        return msgspec.json.encode(Availability(state=state, version=version, boot_id=boot_id, test=test))
+        shown = UNSET if display is None else display
+        return msgspec.json.encode(
+            Availability(state=state, version=version, boot_id=boot_id, test=test, display=shown)
+        )
 
     def _broker_counters(self) -> dict[str, dict[str, int]]:
         monitor = {} if self._monitor is None else {"monitor": self._monitor.counters}
