@@ -20,6 +20,8 @@ from tests.mosquitto import Mosquitto, free_port
 SPEED = 6.0
 """A run of the ball takes a second or two: long enough to be looked at."""
 TOKEN = "a-token-of-the-tests"
+NAME, LIMIT = "Sala 3", "Plein 5–200 €"
+"""What players read of the table."""
 SILENCE_S = 10.0
 """A browser may take a whole machine for seconds; here no cable fails."""
 
@@ -109,6 +111,7 @@ def configuration(
 ) -> Path:
     """The wheel's configuration. `monitor`: with its socket."""
     path = write_config(directory, port, test=test, silence_s=silence_s)
+    path.write_text(f'{path.read_text()}\n[display]\nname = "{NAME}"\nlimits = ["{LIMIT}"]\n')
     if monitor:
         path.write_text(f'{path.read_text()}\n[monitor]\nsocket = "{socket(directory)}"\n')
     return path

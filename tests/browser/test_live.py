@@ -14,7 +14,7 @@ from playwright.async_api import Browser, Page
 
 from hw_sim.table import SimTable
 from tests.browser.browser import SIZES, looking, serious
-from tests.browser.house import House, opened, paged
+from tests.browser.house import LIMIT, NAME, House, opened, paged
 from tests.browser.panel import enter
 from tests.cli.live import running
 from tests.mosquitto import Mosquitto
@@ -219,6 +219,9 @@ async def test_the_display_is_legible_and_fits_one_screen(browser: Browser, tmp_
         looking(browser, f"{house.page.players}/display", screen, locale="en") as look,
     ):
         page = look.page
+        # All the way from the configuration.
+        assert await page.inner_text("#name") == NAME
+        assert await page.inner_text("#limits") == LIMIT
         await house.subscriber.command("last_coup")
         await page.wait_for_selector("#last:not([hidden])")
         await fits(page, screen["height"])
@@ -235,8 +238,8 @@ async def test_the_display_is_legible_and_fits_one_screen(browser: Browser, tmp_
 
 
 async def serves_only_who_points(page: Page) -> None:
-    """Links and the button are not in the players' sight until the pointer moves."""
-    sight = "[...document.querySelectorAll('nav, #full')].map((node) => getComputedStyle(node).opacity)"
+    """Title, links and the button are not in the players' sight until the pointer moves."""
+    sight = "[...document.querySelectorAll('header, #full')].map((node) => getComputedStyle(node).opacity)"
     assert await page.evaluate(sight) == ["0", "0"]
     await page.mouse.move(5, 5)
     assert await page.evaluate(sight) == ["1", "1"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.core.evening import Evening
 from tests.page.evenings import HEALTH, ONLINE, watched
 from wheeld.core.catalogue import Language
+from wheeld.core.houses import PROFILES
 from wheeld.core.observations import CommandName
 from wheeld.page.numbers import Numbers
 from wheeld.page.snapshot import Snapshot
@@ -117,9 +119,51 @@ def test_the_display_has_nothing_for_technicians() -> None:
     assert not {"bouler", "health", "head", "void", "offers"} & shown.keys()
 
 
-def test_hot_and_cold_are_shown_from_as_many_numbers_as_there_are_pockets() -> None:
+AMERICAN = {"house": "south-dakota", "game": "american"}
+
+
+@pytest.mark.parametrize(("game", "pockets"), [({}, 37), (AMERICAN, 38)])
+def test_how_often_numbers_came_is_shown_from_as_many_as_there_are_pockets(game: dict[str, str], pockets: int) -> None:
     wheel, numbers = watched(Evening().open())
-    for count, is_shown in ((36, False), (37, True)):
+    assert wheel.table is not None
+    wheel.table = replace(wheel.table, **game)
+    for count, is_shown in ((pockets - 1, False), (pockets, True)):
         numbers.newest_first = [7] * count
         shown = Snapshot(wheel, numbers, "en").board()
-        assert [bool(shown["hot"]), bool(shown["cold"])] == [is_shown, is_shown], count
+        assert [bool(shown[each]) for each in ("hot", "cold", "shares", "zeros")] == [is_shown] * 4, count
+
+
+@pytest.mark.parametrize(
+    ("game", "zeros"), [({}, [("0", 3)]), (AMERICAN, [("0", 3), ("00", 37)])], ids=["french", "american"]
+)
+def test_shares_are_of_the_numbers_that_are_of_one_side_and_zeros_stand_apart(
+    game: dict[str, str], zeros: list[tuple[str, int]]
+) -> None:
+    wheel, numbers = watched(Evening().open())
+    assert wheel.table is not None
+    wheel.table = replace(wheel.table, **game)
+    # 18 is red, even and low; 19 red, odd and high; 20 black, even and high.
+    numbers.newest_first = [0] * 3 + [18] * 20 + [19] * 16 + [20] * 4 + [37] * 37
+    shown = Snapshot(wheel, numbers, "en").board()
+    sides = [(each["side"], each["percent"]) for pair in shown["shares"] for each in pair]
+    assert sides == [("rouge", 90), ("noir", 10), ("pair", 60), ("impair", 40), ("manque", 50), ("passe", 50)]
+    assert [(each["number"], each["times"]) for each in shown["zeros"]] == zeros
+    numbers.newest_first = [0] * pockets_of(wheel)
+    assert Snapshot(wheel, numbers, "en").board()["shares"] == []
+
+
+def pockets_of(wheel: Wheel) -> int:
+    assert wheel.table is not None
+    return PROFILES[wheel.table.house, wheel.table.game].pockets.count
+
+
+def test_players_read_the_name_and_the_limits_that_the_configuration_has() -> None:
+    wheel, numbers = watched(Evening().open())
+    shown = Snapshot(wheel, numbers, "en").board()
+    assert (shown["name"], shown["limits"]) == ("campione-03", ())
+    for state in (b"online", b"offline"):
+        told = ONLINE.replace(b"online", state)[:-1] + b',"display":{"name":"Table 3","limits":["Plein 5"]}}'
+        assert wheel.take("availability", told, retained=True, now_s=0)
+        shown = Snapshot(wheel, numbers, "en").board()
+        assert (shown["name"], shown["limits"]) == ("Table 3", ("Plein 5",))
+    assert Snapshot(Wheel(), Numbers(), "en").board()["name"] == ""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias, get_args
 
 from msgspec import UNSET
 
-from wheeld.broker.payloads import Health
+from wheeld.broker.payloads import Display, Health
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.facts import Cause, Trouble
 from wheeld.core.houses import PROFILES
 from wheeld.core.messages.payloads import Common, Result, Table, Void
 from wheeld.core.names import sensor_text
 from wheeld.core.observations import PLACE
-from wheeld.core.pockets import PocketLayout, label_of
+from wheeld.core.pockets import Colour, Half, Parity, PocketLayout, label_of
 from wheeld.page.numbers import Numbers, Seen
 from wheeld.page.offers import offers, words_of
 from wheeld.page.wheel import Wheel
@@ -26,6 +27,8 @@ Shown: TypeAlias = dict[str, Any]
 HASH_SHOWN = 12
 """Characters of a hash that a person compares with the journal's."""
 NUMBERS_SHOWN = 20
+EVEN_CHANCES = {"colour": get_args(Colour), "parity": get_args(Parity), "half": get_args(Half)}
+"""The two sides of each, by the fact of a number that says which it is of. A zero is of none."""
 
 
 class Snapshot:
@@ -56,10 +59,13 @@ class Snapshot:
         wheel, say = self._wheel, self._catalogue.say
         table, numbers = wheel.table, self._numbers
         order = () if self._pockets is None else self._pockets.order
-        is_enough = len(numbers.newest_first) >= len(order)  # of fewer, hot and cold say nothing
+        is_enough = len(numbers.newest_first) >= len(order)  # fewer say nothing of how often one comes
+        display = self._display
         return {
             "online": wheel.is_online,
             "table": "" if table is None else table.table,
+            "name": display.name or ("" if table is None else table.table),
+            "limits": display.limits,
             "never": wheel.is_reached and wheel.availability is None,
             "test": wheel.is_test,
             "state": None if table is None else table.state,
@@ -74,6 +80,8 @@ class Snapshot:
             "numbers": [self._number(number) for number in numbers.newest_first[:NUMBERS_SHOWN]],
             "hot": [self._seen(seen) for seen in (numbers.hot() if is_enough else ())],
             "cold": [self._seen(seen) for seen in numbers.cold(order if is_enough else ())],
+            "shares": [*self._shares()] if is_enough else [],
+            "zeros": [self._seen(seen) for seen in (self._zeros() if is_enough else ())],
             "counted": len(numbers.newest_first),
             "cause": self._cause(),
         }
@@ -102,6 +110,28 @@ class Snapshot:
         lights = {} if health is None else health.sensors
         lights = lights | dict.fromkeys(() if table is None else table.failing, False)
         return [{"name": self._sensor(name), "ok": works} for name, works in lights.items()]
+
+    @property
+    def _display(self) -> Display:
+        """What the wheel's configuration says to players; nothing while no message has told it."""
+        told = UNSET if self._wheel.availability is None else self._wheel.availability.display
+        return Display() if told is UNSET else told
+
+    def _shares(self) -> Iterator[list[Shown]]:
+        """Of each even chance its two sides, in per cent of the numbers that were of either."""
+        facts = {} if self._pockets is None else self._pockets.facts
+        known = [facts[number] for number in self._numbers.newest_first if number in facts]
+        for chance, (one, other) in EVEN_CHANCES.items():
+            came = Counter(getattr(each, chance) for each in known)
+            if of := came[one] + came[other]:
+                percent = round(100 * came[one] / of)
+                yield [{"side": one, "percent": percent}, {"side": other, "percent": 100 - percent}]
+
+    def _zeros(self) -> list[Seen]:
+        """How often each number came that is of no even chance."""
+        facts = {} if self._pockets is None else self._pockets.facts
+        came = Counter(self._numbers.newest_first)
+        return [Seen(number, came[number]) for number, each in facts.items() if each.colour is None]
 
     @property
     def _pockets(self) -> PocketLayout | None:

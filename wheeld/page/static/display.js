@@ -11,6 +11,19 @@ function favourite(seen) {
   return item;
 }
 
+function line(text) {
+  return Object.assign(document.createElement("li"), { textContent: text });
+}
+
+// Both sides of an even chance in words, and a bar that is parted as they are.
+function share(sides) {
+  const item = line("");
+  item.style.setProperty("--percent", `${sides[0].percent}%`);
+  item.append(...sides.map(({ side, percent }) =>
+    Object.assign(document.createElement("span"), { className: side, textContent: `${WORDS[side]} ${percent} %` })));
+  return item;
+}
+
 // What colour and shape say, beside the words.
 function phase(wheel) {
   if (wheel.cause !== "" || wheel.state === "rien_va") return "void";
@@ -37,6 +50,11 @@ follow("/display/events", {
     element("favourites").hidden = wheel.hot.length === 0;
     fill("hot", wheel.hot.map(favourite));
     fill("cold", wheel.cold.map(favourite));
+    fill("shares", wheel.shares.map(share));
+    fill("zeros", wheel.zeros.map(favourite));
+    write("name", wheel.name);
+    element("limits").hidden = wheel.limits.length === 0;
+    fill("limits", wheel.limits.map(line));
     write("counted", say("of_last", { count: wheel.counted }));
   },
 });
