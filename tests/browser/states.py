@@ -22,7 +22,9 @@ from tests.browser.browser import chromium, looking
 from tests.core.evening import FRENCH, Evening
 from tests.page.evenings import ONLINE, watched
 from wheeld.broker.payloads import Availability, Display
-from wheeld.core.catalogue import Language
+from wheeld.core.catalogue import Catalogue, Language
+from wheeld.core.facts import Cause
+from wheeld.core.houses import PROFILES
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.page.numbers import NUMBERS_MAX
 from wheeld.page.pages import Pages
@@ -43,6 +45,9 @@ LONGEST = Display(
     limits=tuple(f"{each} Chances simples, carrés 1000–100.000 €" for each in "1234"),
 )
 """More than this no configuration can say."""
+
+ARTICLE = max((article for profile in PROFILES.values() for article in profile.articles.values()), key=len)
+"""A void is shown with the longest article and the longest cause that there are."""
 
 
 def _open(evening: Evening) -> None:
@@ -86,9 +91,12 @@ async def displayed(
     state: str, language: Language = "en", *, display: Display | None = USUAL, before: Sequence[int] = BEFORE
 ) -> AsyncIterator[str]:
     """The address of a display in that state, of a table with so many numbers `before`."""
+    say = Catalogue(language).say
     evening = Evening(replace(FRENCH, language=language)).open()
     STATES[state](evening)
     wheel, numbers = watched(evening)
+    if wheel.is_void and wheel.void is not None:
+        wheel.void = replace(wheel.void, article=ARTICLE, cause=max(Cause, key=lambda each: len(say(each.text))))
     online = msgspec.json.decode(ONLINE, type=Availability)
     away = replace(online, state="offline" if state == "out" else "online", display=display or UNSET)
     wheel.take("availability", msgspec.json.encode(away), retained=False, now_s=0)
