@@ -21,6 +21,7 @@ PLAYED = ("valid", "valid_few_laps", "foreign_object", "valid")
 COLOURS = 96
 """Of a picture: enough for the wheel, and a third of the bytes."""
 NUMBERS = [17, 5, 0, 32, 19, 4, 21, 5, 25, 17, 34, 6, 27, 13, 36, 11, 30, 8, 23, 10]
+NUMBERS += [5, 14, 32, 29, 7, 17, 20, 0, 33, 1, 5, 26, 9, 22, 18, 31, 36, 12, 28, 2]
 """That the table had before, newest first."""
 
 

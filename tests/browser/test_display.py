@@ -83,6 +83,7 @@ async def test_players_read_shares_name_and_limits(browser: Browser) -> None:
     async with displayed("open", "fr") as address, looking(browser, address, WIDE) as look:
         await shown(look.page, "open")
         assert await look.page.inner_text("#name") == USUAL.name
+        assert await look.page.is_visible("#limits")
         assert await look.page.locator("#limits li").all_inner_texts() == [*USUAL.limits]
         sides = [text.rsplit(" ", 2) for text in await look.page.locator("#shares span").all_inner_texts()]
         assert [side for side, *_ in sides] == ["rouge", "noir", "pair", "impair", "manque", "passe"]
