@@ -9,6 +9,7 @@ const DEAD_MS = 700; // nor an answer to the question that the first has opened
 const APART_PX = 8; // between a button and its question
 let now = null; // the newest that is known of the wheel
 let drawn = ""; // which offers stand on the page
+const waits = new WeakMap(); // the timer of each button that is still
 
 function person() {
   return sessionStorage.getItem("by") || "";
@@ -31,6 +32,22 @@ function answer(label, word, why) {
   list.prepend(item);
   while (list.children.length > ANSWERS_MAX) list.lastChild.remove();
   return item;
+}
+
+// A press counts from its beginning: what a finger or a key met while the button was still is not done when it is let go,
+// nor what it met in the place of another button. A click that neither began (of a screen reader) counts as it comes. A
+// key that is held goes on from button to button.
+function onPress(press, act) {
+  let isMeant = false;
+  press.onpointerdown = () => (isMeant = press.ariaDisabled !== "true");
+  press.onkeydown = (event) => {
+    const isStill = event.repeat || press.ariaDisabled === "true";
+    if (isStill && ["Enter", " "].includes(event.key)) event.preventDefault();
+  };
+  press.onclick = (event) => {
+    const isPointed = event.detail > 0;
+    if (press.ariaDisabled !== "true" && (isMeant || !isPointed)) act();
+  };
 }
 
 // A browser sends a request again whose connection broke: the server knows it by this.
@@ -64,29 +81,29 @@ async function send(offer, more) {
 // What a person adds to a command, and why; null: do nothing. The question stands apart from the button that opened it, so
 // that no touch of that button meets an answer.
 function ask(offer, press) {
-  const [dialog, yes, no, why] = ["sure", "sure-yes", "sure-no", "why"].map(element);
+  const [dialog, yes, no, why, whys] = ["sure", "sure-yes", "sure-no", "why", "whys"].map(element);
   const more = field(offer);
   const input = more?.lastChild;
   let isDead = true;
   const weigh = () => {
     const isMissing = (offer.is_grave && why.value.trim() === "") || (input && !isWhole(input));
-    no.ariaDisabled = String(isDead);
+    for (const press of [no, ...whys.children]) press.ariaDisabled = String(isDead);
     yes.ariaDisabled = String(isDead || isMissing);
     yes.textContent = offer.answer.replace("{number}", input?.value.trim() || "…");
   };
   const choice = (text) => {
     const item = document.createElement("button");
     Object.assign(item, { type: "button", textContent: text });
-    item.onclick = () => {
-      if (!isDead) why.value = text;
+    onPress(item, () => {
+      why.value = text;
       weigh();
-    };
+    });
     return item;
   };
   const usual = Object.keys(WORDS).filter((key) => key.startsWith(`why_${offer.name}_`));
   element("sure-title").textContent = `${now.table} · ${offer.label}`;
   element("given").replaceChildren(...[more].filter(Boolean));
-  element("whys").replaceChildren(...usual.map((key) => choice(WORDS[key])));
+  whys.replaceChildren(...usual.map((key) => choice(WORDS[key])));
   yes.className = offer.is_grave ? "grave" : "";
   why.value = "";
   why.oninput = element("given").oninput = weigh;
@@ -101,8 +118,8 @@ function ask(offer, press) {
       dialog.close();
       resolve(told);
     };
-    yes.onclick = () => yes.ariaDisabled === "true" || end({ ...given(input), reason: why.value.trim() || WORDS.reason_default });
-    no.onclick = () => isDead || end(null);
+    onPress(yes, () => end({ ...given(input), reason: why.value.trim() || WORDS.reason_default }));
+    onPress(no, () => end(null));
     dialog.oncancel = () => end(null);
     dialog.showModal();
     place(dialog, press);
@@ -162,12 +179,7 @@ function button(offer) {
   for (const [tag, text] of [["strong", offer.label], ["small", offer.does]]) {
     press.append(Object.assign(document.createElement(tag), { textContent: text }));
   }
-  // A key that is held goes on from button to button.
-  press.addEventListener("keydown", (event) => {
-    if (event.repeat && ["Enter", " "].includes(event.key)) event.preventDefault();
-  });
-  press.addEventListener("click", async () => {
-    if (press.ariaDisabled === "true") return; // pressed twice
+  onPress(press, async () => {
     // He means the coup that he sees: another may have come before he has said that he is sure.
     const told = { coup: now.coup };
     if (offer.number !== null) told.number = asNumber(offer.number);
@@ -191,18 +203,29 @@ function focusOffer(name) {
   (document.querySelector(`[data-command="${name}"]`) || document.querySelector("[data-command]"))?.focus();
 }
 
+// The last of two waits of one button counts.
 function settle(buttons) {
-  buttons.forEach((press) => (press.ariaDisabled = "true"));
-  setTimeout(() => buttons.forEach((press) => (press.ariaDisabled = String("sent" in press.dataset))), SETTLE_MS);
+  for (const press of buttons) {
+    press.ariaDisabled = "true";
+    clearTimeout(waits.get(press));
+    waits.set(
+      press,
+      setTimeout(() => (press.ariaDisabled = String("sent" in press.dataset)), SETTLE_MS),
+    );
+  }
+}
+
+function settleOffers() {
+  settle(document.querySelectorAll("#offers [data-asks=false]")); // the others ask again anyway
 }
 
 function showOffers(offers) {
-  const wanted = JSON.stringify(offers);
+  const wanted = JSON.stringify([now.coup, offers]); // the same words are others in another coup
   if (wanted === drawn) return;
   drawn = wanted;
   const focused = document.activeElement?.dataset?.command;
   element("offers").replaceChildren(...offers.map(button));
-  settle(document.querySelectorAll("#offers [data-asks=false]")); // the others ask again anyway
+  settleOffers();
   element("nothing").hidden = offers.length > 0;
   // Who works with the keyboard stays where he was, or at the first button.
   if (focused) focusOffer(focused);
@@ -225,6 +248,10 @@ element("change").addEventListener("click", () => {
   element("by").value = "";
   showPerson();
 });
+
+// What stands above the offers moves them when it grows or shrinks: a press that was aimed before would meet another.
+const above = new ResizeObserver(settleOffers);
+document.querySelectorAll("header, .bar, .acting, .figures, .health").forEach((part) => above.observe(part));
 
 follow("/chef/events", {
   wheel: (wheel) => {
