@@ -23,6 +23,12 @@ class _Event(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, 
     t_us: int = msgspec.field(name="t")
 
 
+def called(sensor: str) -> str:
+    """What people call the sensor of that name: they count from 1, so "beam/2" is beam 3."""
+    kind, _, number = sensor.partition("/")
+    return f"{kind} {int(number) + 1}" if number else kind
+
+
 class Sensed(_Event, frozen=True):
     """What a sensor of the wheel sees. A board sends it as `sent`, which has the same members."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hw_sim.campaign.pictures import blank, svg
 from hw_sim.campaign.timeline import Interval, Timeline
+from hw_sim.events import called
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +84,7 @@ def _beams(axes: Axes, timeline: Timeline) -> None:
     _dots(axes, real, "|", INK, "pass")
     _dots(axes, stray, "x", FALSE, "pulse without a ball")
     _dots(axes, missed, "o", FALSE, "ball without a pulse")
-    _lanes(axes, [f"{beam}" for beam in range(timeline.beams)])
+    _lanes(axes, [called(f"beam/{beam}") for beam in range(timeline.beams)])
     if stray or missed:
         axes.legend(fontsize=6, loc="upper right", frameon=False, ncols=3)
 
@@ -125,7 +126,7 @@ def _readers(axes: Axes, timeline: Timeline) -> None:
         if one.number is not None:
             axes.annotate(f"{one.number}", (one.t_s, one.reader), (0, 5), textcoords="offset points",
                           fontsize=6, ha="center")  # fmt: skip
-    _lanes(axes, [f"{reader}" for reader in range(timeline.readers)])
+    _lanes(axes, [called(f"reader/{reader}") for reader in range(timeline.readers)])
 
 
 def _notes(axes: Axes, timeline: Timeline) -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from hw_sim.campaign.black_box import Message
 from hw_sim.evening import HOUSES
+from hw_sim.events import called
 from hw_sim.wheel import POCKETS
 
 SPEED_OVER_S = 0.5
@@ -175,7 +176,7 @@ def _note_text(line: Line) -> str:
     if line["kind"] == "object":
         return "object in" if line["present"] else "object out"
     if line["kind"] == "sensor":
-        return f"{line['sensor']} {'works' if line['ok'] else 'fails'}"
+        return f"{called(line['sensor'])} {'works' if line['ok'] else 'fails'}"
     return f"{line['by']}: {line['name']}" if line.get("by") else str(line["name"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hw_sim.events import BallPass
+from hw_sim.events import BallPass, called
 from hw_sim.faults.effects import CleanReadings, Effects, Window, self_test_report
 
 DOUBLE_US = (500, 15_000)
@@ -26,7 +26,7 @@ def missed(clean: CleanReadings, rng: random.Random, rate: float, effects: Effec
     for seen in clean.passes:
         if rng.random() < rate:
             effects.missed.add(seen)
-            effects.note("missed", Window(seen.t_us, seen.t_us), f"beam {seen.beam} misses a pass")
+            effects.note("missed", Window(seen.t_us, seen.t_us), f"{called(f'beam/{seen.beam}')} misses a pass")
 
 
 def doubled(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -35,7 +35,9 @@ def doubled(clean: CleanReadings, rng: random.Random, rate: float, effects: Effe
         if rng.random() < rate:
             again = BallPass(seen.t_us + rng.randint(*DOUBLE_US), seen.beam)
             effects.false_passes.append(again)
-            effects.note("doubled", Window(seen.t_us, again.t_us), f"beam {seen.beam} pulses twice on one pass")
+            effects.note(
+                "doubled", Window(seen.t_us, again.t_us), f"{called(f'beam/{seen.beam}')} pulses twice on one pass"
+            )
 
 
 def stray(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -43,7 +45,7 @@ def stray(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
     for t_us in clean.random_times_us(rng, rate):
         beam = _any_beam(clean, rng)
         effects.false_passes.append(BallPass(t_us, beam))
-        effects.note("stray", Window(t_us, t_us), f"beam {beam} pulses without a ball")
+        effects.note("stray", Window(t_us, t_us), f"{called(f'beam/{beam}')} pulses without a ball")
 
 
 def stuck_on(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -63,9 +65,9 @@ def _stuck(
     clean: CleanReadings, rng: random.Random, t_us: int, effects: Effects, fault: str, what: str
 ) -> tuple[int, Window]:
     beam = _any_beam(clean, rng)
-    window = Window(t_us + 1, t_us + stuck_us(rng))
-    effects.silent.append((f"beam/{beam}", window))
-    effects.note(fault, window, f"beam {beam} {what}, {self_test_report(rng, f'beam/{beam}', window, effects)}")
+    sensor, window = f"beam/{beam}", Window(t_us + 1, t_us + stuck_us(rng))
+    effects.silent.append((sensor, window))
+    effects.note(fault, window, f"{called(sensor)} {what}, {self_test_report(rng, sensor, window, effects)}")
     return beam, window
 
 
@@ -82,7 +84,7 @@ def late_sensor(clean: CleanReadings, rng: random.Random, rate: float, effects: 
         sensor, by_us = f"{kind}/{rng.randrange(count)}", rng.randint(*LATE_US)
         window = Window(t_us, t_us + stuck_us(rng))
         effects.delayed.append((sensor, window, by_us))
-        effects.note("late_sensor", window, f"{sensor} is {by_us} µs late")
+        effects.note("late_sensor", window, f"{called(sensor)} is {by_us} µs late")
 
 
 def chatter(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -93,7 +95,7 @@ def chatter(clean: CleanReadings, rng: random.Random, rate: float, effects: Effe
         while t_us <= window.to_us:
             effects.false_passes.append(BallPass(t_us, beam))
             t_us += rng.randint(*CHATTER_GAP_US)
-        effects.note("chatter", window, f"beam {beam} chatters")
+        effects.note("chatter", window, f"{called(f'beam/{beam}')} chatters")
 
 
 def _any_beam(clean: CleanReadings, rng: random.Random) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hw_sim.events import Sighting
+from hw_sim.events import Sighting, called
 from hw_sim.faults.beams import stuck_us
 from hw_sim.faults.effects import CleanReadings, Effects, Window, self_test_report
 from hw_sim.world import us
@@ -18,14 +18,11 @@ VIEW_POCKETS = 0.5
 def dead_reader(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
     """A reader sees nothing for a while."""
     for t_us in clean.random_times_us(rng, rate):
-        reader = _any_reader(clean, rng)
+        sensor = f"reader/{_any_reader(clean, rng)}"
         window = Window(t_us, t_us + stuck_us(rng))
-        effects.silent.append((f"reader/{reader}", window))
-        effects.note(
-            "dead_reader",
-            window,
-            f"reader {reader} is dead, {self_test_report(rng, f'reader/{reader}', window, effects)}",
-        )
+        effects.silent.append((sensor, window))
+        report = self_test_report(rng, sensor, window, effects)
+        effects.note("dead_reader", window, f"{called(sensor)} is dead, {report}")
 
 
 def dead_readers(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -80,7 +77,7 @@ def _off_pockets(clean: CleanReadings, t_s: float, number: int, reader: int) -> 
 
 def _false_sighting(t_us: int, reader: int, fault: str, effects: Effects) -> None:
     effects.false_sightings.append(Sighting(t_us, reader))
-    effects.note(fault, Window(t_us, t_us), f"reader {reader} sees the ball before it rests")
+    effects.note(fault, Window(t_us, t_us), f"{called(f'reader/{reader}')} sees the ball before it rests")
 
 
 def _any_reader(clean: CleanReadings, rng: random.Random) -> int:

@@ -564,7 +564,7 @@ def test_show_has_the_events_of_the_device_among_the_messages(journal: Path, cap
     assert main(["journal", "show", str(journal)]) == Exit.OK
     *_, last, failed, inspection = capsys.readouterr().out.splitlines()
     assert "  event" not in last
-    words = "sensor_failed (sensor beam/1, what chatters, known unknown, first no)"
+    words = "sensor_failed (sensor beam 2, what chatters, known unknown, first no)"
     assert failed[27:] == f"          event                {words}"
     assert inspection.endswith("  event                inspection by Rossi: weekly")
     assert main(["journal", "show", str(journal), "--topic", "event", "--jsonl"]) == Exit.OK

@@ -88,9 +88,11 @@ def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
     assert live(signals, config, ENGLISH).endswith("cylinder not told")
     signals.take(Level(4, "beam/2", active=True))
     signals.take(Level(4, "object", active=False))
-    assert live(signals, config, ENGLISH).endswith("active at the start beam/2  cylinder clear")
+    assert live(signals, config, ENGLISH).endswith("active at the start beam 3  cylinder clear")
+    signals.take(Level(5, "button/rien_va", active=True))
     signals.take(Level(5, "door", active=True))
-    assert live(signals, config, ENGLISH).endswith("active at the start beam/2  cylinder clear  door open")
+    held = "active at the start beam 3 and button rien_va  cylinder clear  door open"
+    assert live(signals, config, ENGLISH).endswith(held)
     signals.take(Level(6, "door", active=False))
     assert live(signals, config, ENGLISH).endswith("  door closed")
 
@@ -143,7 +145,7 @@ def test_nothing_is_written_while_the_link_is_wrong(
     path = tmp_path / "wheel.toml"
     assert doctor(path) == (Exit.OK if works else Exit.BAD_DATA)
     assert (path.read_text() == GOOD) is not works
-    assert ("link does not work, or says nothing" in capsys.readouterr().err) is not works
+    assert ("the line to the sensors does not work, or says nothing" in capsys.readouterr().err) is not works
 
 
 def test_the_summary_shows_buttons_of_the_way_and_of_the_number(
@@ -155,7 +157,7 @@ def test_the_summary_shows_buttons_of_the_way_and_of_the_number(
     out = capsys.readouterr().out
     assert "button rien_va: 1 presses" in out
     assert f"wrong  by readers_deg the ball lies in {number}" in out
-    assert "reader 0 stands" not in out
+    assert "reader 1 stands" not in out
     bench.seen = swapped(spun(layout((0.0, 90.0, 180.0, 270.0)), 1)[0])
     doctor(tmp_path / "wheel.toml")
     assert "the ball ran with the rotor: A and B of the encoder may be swapped" in capsys.readouterr().out
@@ -172,9 +174,21 @@ def test_the_summary_shows_an_encoder_without_z(
 @pytest.mark.parametrize(
     ("language", "finding", "refusal"),
     [
-        ("en", "wrong  link does not work, or says nothing; check its cable", "Nothing is written while anything but"),
-        ("fr", "  mal  link ne fonctionne pas, ou ne dit rien ; vérifier son câble", "Rien n'est écrit tant que"),
-        ("it", " male  link non funziona, o non dice nulla; controllare cavo", "Non si scrive nulla finché"),
+        (
+            "en",
+            "wrong  the line to the sensors does not work, or says nothing; check its",
+            "Nothing is written while anything but",
+        ),
+        (
+            "fr",
+            "  mal  la liaison avec les capteurs ne fonctionne pas, ou ne dit rien ; vér",
+            "Rien n'est écrit tant que",
+        ),
+        (
+            "it",
+            " male  il collegamento con i sensori non funziona, o non dice nulla; contr",
+            "Non si scrive nulla finché",
+        ),
     ],
 )
 def test_it_speaks_the_language_of_the_screen(
@@ -215,4 +229,4 @@ def test_of_a_silent_head_it_is_not_said_that_nothing_was_lost(*, is_heard: bool
         findings(Signals(0, SINGLE_ZERO), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_given=False)
     )
     assert any("nothing lost" in each.what for each in listed) is is_heard
-    assert any(each.what.startswith("head does not work") for each in listed) is not is_heard
+    assert any(each.what.startswith("the wheel head does not work") for each in listed) is not is_heard

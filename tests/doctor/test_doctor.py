@@ -41,12 +41,12 @@ async def test_a_wheel_is_aligned(tmp_path: Path) -> None:
         code, out, err = await doctor("-c", str(path), "--seconds", "3", "--learn")
         await playing
         assert code == Exit.OK, out + err
-        (found_deg,) = re.findall(r"wrong  beam 1 stands at ([0-9.]+)°", out)
+        (found_deg,) = re.findall(r"wrong  beam 2 stands at ([0-9.]+)°", out)
         assert abs(float(found_deg) - 90) < 1
         playing = asyncio.create_task(wheel.play("valid", "valid", "valid"))
         _, out, err = await doctor("-c", str(path), "--seconds", "3")
         await playing
-    assert re.search(r"ok  beam 1 stands at [0-9.]+° ±", out), out + err
+    assert re.search(r"ok  beam 2 stands at [0-9.]+° ±", out), out + err
     assert "from beams_deg" not in out
     learned = load(path).table.beams_deg
     assert all(abs(apart_deg(a, b)) < 1 for a, b in zip(learned, LAYOUT.beams_deg, strict=True)), learned
@@ -57,7 +57,7 @@ async def test_a_wheel_is_aligned(tmp_path: Path) -> None:
 async def test_a_board_that_is_not_there_is_said_to_be_wrong(tmp_path: Path) -> None:
     code, out, err = await doctor("-c", str(write_config(tmp_path, 1883)), "--seconds", "2")
     assert code == Exit.BAD_DATA
-    assert "wrong  link does not work, or says nothing" in out
+    assert "wrong  the line to the sensors does not work, or says nothing" in out
     assert "the port is not there" in out + err
 
 

@@ -88,18 +88,18 @@ def sectors_dirty(seen: list[Observation]) -> Iterable[Observation]:
 @pytest.mark.parametrize(
     ("spoil", "level", "what"),
     [
-        (without(BallPass, 1), "wrong", "beam 1 never pulsed"),
-        (without(BallPass, 3, 4), "look", "beam 3 misses passes"),
+        (without(BallPass, 1), "wrong", "beam 2 never pulsed"),
+        (without(BallPass, 3, 4), "look", "beam 4 misses passes"),
         (
             lambda seen: [*without(BallPass, 3)(seen), BallPass(seen[-1].t_us, 3)],
             "wrong",
-            "beam 3: 1 pulses, another has",
+            "beam 4: 1 pulses, another has",
         ),
-        (doubled, "look", "beam 2 pulses twice"),
-        (without(Sighting, 0), "wrong", "reader 0 never saw the ball"),
+        (doubled, "look", "beam 3 pulses twice"),
+        (without(Sighting, 0), "wrong", "reader 1 never saw the ball"),
         (edges_lost, "look", "edges lost"),
         (sectors_dirty, "wrong", "2 of 148 sectors never came"),
-        (lambda seen: [*seen, SensorState(seen[-1].t_us, "beam/2", ok=False)], "wrong", "beam/2 is reported as broken"),
+        (lambda seen: [*seen, SensorState(seen[-1].t_us, "beam/2", ok=False)], "wrong", "beam 3 is reported as broken"),
         (lambda seen: [*seen, ForeignObject(seen[-1].t_us, present=True)], "wrong", "sees a body"),
         (lambda seen: [*seen, BallPass(seen[-1].t_us, 4)], "wrong", "the configuration has 4"),
     ],
@@ -114,7 +114,7 @@ def test_a_reader_that_sees_half_as_often() -> None:
         [Sighting(n, 0) for n in range(20)] + [Sighting(n, 1) for n in range(9)] + [Sighting(n, 2) for n in range(20)]
     )
     listed = [each.what for each in findings(seen) if "reader" in each.what and each.level == "look"]
-    assert listed == ["reader 1 saw the ball 9 times, another 20"]
+    assert listed == ["reader 2 saw the ball 9 times, another 20"]
 
 
 def test_a_still_wheel_is_asked_to_move() -> None:
@@ -158,7 +158,7 @@ def test_geometry_against_the_configuration() -> None:
     ]
     listed = list(of_geometry(learned, BEAMS_DEG, "beam"))
     assert [each.level for each in listed] == ["ok", "wrong", "wrong", "wrong", "wrong"]
-    assert "beam 1 stands where beam 2 should" in listed[1].what
+    assert "beam 2 stands where beam 3 should" in listed[1].what
     assert "5° from beams_deg" in listed[3].what
     assert "not in the configuration" in listed[4].what
     (soft,) = of_geometry([Learned(0, 0.0, 4.0, 9)], BEAMS_DEG, "beam")
@@ -167,7 +167,7 @@ def test_geometry_against_the_configuration() -> None:
 
 def test_how_long_a_ball_blocks_each_beam() -> None:
     (listed,) = of_pulses({"beam/0": (2_150, 4_000)})
-    assert listed.what == "beam/0 is blocked for 2.1 to 4 ms"
+    assert listed.what == "beam 1 is blocked for 2.1 to 4 ms"
 
 
 def test_clock_and_link() -> None:

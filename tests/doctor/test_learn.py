@@ -108,7 +108,7 @@ def test_an_unknown_beam_does_not_stand_in_for_a_dead_one(tmp_path: Path, capsys
     assert [each.index for each in found.beams] == [0, 1, 2, 4]
     assert written(tmp_path / "wheel.toml", found) == Exit.BAD_DATA
     assert (tmp_path / "wheel.toml").read_text() == TEXT
-    assert "beam 3 says nothing" in capsys.readouterr().err
+    assert "beam 4 says nothing" in capsys.readouterr().err
 
 
 def test_without_beam_0_the_others_stand_where_they_do() -> None:
@@ -256,7 +256,7 @@ def test_strays_of_a_dead_beam_are_no_place(
     spoilt = [each for each in seen if not (isinstance(each, BallPass) and each.beam == 3)]
     spoilt += [BallPass(pick.choice(passes[8:-12]).t_us + pick.randrange(100_000), 3) for _ in range(strays)]
     found = learned(sorted(spoilt, key=lambda each: each.t_us))
-    assert "beam 3" in refused(tmp_path / "wheel.toml", capsys, found)
+    assert "beam 4" in refused(tmp_path / "wheel.toml", capsys, found)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -272,7 +272,7 @@ def test_spins_that_contradict_each_other_teach_nothing(
 def test_a_beam_that_was_moved_between_spins_is_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     moved = (0.0, 90.0, 205.0, 300.0)
     both = after(spun(layout(BEAMS_DEG), 1, spins=2)[0], spun(layout(moved), 5, spins=1)[0])
-    assert "the spins show beam 2 at angles 5° apart" in refused(tmp_path / "wheel.toml", capsys, learned(both))
+    assert "the spins show beam 3 at angles 5° apart" in refused(tmp_path / "wheel.toml", capsys, learned(both))
 
 
 def test_a_way_that_cannot_be_true_of_all_spins_is_not_believed(
@@ -317,7 +317,7 @@ def test_nothing_is_written_while_anything_is_wrong_but_an_angle(
 
 def test_beams_whose_laps_stray_are_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     soft = Geometry([Learned(n, deg, 3.1 * (n == 2), 9) for n, deg in enumerate(BEAMS_DEG)], [])
-    assert "beam 2: single laps differ by 3.1°" in refused(tmp_path / "wheel.toml", capsys, soft)
+    assert "beam 3: single laps differ by 3.1°" in refused(tmp_path / "wheel.toml", capsys, soft)
 
 
 def test_a_hand_between_spins_is_no_spin(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def moved(monkeypatch: pytest.MonkeyPatch) -> list[Observation]:
-    """The doctor hears spins of a wheel whose beam 1 stands elsewhere than in the file."""
+    """The doctor hears spins of a wheel whose beam 2 stands elsewhere than in the file."""
     seen, _ = spun(layout((0.0, 95.0, 180.0, 270.0)), 1)
 
     class Bench(FakeBench):
@@ -102,11 +102,11 @@ def test_what_was_found_is_stored_signed_and_shown(tmp_path: Path, moved: list[O
     assert 0.3 < slowest < fastest < 4
     first = details["findings"][0]
     assert (first["level"], first["code"]) == ("wrong", "place_wrong")
-    assert first["what"].startswith("beam 1 stands at 9")
+    assert first["what"].startswith("beam 2 stands at 9")
     assert {each["level"] for each in details["findings"][1:]} == {"ok"}
     assert main(["journal", "show", str(journal)]) == Exit.OK
     assert "doctor by Rossi (seconds " in (line := capsys.readouterr().out)
-    assert "findings level wrong code place_wrong what beam 1 stands at 9" in line
+    assert "findings level wrong code place_wrong what beam 2 stands at 9" in line
 
 
 def test_without_a_name_it_is_the_login_and_nothing_is_said_to_be_rewritten(
@@ -167,7 +167,7 @@ def test_a_journal_of_another_gets_nothing(
     open_writer(journal, owner=owner, signer=None if theirs is None else FileSigner(keys[theirs])).close()
     assert doctor(wheel(tmp_path, key=None if ours is None else keys[ours])) == Exit.BAD_DATA
     said = capsys.readouterr()
-    assert "wrong  beam 1 stands at 9" in said.out, "the technician reads it all the same"
+    assert "wrong  beam 2 stands at 9" in said.out, "the technician reads it all the same"
     assert "what was found is not stored\n" in said.err
     assert why in said.err
     assert shown(journal, capsys) == []
@@ -180,7 +180,7 @@ def test_a_journal_that_a_daemon_has_open_gets_nothing(
     with closing(open_writer(journal, owner=OWNER)) as daemons:
         assert doctor(wheel(tmp_path)) == Exit.IO_FAILED
         said = capsys.readouterr()
-        assert "wrong  beam 1 stands at 9" in said.out
+        assert "wrong  beam 2 stands at 9" in said.out
         assert "another wheeld has it open; stop that one" in said.err
         daemons.reopen_retained()  # it goes on: nobody has touched its file
     assert shown(journal, capsys) == []

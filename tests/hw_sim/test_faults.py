@@ -202,7 +202,7 @@ def test_a_stuck_beam_is_silent_and_half_the_time_reports_it(kind: str) -> None:
         extra = added(after, seed)
         assert bool(of(BallPass, extra)) == (kind == "stuck_on" and bool(after.strikes)), seed
         for strike in after.strikes:
-            beam = int(strike.what.split()[1])
+            beam = int(strike.what.split()[1]) - 1
             inside = [
                 p for p in of(BallPass, after.events) if p.beam == beam and strike.from_us <= p.t_us <= strike.to_us
             ]
@@ -221,7 +221,7 @@ def test_a_chattering_beam_pulses_without_end() -> None:
     for seed in MORE_SEEDS:
         after = with_only("chatter", seed)
         for strike in after.strikes:
-            beam = int(strike.what.split()[1])
+            beam = int(strike.what.split()[1]) - 1
             inside = [p.t_us for p in of(BallPass, after.events) if p.beam == beam]
             inside = [
                 strike.from_us,
@@ -243,7 +243,7 @@ def test_a_dead_reader_sees_nothing() -> None:
         after = with_only("dead_reader", seed)
         hidden += len(of(Sighting, gone(after, seed)))
         for strike in after.strikes:
-            reader = int(strike.what.split()[1])
+            reader = int(strike.what.split()[1]) - 1
             inside = [s for s in of(Sighting, after.events) if strike.from_us <= s.t_us <= strike.to_us]
             assert not [s for s in inside if s.reader == reader], seed
     assert hidden > 20
@@ -263,7 +263,8 @@ def test_a_late_sensor_reports_all_that_it_sees_by_as_much_later() -> None:
     moved = 0
     for seed in MORE_SEEDS:
         after = with_only("late_sensor", seed)
-        late = {(strike.what.split()[0], int(strike.what.split()[2])) for strike in after.strikes}
+        words = [strike.what.split() for strike in after.strikes]
+        late = {(f"{kind}/{int(number) - 1}", int(by)) for kind, number, _, by, *_ in words}
         for was in gone(after, seed):
             assert isinstance(was, BallPass | Sighting), seed
             sensor = f"beam/{was.beam}" if isinstance(was, BallPass) else f"reader/{was.reader}"

@@ -15,6 +15,7 @@ from wheeld.config.instance import Wheel, wheel_of
 from wheeld.config.reading import load, parse
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import Catalogue, Language, Part, Text, translatable
+from wheeld.core.names import sensor_text
 from wheeld.core.observations import DOOR, OBJECT, Sighting
 from wheeld.core.pockets import label_of
 from wheeld.daemon.identity import digest_of_file
@@ -30,7 +31,6 @@ from wheeld.doctor.findings import (
     of_pulses,
     of_signals,
     of_way,
-    sensor,
 )
 from wheeld.doctor.geometry import Geometry, Learned, at_rest, learn_beams, learn_readers, spins_of
 from wheeld.doctor.record import found_record, store
@@ -177,10 +177,16 @@ def _live(signals: Signals, config: Config) -> Iterator[Text]:
         counts = " ".join(f"{name} {signals.buttons[name]}" for name in buttons)
         yield Text("buttons {counts}", {"counts": counts})
     if signals.active:
-        yield Text("active at the start {sensors}", {"sensors": " ".join(sorted(signals.active))})
+        yield Text("active at the start {sensors}", {"sensors": tuple(map(_active, sorted(signals.active)))})
     yield Text(CYLINDER[signals.stands.get(OBJECT)])
     if (is_open := signals.stands.get(DOOR)) is not None:
         yield Text(DOOR_STANDS[is_open])
+
+
+def _active(name: str) -> Text:
+    """What was told to be blocked or held: a sensor, or a button."""
+    kind, _, which = name.partition("/")
+    return Text("button {name}", {"name": which}) if kind == "button" else sensor_text(name)
 
 
 def _counts(counts: Mapping[int, int], sensors: int) -> str:
@@ -221,7 +227,7 @@ def findings(
     wheel = config.table
     for name, works in sorted(bench.sensors.items()):
         if not works:
-            what = Text("{name} does not work, or says nothing", {"name": name})
+            what = Text("{name} does not work, or says nothing", {"name": sensor_text(name)})
             yield Finding("wrong", "sensor_silent", what, Text("check its cable, its supply, its port"))
     yield from of_clock(bench.clock)
     for part, counters in bench.counters.items():
@@ -294,7 +300,7 @@ def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, lis
     if not found:
         return {}
     if odd := sorted(found ^ wanted):
-        at = {"sensor": sensor(kind, odd[0])}
+        at: dict[str, Part] = {"sensor": sensor_text(f"{kind}/{odd[0]}")}
         if odd[0] in found:
             raise RewriteError(Text("{sensor} is in no configuration: nothing is written while one is unknown", at))
         raise RewriteError(Text("{sensor} says nothing: nothing is written while one is dead", at))

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from wheeld.core.catalogue import Catalogue
+from wheeld.core.names import sensor_text
 from wheeld.core.observations import (
     Command,
     ForeignObject,
@@ -98,7 +100,7 @@ def said(observations: Iterable[Observation]) -> Iterator[tuple[int, str]]:
             case Command():
                 yield seen.t_us, f"{seen.by}: {seen.name}{f' ({seen.reason})' if seen.reason else ''}"
             case SensorState(sensor=sensor, ok=ok):
-                yield seen.t_us, f"{sensor} {'works' if ok else 'fails'}"
+                yield seen.t_us, f"{Catalogue('en').say_text(sensor_text(sensor))} {'works' if ok else 'fails'}"
             case ForeignObject(present=present):
                 yield seen.t_us, "a foreign object is in the cylinder" if present else "the cylinder is clear"
             case _:

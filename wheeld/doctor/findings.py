@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from wheeld.core.catalogue import Catalogue, Part, Text, translatable
+from wheeld.core.names import sensor_text
 from wheeld.core.observations import OBJECT
 from wheeld.core.pockets import PocketLayout, label_of
 from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_of, pockets_off, ran_with_rotor, real
@@ -142,15 +143,6 @@ def found_and_mend(found: Text, mend: Text) -> Text:
     return Text("{first}; {second}", {"first": found, "second": mend})
 
 
-SENSORS: dict[str, str] = {"beam": translatable("beam {number}"), "reader": translatable("reader {number}")}
-"""By kind, how a single one is called here: as the configuration counts them, from 0."""
-
-
-def sensor(kind: str, index: int) -> Text:
-    """A beam or a reader."""
-    return Text(SENSORS[kind], {"number": index})
-
-
 def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 0) -> Iterator[Finding]:
     """Findings from the counts of a wheel with so many beams and readers. `violations`: how often the lines of an
     encoder on pins broke their order."""
@@ -218,7 +210,7 @@ def of_geometry(
             yield Finding(
                 "wrong",
                 "sensor_unknown",
-                Text("{sensor} is not in the configuration", {"sensor": sensor(kind, each.index)}),
+                Text("{sensor} is not in the configuration", {"sensor": sensor_text(f"{kind}/{each.index}")}),
                 Text("add its angle to {key}", {"key": f"{kind}s_deg"}),
             )
 
@@ -226,14 +218,18 @@ def of_geometry(
 def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, float]) -> Finding:
     """The finding of one sensor; `places`: the angles of all of its kind."""
     off_deg = apart_deg(each.angle_deg, wanted_deg)
-    at: dict[str, Part] = {"sensor": sensor(kind, each.index), "angle": each.angle_deg, "spread": each.spread_deg}
+    at: dict[str, Part] = {
+        "sensor": sensor_text(f"{kind}/{each.index}"),
+        "angle": each.angle_deg,
+        "spread": each.spread_deg,
+    }
     if each.spread_deg > SPREAD_DEG:
         what = Text("{sensor}: single measurements differ by {spread}°", at)
         return Finding("look", "place_unsteady", what, STEADY[kind])
     if abs(off_deg) <= OFF_DEG:
         return Finding("ok", "place_right", Text("{sensor} stands at {angle}° ± {spread}°", at))
     if (other := _stands_at(wanted_deg, places)) is not None:
-        where = {**at, "other": sensor(kind, other)}
+        where = {**at, "other": sensor_text(f"{kind}/{other}")}
         return Finding(
             "wrong",
             "places_swapped",
@@ -302,8 +298,8 @@ def of_clock(clock: HostTime | None) -> Iterator[Finding]:
 def of_pulses(widths_us: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
     """How long the ball blocks each beam and reader on a pin."""
     for name, (narrowest_us, widest_us) in sorted(widths_us.items()):
-        widths = {"least": round(narrowest_us / 1e3, 1), "most": round(widest_us / 1e3, 1)}
-        what = Text("{name} is blocked for {least} to {most} ms", {"name": name, **widths})
+        widths: dict[str, Part] = {"least": round(narrowest_us / 1e3, 1), "most": round(widest_us / 1e3, 1)}
+        what = Text("{name} is blocked for {least} to {most} ms", {"name": sensor_text(name), **widths})
         yield Finding("ok", "pulse_width", what)
 
 
@@ -322,7 +318,7 @@ def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "
 def _sensors(signals: Signals) -> Iterator[Finding]:
     for name, is_faulty in sorted(signals.faults.items()):
         if is_faulty:
-            what = Text("{name} is reported as broken", {"name": name})
+            what = Text("{name} is reported as broken", {"name": sensor_text(name)})
             yield Finding("wrong", "sensor_broken", what, Text("check its wire and its supply"))
 
 
@@ -336,16 +332,15 @@ def _beams(signals: Signals, beams: int) -> Iterator[Finding]:
     for beam in range(beams):
         yield _beam(beam, signals, passes.get(beam, 0), most)
     for beam in sorted(set(signals.pulses) - set(range(beams))):
-        what = Text(
-            "{sensor} pulsed, but the configuration has {count} beams", {"sensor": sensor("beam", beam), "count": beams}
-        )
+        seen: dict[str, Part] = {"sensor": sensor_text(f"beam/{beam}"), "count": beams}
+        what = Text("{sensor} pulsed, but the configuration has {count} beams", seen)
         yield Finding("wrong", "sensor_unknown", what, Text("add it to beams_deg"))
 
 
 def _beam(beam: int, signals: Signals, passes: int, most: int) -> Finding:
     """The finding of one beam that is configured; `most`: the passes of the busiest one."""
     count, doubles = signals.pulses[beam], signals.doubles[beam]
-    seen: dict[str, Part] = {"sensor": sensor("beam", beam), "count": count, "doubles": doubles, "most": most}
+    seen: dict[str, Part] = {"sensor": sensor_text(f"beam/{beam}"), "count": count, "doubles": doubles, "most": most}
     if count == 0:
         return Finding("wrong", "beam_silent", Text("{sensor} never pulsed", seen), _BEAM_WIRE)
     if passes < DEAD_SHARE * most:
@@ -371,7 +366,7 @@ def _readers(signals: Signals, readers: int) -> Iterator[Finding]:
     most = max(signals.sightings.values())
     for reader in range(readers):
         count = signals.sightings[reader]
-        seen: dict[str, Part] = {"sensor": sensor("reader", reader), "count": count, "most": most}
+        seen: dict[str, Part] = {"sensor": sensor_text(f"reader/{reader}"), "count": count, "most": most}
         if count == 0:
             do = Text("check its wire, its light and its height")
             yield Finding("wrong", "reader_silent", Text("{sensor} never saw the ball", seen), do)

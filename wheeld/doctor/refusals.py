@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from wheeld.core.catalogue import Part, Text
+from wheeld.core.names import sensor_text
 from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking.beams import FALL_US
-from wheeld.doctor.findings import MIRRORED, STEADY, SWAPPED, Finding, elsewhere, found_and_mend, sensor
+from wheeld.doctor.findings import MIRRORED, STEADY, SWAPPED, Finding, elsewhere, found_and_mend
 from wheeld.doctor.geometry import (
     LAPS_MIN,
     SPREAD_DEG,
@@ -34,7 +35,7 @@ def of_beams(
     for beam in beams:
         yield from _beam(beam)
     if (against := contradiction(spins, configured_deg)) is not None:
-        at: dict[str, Part] = {"sensor": sensor("beam", against[0]), "apart": float(round(against[1]))}
+        at: dict[str, Part] = {"sensor": sensor_text(f"beam/{against[0]}"), "apart": float(round(against[1]))}
         yield Text(
             "the spins show {sensor} at angles {apart}° apart: in one the ball ran with the rotor, or something else "
             "passed; spin again, against the rotor",
@@ -54,7 +55,7 @@ _OTHER_ORDER = Text("the beams follow each other in another order than in beams_
 
 def _beam(beam: Learned) -> Iterator[Text]:
     at: dict[str, Part] = {
-        "sensor": sensor("beam", beam.index),
+        "sensor": sensor_text(f"beam/{beam.index}"),
         "count": beam.count,
         "least": LAPS_MIN,
         "spread": beam.spread_deg,
@@ -107,7 +108,7 @@ def of_readers(
 
 def _reader(reader: Learned) -> Iterator[Text]:
     at: dict[str, Part] = {
-        "sensor": sensor("reader", reader.index),
+        "sensor": sensor_text(f"reader/{reader.index}"),
         "count": reader.count,
         "least": TURNS_MIN,
         "spread": reader.spread_deg,

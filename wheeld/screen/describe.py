@@ -140,8 +140,12 @@ def _event(body: Payload, _: Screen) -> str:
     """For technicians and laboratories: in English, as they read the log of the service."""
     who = f" by {body['by']}" if body["by"] else ""
     why = f": {body['why']}" if body["why"] else ""
-    details = ", ".join(f"{name} {_plain(value)}" for name, value in body["details"].items())
+    details = ", ".join(f"{name} {_detail(name, value)}" for name, value in body["details"].items())
     return f"{body['event']}{who}{why}{f' ({details})' if details else ''}"
+
+
+def _detail(name: str, value: object) -> str:
+    return Catalogue("en").say_text(sensor_text(str(value))) if name == "sensor" else _plain(value)
 
 
 def _plain(value: object) -> str:
