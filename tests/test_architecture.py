@@ -88,7 +88,7 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/doctor": _all_but("hw_sim", "wheeld.cli"),
     "wheeld/setup": _only(*SHARED, "wheeld.broker", "wheeld.config", "wheeld.setup"),
     "wheeld/screen": _only("wheeld.core", "wheeld.screen"),
-    "wheeld/page": _only(*SHARED, "wheeld.broker", "wheeld.mqtt", "wheeld.screen", "wheeld.page"),
+    "wheeld/page": _only(*SHARED, "wheeld.broker", "wheeld.monitor", "wheeld.mqtt", "wheeld.screen", "wheeld.page"),
     "wheeld/cli": _all_but("hw_sim"),
     "wheeld/report": _only(*SHARED, "wheeld.journal", "wheeld.report"),
     "wheeld/feed": _only("wheeld.feed", "wheeld.mqtt"),

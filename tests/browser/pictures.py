@@ -35,7 +35,7 @@ async def draw(house: House, browser: Browser, directory: Path) -> None:
         looking(browser, f"{chefs}/chef?lang=en", SIZES["desktop"]) as chef,
     ):
         for look in (live, phone):
-            await look.page.wait_for_selector("#axis .mark", state="attached")
+            await look.page.wait_for_selector("#evidence .mark", state="attached")
         await enter(chef.page)
         await _picture(display.page, directory / "display.png")
         coup = asyncio.create_task(house.wheel.play("valid"))

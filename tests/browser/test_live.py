@@ -98,15 +98,12 @@ async def test_a_void_stands_with_its_article_and_its_evidence(noted: Page, hous
     void = house.subscriber.of("void")[-1]
     await shown(noted, "void", f"{SAY(WORDS['coup'])} {void['coup']}: {void['words']} — {void['why']}")
     assert void["article"] in void["why"]
-    await noted.wait_for_function(
-        "coup => document.querySelector('#axis title')?.textContent.includes(coup)", arg=f" {void['coup']}:"
-    )
-    rows = await noted.locator("#axis text.row").all_text_contents()
-    assert SAY(WORDS["object"]) in rows
-    assert await noted.locator("#axis .mark.object").count() >= 1
-    assert await noted.locator("#axis .mark.beam").count() >= 3
-    assert len((await noted.get_attribute("#axis .speed", "points") or "").split()) >= 2
-    assert await noted.is_hidden("#no-axis")
+    await noted.wait_for_selector("#evidence .row.object.decides")
+    assert SAY(WORDS["object"]) in await noted.locator("#evidence .row strong").all_text_contents()
+    assert await noted.locator("#evidence .object .bar-of").count() >= 1
+    assert await noted.locator("#evidence .ball .mark").count() >= 3
+    assert len((await noted.get_attribute("#evidence .rotor .speed", "points") or "").split()) >= 2
+    assert await noted.is_hidden("#no-evidence")
     await house.wheel.play("valid")
     await house.subscriber.until_state("faites_vos_jeux")
 

@@ -22,14 +22,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 TITLES = {"/": "wheel", "/display": "display", "/chef": "chef", "token": "token"}
 NAMED = " · wheel-1"
 """Behind a title, once the table is known."""
-WHOLE = {"/": "#axis .mark", "/display": "#numbers .pocket"}
+WHOLE = {"/": "#evidence .mark", "/display": "#numbers .pocket"}
 """What comes last."""
 LABELS = "h1, h2, h3, dt, label, .note:not([hidden]), main button:not([data-command]):not([hidden])"
 FOCUSABLE = "a[href], button, input, select, [tabindex='0']"
-ROW_NAMES = "#axis text.row[x='0']"
-PLOT = "#axis :is(.mark, .speed:not([points='']), .ground, .tick)"
-APART_PX = 5
-"""Between the name of a row and what is drawn in it: less looks like one."""
 NEITHER = "de"
 """Of the browser: a page keeps the language that is asked for by its address, whatever is done there."""
 
@@ -47,7 +43,6 @@ async def test_a_page(browser: Browser, house: House, path: str, language: Langu
         if language != "en":
             assert await english_on(look.page, language) == []
         if path == "/":
-            await the_names_of_the_axis_stand_beside_what_is_drawn(look.page)
             assert await look.page.inner_text("#state") == Catalogue(language).say(STATES[house.subscriber.state])
         if path == "/display":
             assert await look.page.is_hidden("#favourites")  # a few numbers say nothing
@@ -68,13 +63,6 @@ async def its_words_are_of_the_language(page: Page, path: str, language: Languag
     seen = [text.strip().removesuffix(NAMED) for text in await page.locator(LABELS).all_inner_texts()]
     assert seen
     assert [text for text in seen if text and text not in known] == []
-
-
-async def the_names_of_the_axis_stand_beside_what_is_drawn(page: Page) -> None:
-    names, plot = [await page.locator(each).evaluate_all(_SIDES) for each in (ROW_NAMES, PLOT)]
-    assert len(names) >= 4
-    assert len(plot) >= 4
-    assert max(right for _, right in names) + APART_PX <= min(left for left, _ in plot)
 
 
 async def nothing_is_wider_than_the_screen(page: Page) -> None:
@@ -108,7 +96,7 @@ async def test_axe_is_there_and_finds_what_is_wrong(browser: Browser, house: Hou
         assert [each.partition(":")[0] for each in await serious(look.page)] == ["image-alt"]
 
 
-async def test_the_drawing_and_the_axis_have_names(browser: Browser, house: House) -> None:
+async def test_the_drawing_and_the_evidence_have_names(browser: Browser, house: House) -> None:
     say = Catalogue("fr").say
     async with looking(browser, f"{house.page.players}/?lang=fr", SIZES["desktop"]) as look:
         number = house.subscriber.of("result")[-1]["number"]
@@ -116,11 +104,10 @@ async def test_the_drawing_and_the_axis_have_names(browser: Browser, house: Hous
         await look.page.wait_for_selector(f"#seen:text-is({lies!r})")
         name = f"{say(WORDS['drawn'])} {lies}"
         assert await look.page.get_by_role("img", name=html.unescape(name), exact=True).count() == 1
-        await look.page.wait_for_selector("#axis .mark", state="attached")
-        assert await look.page.get_by_role("img", name=say(WORDS["evidence"])).count() == 1
+        await look.page.wait_for_selector("#evidence .mark", state="attached")
+        assert await look.page.get_by_role("group", name=say(WORDS["evidence"])).count() == 1
 
 
-_SIDES = "nodes => nodes.map((node) => node.getBoundingClientRect()).map(({ left, right }) => [left, right])"
 _REACHABLE = """selector => [...document.querySelectorAll(selector)]
   .map((node, index) => ({ index, html: node.outerHTML.slice(0, 80), node }))
   .filter(({ node }) => node.checkVisibility() && !node.disabled).map(({ index, html }) => ({ index, html }))"""

@@ -16,6 +16,7 @@ import pytest
 from tests.broker.world import VirtualClock, working
 from tests.core.evening import FRENCH, Evening
 from wheeld.core.observations import BallPass
+from wheeld.core.step import Message, Step
 from wheeld.monitor.glance import Glance, glance
 from wheeld.monitor.server import AGAIN_S, FRAME_S, LISTENERS_MAX, SEEN_MAX, Monitor, bound
 
@@ -134,12 +135,15 @@ async def test_a_void_is_told_with_its_evidence_also_to_who_comes_later(path: Pa
     async with running(path) as bench:
         bench.evening.launch("ccw", laps=5)
         bench.evening.wait(4)
-        bench.monitor.note_logs(bench.evening.evidence)
+        void = bench.evening.last("void")
+        step = Step((Message(0, "void", void.bytes),), coup_logs=(bench.evening.evidence[-1],))
+        bench.monitor.note_step(step)
+        bench.monitor.note_step(Step())  # nothing that happens later takes it away
         for _ in range(2):
             async with bench.listening() as reader:
                 assert (await line(reader))["line"] == "about"
                 told = await line(reader)
-                assert (told["line"], told["coup"]) == ("axis", bench.evening.evidence[-1].coup)
+                assert (told["line"], told["void"]) == ("axis", void.payload)
                 assert told["marks"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.core.evening import Evening
-from tests.page.evenings import HEALTH, ONLINE, watched
+from tests.page.evenings import ONLINE, watched
 from wheeld.core.catalogue import Language
 from wheeld.core.houses import PROFILES
 from wheeld.core.observations import CommandName
@@ -20,7 +20,11 @@ LANGUAGES: tuple[Language, ...] = ("fr", "it", "en")
 
 def test_a_wheel_of_which_nothing_is_known_is_shown_as_such() -> None:
     shown = Snapshot(Wheel(), Numbers(), "en").whole(0)
-    assert (shown["online"], shown["state"], shown["head"], shown["health"]) == (False, None, None, None)
+    assert (shown["online"], shown["state"]) == (False, None)
+    assert [(tile["name"], tile["level"]) for tile in shown["tiles"]] == [
+        ("Broker", "wrong"),
+        ("The wheel's health", "look"),
+    ]
     assert msgspec.json.encode(shown)
 
 
@@ -41,7 +45,9 @@ def test_a_result_is_shown_with_its_colour_and_history() -> None:
     assert shown["numbers"][0] == {"number": "23", "colour": "rouge"}
     assert shown["announcement"].startswith("Vingt-trois")
     assert shown["result"]["laps"] > 3
-    assert shown["head"]["seq"] == max(message["seq"] for message in evening.of("table"))
+    newest = max(evening.of("table"), key=lambda message: int(message["seq"]))
+    (journal,) = [tile for tile in shown["tiles"] if tile["name"] == "Journal"]
+    assert journal["value"] == f"message {newest['seq']}, {newest['hash'][:12]}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -91,17 +97,6 @@ def test_a_void_that_was_before_this_program_is_known_from_the_board() -> None:
     assert shown["cause"] == ""  # nothing says that it is void now
     wheel.take("table", evening.last("table").bytes, retained=True, now_s=0)
     assert Snapshot(wheel, Numbers(), "en").board()["cause"] == Snapshot(*watched(evening), "en").board()["cause"] != ""
-
-
-def test_health_names_what_fails_and_what_mends_it() -> None:
-    wheel = Wheel()
-    wheel.take("health", HEALTH, retained=True, now_s=100)
-    shown = Snapshot(wheel, Numbers(), "en").whole(107)["health"]
-    assert (shown["age_s"], shown["outbox"], shown["clock_error_ms"], shown["temperature_c"]) == (7, 3, 1.5, 51.5)
-    names = {sensor["name"]: sensor for sensor in shown["sensors"]}
-    assert not names["beam 1"]["ok"]
-    assert "clean it" in names["beam 1"]["troubles"][0]
-    assert names["future/1"]["ok"]  # a later version's sensor has its own name
 
 
 def test_a_wheel_that_is_offline_offers_nothing() -> None:

@@ -200,8 +200,8 @@ class Daemon:
         for reply in step.replies:
             if reply.id is None and not reply.done:  # a button has no answer: who stands at the cabinet reads it here
                 self._mqtt.sparing_log.warning("button.refused", name=reply.name, why=reply.why)
-        if self._monitor is not None and step.coup_logs:
-            self._monitor.note_logs(step.coup_logs)
+        if self._monitor is not None:
+            self._monitor.note_step(step)
 
     async def _put(self, batch: Batch) -> None:
         """What sensors saw, to the table; whoever looks on sees it, too."""

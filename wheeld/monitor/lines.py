@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
 import msgspec
@@ -10,15 +11,17 @@ import msgspec
 from wheeld.core.observations import (
     BallPass,
     Command,
+    Direction,
     Observation,
     Rotor,
     Sensed,
     SensorState,
-    TimePassed,
 )
 from wheeld.core.pockets import label_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import CoupLog
+from wheeld.core.tracking.beams import BallTracker
+from wheeld.core.tracking.evidence import Pass
 from wheeld.monitor.glance import Glance
 
 ROTOR_EVERY_US = 250_000
@@ -26,8 +29,20 @@ ROTOR_EVERY_US = 250_000
 
 Mark: TypeAlias = tuple[int, str, int]
 """Something that a sensor saw: sensing time, which kind, and which number of that kind, or how it stands."""
-Note: TypeAlias = tuple[int, str, str]
-"""Something with words: sensing time, which kind, and the words."""
+Note: TypeAlias = tuple[int, str, str, str]
+"""What was said or became of a sensor: sensing time, which kind (`word`, `fails`, `works`), the name of the command or
+of the sensor, and the person."""
+
+APART_US = 4_000_000
+"""Passes that are so far apart are of two runs."""
+AROUND_US = 300_000
+"""What is shown begins so long before the run, and ends so long after the verdict."""
+SHOWN_US_MIN = 3_000_000
+"""A launch too early is void with its third pass: that alone is too short to see anything."""
+NO_RUN_US = 10_000_000
+"""Where no beam was passed, so much before the verdict is shown."""
+STANDS_US = 400_000
+"""Longer without an edge than any that turns at 4 turns a minute or more."""
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="about"):
@@ -53,15 +68,27 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="fr
 
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="axis"):
-    """The evidence of a coup that was void, on one axis of sensing time. `rpm`: the rotor's speed, clockwise
-    positive."""
+    """The evidence of a coup that was void, on one axis of sensing time: its last run alone. `void`: the message.
+    `moment_us`: when what decided it happened. `launch_us`: the run's first pass; None without one. `rpm`: the rotor's
+    speed, clockwise positive. `ball`: the ball's passes, each with its laps since the first, and its `direction`; none
+    where that is not known."""
 
-    coup: int
+    void: msgspec.Raw
+    moment_us: int
+    launch_us: int | None
     from_us: int
     to_us: int
     marks: tuple[Mark, ...]
     notes: tuple[Note, ...]
     rpm: tuple[tuple[int, float], ...]
+    direction: Direction | None
+    ball: tuple[tuple[int, float], ...]
+
+
+class _Dated(msgspec.Struct):
+    t_us: int
+    at: datetime
+    evidence_at: datetime
 
 
 def about(setting: TableSetting) -> About:
@@ -88,38 +115,71 @@ def marks(observations: Iterable[Observation]) -> Iterator[Mark]:
             yield seen.t_us, kind, int(number or seen.stands or 0)
 
 
-def axis(coup_log: CoupLog, rotor_ticks: int) -> Axis:
-    """The evidence of one coup. Takes some milliseconds: call it on a thread."""
+def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
+    """The evidence of one coup, with its message. Takes some milliseconds: call it on a thread."""
     decode = msgspec.json.Decoder(Observation).decode
     seen = [decode(line) for line in coup_log.log.splitlines()[1:]]
-    begun = next((each.t_us for each in seen if isinstance(each, BallPass)), seen[0].t_us if seen else 0)
-    shown = [each for each in seen if not isinstance(each, TimePassed)]
+    told = msgspec.json.decode(void, type=_Dated)
+    moment_us = told.t_us - (told.at - told.evidence_at) // timedelta(microseconds=1)
+    run = _last_run([each for each in seen if isinstance(each, BallPass) and each.t_us <= told.t_us])
+    to_us = max(told.t_us, moment_us) + AROUND_US
+    begun_us = min(moment_us, run[0].t_us) - AROUND_US if run else to_us - NO_RUN_US
+    from_us = min(begun_us, to_us - SHOWN_US_MIN)
+    shown = [each for each in seen if from_us <= each.t_us <= to_us]
+    direction, ball = _ball(run, setting.beams_deg)
     return Axis(
-        coup=coup_log.coup,
-        from_us=begun,
-        to_us=max((each.t_us for each in seen), default=0),
-        marks=tuple(marks(each for each in shown if each.t_us >= begun)),
-        notes=tuple(_notes(each for each in shown if each.t_us >= begun)),
-        rpm=tuple(_speeds([each for each in shown if isinstance(each, Rotor) and each.t_us >= begun], rotor_ticks)),
+        void=msgspec.Raw(void),
+        moment_us=moment_us,
+        launch_us=run[0].t_us if run else None,
+        from_us=from_us,
+        to_us=to_us,
+        marks=tuple(marks(shown)),
+        notes=tuple(_notes(shown)),
+        rpm=tuple(_speeds(shown, setting.rotor_ticks, told.t_us)),
+        direction=direction,
+        ball=tuple((each.t_us, round(each.turn_deg / 360, 3)) for each in ball),
     )
+
+
+def _last_run(passes: Sequence[BallPass]) -> list[BallPass]:
+    """The passes of the last run; a pulse or two alone are it only where there is nothing else."""
+    runs: list[list[BallPass]] = []
+    for each in passes:
+        if not runs or each.t_us - runs[-1][-1].t_us > APART_US:
+            runs.append([])
+        runs[-1].append(each)
+    return next((run for run in reversed(runs) if len(run) > 2), runs[-1] if runs else [])
+
+
+def _ball(run: Sequence[BallPass], beams_deg: tuple[float, ...]) -> tuple[Direction | None, Sequence[Pass]]:
+    """Which way the ball ran, and its passes, as the core reads them; two passes tell no direction."""
+    tracker = BallTracker(beams_deg)
+    for each in run:
+        tracker.take(each.t_us, each.beam)
+    chain = tracker.leading
+    return (None, ()) if chain is None or len(chain.passes) < 3 else (chain.direction, chain.passes)
 
 
 def _notes(observations: Iterable[Observation]) -> Iterator[Note]:
     for seen in observations:
         match seen:
             case Command(t_us=t_us, name=name, by=by):
-                yield t_us, "word", f"{by}: {name}"
+                yield t_us, "word", name, by
             case SensorState(t_us=t_us, sensor=sensor, ok=ok):
-                yield t_us, "works" if ok else "fails", sensor
+                yield t_us, "works" if ok else "fails", sensor, ""
             case _:
                 pass
 
 
-def _speeds(edges: list[Rotor], ticks: int) -> Iterator[tuple[int, float]]:
-    """Mean speeds between edges that are `ROTOR_EVERY_US` apart or a little more."""
+def _speeds(observations: Sequence[Observation], ticks: int, to_us: int) -> Iterator[tuple[int, float]]:
+    """Mean speeds between edges that are `ROTOR_EVERY_US` apart or a little more; 0 from the last edge on, where none
+    came for long and nothing says that the encoder is not heard."""
     first: Rotor | None = None
-    turned = 0
-    for edge in edges:
+    last_us, turned = to_us, 0
+    for edge in observations:
+        if not isinstance(edge, Rotor):
+            continue
+        last_us = edge.t_us
         if first is None:
             first = edge
             continue
@@ -127,3 +187,7 @@ def _speeds(edges: list[Rotor], ticks: int) -> Iterator[tuple[int, float]]:
         if (passed_us := edge.t_us - first.t_us) >= ROTOR_EVERY_US:
             yield edge.t_us, round(turned / ticks / passed_us * 60e6, 1)
             first, turned = edge, 0
+    is_heard = not any(isinstance(each, SensorState) and not each.ok for each in observations)
+    if is_heard and to_us - last_us > STANDS_US:
+        yield last_us, 0.0
+        yield to_us, 0.0

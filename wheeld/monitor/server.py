@@ -18,7 +18,7 @@ import structlog
 
 from wheeld.core.observations import Observation
 from wheeld.core.setting import TableSetting
-from wheeld.core.step import CoupLog
+from wheeld.core.step import CoupLog, Step
 from wheeld.monitor.glance import Glance
 from wheeld.monitor.lines import Axis, Frame, Mark, about, axis, marks
 from wheeld.ports import HostClock
@@ -60,7 +60,7 @@ class Monitor:
         self._listeners: set[asyncio.StreamWriter] = set()
         self._arrived = asyncio.Event()
         self._seen: list[Mark] = []
-        self._void: CoupLog | None = None
+        self._void: tuple[CoupLog, bytes] | None = None
         self._axis: Axis | None = None
         self.counters = {"listeners": 0, "refused": 0, "frames": 0, "frames_missed": 0}
         self._log = structlog.get_logger("monitor")
@@ -71,9 +71,12 @@ class Monitor:
             self._seen += marks(observations)
             del self._seen[SEEN_MAX:]
 
-    def note_logs(self, logs: Sequence[CoupLog]) -> None:
-        """Coups have had their verdict, and these are their observations."""
-        self._void = next((log for log in reversed(logs) if log.verdict == "void"), self._void)
+    def note_step(self, step: Step) -> None:
+        """Something was decided: of the last void coup, its message and its observations are told."""
+        logs = [log for log in step.coup_logs if log.verdict == "void"]
+        voids = [message.payload for message in step.messages if message.topic == "void"]
+        if logs and voids:
+            self._void = logs[-1], voids[-1]
 
     async def run(self) -> NoReturn:
         """Listen until cancelled. A socket that can't be made harms nobody: the wheel does not need it."""
@@ -113,8 +116,8 @@ class Monitor:
         """The evidence of a void coup, once to everybody."""
         if self._void is None:
             return
-        log, self._void = self._void, None
-        self._axis = await asyncio.to_thread(axis, log, self._setting.rotor_ticks)
+        (log, void), self._void = self._void, None
+        self._axis = await asyncio.to_thread(axis, log, void, self._setting)
         self._send(self._axis)
 
     def _send(self, line: msgspec.Struct) -> None:

@@ -76,7 +76,11 @@ def words_of(table: Table, void: Void | None) -> dict[str, str]:
     """The house's words for a void and after it: those of its last void coup, else those of its regulation."""
     profile = PROFILES.get((table.house, table.game))
     default = "rien va" if profile is None else profile.void_words
-    said = default if void is None else void.words
+    return words_after(default if void is None else void.words)
+
+
+def words_after(said: str) -> dict[str, str]:
+    """Of a void whose words were these, for a catalogue."""
     return {"void": said, "tout_va": next((after for before, after in TOUT_VA.items() if before == said), "tout va")}
 
 

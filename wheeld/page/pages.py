@@ -8,6 +8,8 @@ import msgspec
 from aiohttp import web
 
 from wheeld.core.catalogue import Language
+from wheeld.monitor.lines import Axis
+from wheeld.page.evidence import evidence
 from wheeld.page.http import add_files, guard, language_of, page
 from wheeld.page.names import named
 from wheeld.page.numbers import Numbers
@@ -35,7 +37,7 @@ class Pages:
         self.live = Viewers(changed=lambda: want(len(self.live) > 0))
         self.boards = Viewers()
         self._about: bytes | None = None
-        self._axis: bytes | None = None
+        self._axis: Axis | None = None
         self._sees = False
 
     def application(self) -> web.Application:
@@ -66,11 +68,14 @@ class Pages:
 
     def take_line(self, kind: str, line: bytes) -> None:
         """A line of the wheel's sensors."""
+        self._sees = True
+        if kind == "axis":
+            self._axis = msgspec.json.decode(line, type=Axis)
+            for language in self.live.languages:
+                self.live.show("evidence", self._evidence(self._axis, language), language)
+            return
         if kind == "about":
             self._about = line
-        elif kind == "axis":
-            self._axis = line
-        self._sees = True
         self.live.show(kind, line)
 
     def lose_sensors(self) -> None:
@@ -81,14 +86,19 @@ class Pages:
     def _whole(self, language: Language) -> bytes:
         return msgspec.json.encode(Snapshot(self._wheel, self._numbers, language).whole(self._now_s()))
 
+    @staticmethod
+    def _evidence(axis: Axis, language: Language) -> bytes:
+        return msgspec.json.encode(evidence(axis, language))
+
     def _board(self, language: Language) -> bytes:
         return msgspec.json.encode(Snapshot(self._wheel, self._numbers, language).board())
 
     def _first_live(self, viewer: Viewer) -> None:
         viewer.show("wheel", self._whole(viewer.language))
-        for kind, line in (("about", self._about), ("axis", self._axis)):
-            if line is not None:
-                viewer.show(kind, line)
+        if self._about is not None:
+            viewer.show("about", self._about)
+        if self._axis is not None:
+            viewer.show("evidence", self._evidence(self._axis, viewer.language))
         if not self._sees:
             viewer.show("blind", b"{}")
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias, get_args
 
 from msgspec import UNSET
 
-from wheeld.broker.payloads import Display, Health
+from wheeld.broker.payloads import Display
 from wheeld.core.catalogue import Catalogue, Language
-from wheeld.core.facts import Cause, Trouble
+from wheeld.core.facts import Cause
 from wheeld.core.houses import PROFILES
-from wheeld.core.messages.payloads import Common, Result, Table, Void
-from wheeld.core.names import sensor_text
+from wheeld.core.messages.payloads import Common, Result, Table
 from wheeld.core.observations import PLACE
 from wheeld.core.pockets import Colour, Half, Parity, PocketLayout, label_of
+from wheeld.page.health import sensor_name, tiles
 from wheeld.page.numbers import Numbers, Seen
 from wheeld.page.offers import offers, words_of
 from wheeld.page.wheel import Wheel
@@ -24,8 +24,6 @@ from wheeld.screen.describe import BETS, STATES
 from wheeld.screen.language import translation
 
 Shown: TypeAlias = dict[str, Any]
-HASH_SHOWN = 12
-"""Characters of a hash that a person compares with the journal's."""
 NUMBERS_SHOWN = 20
 EVEN_CHANCES = {"colour": get_args(Colour), "parity": get_args(Parity), "half": get_args(Half)}
 """The two sides of each, by the fact of a number that says which it is of. A zero is of none."""
@@ -48,10 +46,8 @@ class Snapshot:
             "bouler": None if wheel.table is None else wheel.table.bouler,
             "result": self._result(wheel.result),
             "void": self._void(),
-            "reached": wheel.is_reached,
-            "head": self._head(),
-            "health": None if wheel.health is None else self._health(wheel.health, now_s),
-            "without": [] if wheel.table is None else self._sensors(wheel.table.without),
+            "tiles": [tile._asdict() for tile in tiles(wheel, self._catalogue, now_s)],
+            "failing": [] if wheel.table is None else wheel.table.failing,
         }
 
     def board(self) -> Shown:
@@ -160,10 +156,7 @@ class Snapshot:
         return [self._sensor(name) for name in names]
 
     def _sensor(self, name: str) -> str:
-        try:
-            return self._catalogue.say_text(sensor_text(name))
-        except LookupError:  # a later version's
-            return name
+        return sensor_name(name, self._catalogue)
 
     def _result(self, result: Result | None) -> Shown | None:
         if result is None:
@@ -207,34 +200,3 @@ class Snapshot:
         """A later version's cause stays as it is called."""
         causes = {each.value: each.text for each in Cause}
         return self._catalogue.say(causes[cause]) if cause in causes else cause
-
-    def _head(self) -> Shown | None:
-        """The newest message of the feed that is known here."""
-        feed = [message for message in (self._wheel.result, self._wheel.void, self._wheel.table) if message is not None]
-        newest: Result | Void | Table | None = max(feed, key=lambda message: message.seq, default=None)
-        if newest is None:
-            return None
-        digest = newest.hash if isinstance(newest.hash, str) else ""
-        return {"seq": newest.seq, "hash": digest[:HASH_SHOWN]}
-
-    def _health(self, health: Health, now_s: float) -> Shown:
-        heard_s = self._wheel.heard_s
-        return {
-            "age_s": None if heard_s is None else round(now_s - heard_s),
-            "sensors": [
-                {
-                    "name": self._sensor(name),
-                    "ok": works,
-                    "troubles": self._troubles(health.troubles.get(name, ())),
-                }
-                for name, works in health.sensors.items()
-            ],
-            "outbox": health.outbox_depth,
-            "synchronised": health.clock.synchronised,
-            "clock_error_ms": None if health.clock.error_us is None else round(health.clock.error_us / 1e3, 1),
-            "temperature_c": max(health.temperatures_c.values(), default=None),
-            "program": None if health.program is None else health.program[:HASH_SHOWN],
-        }
-
-    def _troubles(self, troubles: Iterable[Trouble]) -> list[str]:
-        return [f"{self._catalogue.say(trouble.text)}: {self._catalogue.say(trouble.mend)}" for trouble in troubles]

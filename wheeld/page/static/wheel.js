@@ -3,7 +3,8 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const LIT_MS = 250; // a beam that fired stays lit so long, for eyes
-const LABEL_GAP = 12; // between the names of the rows and what is drawn of them
+const LAPS_APART = 0.08; // of the width: numbers that are nearer would run into each other
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const bowl = element("bowl");
 let about = null;
 let rotor = null; // the turning group
@@ -12,6 +13,9 @@ let beams = [];
 let readers = [];
 let lastBeam = null;
 let lastSeen = "";
+let coupDrawn = null; // whose evidence stands there
+let coupVoid = null;
+let failing = []; // the sensors that stop play now
 
 function draw(tag, attributes, parent, text) {
   const node = document.createElementNS(SVG, tag);
@@ -67,7 +71,7 @@ function drawWheel(told) {
 }
 
 function light(node) {
-  if (!node) return;
+  if (!node || STILL.matches) return;
   node.classList.add("lit");
   clearTimeout(node.dark);
   node.dark = setTimeout(() => node.classList.remove("lit"), LIT_MS);
@@ -80,8 +84,12 @@ function placeBall(deg, radius) {
   ball.setAttribute("visibility", "visible");
 }
 
+function turnedDeg(glance) {
+  return STILL.matches ? 0 : (glance.rotor_deg ?? 0);
+}
+
 function showBall(glance) {
-  const turned = glance.rotor_deg ?? 0;
+  const turned = turnedDeg(glance);
   if (glance.ball === "at_rest" && glance.number !== null) {
     const index = about.pockets.indexOf(glance.number);
     placeBall(turned + (index * 360) / about.pockets.length, 57);
@@ -94,9 +102,22 @@ function showBall(glance) {
   }
 }
 
+// Without its line nothing is seen, and what was seen last is true no more.
+function goBlind() {
+  element("blind").hidden = false;
+  if (ball) ball.setAttribute("visibility", "hidden");
+  element("seen").textContent = lastSeen = "";
+  show("speed", null);
+  show("laps", null);
+}
+
 function showFrame(frame) {
-  element("blind").hidden = true;
   if (!about) return;
+  if (failing.includes(about.beams_deg.length ? "link" : "head")) {
+    goBlind();
+    return;
+  }
+  element("blind").hidden = true;
   for (const [, kind, number] of frame.seen) {
     if (kind === "beam") {
       lastBeam = number;
@@ -104,7 +125,7 @@ function showFrame(frame) {
     } else if (kind === "reader") light(readers[number]);
   }
   const glance = frame.glance;
-  if (glance.rotor_deg !== null) rotor.setAttribute("transform", `rotate(${glance.rotor_deg})`);
+  if (glance.rotor_deg !== null) rotor.setAttribute("transform", `rotate(${turnedDeg(glance)})`);
   showBall(glance);
   const rpm = glance.rotor_rpm;
   show("speed", rpm === null ? WORDS.unknown : rpm === 0 ? WORDS.stands : say("rpm", { value: `${Math.abs(rpm)} ${rpm < 0 ? "↺" : "↻"}` }));
@@ -114,68 +135,91 @@ function showFrame(frame) {
   if (seen !== lastSeen) element("seen").textContent = lastSeen = seen;
 }
 
+function node(tag, name, parent, text) {
+  const made = document.createElement(tag);
+  made.className = name;
+  if (text !== undefined) made.textContent = text;
+  parent?.appendChild(made);
+  return made;
+}
+
+function placed(name, from, parent, text) {
+  const made = node("span", name, parent, text);
+  made.style.left = `${from * 100}%`;
+  return made;
+}
+
 function showVoid(told) {
   write("void", told === null ? WORDS.no_void : `${WORDS.coup} ${told.coup}: ${told.words} — ${told.why}`);
+  coupVoid = told === null ? null : told.coup;
+  showWhose();
 }
 
-// One row for each sensor that saw something, one for the rotor's speed and one for words, on one axis of time.
-function showAxis(axis) {
-  const svg = element("axis");
-  const rows = [];
-  const row = (name) => {
-    if (!rows.includes(name)) rows.push(name);
-    return rows.indexOf(name);
-  };
-  const label = (kind, number) => (kind in WORDS ? say(kind, { number: number + 1 }) : kind);
-  [...axis.marks].sort((a, b) => a[1].localeCompare(b[1]) || a[2] - b[2]).forEach(([, kind, number]) => row(label(kind, number)));
-  const width = 640;
-  const span = Math.max(1, axis.to_us - axis.from_us);
-  const speeds = rows.length;
-  const words = speeds + 3;
-  const height = (words + 1 + axis.notes.length) * 18 + 30;
-  const most = Math.max(10, ...axis.rpm.map(([, rpm]) => Math.abs(rpm)));
-  const base = (speeds + 2) * 18;
-  svg.replaceChildren();
-  svg.removeAttribute("hidden"); // what is not shown has no width
-  draw("title", {}, svg, `${WORDS.coup} ${axis.coup}: ${WORDS.evidence}`);
-  const labels = rows.map((name, index) => [name, index * 18 + 16]);
-  labels.push([`${WORDS.rotor} (${Math.round(most)})`, base], [WORDS.seconds, base + 20]);
-  const drawn = labels.map(([name, y]) => draw("text", { x: 0, y, class: "row" }, svg, name));
-  // As wide as the longest, in whatever language and letters.
-  const left = Math.ceil(Math.max(...drawn.map((node) => node.getComputedTextLength()))) + LABEL_GAP;
-  const x = (us) => left + ((us - axis.from_us) / span) * width;
-  svg.setAttribute("viewBox", `0 0 ${left + width + 20} ${height}`);
-  for (const [us, kind, number] of axis.marks) {
-    const y = row(label(kind, number)) * 18 + 6;
-    draw("line", { x1: x(us), x2: x(us), y1: y, y2: y + 12, class: `mark ${kind}` }, svg);
-  }
-  const line = axis.rpm.map(([us, rpm]) => `${x(us)},${base - (Math.abs(rpm) / most) * 30}`).join(" ");
-  draw("polyline", { points: line, class: "speed" }, svg);
-  draw("line", { x1: left, x2: left + width, y1: base + 4, y2: base + 4, class: "ground" }, svg);
-  for (let second = 0; second * 1e6 <= span; second += Math.max(1, Math.round(span / 10e6))) {
-    draw("text", { x: x(axis.from_us + second * 1e6), y: base + 20, class: "tick" }, svg, String(second));
-  }
-  axis.notes.forEach(([us, kind, text], index) => {
-    const y = base + 40 + index * 18;
-    draw("line", { x1: x(us), x2: x(us), y1: 4, y2: y - 4, class: "note-line" }, svg);
-    const told = kind === "word" ? text : `${text} ${WORDS[kind]}`;
-    const isLate = x(us) > left + width / 2;
-    draw("text", { x: x(us) + (isLate ? -4 : 4), y, class: "row", "text-anchor": isLate ? "end" : "start" }, svg, told);
-  });
-  element("no-axis").hidden = true;
+// Evidence of another coup than the one that is told would be read as that one's.
+function showWhose() {
+  const isIts = coupDrawn !== null && coupDrawn === coupVoid;
+  element("evidence").hidden = !isIts;
+  element("no-evidence").hidden = isIts || coupVoid === null;
 }
 
-function showHealth(health) {
-  if (health === null) return;
-  const wrong = health.sensors.filter((sensor) => !sensor.ok || sensor.troubles.length);
-  const told = wrong.map((sensor) => `${sensor.name}: ${sensor.ok ? "" : WORDS.fails} ${sensor.troubles.join("; ")}`);
-  show("sensors", wrong.length ? told.join(". ") : WORDS.all_work);
-  show("outbox", health.outbox);
-  const clock = [health.synchronised ? WORDS.synchronised : WORDS.not_synchronised];
-  if (health.clock_error_ms !== null) clock.push(say("clock_error", { error: health.clock_error_ms }));
-  show("clock", clock.join(", "));
-  show("temperature", health.temperature_c === null ? null : `${health.temperature_c} °C`);
-  show("age", health.age_s === null ? null : say("ago", { count: health.age_s }));
+function drawLine(row, plot) {
+  const svg = draw("svg", { viewBox: "0 0 1000 100", preserveAspectRatio: "none" }, plot);
+  const points = row.line.map(([x, height]) => `${x * 1000},${94 - height * 84}`).join(" ");
+  draw("polyline", { points, class: "speed" }, svg);
+}
+
+function drawRow(row, moment, parent) {
+  const whole = node("div", `row ${row.kind}${row.decides ? " decides" : ""}`, parent);
+  const label = node("p", "label", whole);
+  node("strong", "", label, row.name);
+  label.append(" ");
+  node("span", "", label, row.told ?? "");
+  const plot = node("div", "plot", whole);
+  plot.setAttribute("aria-hidden", "true");
+  if (row.line) drawLine(row, plot);
+  for (const x of row.marks ?? []) placed("mark", x, plot);
+  let last = -1;
+  for (const [x, lap] of row.laps ?? []) {
+    const isApart = x - last >= LAPS_APART;
+    placed(isApart ? "lap" : "lap bare", x, plot, isApart ? String(lap) : "");
+    if (isApart) last = x;
+  }
+  for (const [from, to] of row.bars ?? []) placed("bar-of", from, plot).style.width = `${(to - from) * 100}%`;
+  placed("moment", moment, plot);
+}
+
+// Rows on one axis of time; where it was decided a line runs through all of them.
+function showEvidence(told) {
+  const place = element("evidence");
+  place.replaceChildren();
+  const top = node("div", "row top", place);
+  node("p", "label", top);
+  const flag = placed("flag", told.moment, node("div", "plot", top), told.why);
+  flag.classList.toggle("late", told.moment > 0.5);
+  for (const row of told.rows) drawRow(row, told.moment, place);
+  const axis = node("div", "row ticks", place);
+  axis.setAttribute("aria-hidden", "true");
+  node("p", "label", axis, WORDS.seconds);
+  const plot = node("div", "plot", axis);
+  for (const [x, second] of told.ticks) placed("tick", x, plot, String(second));
+  coupDrawn = told.coup;
+  showWhose();
+}
+
+// Only what changed is written: a tile that somebody reads stays where it is.
+function showTiles(tiles) {
+  const place = element("tiles");
+  const key = JSON.stringify(tiles);
+  if (place.shown === key) return;
+  place.shown = key;
+  place.replaceChildren(...tiles.map((tile) => {
+    const made = node("li", `tile ${tile.level}`);
+    const name = node("span", "name", made, tile.name);
+    if (tile.said) node("b", "", name, ` · ${tile.said}`);
+    node("strong", "", made, tile.value);
+    if (tile.mend) node("span", "mend", made, tile.mend);
+    return made;
+  }));
 }
 
 function showWheel(wheel) {
@@ -185,19 +229,14 @@ function showWheel(wheel) {
   write("ritual", wheel.ritual);
   showNumbers(wheel);
   showVoid(wheel.void);
-  show("broker", wheel.reached ? WORDS.reached : WORDS.not_reached);
-  show("head", wheel.head === null ? null : say("head_of", wheel.head));
-  showHealth(wheel.health);
+  failing = wheel.failing;
+  showTiles(wheel.tiles);
 }
 
 follow("/events", {
   wheel: showWheel,
   about: drawWheel,
   frame: showFrame,
-  axis: showAxis,
-  blind: () => {
-    element("blind").hidden = false;
-    show("speed", null);
-    show("laps", null);
-  },
+  evidence: showEvidence,
+  blind: goBlind,
 });

@@ -1,0 +1,199 @@
+"""The evidence of a void coup, as a page draws it: rows on one axis of time, in one language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+import msgspec
+
+from wheeld.core.catalogue import Catalogue, Language
+from wheeld.core.facts import VoidRule
+from wheeld.core.messages.payloads import Void
+from wheeld.core.names import COMMAND_NAMES
+from wheeld.core.observations import Direction
+from wheeld.monitor.lines import Axis, Note
+from wheeld.page.health import sensor_name
+from wheeld.page.offers import words_after
+from wheeld.page.words import WORDS
+
+Point: TypeAlias = tuple[float, float]
+ARROWS: dict[Direction, str] = {"cw": "↻", "ccw": "↺"}
+TICKS_MAX = 8
+NOTES_MAX = 8
+"""The latest: more words than that nobody reads."""
+
+DECIDES: dict[VoidRule, tuple[str, ...]] = {
+    "N1": ("ball", "rotor"),
+    "N2": ("ball", "before"),
+    "N3": ("laps",),
+    "N4": ("rotor",),
+    "N5": ("rotor",),
+    "N6": ("object",),
+    "N7": ("word",),
+    "N8": ("fails", "word"),
+}
+"""By the rule that voids it, in which rows that is to be seen. Of words and failures the last one decided."""
+
+
+class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One row. `told`: what it shows, in words. The rest stands at places from 0 to 1: `line` with heights, `marks`,
+    `laps` completed, `bars` from one to another."""
+
+    kind: str
+    name: str
+    told: str = ""
+    decides: bool = False
+    line: list[Point] = []
+    marks: list[float] = []
+    laps: list[Point] = []
+    bars: list[Point] = []
+
+
+class Evidence(msgspec.Struct, kw_only=True):
+    """What is drawn of one coup. `moment`: where it was decided, and `why`, in a few words. `ticks`: seconds since the
+    launch, or since the beginning where there was none."""
+
+    coup: int
+    words: str
+    why: str
+    moment: float
+    rows: list[Row]
+    ticks: list[Point]
+
+
+def evidence(axis: Axis, language: Language) -> Evidence:
+    """Raises msgspec's errors for a message of another version."""
+    return _Drawing(axis, language).whole()
+
+
+class _Drawing:
+    def __init__(self, axis: Axis, language: Language) -> None:
+        self._axis = axis
+        self._void = msgspec.json.decode(axis.void, type=Void)
+        self._catalogue = Catalogue(language, words_after(self._void.words))
+
+    def whole(self) -> Evidence:
+        """All of it."""
+        axis = self._axis
+        return Evidence(
+            coup=self._void.coup,
+            words=self._void.words,
+            why=self._say(self._void.cause.text),
+            moment=self._at(axis.moment_us),
+            rows=[*self._measured(), *self._seen(), *self._noted()],
+            ticks=[*self._ticks()],
+        )
+
+    def _say(self, text: str, **parts: object) -> str:
+        return self._catalogue.say(text, **parts)
+
+    def _at(self, t_us: int) -> float:
+        axis = self._axis
+        return round(max(0.0, min(1.0, (t_us - axis.from_us) / (axis.to_us - axis.from_us))), 4)
+
+    def _decides(self, kind: str) -> bool:
+        return kind in DECIDES[self._void.rule]
+
+    def _measured(self) -> Iterator[Row]:
+        """Ball, laps and rotor."""
+        axis = self._axis
+        hops = [(t_us, (laps - before) / (t_us - before_us) * 60e6) for (before_us, before), (t_us, laps) in
+                pairwise(axis.ball)]  # fmt: skip
+        speeds = [round(rpm) for _, rpm in hops]
+        yield Row(
+            kind="ball",
+            name=self._say(WORDS["ball"]),
+            told=self._turning(axis.direction, [speeds[0], speeds[-1]] if speeds else []),
+            decides=self._decides("ball"),
+            line=self._line(hops),
+            marks=[self._at(t_us) for t_us, kind, _ in axis.marks if kind == "beam"],
+        )
+        if axis.launch_us is not None:
+            yield self._laps()
+        turned = [(t_us, abs(rpm)) for t_us, rpm in axis.rpm]
+        way: Direction = "ccw" if axis.rpm and axis.rpm[0][1] < 0 else "cw"
+        stands = bool(turned) and turned[-1][1] == 0
+        speeds = [round(rpm) for _, rpm in turned]
+        yield Row(
+            kind="rotor",
+            name=self._say(WORDS["rotor"]),
+            told=self._turning(way if any(speeds) else None, speeds[:1] if any(speeds) else [], stands=stands),
+            decides=self._decides("rotor"),
+            line=self._line(turned),
+        )
+
+    def _turning(self, way: Direction | None, rpm: Sequence[int], *, stands: bool = False) -> str:
+        """Which way, how fast from the first to the last, and whether it stands at the end."""
+        words = [] if way is None else [f"{ARROWS[way]} {self._say(WORDS[way])}"]
+        if rpm:
+            value = " → ".join(map(str, dict.fromkeys(rpm)))
+            words.append(self._say(WORDS["rpm"], value=value))
+        words += [self._say(WORDS["stands"])] if stands else []
+        return ", ".join(words) or self._say(WORDS["unknown"])
+
+    def _laps(self) -> Row:
+        """Each that the passes complete; how many were proven is the message's, where it says so."""
+        ball = self._axis.ball
+        whole = int(ball[-1][1]) if ball else 0
+        done = [next(self._at(t_us) for t_us, laps in ball if laps >= lap) for lap in range(1, whole + 1)]
+        proven = self._void.evidence.get("laps_proven")
+        count = float(proven) if proven is not None and self._decides("laps") else float(whole)
+        needed = self._void.laps_needed
+        return Row(
+            kind="laps",
+            name=self._say(WORDS["laps_row"]),
+            told=self._say(WORDS["laps_of"], count=self._catalogue.decimal(count), number=needed),
+            decides=self._decides("laps"),
+            laps=[(place, lap) for lap, place in enumerate(done, 1)],
+        )
+
+    def _line(self, points: Sequence[tuple[int, float]]) -> list[Point]:
+        """Heights from 0, it stands, to 1, the fastest."""
+        most = max((value for _, value in points), default=0.0) or 1.0
+        return [(self._at(t_us), round(value / most, 3)) for t_us, value in points]
+
+    def _seen(self) -> Iterator[Row]:
+        """What readers and the object sensor saw, if they saw anything."""
+        axis = self._axis
+        if self._decides("before"):  # what it was launched in: nothing that a sensor sees
+            name, told = self._say(WORDS["before"]), self._say(WORDS["not_finished"])
+            yield Row(kind="before", name=name, told=told, decides=True, bars=[(0.0, 1.0)])
+        if sightings := [self._at(t_us) for t_us, kind, _ in axis.marks if kind == "reader"]:
+            yield Row(kind="reader", name=self._say(WORDS["readers_row"]), marks=sightings)
+        levels = [(t_us, bool(stands)) for t_us, kind, stands in axis.marks if kind == "object"]
+        if any(stands for _, stands in levels):
+            ends = [*(t_us for t_us, _ in levels[1:]), axis.to_us]
+            bars = [(self._at(t_us), self._at(end)) for (t_us, stands), end in zip(levels, ends, strict=True) if stands]
+            name, decides = self._say(WORDS["object"]), self._decides("object")
+            yield Row(kind="object", name=name, told=self._say(WORDS["object_in"]), decides=decides, bars=bars)
+
+    def _noted(self) -> Iterator[Row]:
+        """What was said, and what failed; the last that could decide did."""
+        notes = [*self._axis.notes][-NOTES_MAX:]
+        failed = self._void.evidence.get("sensor")
+        if self._decides("fails") and failed is not None and not any(kind == "fails" for _, kind, *_ in notes):
+            notes.append((self._axis.moment_us, "fails", str(failed), ""))
+        deciding = [note for note in notes if self._decides(note[1])][-1:]
+        yield from (self._note(note, decides=note in deciding) for note in notes)
+
+    def _note(self, note: Note, *, decides: bool) -> Row:
+        t_us, kind, name, by = note
+        if kind == "word":
+            told = self._say(COMMAND_NAMES[name]) if name in COMMAND_NAMES else name
+            return Row(kind=kind, name=by, told=told, decides=decides, marks=[self._at(t_us)])
+        return Row(
+            kind=kind,
+            name=sensor_name(name, self._catalogue),
+            told=self._say(WORDS[kind]),
+            decides=decides,
+            marks=[self._at(t_us)],
+        )
+
+    def _ticks(self) -> Iterable[Point]:
+        axis = self._axis
+        zero_us = axis.from_us if axis.launch_us is None else axis.launch_us
+        seconds = (axis.to_us - zero_us) / 1e6
+        step = next((each for each in (1, 2, 5, 10, 20) if seconds / each <= TICKS_MAX), 60)
+        return ((self._at(zero_us + second * 1_000_000), second) for second in range(0, int(seconds) + 1, step))

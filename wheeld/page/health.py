@@ -1,0 +1,120 @@
+"""The health of a wheel as tiles, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from wheeld.broker.payloads import Health
+from wheeld.core.catalogue import Catalogue
+from wheeld.core.messages.payloads import Result, Table, Void
+from wheeld.core.names import sensor_text
+from wheeld.page.wheel import Wheel
+from wheeld.page.words import WORDS
+
+HASH_SHOWN = 12
+"""Characters of a hash that a person compares with the journal's."""
+OWED_LOOK = 10
+CLOCK_ERROR_US_LOOK = 10_000
+HOT_C_LOOK = 80.0
+"""As the alerts have it (docs/metrics/wheeld-alerts.yml)."""
+OLD_S_LOOK, OLD_S_WRONG = 30, 90
+"""A report comes every ten seconds."""
+
+Level: TypeAlias = Literal["wrong", "look", "good"]
+LEVELS: tuple[Level, ...] = ("wrong", "look", "good")
+
+
+class Tile(NamedTuple):
+    """One thing. `said`: how bad it is, in a word, for who sees no colour; empty where it is good. `mend`: what to do,
+    where that is known."""
+
+    name: str
+    level: Level
+    said: str
+    value: str
+    mend: str = ""
+
+
+def sensor_name(sensor: str, catalogue: Catalogue) -> str:
+    """What people call it; a later version's sensor has its own name."""
+    try:
+        return catalogue.say_text(sensor_text(sensor))
+    except LookupError:
+        return sensor
+
+
+def tiles(wheel: Wheel, catalogue: Catalogue, now_s: float) -> list[Tile]:
+    """All that is known of the wheel, worst first, then as they are written here."""
+    found = [*_Tiles(wheel, catalogue, now_s).all()]
+    return sorted(found, key=lambda tile: LEVELS.index(tile.level))
+
+
+class _Tiles:
+    def __init__(self, wheel: Wheel, catalogue: Catalogue, now_s: float) -> None:
+        self._wheel, self._catalogue, self._now_s = wheel, catalogue, now_s
+
+    def all(self) -> Iterator[Tile]:
+        """One after the other."""
+        wheel = self._wheel
+        if wheel.health is None:
+            yield self._tile("health", "look", self._say("no_health"))
+        else:
+            yield from self._sensors(wheel.health)
+        yield self._tile("broker", "good" if wheel.is_reached else "wrong", self._say_if(wheel.is_reached, "reached"))
+        if wheel.health is not None:
+            yield from self._of_health(wheel.health)
+        if (newest := self._newest()) is not None:
+            digest = newest.hash if isinstance(newest.hash, str) else ""
+            yield self._tile("journal", "good", self._say("head_of", seq=newest.seq, hash=digest[:HASH_SHOWN]))
+
+    def _say(self, key: str, **parts: object) -> str:
+        return self._catalogue.say(WORDS[key], **parts)
+
+    def _say_if(self, is_so: bool, key: str) -> str:  # noqa: FBT001  the word, or that it is not so
+        return self._say(key if is_so else f"not_{key}")
+
+    def _tile(self, key: str, level: Level, value: str) -> Tile:
+        return self._named(self._say(key), level, value)
+
+    def _named(self, name: str, level: Level, value: str, mend: str = "") -> Tile:
+        return Tile(name, level, "" if level == "good" else self._say(f"level_{level}"), value, mend)
+
+    def _sensors(self, health: Health) -> Iterator[Tile]:
+        """What is wrong with each, one thing a tile, and one tile for all the others. The table says sooner what
+        fails."""
+        table = self._wheel.table
+        failing, without = ((), ()) if table is None else (table.failing, table.without)
+        works = {**health.sensors, **dict.fromkeys(without, True), **dict.fromkeys(failing, False)}
+        well = [name for name, is_well in works.items() if is_well and name not in (*without, *health.troubles)]
+        for name in (name for name in {**works, **health.troubles} if name not in well):
+            level: Level = "look" if name in without or works.get(name, True) else "wrong"
+            called, troubles = sensor_name(name, self._catalogue), health.troubles.get(name, ())
+            for each in troubles:
+                yield self._named(called, level, self._catalogue.say(each.text), self._catalogue.say(each.mend))
+            if not troubles:
+                yield self._named(called, level, self._say("left_out" if level == "look" else "fails"))
+        if well:
+            yield self._tile("sensors", "good", self._say("all_work" if len(well) == len(works) else "others_work"))
+
+    def _of_health(self, health: Health) -> Iterator[Tile]:
+        yield self._tile("outbox", "look" if health.outbox_depth > OWED_LOOK else "good", str(health.outbox_depth))
+        clock, error_us = [self._say_if(bool(health.clock.synchronised), "synchronised")], health.clock.error_us
+        if error_us is not None:
+            clock.append(self._say("clock_error", error=self._catalogue.decimal(round(error_us / 1e3, 1))))
+        is_right = health.clock.synchronised and (error_us is None or error_us <= CLOCK_ERROR_US_LOOK)
+        yield self._tile("clock", "good" if is_right else "look", ", ".join(clock))
+        if health.temperatures_c:
+            hottest = max(health.temperatures_c.values())
+            level: Level = "look" if hottest > HOT_C_LOOK else "good"
+            yield self._tile("temperature", level, f"{self._catalogue.decimal(hottest)} °C")
+        if (heard_s := self._wheel.heard_s) is not None:
+            age_s = round(self._now_s - heard_s)
+            level = "wrong" if age_s > OLD_S_WRONG else "look" if age_s > OLD_S_LOOK else "good"
+            yield self._tile("reported", level, self._say("ago", count=age_s))
+
+    def _newest(self) -> Result | Void | Table | None:
+        """The newest message of the feed that is known here."""
+        wheel = self._wheel
+        feed = [message for message in (wheel.result, wheel.void, wheel.table) if message is not None]
+        return max(feed, key=lambda message: message.seq, default=None)
