@@ -3,7 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const LIT_MS = 250; // a beam that fired stays lit so long, for eyes
-const LAPS_APART = 0.08; // of the width: numbers that are nearer would run into each other
+const LAPS_APART = 0.07; // of the width: numbers that are nearer would run into each other
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const bowl = element("bowl");
 let about = null;
