@@ -26,7 +26,7 @@ class _Event(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, 
 def called(sensor: str) -> str:
     """What people call the sensor of that name: they count from 1, so "beam/2" is beam 3."""
     kind, _, number = sensor.partition("/")
-    return f"{kind} {int(number) + 1}" if number else kind
+    return f"{kind} {int(number) + 1}" if number.isdecimal() else sensor
 
 
 class Sensed(_Event, frozen=True):

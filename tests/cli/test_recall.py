@@ -13,7 +13,7 @@ import pytest
 from hw_sim.evening import script
 from tests.core.head_evening import CHEF, HeadEvening
 from tests.journal.journals import NOW, open_writer
-from wheeld.cli.drawing import MANY, NAME_WIDTH, WIDTH, draw, read
+from wheeld.cli.drawing import MANY, NAME_WIDTH, WIDTH, draw, read, said
 from wheeld.cli.main import main
 from wheeld.core.observations import BallPass, ForeignObject, Observation, Rotor, SensorState
 from wheeld.core.setting import Header, TableSetting, from_header
@@ -145,6 +145,12 @@ def test_marks_that_fall_together() -> None:
     assert sensors == "!"
     assert len(beam) == len(seconds) == WIDTH
     assert seconds.endswith("10.0")
+
+
+def test_a_sensor_that_fails_is_counted_from_one_as_its_row_is() -> None:
+    seen: list[Observation] = [BallPass(0, 2), SensorState(5, "beam/2", ok=False)]
+    assert next(draw(seen, 0, 10)).startswith("beam 3 ")
+    assert list(said(seen)) == [(5, "beam 3 fails")]
 
 
 def test_lines_of_a_later_version_are_passed_over() -> None:

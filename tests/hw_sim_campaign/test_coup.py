@@ -86,7 +86,18 @@ def test_the_picture_is_the_same_each_time_and_well_formed() -> None:
 
 def test_the_picture_shows_every_kind_of_thing() -> None:
     text = draw(TIMELINE, "a coup", "x")
-    for label in ("launched", "ball_running", "verdict: 17", "rests in 17", "its evidence", "chef: open", "stray"):
+    for label in (
+        "launched",
+        "ball_running",
+        "verdict: 17",
+        "rests in 17",
+        "its evidence",
+        "chef: open",
+        "stray",
+        "beam 1",
+        "beam 2",
+        "reader 1",
+    ):
         assert f">{label}<" in text, label
     assert ">pulse without a ball<" in text
     assert ">ball without a pulse<" in text
@@ -107,6 +118,14 @@ def test_a_timeline_has_the_pockets_that_another_reader_of_logs_finds(tmp_path: 
     assert [read_pockets.number for read_pockets in read.read_pockets] == expected
     assert len(read.passes) == len(other.of("ball"))
     assert (read.beams, read.readers) == (len(other.header["beams_deg"]), len(other.header["readers_deg"]))
+
+
+def test_a_sensor_is_counted_from_one() -> None:
+    header = b'{"rotor_ticks":37,"beams_deg":[0,90],"readers_deg":[0]}'
+    lines = [
+        b'{"t":%d,"kind":"sensor","sensor":"%s","ok":false}' % each for each in ((1, b"beam/1"), (2, b"rotor/place"))
+    ]
+    assert [text for _, text in read_timeline([header, *lines], []).notes] == ["beam 2 fails", "rotor/place fails"]
 
 
 def test_the_rotor_has_a_signed_speed() -> None:
