@@ -15,11 +15,13 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from tests.core.evening import Evening
 from tests.page.evenings import watched
+from wheeld.core.catalogue import Catalogue
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.page.broker import Login, NotConfirmedError, NotSentError
 from wheeld.page.chef import ATTEMPTS, ATTEMPTS_S, SEEN_S_MAX, Answers, Panel, Token
 from wheeld.page.pages import Pages
 from wheeld.page.words import WORDS
+from wheeld.screen.locale import LANGUAGES
 
 USER = "chef-campione-03"
 TOKEN = "correct horse battery"
@@ -150,7 +152,9 @@ async def test_a_press_that_comes_again_with_another_command_is_refused(name: st
     async with at_panel(house) as client:
         await command(client, "open")
         answer = await command(client, name, **more)
+        told = [await (await command(client, f"{name}?lang={each}", **more)).text() for each in LANGUAGES]
     assert answer.status == 409
+    assert told == [Catalogue(each).say(WORDS["other_command"]) for each in LANGUAGES]
     assert len(house.sent) == 1
 
 

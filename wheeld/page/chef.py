@@ -238,7 +238,7 @@ class Panel:
         elif known[:2] == (name, asked):
             answer = known[2]
         else:
-            raise web.HTTPConflict(text="this press came with another command before")
+            raise web.HTTPConflict(text=Catalogue(language).say(WORDS["other_command"]))
         return await asyncio.shield(answer)
 
     async def _ask(self, id_: str, name: str, payload: bytes, language: Language) -> dict[str, object]:

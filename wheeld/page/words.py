@@ -138,6 +138,7 @@ WORDS = {
     "unsent": translatable("Not sent: {why}"),
     "broker_away": translatable("the broker is not reached; call the technician"),
     "too_old": translatable("what this panel showed was more than {count} s old; look at it again"),
+    "other_command": translatable("this press came with another command before; press again"),
     "again": translatable("This panel asks for its token again. What was pressed last was not sent."),
     "mute": translatable(
         "This panel does not reach the broker: nothing can be said to the wheel. Call the technician."
