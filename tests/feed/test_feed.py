@@ -474,7 +474,7 @@ async def test_topics_that_the_broker_refuses_are_reported(world: World, reports
     world.grants = False
     async with feed_of(reports):
         await asyncio.sleep(1)
-    assert reports == ["the broker's access list refuses result, void, table, reply"]
+    assert reports == ["the broker's access list refuses result, void, ruling, table, reply"]
 
 
 @in_virtual_time

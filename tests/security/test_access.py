@@ -25,7 +25,7 @@ from wheeld.broker.roles import ROLES, RoleName, TableAccess
 from wheeld.core.observations import CommandName
 from wheeld.ports import Publication, PublishRefusedError
 
-PUBLISHED = ("result", "void", "table", "notice", "board", "health", "availability", "reply")
+PUBLISHED = ("result", "void", "ruling", "table", "notice", "board", "health", "availability", "reply")
 PEOPLES = (*get_args(CommandName), "inspect", "program", "seal")
 LEAVES = (*PUBLISHED, "ack", "cmd/open", "cmd", "other", "result/x")
 TABLE_ACCESS = {table: TableAccess.of(SITE, table) for table in TABLES}
