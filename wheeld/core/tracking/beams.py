@@ -459,12 +459,13 @@ class BallTracker:
         return True
 
     def _decide_direction(self) -> None:
-        """Take the ball's direction once its evidence beats every contrary one. Three passes must agree closely: one
-        of them may be a stray, and N1 can't be taken back."""
+        """Take the ball's direction once its evidence beats every contrary one. Three passes must agree closely, more
+        lead by two: one of them may be a stray, and N1 can't be taken back."""
         chain = self._running()
         if chain is None or chain.direction == self.run.direction or chain.score < LAUNCH_PASSES:
             return
-        if self._lead_passes(chain) >= 1 and (len(chain.passes) > LAUNCH_PASSES or self._three_suffice(chain)):
+        lead = self._lead_passes(chain)
+        if lead > 1 if len(chain.passes) > LAUNCH_PASSES else lead > 0 and self._three_suffice(chain):
             self.run.turn(chain.direction)
             self._lead(chain)
 
@@ -699,9 +700,8 @@ class BallFromBeams(BallTracker):
         """No pass came in time: the ball left the track, or there was none. Passes too few to know wait until a reader
         sees where the ball lies."""
         if self.run.launched_us is not None:
-            disowned = self.run.disowned
             evidence = self.leave()
-            if disowned:
+            if self.run.disowned:
                 self.forget()
             return evidence
         if self.is_weak() and not rotor_stands:
