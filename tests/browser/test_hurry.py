@@ -66,9 +66,16 @@ COVERS = """([x, y]) => {
 COUNT = """() => {
     window.clicks = 0;
     addEventListener("click", () => window.clicks++, true);
-    const seen = new MutationObserver(() => (window.changed = performance.now()));
+    const lost = document.getElementById("lost");
+    let isHidden = lost.hidden;
+    const seen = new MutationObserver((news) => {
+        // The page sets it to what it is as often as it looks: that moves nothing.
+        const isSame = lost.hidden === isHidden && news.every((one) => one.type === "attributes");
+        isHidden = lost.hidden;
+        if (!isSame) window.changed = performance.now();
+    });
     seen.observe(document.getElementById("offers"), { childList: true });
-    seen.observe(document.getElementById("lost"), { attributes: true });
+    seen.observe(lost, { attributes: true });
 }"""
 """How often something was clicked, and when the offers changed or moved last, by the page's clock: they may do so while
 a hand takes its time."""
