@@ -33,7 +33,7 @@ from tests.cli.live import PATIENCE_S, Daemon, running
 SPEED = 30.0
 FIRST_NUMBER = 17
 ROOT = "wheel/v1/live/wheel-1/"
-FEED = ("result", "void", "table")
+FEED = ("result", "void", "ruling", "table")
 TABLE_TOPICS = (*FEED, "notice", "board")
 """The topics of the table itself; the others are the daemon's."""
 
@@ -214,7 +214,8 @@ class Subscriber:
 def _outcome(message: dict[str, Any]) -> str:
     if "cause" in message:
         return f"void {message['cause']}"
-    return f"result {message['number']}" if "number" in message else ""
+    is_result = "number" in message and "about" not in message  # a ruling may name a number, too
+    return f"result {message['number']}" if is_result else ""
 
 
 def expected(truth: list[Outcome]) -> list[str]:

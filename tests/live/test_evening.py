@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import msgspec
 import pytest
 
 from tests.cli.live import running
-from tests.live.bench import TABLE_TOPICS, expected, table, wheeld
+from tests.live.bench import ROOT, TABLE_TOPICS, Subscriber, expected, table, wheeld
 from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 
@@ -37,12 +38,22 @@ def replayed(journal: Path, coup: int) -> list[tuple[str, bytes]]:
     return [(line.topic, bytes(line.payload)) for line in lines if line.topic in TABLE_TOPICS]
 
 
+async def rule(subscriber: Subscriber) -> None:
+    """The direction rules on the first coup; returns when that is published."""
+    said = {"id": "r-1", "by": "Bianchi", "reason": "seen by the camera", "about": 1, "ruled_as": "stands"}
+    assert subscriber.client is not None
+    await subscriber.client.publish(f"{ROOT}cmd/direction/ruling", json.dumps(said), qos=1)
+    await subscriber.until(lambda: len(subscriber.of("ruling")) == 1, "the ruling")
+
+
 async def test_the_verdicts_are_the_truth_and_their_evidence_gives_the_same_bytes(
     tmp_path: Path, broker: Mosquitto
 ) -> None:
     journal = tmp_path / "journal.sqlite"
     async with table(tmp_path, broker.port, seed=1) as (wheel, subscriber, daemon):
-        await wheel.play(*EVENING)
+        await wheel.play(*EVENING[:2])
+        await rule(subscriber)
+        await wheel.play(*EVENING[2:])
         await subscriber.until_state("faites_vos_jeux")
         assert await daemon.end() == Exit.OK
         assert subscriber.verdicts() == expected(wheel.truth)
@@ -63,3 +74,4 @@ async def test_the_verdicts_are_the_truth_and_their_evidence_gives_the_same_byte
     opening = [leaf for leaf, _ in first_run].index("table") + 2
     assert from_evidence == first_run[opening : opening + len(from_evidence)]
     assert [leaf for leaf, _ in from_evidence].count("result") == 2
+    assert [leaf for leaf, _ in from_evidence].count("ruling") == 1

@@ -43,6 +43,9 @@ VOID = {
     "words": "rien va", "why": "", "laps_needed": 3, "evidence_at": "", "evidence": {}, "margin": None,
     "margin_of": None,
 }  # fmt: skip
+RULING = {
+    **COMMON, **FEED, **WHOSE, "schema": "ruling/1", "about": 1, "ruled_as": "stands", "number": None, "label": None,
+}  # fmt: skip
 NOTICE = {
     **COMMON,
     **WHOSE,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.page.evenings import HEALTH
 from tests.page.messages import HEALTH as MESSAGE
-from tests.page.messages import TABLE, seen, take
+from tests.page.messages import RULING, TABLE, seen, take
 from wheeld.core.catalogue import Catalogue
 from wheeld.page.health import LEVELS, Tile, tiles
 from wheeld.page.wheel import Wheel
@@ -35,6 +35,14 @@ def test_of_a_healthy_wheel_every_tile_is_good_and_says_little() -> None:
     assert values["Clock"] == "synchronised, error 0.8 ms"
     assert values["Temperature"] == "51.5 °C"
     assert values["Messages owed"] == "0"
+
+
+def test_the_journals_head_is_that_of_the_newest_message_of_any_kind() -> None:
+    """A person compares it with what the journal says: a ruling is a message of it, too."""
+    wheel = seen()
+    assert take(wheel, RULING, seq=2, hash="2" * 64)
+    (head,) = (tile.value for tile in tiles(wheel, Catalogue("en"), 0.0) if tile.name == "Journal")
+    assert "2" * 12 in head
 
 
 @pytest.mark.parametrize(

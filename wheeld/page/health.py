@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from wheeld.broker.payloads import Health
 from wheeld.core.catalogue import Catalogue
-from wheeld.core.messages.payloads import Result, Table, Void
+from wheeld.core.messages.payloads import Result, Ruling, Table, Void
 from wheeld.core.names import sensor_text
 from wheeld.page.wheel import Wheel
 from wheeld.page.words import WORDS
@@ -113,8 +113,8 @@ class _Tiles:
             level = "wrong" if age_s > OLD_S_WRONG else "look" if age_s > OLD_S_LOOK else "good"
             yield self._tile("reported", level, self._say("ago", count=age_s))
 
-    def _newest(self) -> Result | Void | Table | None:
+    def _newest(self) -> Result | Void | Ruling | Table | None:
         """The newest message of the feed that is known here."""
         wheel = self._wheel
-        feed = [message for message in (wheel.result, wheel.void, wheel.table) if message is not None]
-        return max(feed, key=lambda message: message.seq, default=None)
+        feed = (wheel.result, wheel.void, wheel.ruling, wheel.table)
+        return max((message for message in feed if message is not None), key=lambda message: message.seq, default=None)
