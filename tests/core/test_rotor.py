@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import msgspec
 import pytest
 
 from hw_sim.rotor import Rotor as Motion
@@ -254,6 +255,17 @@ def test_an_encoder_that_slips_is_found_out_once(ticks: int, sectors: int, rpm: 
 @pytest.mark.parametrize("rpm", [2, 8, 15, 25, 60])
 def test_lost_and_jittered_ticks_are_no_slip(ticks: int, rpm: float) -> None:
     assert slipping(ticks, rpm, 0, jitter_us=250, lost=0.02) == 0
+
+
+@pytest.mark.parametrize("rpm", [12.0, 20.0, 35.0])
+@pytest.mark.parametrize("way", ["cw", "ccw"])
+def test_a_tick_that_is_dated_when_the_next_one_was_due_is_no_slip(way: Way, rpm: float) -> None:
+    """Its frame was late. The next tick at the same moment is impossible, and left out."""
+    edges = turning(way, rpm, seconds=4)
+    for late in range(20, 40):
+        dated = [*edges[:late], msgspec.structs.replace(edges[late], t_us=edges[late + 1].t_us), *edges[late + 1 :]]
+        rotor = RotorFromEncoder(TICKS, SINGLE_ZERO)
+        assert [rotor.tick(edge) for edge in dated].count("slipped") == 0, late
 
 
 @pytest.mark.parametrize("ticks", [37, 148, 592])

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tests.core.evening import FRENCH, START_UTC_US, Evening
-from wheeld.core.observations import BallPass, ClockReading, Observation, TimePassed
+from wheeld.core.observations import BallPass, ClockReading, Command, Observation, TimePassed
 from wheeld.core.setting import Header
 from wheeld.core.table import IDLE_MAX, Table
 from wheeld.replay import replay
@@ -121,6 +121,19 @@ def test_absences_need_no_heartbeat_in_the_evidence_but_those_that_proved_them(e
     kept = sum(one.log.count(b'"kind":"time"') for one in evening.evidence)
     assert heartbeats > 500
     assert 1 <= kept <= 20
+
+
+def test_a_word_that_comes_late_is_answered_at_the_same_time_in_a_replay() -> None:
+    """Time had passed that proved nothing, and no sensor had shown anything: of that the log must tell."""
+    evening = Evening().open()
+    said_us = evening.now_us
+    evening.observe(TimePassed(said_us + 90_000))
+    evening.observe(Command(said_us, "last_coup", "chef"))
+    assert evening.last("table").payload["t_us"] == said_us + 90_000
+    evening.coup(8)
+    (log,) = [one.log.splitlines() for one in evening.evidence]
+    published = [message.bytes for message in evening.published]
+    assert payloads(log) == published[2 : 2 + len(payloads(log))]
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -18,7 +18,6 @@ StateName: TypeAlias = Literal[
 ]
 """How docs/interfaces.md names the states of a table."""
 
-
 Bets: TypeAlias = Literal["open", "closed", "locked"]
 """Whether bets are taken; `locked`: none is added or withdrawn (N5)."""
 VoidRule: TypeAlias = Literal["N1", "N2", "N3", "N4", "N5", "N6", "N7", "N8"]

@@ -10,7 +10,6 @@ from wheeld.core.observations import ClockReading
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-
 AHEAD_US_MAX = 60_000_000
 """A clock of the host that was wrong by more is followed at once: dates that run an hour ahead would be worse than
 dates that go back, and a notice reports that they do."""

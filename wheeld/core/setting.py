@@ -31,7 +31,6 @@ MANY_BEAMS = 4
 NAME_PATTERN = r"[a-z0-9][a-z0-9_-]{0,63}"
 """Of a site and a table: both go into topics."""
 
-
 Part: TypeAlias = Literal["rotor", "ball", "pocket"]
 SENSORS_OF: dict[Part, str] = {"rotor": "rotor_ticks", "ball": "beams_deg", "pocket": "readers_deg"}
 """Which field describes the sensors of our own for each part of the wheel; empty: there are none."""

@@ -320,6 +320,8 @@ class Table:
         kind = type(seen)
         is_due = self._due_us is not None and self._due_us < seen.t_us
         if is_due or kind is not TimePassed:
+            if seen.t_us < self._now_us:  # a word of before: it is answered now, and a replay must know when that is
+                self._recorder.observations.append(TimePassed(self._now_us))
             self._recorder.observations.append(seen)
         if is_due or kind is End:
             self._pass_time(seen.t_us + (kind is End))

@@ -8,7 +8,6 @@ from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH, ELSEWHERE, RUNNING, 
 
 S, F = State, Fact
 
-
 _STILL_AWAITED = "it voids nothing; the table waits for the launch"
 
 ROWS = (

@@ -108,7 +108,6 @@ def _opens_bets_next(known: Known) -> bool:
 CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the chef's word serves")
 """N6: "tout va" and "operations done" rest on it while the object sensor is left out."""
 
-
 PLACED = translatable("the ball lies in {number}, by the word given; readers saw it {off_pockets} pockets from there")
 """Section 7: on it every number rests from then on."""
 

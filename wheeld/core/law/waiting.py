@@ -52,7 +52,6 @@ WAITING_MAX = 256
 """Kept at once. A question is open for some seconds: nobody says more in that time, and sensors show far less. The
 oldest is decided without an answer when more comes, so that memory stays bounded."""
 
-
 Happening: TypeAlias = Evidence | Command
 """What sensors showed, or a person said."""
 

@@ -71,7 +71,6 @@ HIDDEN_PASSES = 2
 OF_NO_SENSOR = frozenset({SensorState, Heard, Restarted, Command, ClockReading, Standstill, End})
 """These report nothing of the wheel itself. That time has passed without a pulse does."""
 
-
 Absence: TypeAlias = tuple[Callable[[], int | None], Callable[[int], list[Evidence]]]
 """When it becomes evidence, None while nothing is awaited; and what it then proves."""
 
@@ -424,9 +423,8 @@ class Observer:
 
     def _tick_due_us(self, encoder: RotorFromEncoder) -> int | None:
         """When the encoder's silence is a stop; None after it was reported of this run."""
-        run = self.run
-        stopped = run.launched_us is not None and run.has_reported(*ROTOR_FACTS)
-        return None if stopped else encoder.stop_due_us(run.launched_us)
+        stopped = self.run.launched_us is not None and self.run.has_reported(*ROTOR_FACTS)
+        return None if stopped else encoder.stop_due_us(self.run.launched_us)
 
     def _stop(self, encoder: RotorFromEncoder, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the last tick
         evidence = self._rotor_stopped(encoder.state.last_tick_us)
@@ -435,8 +433,7 @@ class Observer:
 
     def _rotor_stopped(self, last_us: int | None) -> list[Evidence]:
         """The encoder shows that the rotor stopped; it was last seen turning at `last_us`."""
-        readers = self._readers
-        may_lie_unseen = last_us is not None and readers is not None and readers.may_hold_unseen(last_us)
+        may_lie_unseen = last_us is not None and self._readers is not None and self._readers.may_hold_unseen(last_us)
         return self._conclusions.rotor_stopped(last_us, may_lie_unseen=may_lie_unseen)
 
     # --- pocket -------------------------------------------------------------------------------------------------------

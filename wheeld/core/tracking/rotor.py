@@ -69,10 +69,9 @@ Surprise: TypeAlias = Literal["turned_back", "slipped"]
 class RotorState(msgspec.Struct):
     """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees). The degrees are positive
     clockwise, and are never wrapped. `begun_us`: when the rotor last began to turn. `opposite`: the latest ticks if
-    they were in the other direction. `glitch_ticks`: how
-    many in a row came from impossible places. `stopped`: it is known to stand, or not known to turn. `jitter_us`: by
-    how much edges come early or late, the median. `shift_deg`: how far the disc has slipped on the rotor, as a person
-    found."""
+    they were in the other direction. `glitch_ticks`: how many in a row came from impossible places. `stopped`: it is
+    known to stand, or not known to turn. `jitter_us`: by how much edges come early or late, the median. `shift_deg`:
+    how far the disc has slipped on the rotor, as a person found."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
     direction: Direction | None = None
@@ -333,29 +332,37 @@ class RotorFromEncoder:
         fast it turned on both sides of it. Lost edges only make these ways more: an encoder that lost edges shows fewer
         places of the same way.
         """
-        points, side = self.state.points, self._side_ticks
-        if len(points) < 2 * side + 2:
-            side = len(points) // 2 - 1
-            if side < 1:
-                return False
-        (a_us, a_deg), (b_us, b_deg) = points[-2 * side - 2], points[-side - 2]
-        (c_us, c_deg), (d_us, d_deg) = points[-side - 1], points[-1]
-        passed_us, before_us, after_us = c_us - b_us, b_us - a_us, d_us - c_us
+        points = self.state.points
+        side = min(self._side_ticks, len(points) // 2 - 1)
+        if side < 1:
+            return False
+        a, b, c, d = points[-2 * side - 2], points[-side - 2], points[-side - 1], points[-1]
+        passed_us, before_us, after_us = c[0] - b[0], b[0] - a[0], d[0] - c[0]
         jitter_us = JITTER_SHARE * self.state.jitter_us
         if before_us < 2 * jitter_us or after_us < 2 * jitter_us:
             return False  # no speed can be measured between edges that jitter so
-        before, after = (b_deg - a_deg) / before_us, (d_deg - c_deg) / after_us
-        off_deg = abs(c_deg - b_deg - (before + after) / 2 * passed_us)
+        before, after = (b[1] - a[1]) / before_us, (d[1] - c[1]) / after_us
+        off_deg = abs(c[1] - b[1] - (before + after) / 2 * passed_us)
         if off_deg <= self._slip_deg:
             return False  # as at nearly all edges
-        if abs(c_deg - b_deg) < 1.5 * self._step_deg and passed_us > HELD_US:
+        if abs(c[1] - b[1]) < 1.5 * self._step_deg and passed_us > HELD_US:
             return False
+        without = ((points[-side - 3], c), (b, points[-side])) if side > 1 else ()
+        if any(_off_deg(a, one, other, d) <= self._slip_deg for one, other in without):
+            return False  # one tick alone is out of place: its frame was late
         # A mean speed may differ from the speed at its end by half of what a hand changes meanwhile; and between the
         # ends a hand may push and brake again.
         hand_deg = HAND_REV_S2 * 360 * passed_us * (before_us + after_us + passed_us) / 4e12
         fastest = max(abs(before), abs(after))
         jitter_deg = fastest * jitter_us * (2 + passed_us / before_us + passed_us / after_us)
         return off_deg > hand_deg + jitter_deg
+
+
+def _off_deg(*ticks: tuple[int, float]) -> float:
+    """How far, between the two in the middle of four ticks, the rotor went off the speed that it had on both sides."""
+    (a_us, a_deg), (b_us, b_deg), (c_us, c_deg), (d_us, d_deg) = ticks
+    speeds = (b_deg - a_deg) / max(1, b_us - a_us) + (d_deg - c_deg) / max(1, d_us - c_us)
+    return abs(c_deg - b_deg - speeds / 2 * (c_us - b_us))
 
 
 def _apart_deg(one: float, other: float) -> float:
