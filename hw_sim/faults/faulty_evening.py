@@ -201,12 +201,16 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
 
 
 def _watched(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcome:
-    """That outcome, and whether nothing was observed for a while before its number was out."""
+    """That outcome, and what was not observed before its number was out: all, or where the pockets stand, or the ball
+    in its pocket before the launch."""
     if outcome["kind"] != "result":
         return outcome
     launched_us = max((us(run.t_s) for run in clean.evening.world.runs if us(run.t_s) < outcome["out_t"]), default=0)
     down = [one.from_us for one in effects.down if one.to_us > launched_us and one.from_us < outcome["out_t"]]
-    return {**outcome, "down_t": min(down)} if down else outcome
+    down += [slip.from_us for slip in effects.slips if launched_us < slip.from_us < outcome["out_t"]]
+    dead = (one for one in effects.strikes if one.fault == "dead_readers")
+    told: Outcome = {"unread": True} if any(one.from_us < launched_us < one.to_us for one in dead) else {}
+    return {**outcome, **told, "down_t": min(down)} if down else {**outcome, **told}
 
 
 def _outcome_on_clock(outcome: Outcome, scale: float) -> Outcome:

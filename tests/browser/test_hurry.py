@@ -63,6 +63,8 @@ COVERS = """([x, y]) => {
     const { left, right, top, bottom } = document.getElementById("sure").getBoundingClientRect();
     return left <= x && x <= right && top <= y && y <= bottom;
 }"""
+DRAWN = "() => new Promise((drawn) => new ResizeObserver(drawn).observe(document.body))"
+"""The page has seen what moved its offers: that is told when it is drawn, by no clock of its own."""
 COUNT = """() => {
     window.clicks = 0;
     addEventListener("click", () => window.clicks++, true);
@@ -82,24 +84,26 @@ a hand takes its time."""
 
 
 class Table:
-    """A table at the broker. `heard`: the commands that came, with the name of each."""
+    """A table at the broker. `heard`: the commands that came, with the name of each; `told`: how much it published."""
 
     def __init__(self, client: aiomqtt.Client) -> None:
         self.evening = Evening(msgspec.structs.replace(FRENCH, site="live", table="wheel-1")).open()
         self.heard: list[tuple[str, dict[str, Any]]] = []
-        self._client, self._told = client, 0
+        self._client, self.told = client, 0
         self._news = asyncio.Event()
 
     async def tell(self) -> None:
-        """Publish what is new, all at once: the page is to show it at once."""
-        new = self.evening.published[self._told :]
-        self._told = len(self.evening.published)
+        """Publish what is new, all at once: the page is to show it at once. Last comes the name of the table, which
+        tells that the page has all."""
+        new = self.evening.published[self.told :]
+        self.told = len(self.evening.published)
         for message in new:
             await self._client.publish(ROOT + message.topic, message.bytes, retain=message.topic in KEPT)
+        named = json.loads(ONLINE) | {"display": {"name": str(self.told), "limits": []}}
+        await self._client.publish(ROOT + "availability", json.dumps(named), retain=True)
 
     async def listen(self) -> None:
         """Do what comes, until cancelled."""
-        await self._client.publish(ROOT + "availability", ONLINE, retain=True)
         await self.tell()
         async for message in self._client.messages:
             assert isinstance(message.payload, bytes)
@@ -338,12 +342,14 @@ class Chef:
     async def _look(self) -> None:
         """See what is there, leave a question that was opened late, and wait until the server is heard: its time is the
         real one."""
+        await self.page.evaluate(DRAWN)
         await self._pass(CALM_MS)
         if await self.page.locator("#sure[open]").count():
             await self.page.keyboard.press("Escape")
             await self._pass(CALM_MS)
         while await self.page.locator("#lost").is_visible():
             await self.page.wait_for_selector("#lost", state="hidden")
+            await self.page.evaluate(DRAWN)
             await self._pass(CALM_MS)
 
     async def _press(self, device: str, at: Spot, target: str, what: str, hold_ms: int | None = None) -> None:
@@ -393,7 +399,10 @@ class Chef:
         return [(x, y) for x, y in await self.page.evaluate(PLACES, which)]
 
     async def _changed(self, before: str, of: str = "offers") -> None:
+        """Return when that has changed, and the page has all that the table told."""
         await self.page.wait_for_function(f"([of, before]) => ({TEXT})(of) !== before", arg=[of, before])
+        await self.page.wait_for_function("told => now.name === told", arg=str(self.table.told))
+        await self.page.evaluate(DRAWN)
 
 
 PAIRS = (

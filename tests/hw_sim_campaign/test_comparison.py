@@ -43,6 +43,9 @@ PAIRS: list[tuple[Kind, list[Outcome], list[Message]]] = [
     ("broke_down", [was_down(10_999_999)], [void("breakdown")]),
     ("false_void", [was_down(11_000_001)], [void("breakdown")]),
     ("false_void", [was_down(10_999_999)], [void("same_direction")]),
+    ("asked", [{**came_out(17), "unread": True}], [void("early_launch")]),
+    ("false_void", [{**came_out(17), "unread": True}], [void("same_direction")]),
+    ("false_void", [came_out(17)], [void("early_launch")]),
     ("wrong_cause", [was_void("chef")], [void("breakdown")]),
     ("premature", [was_void("chef")], [void("chef", EVIDENCE_US - 1_001)]),
     ("late", [was_void("chef")], [void("chef", DEADLINE_US + 1)]),
@@ -67,7 +70,6 @@ def test_the_pairs_have_every_kind_that_a_pair_can_be() -> None:
         "untold",
         "false_alarm",
         "chef_voided",
-        "asked",
         "in_wake",
     }
 

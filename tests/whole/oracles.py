@@ -225,8 +225,17 @@ def _quiet_rounds(house: House) -> Iterator[str]:
             for one in witness.of("result", "void")
             if played.from_us <= one.t_us < played.to_us
         ]
-        if published != played.truth and not _is_place_doubted(house, played):
-            yield f"round {played.index}: played {played.truth}, published {published}"
+        truth = played.truth[:1] if _is_last_to_come(witness, played) else played.truth
+        if published != truth and not _is_place_doubted(house, played):
+            yield f"round {played.index}: played {truth}, published {published}"
+
+
+def _is_last_to_come(witness: Witness, played: Round) -> bool:
+    """Whether la dernière was announced in a round before and is still to be played: the table closes after it (A5)."""
+    said = (one.t_us for one in witness.of("notice") if one.body["notice"] == "last_coup")
+    said_us = max((t_us for t_us in said if t_us < played.from_us), default=played.from_us)
+    closed = (one.t_us for one in witness.of("table") if one.body["state"] == "closed")
+    return said_us < played.from_us and not any(said_us < t_us < played.from_us for t_us in closed)
 
 
 def _is_place_doubted(house: House, played: Round) -> bool:

@@ -16,7 +16,7 @@ from hw_sim.whole.faults import Faults
 from hw_sim.whole.house import House
 from hw_sim.whole.plan import KINDS, LAYOUTS, NOT_OF_THE_WHOLE, OF_A_BOARD, Coup, Fault, Plan, from_text
 from hw_sim.whole.settlement import Settlement
-from hw_sim.whole.witness import Published, Span, TrueCoup, TrueRun, Witness, Word
+from hw_sim.whole.witness import Published, Round, Span, TrueCoup, TrueRun, Witness, Word
 from tests.journal.journals import open_reader
 from tests.whole import oracles
 from tests.whole.daemon import JOURNAL, play
@@ -181,3 +181,16 @@ def test_what_happens_to_the_device_is_in_its_journal(index: int, tmp_path: Path
     assert Counter(names)["broker_back"] - Counter(names)["broker_lost"] <= len(ups)
     assert names.count("broker_back") > 0
     assert len(names) < 20 * len(ups) + 40, "a flood"
+
+
+def test_a_round_after_la_derniere_has_one_verdict() -> None:
+    said = Published(10_000_000, "notice", b"", {"notice": "last_coup"})
+    played = Round(1, 30_000_000, ["result 17", "result 0"])
+    for told, is_wrong in (
+        ([said, _result(40, 17, 1)], False),
+        ([_result(40, 17, 1)], True),
+        ([said, _result(40, 0, 1)], True),
+        ([said, _table(20, "closed"), _result(40, 17, 1)], True),
+    ):
+        wrong = oracles._quiet_rounds(_house(Witness(rounds=[played], published=told)))
+        assert bool(list(wrong)) is is_wrong, told
