@@ -72,7 +72,7 @@ def test_the_connection_is_what_goes_out_first() -> None:
 
 def test_what_is_asked_is_sent_in_order_and_answered() -> None:
     made = session()
-    ids = made.subscribe(["a/+", "b"]), made.publish("t", b"1", qos=1, retain=True, correlation=b"c")
+    ids = made.subscribe(["a/+", "b"]), made.publish("t", b"1", qos=1, retain=True, correlation=b"c", expiry_s=15)
     assert made.publish("t", b"0", qos=0) is None
     made.ping()
     last = made.unsubscribe(["b"])
@@ -84,6 +84,7 @@ def test_what_is_asked_is_sent_in_order_and_answered() -> None:
     assert (first.payload, first.retain, first.correlation_data, first.packet_id) == (b"1", True, b"c", ids[1])
     assert isinstance(second, mqtt5.PublishPacket)
     assert (second.payload, second.packet_id, second.qos == mqtt5.QoS.AT_MOST_ONCE) == (b"0", None, True)
+    assert (first.message_expiry_interval, second.message_expiry_interval) == (15, None)
     assert isinstance(ping, mqtt5.PingReqPacket)
     assert isinstance(unsubscribed, mqtt5.UnsubscribePacket)
     answers: list[mqtt5.Packet] = [

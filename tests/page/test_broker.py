@@ -60,16 +60,18 @@ async def logged_in(settings: MqttSettings) -> AsyncIterator[Page]:
 
 
 async def test_it_reads_its_topics_and_publishes_below_the_same_root(mosquitto: Mosquitto) -> None:
-    async with aiomqtt.Client("127.0.0.1", mosquitto.port) as other:
+    async with aiomqtt.Client("127.0.0.1", mosquitto.port, protocol=aiomqtt.ProtocolVersion.V5) as other:
         await other.publish(f"{ROOT}board", b"kept", qos=1, retain=True)
         await other.publish(f"{ROOT}health", b"not asked for", qos=1, retain=True)
         await other.subscribe(f"{ROOT}cmd/#")
         async with logged_in(MqttSettings(host="127.0.0.1", port=mosquitto.port)) as page:
             await page.until(lambda: bool(page.taken))
-            await page.login.publish("cmd/x/open", b"{}")
+            await page.login.publish("cmd/x/open", b"{}", expiry_s=15)
             message = await anext(other.messages)
     assert page.taken == [("board", b"kept", True)]
     assert (message.topic.value, message.payload) == (f"{ROOT}cmd/x/open", b"{}")
+    assert message.properties is not None
+    assert 14 <= vars(message.properties)["MessageExpiryInterval"] <= 15
 
 
 async def test_a_broker_that_is_gone_is_told_and_found_again(

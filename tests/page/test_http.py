@@ -18,7 +18,7 @@ from tests.page.evenings import watched
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.page.broker import Login, NotConfirmedError, NotSentError
-from wheeld.page.chef import ATTEMPTS, ATTEMPTS_S, SEEN_S_MAX, Answers, Panel, Token
+from wheeld.page.chef import ANSWER_S_MAX, ATTEMPTS, ATTEMPTS_S, SEEN_S_MAX, Answers, Panel, Token
 from wheeld.page.pages import Pages
 from wheeld.page.words import WORDS
 from wheeld.screen.locale import LANGUAGES
@@ -35,6 +35,7 @@ class House:
         self.wheel, self.numbers = watched(self.evening)
         self.sent: list[tuple[str, dict[str, Any]]] = []
         self.replies: list[ReplyPayload] = []
+        self.expiries_s: list[int | None] = []
         self.is_broker_there = self.confirms = True
         self.now_s = 0.0
         self.wanted: list[bool] = []
@@ -47,8 +48,9 @@ class House:
         )
         self.panel.is_reached = True
 
-    async def publish(self, leaf: str, payload: bytes) -> None:
+    async def publish(self, leaf: str, payload: bytes, *, expiry_s: int | None = None) -> None:
         """As `Login` does it; the answer comes at once."""
+        self.expiries_s.append(expiry_s)
         if not self.is_broker_there:
             raise NotSentError("the broker is not reached")
         body = json.loads(payload)
@@ -190,6 +192,16 @@ async def test_a_command_that_the_broker_has_not_confirmed_is_not_called_unsent(
     house.confirms, house.replies = False, replies
     async with at_panel(house) as client:
         assert await (await command(client, "open")).json() == answer
+
+
+async def test_a_press_is_kept_for_a_wheel_that_is_away_as_long_as_the_chef_waits_but_rien_va() -> None:
+    """What nobody answered he says again: the first must not come then. "Rien va" counts from when it was said."""
+    house = House()
+    house.replies = [reply("open"), reply("rien_va")]
+    async with at_panel(house) as client:
+        for name, press in (("open", "a" * 32), ("rien_va", "b" * 32)):
+            await command(client, name, press=press)
+    assert house.expiries_s == [ANSWER_S_MAX, None]
 
 
 @pytest.mark.parametrize("name", ["resend", "inspect", "program", "anything"])

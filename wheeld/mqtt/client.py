@@ -9,6 +9,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TypeAlias, cast
 
 import mqtt5
@@ -78,23 +79,25 @@ class MqttClient(asyncio.BufferedProtocol):
         qos: int = 1,
         retain: bool = False,
         correlation: bytes | None = None,
+        expiry_s: int | None = None,
         timeout_s: float | None = None,
     ) -> None:
-        """Return when the broker has it (QoS 1), or when it is on its way (QoS 0). Raises MqttError, of that
-        PublicationRefusedError and NoAnswerError."""
+        """Return when the broker has it (QoS 1), or when it is on its way (QoS 0). `expiry_s`: for so long the broker
+        may keep it for a reader who is away. Raises MqttError, of that PublicationRefusedError and NoAnswerError."""
+        publish = partial(
+            self._session.publish, topic, payload, qos=qos, retain=retain, correlation=correlation, expiry_s=expiry_s
+        )
         try:
             async with asyncio.timeout(self._timeout_s if timeout_s is None else timeout_s):
                 await self._writable.wait()
                 self._check()
                 if qos == 0:
-                    self._session.publish(topic, payload, qos=0, retain=retain, correlation=correlation)
+                    publish()
                     self._flush()
                     return
                 async with self._room:
                     self._check()
-                    answer = await self._answer(
-                        self._session.publish(topic, payload, qos=qos, retain=retain, correlation=correlation)
-                    )
+                    answer = await self._answer(publish())
         except TimeoutError:
             raise self._silent("a publication") from None
         code = cast("mqtt5.PubAckPacket", answer).reason_code

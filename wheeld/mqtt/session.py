@@ -91,10 +91,18 @@ class Session:
         return out
 
     def publish(
-        self, topic: str, payload: bytes, *, qos: int, retain: bool = False, correlation: bytes | None = None
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        qos: int,
+        retain: bool = False,
+        correlation: bytes | None = None,
+        expiry_s: int | None = None,
     ) -> int | None:
-        """Publish; returns the packet identifier of its answer, None at QoS 0. Raises PublicationRefusedError for what
-        the broker has said that it does not take, and for what MQTT can't carry."""
+        """Publish; returns the packet identifier of its answer, None at QoS 0. `expiry_s`: for so long the broker may
+        keep it for a reader who is away. Raises PublicationRefusedError for what the broker has said that it does not
+        take, and for what MQTT can't carry."""
         packet_id = self._new_id() if qos else None
         try:
             data = mqtt5.PublishPacket(
@@ -104,6 +112,7 @@ class Session:
                 retain=retain,
                 packet_id=packet_id,
                 correlation_data=correlation,
+                message_expiry_interval=expiry_s,
             ).write()
         except ValueError as wrong:
             raise PublicationRefusedError(str(wrong)) from None

@@ -63,12 +63,13 @@ class Login:
             self._lost()
             await asyncio.sleep(wait_s * random.uniform(0.5, 1.0))  # noqa: S311  spreads reconnections, keeps no secret
 
-    async def publish(self, leaf: str, payload: bytes) -> None:
-        """Return when the broker has it; raises NotSentError, NotConfirmedError."""
+    async def publish(self, leaf: str, payload: bytes, *, expiry_s: int | None = None) -> None:
+        """Return when the broker has it, which keeps it for `expiry_s` at most where its reader is away; raises
+        NotSentError, NotConfirmedError."""
         if self._client is None:
             raise NotSentError("the broker is not reached")
         try:
-            await self._client.publish(self._root + leaf, payload)
+            await self._client.publish(self._root + leaf, payload, expiry_s=expiry_s)
         except MqttError as wrong:
             raise NotConfirmedError(str(wrong)) from wrong
 

@@ -244,11 +244,14 @@ class Panel:
     async def _ask(self, id_: str, name: str, payload: bytes, language: Language) -> dict[str, object]:
         """The wheel's answer, in words; `done` is None where there was none."""
         answer = self._answers.expect(id_, name)
+        # What he was told is unanswered he says again, and the first must not come then. "Rien va" is dated when it was
+        # said (N7), however late it comes.
+        expiry_s = None if name == "rien_va" else round(ANSWER_S_MAX)
         try:
             async with asyncio.timeout(ANSWER_S_MAX):
                 # Who is told "not sent" says it again, and then it may be done twice.
                 with suppress(NotConfirmedError):
-                    await self._login.publish(f"cmd/{self._user}/{name}", payload)
+                    await self._login.publish(f"cmd/{self._user}/{name}", payload, expiry_s=expiry_s)
                 reply = await answer
         except NotSentError:
             return _unsent("broker_away", language)
