@@ -46,7 +46,9 @@ async def sure(page: Page, why: str, **given: str) -> None:
     """Answer the question, once it takes an answer. `given`: what it asks besides, by the name of its field."""
     await page.wait_for_selector("#sure[open]")
     for name, value in given.items():
-        await page.fill(f"#given [name={name}]", value)
+        field = page.locator(f"#given [name={name}]")
+        is_choice = await field.evaluate("field => field.tagName === 'SELECT'")
+        await (field.select_option(label=value) if is_choice else field.fill(value))
     await page.focus("#why")
     await page.keyboard.type(why)
     await page.wait_for_selector("#sure-yes:not([aria-disabled=true])")

@@ -227,6 +227,25 @@ async def test_what_was_asked_of_one_coup_does_nothing_to_the_next(panel: Page, 
     assert [each.split()[0] for each in own.subscriber.verdicts()[verdicts:]] == ["result", "result"]
 
 
+async def test_a_late_bet_is_recorded_with_what_the_chef_said_of_it(panel: Page, own: House) -> None:
+    """There is no button for it before the ball runs, and no answer while he has not chosen one."""
+    verdicts = len(own.subscriber.verdicts())
+    notices = len(own.subscriber.of("notice"))
+    assert await panel.locator("[data-command=late_bet]").count() == 0
+    coup = asyncio.ensure_future(own.wheel.play("valid"))
+    await own.subscriber.until_state("ball_running")
+    before = await panel.locator("#answers li:not(.sent)").count()
+    await press(panel, "late_bet")
+    await panel.wait_for_selector("#sure-no:not([aria-disabled=true])")
+    assert await panel.get_attribute("#sure-yes", "aria-disabled") == "true"
+    await sure(panel, "100 on 17", accepted=SAY(WORDS["refused_bet"]))
+    assert SAY(WORDS["done"]) in await answer(panel, before)
+    (bet,) = (each for each in own.subscriber.of("notice")[notices:] if each["notice"] == "late_bet")
+    assert (bet["by"], bet["figures"]["accepted"]) == ("Anna", "no")
+    await coup
+    await own.subscriber.until_verdicts(verdicts + 1)
+
+
 async def test_a_browser_that_comes_back_after_a_restart_is_asked_for_the_token(panel: Page, own: House) -> None:
     await own.page.stop()
     await own.page.start()

@@ -117,12 +117,21 @@ def test_what_is_offered_is_done_and_nothing_else_would_do_anything(
         coup=evening.table.coup,
         reason="a test",
         without=() if offer is None else offer.without,
+        accepted=True,
     )
     if offer is not None:
         assert reply.done, reply.why
     else:
         said = [message for message in evening.published[before:] if message.topic in ("result", "void", "notice")]
         assert not reply.done or not said, reply.why
+
+
+def test_a_late_bet_is_accepted_or_refused_only_while_a_ball_runs() -> None:
+    for reach, runs in ((nothing, False), (running, True), (announced, True), (paid, False), (void, False)):
+        evening = Evening().open()
+        reach(evening)
+        needs = [offer.needs for offer in offered(evening) if offer.name == "late_bet"]
+        assert needs == (["accepted"] if runs else []), reach.__name__
 
 
 def test_every_state_of_the_law_is_told_from_the_message() -> None:

@@ -59,6 +59,7 @@ class Asked(msgspec.Struct, forbid_unknown_fields=True):
     number: Number | None = None
     case: str | None = None
     who: Name | None = None
+    accepted: bool | None = None
     without: tuple[Name, ...] | None = None
 
 

@@ -18,14 +18,15 @@ from wheeld.core.names import COMMAND_NAMES
 from wheeld.core.observations import PLACE, CommandName, kind_of
 from wheeld.core.pockets import label_of
 
-Needs: TypeAlias = Literal["number", "case", "who"]
+Needs: TypeAlias = Literal["number", "case", "who", "accepted"]
 """What a person adds to a command: the number that he confirms, or in whose pocket the ball lies; which case of C11
-it is; who launches."""
+it is; who launches; whether the late bet is accepted."""
 
-NEEDS: dict[CommandName, Needs] = {"confirm": "number", "rien_va": "case", "bouler": "who"}
+NEEDS: dict[CommandName, Needs] = {"confirm": "number", "rien_va": "case", "bouler": "who", "late_bet": "accepted"}
 ORDER: tuple[CommandName, ...] = (
     "open",
     "rien_ne_va_plus",
+    "late_bet",
     "confirm",
     "operations_done",
     "tout_va",

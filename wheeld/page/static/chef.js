@@ -140,13 +140,19 @@ function place(dialog, press) {
 function field(offer) {
   if (offer.needs === null) return null;
   const label = document.createElement("label");
-  const key = { number: "number", case: "case", who: "launches" }[offer.needs];
+  const key = { number: "number", case: "case", who: "launches", accepted: "late" }[offer.needs];
   label.append(`${WORDS[key]} `);
   let input;
   if (offer.needs === "case") {
     input = document.createElement("select");
     input.add(new Option(WORDS.no_case, ""));
     CASES.forEach((name) => input.add(new Option(WORDS[`case_${name}`], name)));
+  } else if (offer.needs === "accepted") {
+    input = document.createElement("select");
+    input.add(new Option("…", ""));
+    input.add(new Option(WORDS.accepted, "true"));
+    input.add(new Option(WORDS.refused_bet, "false"));
+    input.required = true;
   } else {
     input = document.createElement("input");
     if (offer.needs === "number") Object.assign(input, { maxLength: 2, pattern: "[0-9]+", inputMode: "numeric" });
@@ -164,7 +170,8 @@ function isWhole(input) {
 
 function given(input) {
   const value = input?.value.trim() || "";
-  return value === "" ? {} : { [input.name]: input.name === "number" ? asNumber(value) : value };
+  const read = { number: asNumber, accepted: (choice) => choice === "true" }[input?.name];
+  return value === "" ? {} : { [input.name]: read ? read(value) : value };
 }
 
 function asNumber(value) {
