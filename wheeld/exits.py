@@ -21,6 +21,8 @@ class Exit(IntEnum):
         74,
         "a file, or the journal, could not be read or written (disk full, failing); nothing more was published",
     )
+    UNANSWERED = 75, "the broker could not be reached, or the wheel did not answer: it may be done or not"
+    REFUSED = 77, "the broker or the wheel refused it, and nothing was done; the answer says why"
     BAD_CONFIG = 78, "the configuration is wrong: where and why is on standard error"
     INTERRUPTED = 130, "interrupted"
 

@@ -8,9 +8,9 @@ import os
 from itertools import combinations
 
 from wheeld.broker.roles import BY_NAME
-from wheeld.broker.settings import PLAIN_PORT, TLS_PORT, MqttSettings
 from wheeld.broker.tls import TlsFilesError, common_name
 from wheeld.cli.failure import fail
+from wheeld.cli.login import settings_of
 from wheeld.cli.troubles import wrong_files
 from wheeld.config.paths import trouble
 from wheeld.core.catalogue import Part, Text
@@ -122,7 +122,7 @@ def _setting(options: argparse.Namespace) -> PageSetting:
     return PageSetting(
         site=site,
         table=table,
-        mqtt=_login(options, "", options.username or BY_NAME["page"].user(table)),
+        mqtt=settings_of(options, "", options.username or BY_NAME["page"].user(table)),
         address=options.listen,
         socket=options.socket,
         state=options.state,
@@ -141,25 +141,10 @@ def _chef(options: argparse.Namespace, table: str) -> ChefSetting:
     user = options.chef_username or named or BY_NAME["chef"].user(table)
     return ChefSetting(
         address=options.chef,
-        mqtt=_login(options, "chef_", user),
+        mqtt=settings_of(options, "chef_", user),
         user=user,
         token_file=options.token_file,
         cert_file=options.panel_cert_file,
         key_file=options.panel_key_file,
         client_ca_file=options.panel_client_ca_file,
-    )
-
-
-def _login(options: argparse.Namespace, who: str, username: str | None) -> MqttSettings:
-    given = vars(options)
-    password_file, cert_file, key_file = (given[f"{who}{name}"] for name in ("password_file", "cert_file", "key_file"))
-    has_tls = options.ca_file is not None or cert_file is not None
-    return MqttSettings(
-        host=options.host,
-        port=options.port or (TLS_PORT if has_tls else PLAIN_PORT),
-        username=username if password_file is not None or cert_file is None else None,
-        password_file=password_file,
-        ca_file=options.ca_file,
-        cert_file=cert_file,
-        key_file=key_file,
     )

@@ -128,6 +128,22 @@ examples:
     + _EXITS
 )
 
+_RULE = """\
+Give what the direction rules of a coup that has its verdict, and print the wheel's answer. The verdict stays as it
+was published; the ruling is published beside it, with who and why. Log in as a name that has the role `direction`
+(wheeld acl): other names are refused.
+"""
+
+_RULE_EXAMPLES = (
+    """\
+examples:
+  wheeld rule campione/campione-03 --coup 812 --as stands --by Bianchi --reason "seen by the camera" --host broker \\
+      --ca-file ca.crt --cert-file direction.crt --key-file direction.key
+  wheeld rule campione/campione-03 --coup 812 --as 17 --by Bianchi --reason "the reader saw the pocket beside"
+"""
+    + _EXITS
+)
+
 _PAGE = """\
 Serve the pages of one wheel: / for whoever looks after it, /display for players, and with --chef the chef's
 panel on a port of its own, for who gives the token or has a certificate. It sees the wheel through the broker;
@@ -227,6 +243,7 @@ def parser() -> argparse.ArgumentParser:
     _add_journal(commands)
     _add_report(commands)
     _add_watch(commands)
+    _add_rule(commands)
     _add_page(commands)
     _add_doctor(commands)
     _add_acl(commands)
@@ -523,6 +540,27 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
     watch.add_argument("--count", metavar="N", type=_number(), help="stop after so many messages")
     watch.set_defaults(do=_on_call("watch.watch"))
+
+
+def _add_rule(commands: Commands[_Parser]) -> None:
+    rule = commands.add_parser(
+        "rule", help="give what the direction rules of a coup", description=_RULE, epilog=_RULE_EXAMPLES
+    )
+    rule.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
+    _add_broker(rule)
+    rule.add_argument("--coup", metavar="N", type=_number(), required=True, help="the coup that it is about")
+    rule.add_argument(
+        "--as",
+        dest="ruled",
+        metavar="RULING",
+        type=_on_call("rule.ruled_as"),
+        required=True,
+        help="stands, void, other (the reason says what), or the number that it is",
+    )
+    rule.add_argument("--by", metavar="NAME", type=_on_call("person.person"), required=True, help="who rules")
+    rule.add_argument("--reason", metavar="TEXT", type=_on_call("rule.sentence"), required=True, help="why")
+    _add_language(rule)
+    rule.set_defaults(do=_on_call("rule.rule"))
 
 
 def _add_broker(command: argparse.ArgumentParser) -> None:

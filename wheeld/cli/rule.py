@@ -1,0 +1,113 @@
+"""`wheeld rule`: what the direction rules of a coup that has its verdict (A9), given to the wheel by its broker."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import mqtt5
+import msgspec
+
+from wheeld.broker.hints import hint_of
+from wheeld.broker.login import opened
+from wheeld.broker.payloads import UNREADABLE, RulingPayload, Sentence
+from wheeld.broker.roles import BY_NAME
+from wheeld.broker.settings import MqttSettings
+from wheeld.broker.tls import common_name
+from wheeld.cli.failure import fail, printable
+from wheeld.cli.login import settings_of
+from wheeld.cli.troubles import wrong_files
+from wheeld.core.catalogue import Text
+from wheeld.core.messages.payloads import ReplyPayload
+from wheeld.core.pockets import LABELS
+from wheeld.exits import Exit
+from wheeld.mqtt.session import MqttError, PublicationRefusedError, Unread
+from wheeld.screen.describe import describe
+
+ANSWER_S_MAX = 15.0
+"""A wheel answers in less than a second."""
+EXPIRES_S = 60
+"""A house may take no command from outside its cabinet that does not say when it ends."""
+RULED = ("stands", "void", "other")
+
+
+def ruled_as(text: str) -> dict[str, str | int]:
+    """What `--as` says, as members of the command; raises ArgumentTypeError."""
+    if text in RULED:
+        return {"ruled_as": text}
+    if text in LABELS.values():
+        return {"ruled_as": "number", "number": text}
+    if text.isdecimal() and str(int(text)) == text:
+        return {"ruled_as": "number", "number": int(text)}
+    raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(RULED)}, and no number of a pocket")
+
+
+def sentence(text: str) -> str:
+    """A reason on the command line, as in commands to a wheel; raises ArgumentTypeError."""
+    try:
+        return msgspec.convert(text, Sentence)
+    except msgspec.ValidationError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no reason: 1 to 500 visible characters") from None
+
+
+def rule(options: argparse.Namespace) -> Exit:
+    """Give the ruling and print the wheel's answer; raises OSError."""
+    if wrong := wrong_files(options):
+        return fail(wrong, Exit.BAD_CONFIG, options)
+    _, _, table = options.table.partition("/")
+    named = None if options.cert_file is None else common_name(options.cert_file)
+    user = options.username or named or BY_NAME["direction"].user(table)
+    now = datetime.now(UTC)
+    said = {"id": uuid.uuid4().hex, "by": options.by, "reason": options.reason, "about": options.coup, **options.ruled}
+    said |= {"at": now, "expires_at": now + timedelta(seconds=EXPIRES_S)}
+    command = msgspec.convert(said, RulingPayload)
+    try:
+        payload, is_done = asyncio.run(_answer(options.table, settings_of(options, "", user), user, command))
+    except TimeoutError:
+        why = Text(
+            "no answer came: the ruling may be published or not; look at wheeld watch, or the journal, before you give "
+            "it again"
+        )
+        return fail(why, Exit.UNANSWERED, options)
+    except PublicationRefusedError:
+        why = Text(
+            "the broker's access list does not let {user} rule on this table: give that name the role direction, and "
+            "the broker the list that wheeld acl makes then",
+            {"user": user},
+        )
+        return fail(why, Exit.REFUSED, options)
+    except (MqttError, OSError) as error:
+        hint = hint_of(str(error))
+        told = Text("{first}; {second}", {"first": str(error), "second": Text(hint)}) if hint else str(error)
+        return fail(told, Exit.UNANSWERED, options)
+    sys.stdout.write(f"{printable(describe('reply', payload, options.language))}\n")
+    return Exit.OK if is_done else Exit.REFUSED
+
+
+async def _answer(table: str, settings: MqttSettings, user: str, command: RulingPayload) -> tuple[bytes, bool]:
+    """The wheel's reply, and whether it is done; raises MqttError, OSError, TlsFilesError, and TimeoutError when none
+    comes."""
+    root = f"wheel/v1/{table}"
+    answer: asyncio.Future[tuple[bytes, bool]] = asyncio.get_running_loop().create_future()
+
+    def take(message: mqtt5.PublishPacket | Unread) -> None:
+        if not isinstance(message, mqtt5.PublishPacket) or answer.done():
+            return
+        try:
+            reply = msgspec.json.decode(message.payload, type=ReplyPayload)
+        except UNREADABLE:
+            return
+        if (reply.id, reply.name, reply.user) == (command.id, "ruling", user):
+            answer.set_result((message.payload, reply.done))
+
+    async with asyncio.timeout(ANSWER_S_MAX), opened(settings, take=take) as client:
+        if await client.subscribe(f"{root}/reply"):
+            raise PublicationRefusedError("the broker's access list refuses reply")
+        await client.publish(f"{root}/cmd/{user}/ruling", msgspec.json.encode(command))
+        await asyncio.wait((answer, client.gone), return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            raise await asyncio.shield(client.gone)
+        return answer.result()
