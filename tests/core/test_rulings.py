@@ -12,6 +12,7 @@ from tests.core.evening import Asked, Evening
 from tests.core.table_in_state import STATES, table_in
 from wheeld.core.messages.chain import verify_link
 from wheeld.core.observations import RuledAs
+from wheeld.screen.describe import describe
 
 RULED: list[tuple[RuledAs, int | None]] = [("stands", None), ("void", None), ("number", 4), ("other", None)]
 
@@ -90,6 +91,8 @@ def test_a_late_bet_is_recorded_with_the_run_at_that_moment(accepted: bool) -> N
     said_us = evening.now_us
     assert evening.say("late_bet", accepted=accepted, by="Rossi", reason="100 on 17, repeated aloud").done
     (bet,) = (each for each in evening.of("notice") if each["notice"] == "late_bet")
+    said = describe("notice", evening.last("notice").bytes, "en")
+    assert said.endswith(f"late bet {'accepted' if accepted else 'refused'}: 100 on 17, repeated aloud (Rossi)")
     assert bet["by"] == "Rossi"
     assert bet["figures"]["accepted"] == ("yes" if accepted else "no")
     assert bet["figures"]["said_us"] == said_us

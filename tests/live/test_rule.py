@@ -29,8 +29,8 @@ async def test_the_answer_of_the_wheel_is_printed_and_the_ruling_published(tmp_p
             early = await rule(broker.port, "--coup", "1", "--as", "void")
             assert early.returncode == Exit.REFUSED, early
             assert b"ruling \xe2\x9c\x97 A9" in early.stdout
-            await wheel.play("valid")
-            await subscriber.until_verdicts(1)
+            await wheel.play("valid", "valid")
+            await subscriber.until_verdicts(2)
             done = await rule(broker.port, "--coup", "1", "--as", "17")
             assert done.returncode == Exit.OK, done
             assert b"ruling \xe2\x9c\x93" in done.stdout
@@ -38,6 +38,9 @@ async def test_the_answer_of_the_wheel_is_printed_and_the_ruling_published(tmp_p
             chef = await rule(broker.port, "--coup", "1", "--as", "void", "--username", "chef-wheel-1")
             assert chef.returncode == Exit.REFUSED, chef
             (ruling,) = subscriber.of("ruling")
+        about = ("--coup", "1", "--topic", "ruling", "--language", "en")
+        shown = await asyncio.to_thread(wheeld, "journal", "show", tmp_path / "journal.sqlite", *about)
+        assert b"1 \xc2\xb7 the number is 17: seen by the camera (Bianchi)" in shown.stdout
     told = {key: ruling[key] for key in ("about", "ruled_as", "number", "by", "user", "reason")}
     assert told == {
         "about": 1, "ruled_as": "number", "number": 17, "by": "Bianchi", "user": "direction",

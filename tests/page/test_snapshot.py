@@ -62,6 +62,19 @@ def test_a_void_is_shown_with_its_article_in_the_reader_s_language(language: Lan
     assert shown["cause"].startswith("Art. 11: ")
 
 
+def test_the_last_ruling_is_shown_with_its_coup_who_when_and_why() -> None:
+    evening = Evening().open()
+    evening.coup(23)
+    assert Snapshot(*watched(evening), "en").whole(0)["ruling"] is None
+    evening.say("operations_done")
+    evening.coup(17)
+    evening.say("ruling", about=1, ruled_as="number", number=4, by="Bianchi", reason="seen by the camera")
+    shown = Snapshot(*watched(evening), "en").whole(0)["ruling"]
+    (ruling,) = evening.of("ruling")
+    when = ruling["at"][:16].replace("T", " ")
+    assert shown == f"coup 1: the number is 4 — seen by the camera (Bianchi, {when} UTC)"
+
+
 @pytest.mark.parametrize(("ends", "then"), [("suspend", "play suspended"), ("close", "table closed")])
 def test_a_void_is_told_before_what_becomes_of_play(ends: CommandName, then: str) -> None:
     evening = Evening().open()

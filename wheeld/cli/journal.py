@@ -37,7 +37,10 @@ EVENT_TOPIC = "event"
 
 
 class _OfCoup(msgspec.Struct):
+    """`about`: of a ruling, which is given when another coup is at hand."""
+
     coup: int | None = None
+    about: int | None = None
 
 
 def verify(options: argparse.Namespace) -> Exit:
@@ -293,14 +296,15 @@ def _is_wanted(message: StoredMessage, options: argparse.Namespace) -> bool:
         return False
     if options.topic and message.topic not in options.topic:
         return False
-    return options.coup is None or _coup(message.payload) == options.coup
+    return options.coup is None or options.coup in _coups(message.payload)
 
 
-def _coup(payload: bytes) -> int | None:
+def _coups(payload: bytes) -> tuple[int | None, ...]:
     try:
-        return msgspec.json.decode(payload, type=_OfCoup).coup
+        of = msgspec.json.decode(payload, type=_OfCoup)
     except UNREADABLE:
-        return None
+        return ()
+    return of.coup, of.about
 
 
 def _print_event(event: StoredEvent, options: argparse.Namespace) -> None:

@@ -20,7 +20,7 @@ from wheeld.page.numbers import Numbers, Seen
 from wheeld.page.offers import offers, words_of
 from wheeld.page.wheel import Wheel
 from wheeld.page.words import RITUAL
-from wheeld.screen.describe import BETS, STATES
+from wheeld.screen.describe import BETS, RULED, STATES
 from wheeld.screen.language import translation
 
 Shown: TypeAlias = dict[str, Any]
@@ -46,6 +46,7 @@ class Snapshot:
             "bouler": None if wheel.table is None else wheel.table.bouler,
             "result": self._result(wheel.result),
             "void": self._void(),
+            "ruling": self._ruling(),
             "tiles": [tile._asdict() for tile in tiles(wheel, self._catalogue, now_s)],
             "failing": [] if wheel.table is None else wheel.table.failing,
         }
@@ -180,6 +181,15 @@ class Snapshot:
         why = self._cause_text(last.cause)
         cited = ", ".join(part for part in (last.rule, last.article) if part)
         return {"coup": last.coup, "words": last.words, "why": f"{cited}: {why}" if cited else why, "at": last.at}
+
+    def _ruling(self) -> str | None:
+        """The latest ruling since this program began: what, why, who and when."""
+        ruling, say = self._wheel.ruling, self._catalogue.say
+        if ruling is None:
+            return None
+        ruled = say(RULED[ruling.ruled_as], number=ruling.label)
+        when = ruling.at[:16].replace("T", " ")
+        return f"{say('coup {coup}', coup=ruling.about)}: {ruled} — {ruling.reason} ({ruling.by}, {when} UTC)"
 
     def _ritual(self, table: Table) -> str:
         """What players read; a void first, then what became of play with it."""

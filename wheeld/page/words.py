@@ -61,6 +61,7 @@ WORDS = {
     "times": translatable("{number}: {count} times"),
     "last_void": translatable("The last void coup"),
     "no_void": translatable("No void coup is known here."),
+    "last_ruling": translatable("The last ruling of the direction"),
     "evidence": translatable("What the sensors saw of it"),
     "no_evidence": translatable("Its evidence is in the journal; this page was not there when it was decided."),
     "seconds": translatable("seconds"),

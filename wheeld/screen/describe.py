@@ -41,6 +41,7 @@ RULED = {
     "number": translatable("the number is {number}"),
     "other": translatable("another ruling"),
 }
+LATE_BETS = {"yes": translatable("late bet accepted"), "no": translatable("late bet refused")}
 TOPICS = {
     "result": translatable("result"),
     "void": translatable("void"),
@@ -123,6 +124,8 @@ def _table(body: Payload, screen: Screen) -> str:
 
 
 def _notice(body: Payload, screen: Screen) -> str:
+    if body["notice"] == "late_bet":
+        return f"{screen.catalogue.say(LATE_BETS[body['figures']['accepted']])}: {body['reason']} ({body['by']})"
     return screen.told(body["text"])
 
 

@@ -229,6 +229,7 @@ function showWheel(wheel) {
   write("ritual", wheel.ritual);
   showNumbers(wheel);
   showVoid(wheel.void);
+  show("ruling", wheel.ruling);
   failing = wheel.failing;
   showTiles(wheel.tiles);
 }
