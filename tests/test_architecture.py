@@ -90,7 +90,7 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/screen": _only("wheeld.core", "wheeld.screen"),
     "wheeld/page": _only(*SHARED, "wheeld.broker", "wheeld.monitor", "wheeld.mqtt", "wheeld.screen", "wheeld.page"),
     "wheeld/cli": _all_but("hw_sim"),
-    "wheeld/report": _only(*SHARED, "wheeld.journal", "wheeld.report"),
+    "wheeld/report": _only(*SHARED, "wheeld.journal", "wheeld.screen", "wheeld.report"),
     "wheeld/feed": _only("wheeld.feed", "wheeld.mqtt"),
     "wheeld/mqtt": _only("wheeld.mqtt"),
     "wheeld/auditor.py": _only(),

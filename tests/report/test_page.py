@@ -6,15 +6,16 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 
+import msgspec
 import pytest
 
-from tests.report.played import BIASED, Fault, play, wheel_of
+from tests.report.played import BIASED, START_UTC_US, Fault, play, wheel_of
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.report.health import Health, health
 from wheeld.report.page import chance, page, verdict
 from wheeld.report.plots import MARK
-from wheeld.report.wheel import VoidCoup, Wheel
+from wheeld.report.wheel import Decision, VoidCoup, Wheel
 
 VOID = {"meta", "br"}
 FETCHES = ("src", "href", "xlink:href", "data", "poster", "srcset", "action")
@@ -85,6 +86,18 @@ def test_it_fits_a_phone(shown: Outline) -> None:
     assert sum(attributes.get("class") == "wide" for _, attributes in shown.elements) == sum(
         tag == "table" for tag, _ in shown.elements
     )
+
+
+def test_what_people_decided_stands_with_who_when_and_why() -> None:
+    at_utc_us = START_UTC_US + 90_000_000
+    decisions = [
+        Decision(at_utc_us, 3, "number", "17", "Bianchi", "the camera shows it"),
+        Decision(at_utc_us, 4, "refused", None, "Rossi", "100 on <17>"),
+    ]
+    text = outline(page([msgspec.structs.replace(report(), decisions=decisions)], Catalogue("en"))).text
+    assert "3the number is 17Bianchi2027-01-15 08:01 UTCthe camera shows it" in text
+    assert "4late bet refusedRossi2027-01-15 08:01 UTC100 on <17>" in text
+    assert "Rulings of the direction" not in outline(page([report()], Catalogue("en"))).text
 
 
 def test_ids_of_two_wheels_differ(shown: Outline) -> None:

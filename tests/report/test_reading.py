@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
+from msgspec.structs import astuple
 
 from hw_sim import log as sim_log
 from hw_sim.evening import Evening, script
 from hw_sim.wheel import POCKETS
+from tests.core import evening as core
 from tests.journal.journals import open_writer, opened
 from tests.report.played import COUP_S, LAYOUT, START_UTC_US, Fault, Played, play, wheel_of, write_journal
 from wheeld.core.observations import Observation
 from wheeld.core.setting import Header, from_header
+from wheeld.core.step import Message, Step, Topic
 from wheeld.core.table import Table
 from wheeld.journal.opening import Owner
 from wheeld.journal.rows import JournalError
@@ -53,6 +58,28 @@ def test_every_coup_is_read_as_it_was_played(played: list[Played], journal: Path
         assert one.rest_s == pytest.approx(other.rest_s, abs=1e-5)
     assert read.notices == {"number_seen": 2 * len(played)}
     assert read.unreadable == 0
+
+
+def test_what_people_decided_is_read_once_from_two_journals(tmp_path: Path) -> None:
+    evening = core.Evening(core.FRENCH).open()
+    evening.launch()
+    evening.wait(1.5)
+    evening.say("late_bet", accepted=True, by="Rossi", reason="100 on 17")
+    evening.say("rien_va")
+    evening.say("ruling", about=1, ruled_as="number", number=0, by="Bianchi", reason="seen by the camera")
+    with closing(open_writer(tmp_path / "one")) as journal:
+        journal.append(Step(messages=tuple(map(_message, evening.published))), START_UTC_US)
+    shutil.copy(tmp_path / "one", tmp_path / "two")
+    (read,) = wheels([tmp_path / "one", tmp_path / "two"])
+    assert {astuple(each) for each in read.decisions} == {
+        (START_UTC_US, 1, "accepted", None, "Rossi", "100 on 17"),
+        (START_UTC_US, 1, "number", "0", "Bianchi", "seen by the camera"),
+    }
+
+
+def _message(published: core.PublishedMessage) -> Message:
+    (topic,) = (each for each in get_args(Topic) if each == published.topic)
+    return Message(published.t_us, topic, published.bytes, published.payload.get("seq"))
 
 
 def test_every_log_tells_its_run(played: list[Played], journal: Path) -> None:

@@ -17,7 +17,7 @@ from wheeld.report.sensors import Sensors, sensors
 from wheeld.report.timing import timed
 from wheeld.report.trends import Trend, trends
 from wheeld.report.voids import Voids, voids
-from wheeld.report.wheel import Layout, Wheel
+from wheeld.report.wheel import Decision, Layout, Wheel
 from wheeld.report.zones import Zones, zones
 
 Verdict: TypeAlias = Literal["found", "nothing_found", "too_small"]
@@ -48,6 +48,7 @@ class Health(msgspec.Struct, kw_only=True):
     trends: list[Trend]
     balance: Balance
     voids: Voids
+    decisions: list[Decision]
     sensors: Sensors
 
 
@@ -82,5 +83,6 @@ def health(wheel: Wheel, say: Catalogue) -> Health:
         trends=of_trends,
         balance=of_people,
         voids=of_voids,
+        decisions=wheel.decisions,
         sensors=of_sensors,
     )

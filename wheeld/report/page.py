@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from wheeld.core.catalogue import Catalogue, translatable
+from wheeld.core.instants import to_text
 from wheeld.report.checks import POWER_MIN
 from wheeld.report.health import Health
 from wheeld.report.numbers import EFFECT_POCKETS, EFFECT_TIMES
 from wheeld.report.offsets import arrow_of
 from wheeld.report.plots import Pictures, name_of
 from wheeld.report.trends import Trend
+from wheeld.report.wheel import Decision
+from wheeld.screen.describe import LATE_BETS, RULED
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #22313f; max-width: 44rem; margin: 1rem auto; padding: 0 1rem }
@@ -40,6 +43,7 @@ STEPS = {
     "nothing_found": translatable("Nothing is to be done. Make a new report in a month."),
     "too_small": translatable("Play on, and make a new report when there are enough coups."),
 }
+DECIDED = {**RULED, "accepted": LATE_BETS["yes"], "refused": LATE_BETS["no"]}
 CLASSES = {"found": "found", "nothing_found": "fine", "too_small": "small"}
 
 
@@ -106,6 +110,7 @@ def _parts(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
         yield _details(say, _table(heads, (_trend(trend, say) for trend in health.trends)))
     yield from _balance(health, say, pictures)
     yield from _voids(health, say, pictures)
+    yield from _decisions(health, say)
     yield from _sensors(health, say, pictures)
 
 
@@ -228,6 +233,20 @@ def _voids(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
         for each in health.voids.causes
     )
     yield pictures.voids() + _details(say, _table(heads, rows))
+
+
+def _decisions(health: Health, say: Catalogue) -> Iterator[str]:
+    """What people decided of single coups; nothing where there is none."""
+    if not health.decisions:
+        return
+    yield f"<h3>{escape(say.say('Rulings of the direction, and late bets'))}</h3>"
+    heads = (say.say("coup"), say.say("decided"), say.say("who"), say.say("when"), say.say("why"))
+    yield _table(heads, (_decision(each, say) for each in health.decisions))
+
+
+def _decision(one: Decision, say: Catalogue) -> tuple[int, str, str, str, str]:
+    when = f"{to_text(one.at_utc_us)[:16].replace('T', ' ')} UTC"
+    return one.coup, say.say(DECIDED[one.decided], number=one.label or ""), one.by, when, one.reason
 
 
 def _sensors(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:

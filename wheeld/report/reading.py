@@ -10,16 +10,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from wheeld.core.houses import PROFILES
+from wheeld.core.observations import RuledAs
 from wheeld.journal.database import Database
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError, StoredMessage
 from wheeld.report.logs import layout_of, run_of
-from wheeld.report.wheel import Coup, Layout, Run, Sighting, VoidCoup, Wheel
+from wheeld.report.wheel import Coup, Decision, Layout, Run, Sighting, VoidCoup, Wheel
 
 LOGS_MAX = 1_000
 """Logs of coups that are read for one wheel, spread evenly over all of them. One takes about a millisecond, and a
@@ -67,11 +68,29 @@ class _Table(_Message, kw_only=True):
     bouler: str | None
 
 
+class _Ruling(_Message, kw_only=True):
+    about: int
+    ruled_as: RuledAs
+    label: str | None
+    by: str
+    reason: str
+
+
 class _Notice(_Message, kw_only=True):
     notice: str
+    coup: int
+    figures: dict[str, Any] = {}
+    by: str | None = None
+    reason: str | None = None
 
 
-_KINDS: dict[str, type[_Message]] = {"result": _Result, "void": _Void, "table": _Table, "notice": _Notice}
+_KINDS: dict[str, type[_Message]] = {
+    "result": _Result,
+    "void": _Void,
+    "ruling": _Ruling,
+    "table": _Table,
+    "notice": _Notice,
+}
 _DECODERS = {topic: msgspec.json.Decoder(kind) for topic, kind in _KINDS.items()}
 
 
@@ -82,6 +101,7 @@ class _Book:
         self.wheel = wheel
         self.hashes: set[str] = set()
         self.places: list[tuple[Coup, JournalReader]] = []
+        self.decisions: set[Decision] = set()
         self.bouler: str | None = None
 
 
@@ -134,6 +154,11 @@ def _note(book: _Book, message: _Message, stored: StoredMessage, reader: Journal
             book.wheel.notices[message.notice] += 1
             if message.notice == "unobserved_coup":
                 book.wheel.unobserved_utc_us.add(stored.at_utc_us)
+            if message.notice == "late_bet":
+                book.decisions.add(_late_bet(message, stored.at_utc_us))
+        case _Ruling():
+            told = (message.ruled_as, message.label, message.by, message.reason)
+            book.decisions.add(Decision(stored.at_utc_us, message.about, *told))
         case _Result() if message.hash not in book.hashes:
             book.hashes.add(message.hash)
             coup = _coup(message, stored.at_utc_us, book.bouler)
@@ -144,6 +169,11 @@ def _note(book: _Book, message: _Message, stored: StoredMessage, reader: Journal
             book.wheel.voids.append(_void(message, stored.at_utc_us))
         case _:
             pass
+
+
+def _late_bet(notice: _Notice, at_utc_us: int) -> Decision:
+    said: Literal["accepted", "refused"] = "accepted" if notice.figures.get("accepted") == "yes" else "refused"
+    return Decision(at_utc_us, notice.coup, said, None, notice.by or "", notice.reason or "")
 
 
 def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> Coup:
@@ -185,6 +215,7 @@ def _finish(book: _Book) -> None:
     wheel = book.wheel
     wheel.coups.sort(key=lambda coup: coup.at_utc_us)
     wheel.voids.sort(key=lambda void: void.at_utc_us)
+    wheel.decisions = sorted(book.decisions, key=lambda decision: decision.at_utc_us)
     book.places.sort(key=lambda place: place[0].at_utc_us)
     for layout, run in _sampled(book.places):
         if layout != wheel.layout:  # realigned: what was measured before is of other angles

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Literal
 
 import msgspec
 
@@ -53,6 +54,18 @@ class VoidCoup(Verdict, frozen=True, kw_only=True):
     cause: str
 
 
+class Decision(msgspec.Struct, frozen=True):
+    """What a person decided of `coup`: the direction's ruling ("stands", "void", "number" with its `label`, "other"),
+    or what the chef said of a late bet ("accepted", "refused")."""
+
+    at_utc_us: int
+    coup: int
+    decided: Literal["stands", "void", "number", "other", "accepted", "refused"]
+    label: str | None
+    by: str
+    reason: str
+
+
 class Layout(msgspec.Struct, frozen=True):
     """Where the sensors stand, in degrees, and how many sectors the encoder has."""
 
@@ -77,7 +90,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wheel(msgspec.Struct, kw_only=True):
-    """Everything of one table and its wheel with these `pockets`; times of `coups`, `voids` and `runs` do not fall.
+    """Everything of one table and its wheel with these `pockets`; times of `coups`, `voids`, `decisions` and
+    `runs` do not fall.
 
     `runs` are of `layout`, the last one that the journals know; `coups` may be more than `runs`, which are sampled.
     `unobserved_utc_us`: when a ball was found elsewhere though no coup was observed. `unreadable`: messages of another
@@ -91,6 +105,7 @@ class Wheel(msgspec.Struct, kw_only=True):
     journals: list[str] = []
     coups: list[Coup] = []
     voids: list[VoidCoup] = []
+    decisions: list[Decision] = []
     unobserved_utc_us: set[int] = set()
     notices: Counter[str] = msgspec.field(default_factory=Counter)
     layout: Layout = Layout()
