@@ -71,7 +71,7 @@ def check_snapshot(snapshot: dict[str, Any], setting: TableSetting, now_us: int)
         for number in numbers:
             _check_range(Text("snapshot's {key}", {"key": "number"}), number, setting.profile.pockets.count)
     _check_range(Text("snapshot's {key}", {"key": "now_us"}), now_us, T_US_MAX)
-    _check_clock(clock.utc_us, clock.error_us, clock.rate_ppb)
+    _check_clock(clock.utc_us, clock.rate_ppb)
 
 
 def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> None:
@@ -93,7 +93,8 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
                 limits: dict[str, Part] = {"name": "tick", "value": seen.tick, "most": setting.rotor_ticks - 1}
                 raise CheckError(Text("{name} {value}: the header has 0…{most}", limits))
         case ClockReading():
-            _check_clock(seen.utc_us, seen.error_us, seen.rate_ppb)
+            _check_clock(seen.utc_us, seen.rate_ppb)
+            _check_range("error_us", seen.error_us, UTC_US_MAX)
         case Sensed() | SensorState() | Level():
             _check_sensor(seen, setting)
         case Command() | Standstill() | Heard():
@@ -153,10 +154,9 @@ def check_calendar(name: str, utc_us: int) -> int:
     return utc_us
 
 
-def _check_clock(utc_us: int, error_us: int, rate_ppb: int) -> None:
+def _check_clock(utc_us: int, rate_ppb: int) -> None:
     """CheckError for a clock reading that would lead to dates beyond the calendar."""
     check_calendar("utc_us", utc_us)
-    _check_range("error_us", error_us, UTC_US_MAX)
     _check_range("rate_ppb", abs(rate_ppb), RATE_PPB_MAX + 1)
 
 

@@ -46,7 +46,6 @@ def test_the_sensing_clock_is_dated_from_its_latest_reading() -> None:
     clock.read(ClockReading(10_000_000, 77_000_000, 12, 0), told_us=0)
     assert clock.utc_at_us(10_000_000) == 77_000_000
     assert clock.utc_at_us(9_999_999) == 76_999_999
-    assert clock.error_us == 12
 
 
 @pytest.mark.parametrize(("rate_ppb", "after_us"), [(100_000, 1_000_100), (-100_000, 999_900)])

@@ -16,7 +16,7 @@ dates that go back, and a notice reports that they do."""
 
 
 class ClockState(msgspec.Struct):
-    """The latest reading of the sensing clock: UTC at `t_us`, its error, and its rate.
+    """The latest reading of the sensing clock: UTC at `t_us`, and its rate.
 
     The dates of messages never run back. Where a reading shows that the latest ran ahead, they go on from it, which is
     `ahead_us` at `t_us`, at half the speed, until the true date has come up to them. `stood_us`: from when to when
@@ -25,7 +25,6 @@ class ClockState(msgspec.Struct):
 
     t_us: int = 0
     utc_us: int = 0
-    error_us: int = 0
     rate_ppb: int = 0
     ahead_us: int = 0
     stood_us: tuple[int, int] = (0, 0)
@@ -38,8 +37,7 @@ class ClockState(msgspec.Struct):
     def read(self, reading: ClockReading, *, told_us: int) -> None:
         """Date everything from this reading on; `told_us`: the latest date of a message."""
         self.ahead_us = _ahead_us(told_us, reading.utc_us)
-        self.t_us, self.utc_us = reading.t_us, reading.utc_us
-        self.error_us, self.rate_ppb = reading.error_us, reading.rate_ppb
+        self.t_us, self.utc_us, self.rate_ppb = reading.t_us, reading.utc_us, reading.rate_ppb
 
     def published_us(self, t_us: int) -> int:
         """When what is decided at `t_us` can be published at the earliest."""
