@@ -44,8 +44,9 @@ def standings() -> Iterator[TableState]:
     for state, resume_to in product(State, State):
         if state in COUP or resume_to in (*COUP, State.SUSPENDED) or (state, resume_to) == (State.CLOSED, State.CLOSED):
             continue
-        for closing, owed in product((False, True), repeat=2):
-            yield TableState(state=state, resume_to=resume_to, closing=closing, tout_va_owed=owed)
+        for owed in (False, True):
+            yield TableState(state=state, resume_to=resume_to, tout_va_owed=owed)
+            yield TableState(state=state, resume_to=resume_to, tout_va_owed=owed, la_derniere="played")
     yield TableState()
 
 

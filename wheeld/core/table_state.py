@@ -3,6 +3,8 @@ of what it has published."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from wheeld.core.facts import LastCoup, ObjectLevel, Person, State
@@ -189,8 +191,7 @@ class TableState(msgspec.Struct):
     last_number: int | None = None
     numbers: list[int] = msgspec.field(default_factory=list)
     last_void: LastVoid | None = None
-    last_coup_from: int | None = None
-    closing: bool = False
+    la_derniere: int | Literal["played"] | None = None
     tout_va_owed: bool = False
     object_level: ObjectLevel = "clear"
     slipped: bool = False
@@ -212,25 +213,24 @@ class TableState(msgspec.Struct):
         self.last_number = number
         self.numbers = [number, *self.numbers][:NUMBERS_KEPT]
         if self.last_coup == "this":
-            self.last_coup_from, self.closing = None, True
+            self.la_derniere = "played"
 
     def announce_last(self) -> None:
         """La dernière is the next coup to be launched that is valid: never one that runs already."""
         is_begun = self.decided or self.current.launched_us is not None
-        self.last_coup_from = self.coup + 1 if is_begun else self.coup
+        self.la_derniere = self.coup + 1 if is_begun else self.coup
 
     def forget_last(self) -> None:
         """La dernière is over, or was taken back."""
-        self.last_coup_from, self.closing = None, False
+        self.la_derniere = None
 
     @property
     def last_coup(self) -> LastCoup | None:
         """Which coup is la dernière; None while it is not announced. A void leaves it to the next coup."""
-        if self.closing:
-            return "played"
-        if self.last_coup_from is None:
-            return None
-        return "next" if self.decided or self.coup < self.last_coup_from else "this"
+        first = self.la_derniere
+        if first is None or first == "played":
+            return first
+        return "next" if self.decided or self.coup < first else "this"
 
     @property
     def awaits_chef(self) -> bool:

@@ -36,9 +36,9 @@ meets as it is entered: an object that lies in the cylinder, a sensor that fails
 - `object_level`: whether a foreign object is in the cylinder, as far as is decided: `clear`, `present` or `unknown`.
   Written by `object_in`, `object_out` and `object_unknown`, and by `resume` and `open` where they leave its sensor out.
   Read by the needs of words that open the bets, by the guard of a number, and as a coup begins.
-- `last_coup_from` and `closing`: that la dernière is announced and from which coup on it counts (`last_coup_from`), and
-  that it was played (`closing`). Written by `last_coup` and `last_coup_off`, by a result, and when the table closes.
-  Read by the conditions of "tout va", "operations done", `last_coup` and `last_coup_off`.
+- `la_derniere`: the number of the coup from which on la dernière counts, once it is announced; `played` when it was
+  played. Written by `last_coup` and `last_coup_off`, by a result, and when the table closes. Read by the conditions of
+  "tout va", "operations done", `last_coup` and `last_coup_off`.
 - `tout_va_owed`: that the latest void is not over. A closed table does not end it: the ball goes back in any case.
   Written with each void, and by "tout va". Read by a condition of `open`.
 - `current.called`: the number that awaits the chef. Written by `number_unconfirmed`, `number_not_proven` and
