@@ -7,9 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from wheeld.core.facts import LastCoup, ObjectLevel, Person, State
+from wheeld.core.facts import Cause, LastCoup, ObjectLevel, Person, State
 from wheeld.core.messages.chain import GENESIS
-from wheeld.core.messages.payloads import LastVoid
 from wheeld.core.tracking.evidence import Figures, Margin, Seen
 from wheeld.core.tracking.head import HeadGameKept
 
@@ -167,6 +166,14 @@ def _later(called: Called | None, later_us: int) -> Called | None:
     return msgspec.structs.replace(called, t_us=called.t_us + later_us, sightings=sightings)
 
 
+class VoidCoup(msgspec.Struct, frozen=True):
+    """A coup that was void: its number, why, and when that was published, in UTC."""
+
+    coup: int
+    cause: Cause
+    at: str
+
+
 class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
@@ -190,7 +197,7 @@ class TableState(msgspec.Struct):
     prev: str = GENESIS
     last_number: int | None = None
     numbers: list[int] = msgspec.field(default_factory=list)
-    last_void: LastVoid | None = None
+    last_void: VoidCoup | None = None
     la_derniere: int | Literal["played"] | None = None
     tout_va_owed: bool = False
     object_level: ObjectLevel = "clear"

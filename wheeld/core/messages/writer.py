@@ -16,7 +16,7 @@ from wheeld.core.messages.chain import chained
 from wheeld.core.observations import Command, Direction
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED, Message, Topic
-from wheeld.core.table_state import Called, TableState
+from wheeld.core.table_state import Called, TableState, VoidCoup
 from wheeld.core.tracking.evidence import Evidence, Figures
 
 _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
@@ -101,17 +101,16 @@ class MessageWriter:
     ) -> Message:
         """The coup at hand, void; `person` is who declared it and why, and `case` which of C11's cases he named."""
         state, sure = self._state, evidence.margin
-        article, words = self._articles.get(cause.rule), self._words
         common, (evidence_at,) = self._common("void", now_us, (evidence.evidence_us,))
-        state.last_void = messages.LastVoid(state.coup, cause.value, article, words, common["at"], cause.rule)
+        state.last_void = VoidCoup(state.coup, cause, common["at"])
         payload = messages.Void(
             **common,
             seq=state.seq,
             cause=cause,
             rule=cause.rule,
             case=case,
-            article=article,
-            words=words,
+            article=self._articles.get(cause.rule),
+            words=self._words,
             why=why,
             laps_needed=self._setting.min_laps,
             evidence_at=evidence_at,
@@ -186,9 +185,15 @@ class MessageWriter:
             numbers=tuple(state.numbers),
             labels=tuple(self._facts[number].label for number in state.numbers),
             last_coup=last_coup,
-            last_void=state.last_void,
+            last_void=None if state.last_void is None else self._last_void(state.last_void),
         )
         return [message, Message(now_us, "board", msgspec.json.encode(board))]
+
+    def _last_void(self, void: VoidCoup) -> messages.LastVoid:
+        cause = void.cause
+        return messages.LastVoid(
+            void.coup, cause.value, self._articles.get(cause.rule), self._words, void.at, cause.rule
+        )
 
     def notice(self, now_us: int, kind: str, text: str, figures: Figures, person: Person | None = None) -> Message:
         """A fact that settles nothing; `person` is who asked, and why."""
