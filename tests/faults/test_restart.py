@@ -33,7 +33,6 @@ from tests.live.bench import (
     write_config,
 )
 from tests.mosquitto import Mosquitto
-from wheeld.core.facts import State
 from wheeld.core.step import CoupLog, Step
 from wheeld.core.table_state import TableState
 from wheeld.exits import Exit
@@ -172,9 +171,7 @@ def write_journal(path: Path, messages: int, coups: int) -> None:
             journal.append(Step(messages=tuple(written.message("result") for _ in range(steps))), 1)
         for coup in range(1, coups + 1):
             journal.append(Step(coup_logs=(CoupLog(coup, "result", noise.randbytes(COUP_BYTES)),)), 1)
-        state = TableState(
-            state=State.CLOSED, seq=written.seq, prev=written._prev, last_number=FIRST_NUMBER, coup=coups
-        )
+        state = TableState(seq=written.seq, prev=written._prev, last_number=FIRST_NUMBER, coup=coups)
         journal.append(Step(memory=msgspec.json.encode(state)), 1)
         journal.mark_sent(range(1, messages + 1), await_settlement=False)
 

@@ -373,7 +373,7 @@ class Adjudicator:
 
     def _void(self, row: Row, cause: Cause, evidence: Evidence, now_us: int, command: Command | None) -> None:
         """Publish the coup as void. The margin of a launch that came too early is by how long."""
-        if early_us := too_early_us(row, evidence, self._state.history):
+        if early_us := too_early_us(row, evidence, self._state):
             evidence = msgspec.structs.replace(evidence, margin=Margin.early(early_us))
         person, case = (command.person, command.case) if command else (None, None)
         why = self._cited(row, case)
@@ -413,7 +413,6 @@ class Adjudicator:
             self._observer.disown()
             self._observer.ball.settle()
         if moved.state is not state.state:
-            state.state = moved.state
-            state.history.move(since_us, moved.state, state.coup)
+            state.move(since_us, moved.state)
             state.since_at = self._clock.text(now_us)
         state.moved_by = command.person if command else None  # of a void in the state after a void, too

@@ -74,28 +74,6 @@ class Stood(msgspec.Struct, frozen=True):
     coup: int
 
 
-class History(msgspec.Struct):
-    """Where the table stood lately, by the time of the evidence that moved it: what comes late meets the state of its
-    own time. Latest last; it does not outlive a restart."""
-
-    stood: list[Stood]
-
-    def at(self, t_us: int) -> Stood:
-        """Where the table stood at `t_us`, as far as is remembered."""
-        before = [stood for stood in self.stood if stood.since_us <= t_us]
-        return before[-1] if before else self.stood[0]
-
-    def between(self, first_us: int, last_us: int) -> list[Stood]:
-        """Where the table stood at any time from `first_us` to `last_us`."""
-        inside = [stood for stood in self.stood if first_us < stood.since_us <= last_us]
-        return [self.at(first_us), *inside]
-
-    def move(self, since_us: int, state: State, coup: int) -> None:
-        """The table moved."""
-        since_us = max(since_us, self.stood[-1].since_us)
-        self.stood = [*self.stood[-STOOD_KEPT + 1 :], Stood(since_us, state, coup)]
-
-
 NUMBERS_KEPT = 20
 """`board` shows the last twenty numbers (docs/interfaces.md)."""
 
@@ -177,19 +155,19 @@ class VoidCoup(msgspec.Struct, frozen=True):
 class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
-    What the law reads of it stands on the law's first page (`law/__init__.py`). Of the rest, `since_at`: since when it
-    is in `state`, in UTC. `moved_by`: whose word led to that state, and why; None when no person's did. `coup` is the
-    number of the latest coup. A coup is numbered when bets open; a launch without open bets has a number too (see
-    `begin_coup`). Numbers never begin anew. `slipped`: the encoder does not stand on the rotor as configured, as far as
-    is known. `head_game`: where a head's games stood. `told_us`: the latest date of a message, in UTC. `view`: what was
-    last published of the table.
+    What the law reads of it stands on the law's first page (`law/__init__.py`). `history`: latest last; what comes late
+    meets the state of its own time. Of the rest, `since_at`: since when it is in `state`, in UTC. `moved_by`: whose
+    word led to that state, and why; None when no person's did. `coup` is the number of the latest coup. A coup is
+    numbered when bets open; a launch without open bets has a number too (see `begin_coup`). Numbers never begin anew.
+    `slipped`: the encoder does not stand on the rotor as configured, as far as is known. `head_game`: where a head's
+    games stood. `told_us`: the latest date of a message, in UTC. `view`: what was last published of the table.
     """
 
     state: State = State.CLOSED
     resume_to: State = State.CLOSED
     since_at: str = ""
     moved_by: Person | None = None
-    history: History = msgspec.field(default_factory=lambda: History([Stood(0, State.CLOSED, 0)]))
+    history: list[Stood] = msgspec.field(default_factory=lambda: [Stood(0, State.CLOSED, 0)])
     head_game: HeadGameKept | None = None
     coup: int = 0
     decided: bool = True
@@ -207,6 +185,16 @@ class TableState(msgspec.Struct):
     current: Coup = msgspec.field(default_factory=Coup)
     told_us: int = 0
     view: tuple[str | int | bool | None, ...] | None = None
+
+    def stood_between(self, first_us: int, last_us: int) -> list[Stood]:
+        """Where it stood at any time from `first_us` to `last_us`, as far as is remembered; at `last_us` last."""
+        before = [stood for stood in self.history if stood.since_us <= first_us] or self.history[:1]
+        return [before[-1], *(stood for stood in self.history if first_us < stood.since_us <= last_us)]
+
+    def move(self, since_us: int, state: State) -> None:
+        """It stands in `state`, by evidence of `since_us`."""
+        self.state, since_us = state, max(since_us, self.history[-1].since_us)
+        self.history = [*self.history[-STOOD_KEPT + 1 :], Stood(since_us, state, self.coup)]
 
     def begin_coup(self) -> None:
         """Number the next coup, unless the one at hand still awaits its launch."""

@@ -99,9 +99,9 @@ def _opens_bets_next(known: Known) -> bool:
         case State.CLOSED:
             return not table.tout_va_owed
         case State.RIEN_VA:
-            return table.last_coup != "played" and is_in_place(known)
+            return table.la_derniere != "played" and is_in_place(known)
         case State.OPERATIONS:
-            return table.last_coup != "played"
+            return table.la_derniere != "played"
     return table.state is State.BETS_CLOSED_EARLY
 
 
@@ -182,7 +182,7 @@ DIRECTION = "direction"
 
 CHEF_AWAITED = When("chef_awaited", "a number still awaiting the chef", lambda known: known.table_state.awaits_chef)
 TOUT_VA_OWED = When("tout_va_owed", "tout va still owed", lambda known: known.table_state.tout_va_owed)
-LAST_PLAYED = When("last_played", "la dernière was played", lambda known: known.table_state.last_coup == "played")
+LAST_PLAYED = When("last_played", "la dernière was played", lambda known: known.table_state.la_derniere == "played")
 TIME_NOT_OVER = When(
     "time_not_over",
     "before the time of the present one is over",

@@ -41,7 +41,7 @@ from wheeld.core.law.rows import (
     When,
 )
 from wheeld.core.observations import CommandName
-from wheeld.core.table_state import History, Stood, TableState
+from wheeld.core.table_state import Stood, TableState
 from wheeld.core.tracking.beams import LEAVE_REV_S
 from wheeld.core.tracking.evidence import Evidence
 
@@ -186,21 +186,22 @@ def late_row(evidence: Evidence, known: Known) -> Row | None:
     return LATE.get((meaning, now))
 
 
-def too_early_us(row: Row, evidence: Evidence, history: History) -> int:
+def too_early_us(row: Row, evidence: Evidence, table: TableState) -> int:
     """By how long a late launch was too early: it was made before the table came to where it is; 0 of any other row."""
     is_early = row in (_EARLY, _EARLY_THEN_CLOSED, _EARLY_THEN_SUSPENDED)
-    return history.stood[-1].since_us - evidence.evidence_us if is_early else 0
+    return table.history[-1].since_us - evidence.evidence_us if is_early else 0
 
 
 def _meaning(evidence: Evidence, known: Known) -> Meaning:
     """By where the table stood when it was launched. A head does not say when it was: if it may have been a launch of
     a coup that is void by now, it was, because one ball does not make two coups."""
-    history, last_void = known.table_state.history, known.table_state.last_void
+    last_void = known.table_state.last_void
     earliest_us = evidence.evidence_us if evidence.earliest_us is None else evidence.earliest_us
     void = {(state, last_void.coup) for state in (*BEFORE_LAUNCH, *RUNNING)} if last_void is not None else set()
-    if any((stood.state, stood.coup) in void for stood in history.between(earliest_us, evidence.evidence_us)):
+    stood = known.table_state.stood_between(earliest_us, evidence.evidence_us)
+    if any((each.state, each.coup) in void for each in stood):
         return Meaning.OF_VOID
-    return _GROUPS[history.at(evidence.evidence_us).state]
+    return _GROUPS[stood[-1].state]
 
 
 def standing_evidence(before: State, known: Known, evidence_us: int) -> Iterator[Evidence]:
@@ -259,13 +260,13 @@ def is_closed(state: State) -> bool:
     return state is State.CLOSED
 
 
-def history_after_restart(table: TableState) -> History:
+def history_after_restart(table: TableState) -> list[Stood]:
     """At sensing time 0 the table is where it stood. A ball may run whose coup is void, or is void by the restart:
     until it can't any more, the table counts as it stood in that run."""
     last_void = table.last_void
     if table.state in RUNNING or (last_void is not None and last_void.coup == table.coup):
-        return History([Stood(0, State.BALL_RUNNING, table.coup), Stood(STILL_RUNNING_US, table.state, table.coup)])
-    return History([Stood(0, table.state, table.coup)])
+        return [Stood(0, State.BALL_RUNNING, table.coup), Stood(STILL_RUNNING_US, table.state, table.coup)]
+    return [Stood(0, table.state, table.coup)]
 
 
 AWAITED: dict[State, tuple[Awaited, ...]] = {

@@ -190,10 +190,8 @@ class MessageWriter:
         return [message, Message(now_us, "board", msgspec.json.encode(board))]
 
     def _last_void(self, void: VoidCoup) -> messages.LastVoid:
-        cause = void.cause
-        return messages.LastVoid(
-            void.coup, cause.value, self._articles.get(cause.rule), self._words, void.at, cause.rule
-        )
+        cause, article = void.cause, self._articles.get(void.cause.rule)
+        return messages.LastVoid(void.coup, cause.value, article, self._words, void.at, cause.rule)
 
     def notice(self, now_us: int, kind: str, text: str, figures: Figures, person: Person | None = None) -> Message:
         """A fact that settles nothing; `person` is who asked, and why."""
