@@ -104,7 +104,7 @@ def test_a_ball_on_the_wall_between_two_pockets_is_in_neither(off: float) -> Non
     bowl = Bowl()
     assert not any(bowl.see(*bowl.passes(22, 6, off=off)))
     assert bowl.reading.pocket is None
-    assert bowl.reading.state.unplaced == 6
+    assert bowl.reading.unplaced == 6
 
 
 @pytest.mark.parametrize("off", [-0.3, 0.3])
@@ -119,7 +119,7 @@ def test_a_sighting_without_a_known_rotor_places_nothing() -> None:
     reading = PocketTracker(READERS, 1, RotorFromEncoder(TICKS, SINGLE_ZERO))
     assert not reading.sighting(1_000_000, 0)
     assert reading.pocket is None
-    assert reading.state.unplaced == 1
+    assert reading.unplaced == 1
 
 
 def test_after_a_restart_the_count_begins_anew() -> None:

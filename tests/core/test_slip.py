@@ -425,7 +425,7 @@ def test_a_hand_or_a_rest_that_readers_saw_before_a_gap_brings_no_ball_home_afte
         before.note_gap()
         before.note_elsewhere()
         before.take_word(9, seen_in=9, by_eye=False)
-        assert before.astray
+        assert before.doubt == "astray"
 
 
 def test_a_ball_that_lay_nowhere_after_a_cut_in_its_fall_ends_the_doubt_where_a_hand_brings_it() -> None:

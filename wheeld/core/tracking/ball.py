@@ -15,7 +15,7 @@ together.
 from __future__ import annotations
 
 from enum import Enum, unique
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -264,9 +264,9 @@ class Ball(msgspec.Struct):
     for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `carried`: since
     then readers that should have met it did not, so that a hand has it; or a hand may, because no daemon watched.
 
-    `unmet`: since a gap in what the encoder reports readers have not met it where it lay, which would show that the
-    pockets stand where they stood. `before_gap`: that pocket, or the one that a person named since. `astray`: they met
-    it elsewhere, or it was launched.
+    `doubt`: whether the pockets stand where they stood, since a gap in what the encoder reports. `unmet`: readers have
+    not met it where it lay, which would show that they do; `astray`: they met it elsewhere, or it was launched.
+    `before_gap`: where it lay, or the pocket that a person named since.
 
     `seen_in`: the pocket where readers saw it lie; None while they have not. `unseen_deg`: how far the rotor has turned
     since the latest sighting, or since it began to turn.
@@ -279,8 +279,7 @@ class Ball(msgspec.Struct):
     until_us: int | None = None
     pocket: int | None = None
     carried: bool = False
-    unmet: bool = False
-    astray: bool = False
+    doubt: Literal["unmet", "astray"] | None = None
     before_gap: int | None = None
     seen_in: int | None = None
     unseen_deg: float = 0.0
@@ -365,14 +364,14 @@ class Ball(msgspec.Struct):
 
     def note_gap(self) -> None:
         """Nobody watches the rotor for a while. What readers saw of a hand before shows nothing of one after it."""
-        if not self.unmet:
-            self.before_gap = self.pocket
-        self.unmet, self.carried, self.rested_in = True, False, None
+        if self.doubt is None:
+            self.doubt, self.before_gap = "unmet", self.pocket
+        self.carried, self.rested_in = False, None
 
     def note_elsewhere(self) -> None:
         """It lies in another pocket, or was launched. After a gap nobody knows whether a hand has brought it, or the
         pockets moved."""
-        self.astray = self.unmet
+        self.doubt = self.doubt and "astray"
 
     def take_word(self, pocket: int, seen_in: int | None, *, by_eye: bool) -> None:
         """It lies there, by a person who answers for that, or where it belongs. Readers that called another pocket
@@ -387,5 +386,5 @@ class Ball(msgspec.Struct):
         self.pocket = pocket
         was_brought = self.carried or self.rested_in not in (None, pocket)
         if by_eye or (was_brought and seen_in == pocket):
-            self.before_gap, self.astray = pocket, False
-            self.unmet = self.unmet and seen_in != pocket
+            self.before_gap = pocket
+            self.doubt = "unmet" if self.doubt is not None and seen_in != pocket else None

@@ -60,7 +60,7 @@ class SightingsState(msgspec.Struct):
     agree in one place. `proof_due_us`: until when they should have proven a number; None when they have. `latest`: the
     latest sighting of each reader that counted. `filled`: when which pocket was seen filled while the ball ran.
     `at_pass`: how far the rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second.
-    `unplaced`: how many sightings count for nothing; `between`: how many of the latest lay between two pockets.
+    `between`: how many of the latest lay between two pockets.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
@@ -68,7 +68,6 @@ class SightingsState(msgspec.Struct):
     latest: dict[int, Seen] = msgspec.field(default_factory=dict)
     filled: list[tuple[int, int]] = msgspec.field(default_factory=list)
     at_pass: tuple[float, float] | None = None
-    unplaced: int = 0
     between: int = 0
 
     @property
@@ -79,7 +78,7 @@ class SightingsState(msgspec.Struct):
 
 class PocketTracker:
     """Calls a pocket when `needed` consecutive sightings agree, or one reader sees the ball there again a whole turn
-    later (R3). All state is in `state`."""
+    later (R3). All state is in `state`. `unplaced`: how many sightings counted for nothing, since the start."""
 
     def __init__(
         self,
@@ -92,6 +91,7 @@ class PocketTracker:
         self._readers_deg = readers_deg
         self._needed, self._rotor = needed, rotor
         self.state, self._sight = state or SightingsState(), sight or Sight()
+        self.unplaced = 0
         self.blind: list[Evidence] = []
         self.use([*range(len(readers_deg))])
 
@@ -137,7 +137,7 @@ class PocketTracker:
         state = self.state
         placed, self.blind = self._rotor.pocket_under(self._readers_deg[reader], t_us), []
         if placed is None or (abs(placed[1]) > OFF_CENTRE_MAX and self.is_placed):
-            state.unplaced += 1
+            self.unplaced += 1
             state.between += placed is not None
             return False
         state.between = 0
@@ -246,7 +246,7 @@ class PocketFromReaders(PocketTracker):
     @property
     def counters(self) -> dict[str, int]:
         """Sightings that no pocket was found for, since the start."""
-        return {"unplaced_sightings": self.state.unplaced}
+        return {"unplaced_sightings": self.unplaced}
 
     def rest_question(self) -> Question | None:
         """Since the first sighting of the latest ones in one pocket, until it should have been proven.
@@ -439,15 +439,15 @@ class PocketFromReaders(PocketTracker):
         """A sighting while no run is known. The ball where it lay: pulses since were strays. Elsewhere: it was
         launched, or moved by a hand."""
         streak, ball = self.state.streak, self.ball
-        if ball.unmet and self.pocket == ball.before_gap is not None:
-            ball.unmet = ball.astray
+        if ball.doubt == "unmet" and self.pocket == ball.before_gap is not None:
+            ball.doubt = None
         if self.pocket == lay_in:
             self._pulses.rest(t_us)
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
                 self._pulses.forget()
             # Taken and brought back after a gap: where it belongs there, that ends the doubt.
-            was_brought = called and ball.carried and ball.unmet
+            was_brought = called and ball.carried and ball.doubt is not None
             return [Evidence(Fact.BALL_MOVED, t_us, self._placed(streak))] if was_brought else []
         if not called:
             return []
@@ -495,7 +495,7 @@ class PocketFromReaders(PocketTracker):
             return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures, sure)
         seen = (self._beams.seen_passes(), self._sight.of_readers(self._left))
         sure = Margin.number(record.laps, self._min_laps, record.lead_passes, streak, seen)
-        if self.ball.astray:
+        if self.ball.doubt == "astray":
             return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures | {"unproven": "R3"}, sure)
         return Evidence(self._proven, t_us, figures, sure)
 
