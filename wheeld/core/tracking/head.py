@@ -164,7 +164,7 @@ class HeadGameKept(msgspec.Struct, frozen=True):
 
 class HeadSpin(msgspec.Struct):
     """What only a head says of a run. `number`: the head's own number of the game. `laps`: the most laps that it
-    reported; None if the run was `miscounted`.
+    reported; None if it has reported none.
 
     `from_launch`: its lines were received from before the launch on. `against`: what the head itself has reported
     against the game (`SAME_DIRECTION` by its flag, `WHEEL_VOID`).
@@ -172,15 +172,15 @@ class HeadSpin(msgspec.Struct):
 
     number: int = 0
     from_launch: bool = False
-    laps: int | None = None
-    miscounted: bool = False
+    laps: int | Literal["miscounted"] | None = None
     against: list[Fact] = msgspec.field(default_factory=list)
 
     def count(self, laps: int) -> None:
         """Take a report of its laps in. Either of two reports makes the whole count worthless (N8): a first count
         that is too high for any ball, or a 0 after other counts, because it takes them back."""
-        self.miscounted |= laps > FIRST_LAPS_MAX if self.laps is None else laps == 0 < self.laps
-        self.laps = None if self.miscounted else max(laps, self.laps or 0)
+        if self.laps != "miscounted":
+            is_wrong = laps > FIRST_LAPS_MAX if self.laps is None else laps == 0 < self.laps
+            self.laps = "miscounted" if is_wrong else max(laps, self.laps or 0)
 
 
 class HeadState(msgspec.Struct):
@@ -461,10 +461,9 @@ class BallFromHead:
     def record(self) -> RunRecord:
         """The laps that it counts, if it counts them."""
         spin = self._head.of_run
-        figures: Figures = {"spin": spin.number}
-        if spin.laps is not None:
-            figures["laps_proven"] = spin.laps
-        return RunRecord(figures, spin.laps, None, spin.laps)
+        if spin.laps is None or spin.laps == "miscounted":
+            return RunRecord({"spin": spin.number}, None, None, None)
+        return RunRecord({"spin": spin.number, "laps_proven": spin.laps}, spin.laps, None, spin.laps)
 
     def disown(self) -> None:
         """The run in progress belongs to no coup to come."""
