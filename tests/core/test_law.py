@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any, get_args, get_type_hints
 
+import msgspec
 import pytest
 
 from wheeld.core.facts import Cause, Fact, State
@@ -12,6 +14,9 @@ from wheeld.core.houses import PROFILES
 from wheeld.core.law.needs import AT_REST, CHEF_AWAITED, DIRECTION_SAYS, IN_PLACE, LEVEL_TOLD, NEEDS, NO_OBSTACLE
 from wheeld.core.law.rows import ELSEWHERE, RETURN, STAY, Act, Row
 from wheeld.core.law.table import CLAUSES, LAW, collected, rule
+from wheeld.core.observations import Command
+from wheeld.core.table import Snapshot
+from wheeld.core.tracking.evidence import Evidence, Pass, Seen
 
 RUNNING = {State.BALL_RUNNING, State.RIEN_NE_VA_PLUS, State.BALL_ON_OBSTACLE}
 COUP = RUNNING | {State.AWAITING_CHEF}
@@ -56,6 +61,20 @@ def test_every_state_and_fact_is_ruled_exactly_once() -> None:
 
 def test_there_are_no_more_facts_than_a_person_can_know() -> None:
     assert len(Fact) <= 60
+
+
+def remembered(kind: Any, counted: set[type]) -> int:
+    """The fields of all structures in this type, each structure once."""
+    fields = sum(remembered(part, counted) for part in get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind not in counted:
+        counted.add(kind)
+        fields += sum(1 + remembered(of_field, counted) for of_field in get_type_hints(kind).values())
+    return fields
+
+
+def test_the_core_remembers_no_more_than_it_needs() -> None:
+    """Besides what it takes in and draws from that: commands, evidence, sightings and passes."""
+    assert remembered(Snapshot, {Command, Evidence, Seen, Pass}) <= 153
 
 
 def test_a_row_for_elsewhere_holds_somewhere() -> None:
