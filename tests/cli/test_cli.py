@@ -180,16 +180,17 @@ def write(directory: Path, text: str) -> Path:
 
 
 def test_run_hands_the_configuration_to_the_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    got: list[tuple[Config, str]] = []
+    got: list[tuple[Config, str, str]] = []
 
-    def run(config: Config, configuration_digest: str) -> Exit:
-        got.append((config, configuration_digest))
+    def run(config: Config, configuration_digest: str, wheel: str) -> Exit:
+        got.append((config, configuration_digest, wheel))
         return Exit.IO_FAILED
 
     monkeypatch.setattr(daemon, "run", run)
     path = write(tmp_path, GOOD)
     assert main(["run", "-c", str(path)]) == Exit.IO_FAILED
-    ((config, digest),) = got
+    ((config, digest, wheel),) = got
+    assert wheel == str(path)
     assert config.table.table == "campione-03"
     assert digest == hashlib.sha256(path.read_bytes()).hexdigest()
 

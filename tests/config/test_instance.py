@@ -174,7 +174,8 @@ def test_the_journal_is_the_one_that_the_configuration_names(root: Path) -> None
     with as_nobody():
         assert journal_of(NAME) == Path("/var/lib/wheeld/x.sqlite")
     (root / STORES[0]).chmod(0o700)
-    assert journal_of("x.sqlite.toml") == Path("x.sqlite.toml")
+    assert journal_of(str(config)) == Path("/var/lib/wheeld/x.sqlite")
+    assert journal_of("./x.sqlite") == Path("./x.sqlite")
     for text in ("journal = 3\n", "[journal]\n", "[journal]\npath = 3\n"):
         config.write_text(text)
         with pytest.raises(ConfigError, match=r"journal\.path: is missing"):

@@ -17,6 +17,7 @@ from wheeld.cli.main import main
 from wheeld.core.messages.chain import GENESIS, close_with_hash
 from wheeld.core.step import Message, Step, Topic
 from wheeld.exits import Exit
+from wheeld.journal.elsewhere import BehindError
 from wheeld.journal.opening import open_to_write
 from wheeld.journal.rows import JournalError
 from wheeld.journal.verify import verify
@@ -68,8 +69,9 @@ def test_an_adopted_copy_goes_on_behind_what_others_have(house: House, capsys: C
         append_table(
             journal, msgspec.json.decode(before.payload)["hash"], fork
         )  # what the daemon says when it starts, before it meets the broker
-        with pytest.raises(JournalError, match=f"--after {last['seq']}:{last['hash']}"):
+        with pytest.raises(BehindError) as behind:
             journal.compare(house.retained, settlement_ack=True)
+        assert behind.value.after == f"{last['seq']}:{last['hash']}"
     key = str(house.directory / "wheel.key")
     adopt = ["journal", "adopt", str(house.journal), "--key", key, "--by", "Zoé", "--why", "the card broke", "--after"]
     assert main([*adopt, f"{last['seq']}:{last['hash']}"]) == Exit.OK
@@ -125,11 +127,11 @@ def test_an_ack_alone_gives_no_command_to_copy(house: House) -> None:
         assert caught.value.fault == "behind"
         assert "who publishes `ack`" in str(caught.value)
         assert "clear it by an empty retained message" in str(caught.value)
-        assert "adopt" not in str(caught.value)
+        assert not isinstance(caught.value, BehindError)
     shutil.copy(house.older, house.journal)
     with (
         closing(open_to_write(house.journal, owner=OWNER, signer=house.signer)) as journal,
-        pytest.raises(JournalError, match="wheeld journal adopt"),
+        pytest.raises(BehindError),
     ):
         journal.compare(retained, settlement_ack=True)
 

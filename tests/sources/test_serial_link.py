@@ -174,7 +174,9 @@ async def test_the_error_of_a_port_that_cannot_be_opened_names_the_remedy(port: 
         open_serial(port, 115200)
 
 
-@pytest.mark.parametrize(("code", "expected"), [(errno.EACCES, "group dialout"), (errno.EIO, "Input/output error")])
+@pytest.mark.parametrize(
+    ("code", "expected"), [(errno.EACCES, "adduser wheeld dialout"), (errno.EIO, "Input/output error")]
+)
 async def test_other_causes(code: int, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> SerialLink:
         raise serial.SerialException(code, os.strerror(code))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -71,6 +72,8 @@ def verify(options: argparse.Namespace) -> Exit:
 
 def seal(options: argparse.Namespace) -> Exit:
     """Sign the head of a journal that no daemon has open, and print it; raises JournalError, OSError."""
+    if options.key is None:
+        return fail(Text("nothing to seal with: name a wheel that has a key, or give --key"), Exit.USAGE, options)
     try:
         signer = FileSigner(options.key)
     except KeyFileError as wrong:
@@ -113,8 +116,12 @@ def adopt(options: argparse.Namespace) -> Exit:
     sys.stdout.write(f"the next message is seq {last + 1}; it tells that {first} to {last} are not in this journal\n")
     if here:
         what = f"what this journal stored from seq {first} on was never published, and will not be"
-        sys.stdout.write(f"{what}: settle it by hand: wheeld journal show {options.file} --from-seq {first}\n")
+        sys.stdout.write(f"{what}: settle it by hand: {_shown_from(options.file, first)}\n")
     return Exit.OK
+
+
+def _shown_from(path: Path, seq: int) -> str:
+    return shlex.join(["wheeld", "journal", "show", str(path), "--from-seq", str(seq)])
 
 
 def backup(options: argparse.Namespace) -> Exit:

@@ -87,7 +87,7 @@ examples:
   wheeld journal show campione-03 --last 10
   wheeld journal export campione-03 --coup 812 -o coup-812.jsonl
   wheeld journal backup campione-03 /mnt/backup/campione-03-monday.sqlite
-  wheeld journal seal campione-03 --key wheel.key --why inspection
+  wheeld journal seal campione-03 --why inspection
 """
     + _EXITS
 )
@@ -443,7 +443,7 @@ def _add_export(parts: Commands[_Parser]) -> None:
 def _add_seal(parts: Commands[_Parser]) -> None:
     seal = _add_part(parts, "seal", _on_call("journal.seal"), "sign everything that is stored so far")
     seal.add_argument(
-        "--key", metavar="FILE", type=Path, required=True, help="the private key (Ed25519, PEM or base64)"
+        "--key", metavar="FILE", type=Path, help="the private key, Ed25519, PEM or base64 (default: the wheel's)"
     )
     seal.add_argument("--why", metavar="TEXT", required=True, help="why it is sealed")
     seal.add_argument("--by", metavar="NAME", help="who seals it (default: the user)")
@@ -470,7 +470,7 @@ def _add_adopt(parts: Commands[_Parser]) -> None:
     adopt.add_argument(
         "--far", action="store_true", help="also if that is more than a million numbers on; it is never taken back"
     )
-    adopt.add_argument("--key", metavar="FILE", type=Path, help="the wheel's private key, if it has one")
+    adopt.add_argument("--key", metavar="FILE", type=Path, help="the private key (default: the wheel's)")
     adopt.add_argument("--why", metavar="TEXT", required=True, help="why it is adopted: it is published")
     adopt.add_argument("--by", metavar="NAME", help="who adopts it (default: the user)")
 
@@ -488,15 +488,17 @@ def _add_part(
     parts: Commands[_Parser], name: str, do: Callable[[argparse.Namespace], Exit], about: str
 ) -> argparse.ArgumentParser:
     part = parts.add_parser(name, help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
-    part.add_argument("file", metavar="JOURNAL", help="the name of the wheel, or the journal's file")
+    part.add_argument("file", metavar="JOURNAL", help="the wheel, by name or configuration's file; or a journal's file")
     part.set_defaults(do=lambda options: do(_with_journal(options)))
     return part
 
 
 def _with_journal(options: argparse.Namespace) -> argparse.Namespace:
-    """With the journal's file where a wheel was named; raises OSError, ConfigError."""
-    from wheeld.config.instance import journal_of  # noqa: PLC0415  as in `_on_call`
+    """With the journal's file where a wheel was named, and its key for what signs; raises OSError, ConfigError."""
+    from wheeld.config.instance import journal_of, signing_key_of  # noqa: PLC0415  as in `_on_call`
 
+    if "key" in options:
+        options.key = options.key or signing_key_of(options.file)
     options.file = journal_of(options.file)
     return options
 

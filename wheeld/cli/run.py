@@ -14,4 +14,4 @@ from wheeld.exits import Exit
 def run(options: argparse.Namespace) -> Exit:
     """Run the wheel of the configuration until it is asked to stop; raises ConfigError, OSError."""
     wheel = wheel_of(options.config)
-    return root.run(load(*wheel), digest_of_file(wheel.config))
+    return root.run(load(*wheel), digest_of_file(wheel.config), wheel.name)

@@ -46,7 +46,7 @@ KEYS: dict[str, tuple[str, Shape]] = {
 """By option, the answer that it gives."""
 SENSORS = {"board": "board", "head": "head", "pins": "pins", "simulated": "simulated"}
 BROKERS = {"house_broker": "house", "broker": "existing"}
-CHECK = "wheeld check-config"
+CHECK = "wheeld check-config {name}"
 YES = frozenset({"y", "yes", "o", "oui", "s", "si", "sì"})
 """In any language: who answers knows his own, whatever the locale is."""
 
@@ -127,7 +127,13 @@ def given(options: argparse.Namespace) -> Answers:
 def _next(places: Places, config: Config, plan: Sequence[Step], catalogue: Catalogue) -> list[str]:
     """What is left to a person."""
     say = catalogue.say
-    lines = [say("{file} is good: `{command}` says what it means", file=places.configuration, command=CHECK)]
+    lines = [
+        say(
+            "{file} is good: `{command}` says what it means",
+            file=places.configuration,
+            command=CHECK.format(name=places.name),
+        )
+    ]
     differing = [step for step in plan if step.action is Action.DIFFERS]
     lines += [say("left alone: {what} {why}", what=step.what, why=catalogue.say_text(step.why)) for step in differing]
     broker, table, port = BrokerPlaces(places.computer), config.table, config.mqtt.port

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wheeld.config.paths import CREDENTIAL, Credentials, PathError, given_by_systemd, is_in_service
-from wheeld.config.reading import journal_path
+from wheeld.config.reading import journal_path, signing_key
 from wheeld.core.catalogue import Text
 
 ROOT = Path("/")
@@ -33,6 +33,12 @@ class Wheel(NamedTuple):
     config: Path
     credentials: Credentials = given_by_systemd
 
+    @property
+    def name(self) -> str:
+        """By which any command finds it from any directory: that of its instance, or its file."""
+        is_instance = self.config.parent == ROOT / CONFIGURATIONS and self.config.suffix == ".toml"
+        return self.config.stem if is_instance else str(self.config.absolute())
+
 
 def wheel_of(given: str) -> Wheel:
     """The wheel that a command line names, as a file or as an instance.
@@ -48,12 +54,23 @@ def wheel_of(given: str) -> Wheel:
 
 
 def journal_of(given: str) -> Path:
-    """The journal that a command line names: its file, or that of an instance by `[journal] path`.
+    """The journal that a command line names: its file, or that of a wheel by `[journal] path`.
 
     Of the configuration only this key is read. So a journal can be verified whatever else is wrong, and by a user that
     may not read secrets. Raises OSError, ConfigError.
     """
-    return Path(given) if _instance(given) is None else journal_path(wheel_of(given).config)
+    return journal_path(wheel_of(given).config) if _is_wheel(given) else Path(given)
+
+
+def signing_key_of(given: str) -> Path | None:
+    """The private key of the wheel that a command line names, by `[journal] signing_key_file`; None where it names a
+    journal's file, or a wheel without a key. Raises OSError, ConfigError."""
+    return signing_key(*wheel_of(given)) if _is_wheel(given) else None
+
+
+def _is_wheel(given: str) -> bool:
+    """Whether it is an instance or the file of a configuration, and no journal."""
+    return given.endswith(".toml") or _instance(given) is not None
 
 
 class StoredCredentials:

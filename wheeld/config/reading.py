@@ -37,11 +37,26 @@ def load(path: Path, credentials: Credentials = given_by_systemd) -> Config:
 
 def journal_path(path: Path) -> Path:
     """Where the file at `path` says that the journal is; nothing else is validated. Raises OSError, ConfigError."""
-    section = tree_of(text_in(path), str(path)).get("journal")
-    value = section.get("path") if isinstance(section, dict) else None
-    if not isinstance(value, str):
+    value = _journal_value(path, "path")
+    if value is None:
         raise ConfigError(str(path), [Problem("journal.path", Text("is missing; expected a path"))])
     return path.parent / value
+
+
+def signing_key(path: Path, credentials: Credentials) -> Path | None:
+    """Where the file at `path` says that the key of the journal is, None where it names none; nothing else is
+    validated. Raises OSError, ConfigError."""
+    value = _journal_value(path, "signing_key_file")
+    try:
+        return None if value is None else resolve(value, path.parent, credentials)
+    except PathError as wrong:
+        raise ConfigError(str(path), [Problem("journal.signing_key_file", wrong.text)]) from None
+
+
+def _journal_value(path: Path, key: str) -> str | None:
+    section = tree_of(text_in(path), str(path)).get("journal")
+    value = section.get(key) if isinstance(section, dict) else None
+    return value if isinstance(value, str) else None
 
 
 def parse(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import shlex
 import signal
 import uuid
 from collections.abc import Coroutine
@@ -34,6 +35,7 @@ from wheeld.daemon.sources import Source
 from wheeld.daemon.status import DaemonStatus
 from wheeld.daemon.table_loop import Ears, TableLoop
 from wheeld.exits import Exit
+from wheeld.journal.elsewhere import BehindError
 from wheeld.journal.journal import Journal, JournalError
 from wheeld.journal.keeper import DAEMON, JournalKeeper
 from wheeld.journal.opening import Owner
@@ -61,14 +63,14 @@ TOUCHED: frozenset[Fault] = frozenset({"edited", "replaced", "behind"})
 """Somebody's hand was in it: no start mends that, so systemd does not try again."""
 
 
-def run(config: Config, configuration_digest: str | None = None) -> Exit:
+def run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit:
     """Run the wheel until SIGTERM or SIGINT; returns how it ended. The digest is of the file that `config` was read
-    from."""
+    from. `wheel` is its name on a command line; without one its journal stands for it."""
     log_to_stderr(config.log.level)
-    return asyncio.run(_run(config, configuration_digest))
+    return asyncio.run(_run(config, configuration_digest, wheel))
 
 
-async def _run(config: Config, configuration_digest: str | None = None) -> Exit:
+async def _run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit:
     log = structlog.get_logger("daemon")
     clock = SystemClock()
     key_file = config.journal.signing_key_file
@@ -103,10 +105,22 @@ async def _run(config: Config, configuration_digest: str | None = None) -> Exit:
         log.critical("table.run_twice", why=str(failure))
         return Exit.BAD_DATA
     if failure is not None:
-        log.critical("journal.failed", why=str(failure), fault=failure.fault, then="nothing more was published")
+        command = (
+            {"command": adoption(wheel or str(config.journal.path), failure)}
+            if isinstance(failure, BehindError)
+            else {}
+        )
+        then = "nothing more was published"
+        log.critical("journal.failed", why=str(failure), fault=failure.fault, then=then, **command)
         return Exit.BAD_DATA if failure.fault in TOUCHED else Exit.IO_FAILED
     log.info("daemon.stopped")
     return Exit.OK
+
+
+def adoption(wheel: str, behind: BehindError) -> str:
+    """The command that lets the numbers go on behind what others have, as a shell takes it."""
+    why = "the newest journal is lost"
+    return shlex.join(["wheeld", "journal", "adopt", wheel, "--after", behind.after, "--why", why])
 
 
 async def _serve(

@@ -7,6 +7,7 @@ would give numbers to new messages that others have under other messages. So it 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, TypeAlias, TypeVar
 
 import msgspec
@@ -21,6 +22,15 @@ T = TypeVar("T")
 
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SEQ_MAX - 1)]
 """SQLite takes no number above 2^63 - 1: asked for one, it would end the daemon, at each start anew."""
+
+
+class BehindError(JournalError):
+    """Others have messages of this table that the journal has not. `after`: the last one that they have, as
+    `wheeld journal adopt --after` takes it."""
+
+    def __init__(self, path: Path, why: str, after: str) -> None:
+        super().__init__("behind", path, why)
+        self.after = after
 
 
 class _Numbered(msgspec.Struct):
@@ -64,8 +74,8 @@ def refuse_other_mode(journal: JournalReader, retained: Mapping[str, bytes], *, 
 
 
 def refuse_behind(journal: JournalReader, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
-    """Raise JournalError when the broker retains a `table`, or a `notice` of a seal, that this journal does not have,
-    or the settlement core has acknowledged (`ack`) more than it has."""
+    """Raise BehindError when the broker retains a `table`, or a `notice` of a seal, that this journal does not have,
+    JournalError when the settlement core has acknowledged (`ack`) more than it has."""
     table = _read(retained, "table", _Numbered)
     if table is not None and not _has(journal, table, retained["table"]):
         _refuse(journal, f"the broker retains `table` with seq {table.seq}", table.seq, table.hash)
@@ -108,15 +118,12 @@ def _has_seal(journal: JournalReader, sealed: _Figures) -> bool:
 
 
 def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") -> None:
-    path = journal.database.path
-    after = f"{seq}:{last_hash}" if last_hash else str(seq)
-    raise JournalError(
-        "behind",
-        path,
+    raise BehindError(
+        journal.database.path,
         f"{what}, and this journal, which ends at seq {journal.last_seq()}, does not have it: an older copy was "
         "restored, another file is in its place, or another computer runs this table with this key. Nothing more was "
-        "published. Put the newest file back; only if that is "
-        f"lost, go on behind it: wheeld journal adopt {path} --after {after} --by NAME --why TEXT [--key FILE]",
+        "published. Put the newest file back; only if that is lost, go on behind it by the command beside this",
+        f"{seq}:{last_hash}" if last_hash else str(seq),
     )
 
 

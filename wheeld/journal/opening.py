@@ -19,8 +19,7 @@ from wheeld.journal.verify import verify_end
 from wheeld.journal.writer import JournalWriter
 
 BEGIN_ANEW = (
-    "move the file away and keep it, start, and give `wheeld journal adopt` what the daemon then asks for: the numbers "
-    "go on"
+    "move the file away and keep it, start, and give the command that the daemon's log then names: the numbers go on"
 )
 
 
@@ -91,8 +90,10 @@ def _refuse_another(path: Path, origin: StoredOrigin, owner: Owner | None, signe
     if origin.public_key is None:
         why = f"it was begun without a key, and journal.signing_key_file names one: take it out, or {BEGIN_ANEW}"
     elif here is None:
-        theirs = key_id(origin.public_key)
-        why = f"it was begun with key {theirs}, and there is none: name it in journal.signing_key_file, or {BEGIN_ANEW}"
+        theirs, how = key_id(origin.public_key), f"name it in journal.signing_key_file, or {BEGIN_ANEW}"
+        if owner is None:  # a command, and not the daemon
+            how = "name the wheel in place of its journal's file, or its key with --key"
+        why = f"it was begun with key {theirs}, and there is none: {how}"
     else:
         theirs = key_id(origin.public_key)
         why = f"it was begun with key {theirs}, and this is key {key_id(here)}: use the first one, or {BEGIN_ANEW}"

@@ -19,8 +19,9 @@ seconds without a word are a fault, and its clock runs away from ours."""
 BROKER_PORT = 8883
 ORDER = (*SECTIONS,)
 HEAD = """\
-# The wheel {name}, written by `wheeld setup`. `man wheeld` names the commands; `wheeld check-config` says what this
-# file means, or what is wrong in it. After a change: systemctl restart wheeld@{name}
+# The wheel {name}, written by `wheeld setup`. `man wheeld` names the commands.
+# `wheeld check-config {name}` says what this file means, or what is wrong in it.
+# After a change: `systemctl restart wheeld@{name}`
 
 """
 

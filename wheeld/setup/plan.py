@@ -38,7 +38,7 @@ def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> lis
     _check_tables(places, table)
     if setup.sensors == "simulated" and not computer.has_unit(SIMULATOR):
         raise SetupError(
-            Text("the simulator is not installed: {command}", {"command": "apt install ./wheeld-sim_….deb"})
+            Text("the simulator is not installed: {command}", {"command": "apt install ./wheeld-sim_*.deb"})
         )
     plan = [*_wheel(places, values)]
     if setup.broker == "house":

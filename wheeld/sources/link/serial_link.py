@@ -25,8 +25,8 @@ UNSENT_BYTES_MAX = 65_536
 _ADVICE: dict[int | None, str] = {
     errno.ENOENT: "the port is not there: is the board plugged in, and does sensors.port name it?",
     errno.ENXIO: "the port is there but no device behind it: is the board plugged in?",
-    errno.EACCES: "no permission: add the daemon's user to the group dialout (adduser USER dialout), then restart it",
-    errno.EPERM: "no permission: add the daemon's user to the group dialout (adduser USER dialout), then restart it",
+    errno.EACCES: "no permission: `adduser wheeld dialout` lets the daemon use serial ports; then restart it",
+    errno.EPERM: "no permission: `adduser wheeld dialout` lets the daemon use serial ports; then restart it",
     errno.EBUSY: "another program holds the port: find it with fuser, or stop ModemManager if it is that",
     errno.EAGAIN: "another program holds the port: find it with fuser, or stop ModemManager if it is that",
     errno.ENOTTY: "this is not a serial port: check sensors.port",
