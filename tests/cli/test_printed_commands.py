@@ -9,14 +9,16 @@ import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
 from tests.config.test_config import GOOD, with_line
 from tests.journal.journals import OWNER
 from tests.security.forger.house import House, build
-from tests.setup.bench import SIMULATED, BareComputer
+from tests.setup.bench import SIMULATED, BareComputer, set_up
 from wheeld.cli import setup as of_setup
+from wheeld.cli import watch as of_watch
 from wheeld.cli.main import main
 from wheeld.cli.parser import parser
 from wheeld.config import instance
@@ -27,6 +29,7 @@ from wheeld.exits import Exit
 from wheeld.journal.elsewhere import BehindError
 from wheeld.journal.opening import open_to_write
 from wheeld.locale import LANGUAGES, english, read, template, translations
+from wheeld.setup.places import BrokerPlaces
 
 Captured = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]
@@ -59,8 +62,6 @@ def commands_in(text: str) -> Iterator[str]:
         *re.findall(rf"\A((?:{programs}) (?!--)[^\s:,]+(?: [^:,\n]+)?)\Z", text),
     ]
     for command in found:
-        if command.endswith("\\"):
-            continue  # goes on in another text: the commands of a set-up are tried whole below
         yield re.sub(r"\{\w+\}", PLACED, re.split(r" (?:\||&&) ", command)[0])
 
 
@@ -226,7 +227,7 @@ def test_a_key_that_is_not_there_is_a_fault_of_the_configuration(house: House, t
 def test_the_commands_that_setup_leaves_to_a_person(tmp_path: Path, capsys: Captured) -> None:
     computer = BareComputer(tmp_path)
     assert of_setup.setup(parser().parse_args(["setup", *SIMULATED, "--yes"]), computer) == Exit.OK
-    printed = capsys.readouterr().out.replace(" \\\n", " ")
+    printed = capsys.readouterr().out
     left = [*commands_in(printed)]
     assert [command.split()[:2] for command in left] == [
         ["wheeld", "check-config"],
@@ -235,3 +236,26 @@ def test_the_commands_that_setup_leaves_to_a_person(tmp_path: Path, capsys: Capt
     ]
     assert [wrong(command) for command in left] == [""] * 3
     assert parser().parse_args(shlex.split(left[0])[1:]).wheel == "bench-01"
+
+
+def test_watch_takes_table_broker_and_login_of_the_wheel_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computer = BareComputer(tmp_path)
+    set_up(computer, *SIMULATED)
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    monkeypatch.setattr(instance, "ROOT", tmp_path)
+    given: list[tuple[str, dict[str, Any]]] = []
+
+    def feed(host: str, **more: Any) -> NoReturn:
+        given.append((host, more))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(of_watch, "Feed", feed)
+    assert main(["watch", "bench-01"]) == Exit.INTERRUPTED
+    ((host, more),) = given
+    login, house = more["login"], BrokerPlaces(computer)
+    assert (host, more["root"], more["test"], login.port) == ("localhost", "wheel/v1/bench/bench-01", True, 8883)
+    assert login.ca_file == house.authority
+    assert login.cert_file == house.user_certificate("table-system-bench-01")
+    assert login.key_file == house.user_key("table-system-bench-01")

@@ -256,7 +256,18 @@ def test_files_that_no_broker_could_accept(
 
 
 def test_a_trouble_is_said_once_until_the_connection_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also a refusal that the feed reports at each try, in other words each time."""
     troubles = Troubles(Catalogue("en"))
+    for trouble in (
+        "the broker refuses cmd/chef/resend: Not authorized",
+        "no answer to resend from seq 1 (1 in a row): the wheel is away, or the broker's access list refuses it",
+        "no answer to resend from seq 1 (2 in a row): the wheel is away, or the broker's access list refuses it",
+    ):
+        troubles.tell(trouble)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(
+        "only the settlement system may ask for earlier messages: log in as it, or leave --from-seq out"
+    )
     refused = "b:1: Connection refused; trying again"
     for trouble in (refused, "b:1: Operation timed out; trying again", refused, "b:1: connected", refused):
         troubles.tell(trouble)
@@ -272,9 +283,7 @@ def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert missing in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "words", [["campione"], ["campione/#"], ["a/b/c"], ["a/b", "--port", "0"], ["a/b", "--from-seq", "-1"]]
-)
+@pytest.mark.parametrize("words", [["campione/#"], ["a/b/c"], ["a/b", "--port", "0"], ["a/b", "--from-seq", "-1"]])
 def test_nonsense_on_the_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["watch", *words])

@@ -5,6 +5,10 @@ from __future__ import annotations
 from wheeld.core.catalogue import translatable
 
 HINTS = (
+    (
+        "resend",
+        translatable("only the settlement system may ask for earlier messages: log in as it, or leave --from-seq out"),
+    ),
     ("Connection refused", translatable("no broker listens there: check --host and --port, and whether it runs")),
     ("Name or service not known", translatable("no computer has that name: check --host")),
     ("Temporary failure in name resolution", translatable("nobody knows that name now: check --host and the network")),

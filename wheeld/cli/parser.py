@@ -117,11 +117,14 @@ _WATCH = """\
 Show what a table publishes, a line a message, checked as the settlement system checks it: by number, chain
 and hash. It begins with the state that the broker keeps, says how old that is, and only listens. With --from-seq
 it asks the wheel for earlier messages, which the broker's access list must allow. Nothing is acknowledged.
+Of a wheel that is named, its configuration says the table and the broker, and the login is the one that
+`wheeld setup` made for the table's system. Options go before both.
 """
 
 _WATCH_EXAMPLES = (
     """\
 examples:
+  wheeld watch campione-03
   wheeld watch campione/campione-03 --host broker --ca-file ca.crt --cert-file inspector.crt --key-file inspector.key
   wheeld watch campione/campione-03 --from-seq 1 | grep void
 """
@@ -534,8 +537,11 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     watch = commands.add_parser(
         "watch", help="show what a table publishes over MQTT", description=_WATCH, epilog=_WATCH_EXAMPLES
     )
-    watch.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
+    watch.add_argument(
+        "table", metavar="WHEEL", type=_watched, help=f"{_WHEEL}; or SITE/TABLE of a wheel that is not on this computer"
+    )
     _add_broker(watch)
+    watch.set_defaults(host=None)
     watch.add_argument("--public-key", metavar="FILE", type=Path, help="accept only messages that this key signed")
     watch.add_argument("--test", action="store_true", help="of a bench table: accept only messages marked as a test")
     _add_language(watch)
@@ -698,6 +704,11 @@ def _table(text: str) -> str:
     if not re.fullmatch(r"[^/+#\0]+/[^/+#\0]+", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")
     return text
+
+
+def _watched(text: str) -> str:
+    """A wheel of this computer, or a table."""
+    return text if "/" not in text or text.endswith(".toml") else _table(text)
 
 
 def _named_table(text: str) -> str:

@@ -136,10 +136,8 @@ def _next(places: Places, config: Config, plan: Sequence[Step], catalogue: Catal
     ]
     differing = [step for step in plan if step.action is Action.DIFFERS]
     lines += [say("left alone: {what} {why}", what=step.what, why=catalogue.say_text(step.why)) for step in differing]
-    broker, table, port = BrokerPlaces(places.computer), config.table, config.mqtt.port
+    broker = BrokerPlaces(places.computer)
     if config.mqtt.ca_file == broker.authority:
-        user = f"table-system-{table.table}"
-        test = " --test" if table.test else ""
         lines += [
             say(
                 "every device gets {authority}, and its own certificate and key from {directory}",
@@ -147,7 +145,6 @@ def _next(places: Places, config: Config, plan: Sequence[Step], catalogue: Catal
                 directory=broker.house,
             ),
             say("watch the table:"),
-            f"  wheeld watch {table.site}/{table.table}{test} --port {port} --ca-file {broker.authority} \\",
-            f"    --cert-file {broker.user_certificate(user)} --key-file {broker.user_key(user)}",
+            f"  wheeld watch {places.name}",
         ]
     return [*lines, say("start the wheel:"), f"  systemctl enable --now wheeld@{places.name}"]

@@ -50,10 +50,12 @@ class Troubles(logging.Handler):
         """Print it, unless it was printed since the connection stood."""
         if trouble.endswith(CONNECTED):
             self._told.clear()
-        if trouble in self._told:
-            return
-        self._told.add(trouble)
         hint = hint_of(trouble)
+        # What the broker does not allow is reported anew at each try, with other numbers.
+        told = hint or trouble
+        if told in self._told:
+            return
+        self._told.add(told)
         say = self._catalogue.say
         warn(trouble if hint is None else say("{first}; {second}", first=trouble, second=say(hint)))
 

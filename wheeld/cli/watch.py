@@ -28,7 +28,12 @@ AGES = (
 
 
 def watch(options: argparse.Namespace) -> Exit:
-    """Print the messages of one table until interrupted, or `count` of them; raises OSError, KeyFileError."""
+    """Print the messages of one table until interrupted, or `count` of them.
+
+    Raises OSError, ConfigError, KeyFileError.
+    """
+    if "/" not in options.table or options.table.endswith(".toml"):
+        _take_wheel(options)
     for path in (options.password_file, options.ca_file, options.cert_file, options.key_file, options.public_key):
         if path is not None:
             path.open("rb").close()
@@ -44,6 +49,23 @@ def watch(options: argparse.Namespace) -> Exit:
     finally:
         connection_log.removeHandler(troubles)
         connection_log.propagate = True
+
+
+def _take_wheel(options: argparse.Namespace) -> None:
+    """Put the table of a wheel of this computer into `options`, with what they leave open of its broker and login."""
+    from wheeld.config import instance  # noqa: PLC0415  who watches from elsewhere needs none of it
+    from wheeld.config.reading import load  # noqa: PLC0415
+    from wheeld.setup.computer import Computer  # noqa: PLC0415
+    from wheeld.setup.places import BrokerPlaces  # noqa: PLC0415
+
+    config = load(*instance.wheel_of(options.table))
+    table, broker = config.table, config.mqtt
+    options.table, options.test = f"{table.site}/{table.table}", options.test or table.test
+    options.host, options.port = options.host or broker.host, options.port or broker.port
+    options.ca_file = options.ca_file or broker.ca_file
+    house, user = BrokerPlaces(Computer(instance.ROOT)), f"table-system-{table.table}"
+    if not (options.username or options.cert_file) and house.user_certificate(user).exists():
+        options.cert_file, options.key_file = house.user_certificate(user), house.user_key(user)
 
 
 async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
@@ -79,7 +101,7 @@ def _feed(options: argparse.Namespace, troubles: Troubles) -> Feed:
         key_file=options.key_file,
     )
     return Feed(
-        options.host,
+        options.host or "localhost",
         root=f"wheel/v1/{options.table}",
         after_seq=None if options.from_seq is None else options.from_seq - 1,
         public_key=None if options.public_key is None else raw_public_key(options.public_key),
