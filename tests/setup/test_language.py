@@ -100,7 +100,7 @@ STARTS: dict[Language, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("language", "yes"), [("en", "y"), ("fr", "oui"), ("it", "Sì")])
+@pytest.mark.parametrize(("language", "yes"), [("en", ""), ("fr", "oui"), ("it", "Sì")])
 def test_the_whole_command(computer: BareComputer, language: Language, yes: str, capsys: Captured) -> None:
     start, nothing = STARTS[language]
     words = (*SIMULATED, "--broker-name", "x", "--site", "b", "--house", "campione", "--game", "roulette", "--table",

@@ -47,8 +47,8 @@ KEYS: dict[str, tuple[str, Shape]] = {
 SENSORS = {"board": "board", "head": "head", "pins": "pins", "simulated": "simulated"}
 BROKERS = {"house_broker": "house", "broker": "existing"}
 CHECK = "wheeld check-config {name}"
-YES = frozenset({"y", "yes", "o", "oui", "s", "si", "sì"})
-"""In any language: who answers knows his own, whatever the locale is."""
+YES = frozenset({"", "y", "yes", "o", "oui", "s", "si", "sì"})
+"""In any language: who answers knows his own, whatever the locale is. Enter goes on, as at every other question."""
 
 
 def setup(
@@ -103,7 +103,7 @@ def _is_wanted(ask: Callable[[str], str] | None, catalogue: Catalogue) -> bool:
     if ask is None:
         sys.stdout.write(f"{catalogue.say('nothing was done: --yes does it without a question')}\n")
         return False
-    is_wanted = ask(f"{catalogue.say('do that? [y/N]')} ").strip().lower() in YES
+    is_wanted = ask(f"{catalogue.say('do that? [Y/n]')} ").strip().lower() in YES
     if not is_wanted:
         sys.stdout.write(f"{catalogue.say('nothing was done')}\n")
     return is_wanted
