@@ -53,8 +53,9 @@ def texts_of(code: str) -> Iterator[str]:
 
 
 def commands_in(text: str) -> Iterator[str]:
-    """Those between backticks, those that have a line of their own, and a text that is nothing else."""
-    programs = "|".join(PROGRAMS)
+    """Those between backticks, those that have a line of their own, or go on in the next, and a text that is nothing
+    else."""
+    programs, text = "|".join(PROGRAMS), re.sub(r"\\\n\s*", "", text)
     found = [
         *re.findall(rf"`((?:{programs}) [^`]+)`", text),
         *re.findall(rf"^(?:# )? {{2,}}((?:{programs}) .+?)(?: {{2,}}.*)?$", text, re.MULTILINE),
