@@ -99,6 +99,20 @@ def test_one_reader_sees_one_pass_once() -> None:
     assert len(bowl.reading.state.streak) == 1
 
 
+@pytest.mark.parametrize(("numbers", "shows_slip"), [((9, 9, 9), True), ((9, 31, 14), False), ((9, 9, 31), False)])
+def test_between_the_same_two_pockets_no_ball_lies_and_between_others_it_bounces(
+    numbers: tuple[int, ...], *, shows_slip: bool
+) -> None:
+    """Where it lies so for two turns, the pockets stand elsewhere than the encoder shows."""
+    bowl, after_us = Bowl(readers_deg=(30.0,)), 1_000_000
+    for number in numbers:
+        assert not bowl.reading.is_between
+        (seen,) = bowl.passes(number, 1, off=0.45, after_us=after_us + 100_000)
+        after_us = seen[0]
+        bowl.see(seen)
+    assert bowl.reading.is_between is shows_slip
+
+
 @pytest.mark.parametrize("off", [-0.45, 0.45])
 def test_a_ball_on_the_wall_between_two_pockets_is_in_neither(off: float) -> None:
     bowl = Bowl()

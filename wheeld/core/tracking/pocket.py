@@ -60,7 +60,7 @@ class SightingsState(msgspec.Struct):
     agree in one place. `proof_due_us`: until when they should have proven a number; None when they have. `latest`: the
     latest sighting of each reader that counted. `filled`: when which pocket was seen filled while the ball ran.
     `at_pass`: how far the rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second.
-    `between`: how many of the latest lay between two pockets.
+    `between`: the latest consecutive ones between the same two pockets.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
@@ -68,7 +68,7 @@ class SightingsState(msgspec.Struct):
     latest: dict[int, Seen] = msgspec.field(default_factory=dict)
     filled: list[tuple[int, int]] = msgspec.field(default_factory=list)
     at_pass: tuple[float, float] | None = None
-    between: int = 0
+    between: list[Seen] = msgspec.field(default_factory=list)
 
     @property
     def last_us(self) -> int | None:
@@ -128,24 +128,26 @@ class PocketTracker:
 
     @property
     def is_between(self) -> bool:
-        """Whether for two turns every reader has seen the ball between two pockets, where no ball lies: the pockets
-        stand elsewhere than the encoder shows."""
-        return self.state.between > 2 * len(self._left)
+        """Whether for two turns every reader has seen the ball between the same two pockets, where no ball lies: the
+        pockets stand elsewhere than the encoder shows. A ball that bounces is seen between others each time."""
+        return len(self.state.between) > 2 * len(self._left)
 
     def sighting(self, t_us: int, reader: int) -> bool:
         """Take one sighting in; True when it is the one that calls a pocket."""
         state = self.state
         placed, self.blind = self._rotor.pocket_under(self._readers_deg[reader], t_us), []
-        if placed is None or (abs(placed[1]) > OFF_CENTRE_MAX and self.is_placed):
+        if placed is None:
             self.unplaced += 1
-            state.between += placed is not None
             return False
-        state.between = 0
         seen = Seen(t_us, reader, placed[0], round(placed[1], 3), round(placed[2], 2))
+        if abs(placed[1]) > OFF_CENTRE_MAX and self.is_placed:
+            self.unplaced += 1
+            state.between = self._agreeing(state.between, seen)
+            return False
+        state.between = []
         self._sight.note(READERS, saw=True)
         if not self.is_placed:
-            agree = state.streak and abs(self._pockets_apart(seen, state.streak[0])) <= AGREE_POCKETS
-            state.streak = [*state.streak[-SIGHTINGS_KEPT + 1 :], seen] if agree else [seen]
+            state.streak = self._agreeing(state.streak, seen)[-SIGHTINGS_KEPT:]
             return False
         before, begun_us = state.latest.get(reader), self._rotor.state.begun_us
         if before is not None and _same_pass(before, seen, begun_us):
@@ -159,6 +161,10 @@ class PocketTracker:
             self.blind = self._sight.note_turn(self._left, met, t_us)
         state.latest[reader] = seen
         return self._count(seen)
+
+    def _agreeing(self, before: list[Seen], seen: Seen) -> list[Seen]:
+        """The latest consecutive sightings that agree in one place, with this one."""
+        return [*before, seen] if before and abs(self._pockets_apart(seen, before[0])) <= AGREE_POCKETS else [seen]
 
     def _is_fresh(self, now_us: int) -> bool:
         """Whether the latest sighting shows where the ball is now. While the rotor stands no reader can say that it was
@@ -320,7 +326,7 @@ class PocketFromReaders(PocketTracker):
         """Nobody knows any more where the pockets stand: until a person says in which of them the ball lies, sightings
         prove nothing."""
         self.restart()
-        self.state.latest, self.state.between, self.ball.pocket = {}, 0, None
+        self.state.latest, self.state.between, self.ball.pocket = {}, [], None
 
     def find_place(self, pocket_index: int, now_us: int) -> float:
         """A person says that the ball, which readers see lie still, lies in that pocket: the pockets stand so. By how
