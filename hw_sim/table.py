@@ -168,6 +168,11 @@ class SimTable:
         speed = sign(self.direction) * self._rotor_speed(rpm)
         self.now_s = self.world.rotor.order(self.now_s, speed, self.rng.uniform(0.15, 0.35))
 
+    def keep_turning(self) -> None:
+        """A hand pushes a rotor that has run down."""
+        if abs(self.world.rotor.speed_at(self.now_s)) < ROTOR_LEAST_REV_S:
+            self.spin_rotor()
+
     def change_rotor(self, factor: tuple[float, float], accel: tuple[float, float]) -> None:
         """A hand makes the rotor faster or slower by a factor, at a rate in rev/s², both drawn. Time passes until the
         hand lets go."""
@@ -209,8 +214,7 @@ class SimTable:
     def wait_for_sightings(self, count: int) -> None:
         """Let time pass until the lying ball has been seen `count` more times."""
         assert self._stay is not None, "no ball lies in a pocket"
-        if abs(self.world.rotor.speed_at(self.now_s)) < ROTOR_LEAST_REV_S:
-            self.spin_rotor()
+        self.keep_turning()
         turns_s = (count + 1) / (ROTOR_LEAST_REV_S / 2)
         seen = self.world.sightings(self._stay, self.now_s, self.now_s + turns_s)
         self.now_s = seen[count - 1][0]
@@ -233,8 +237,7 @@ class SimTable:
         there was no number), and the readers see it there."""
         self.lift_ball()
         self.wait(2, 5)
-        if abs(self.world.rotor.speed_at(self.now_s)) < ROTOR_LEAST_REV_S:
-            self.spin_rotor()
+        self.keep_turning()
         wanted = self.last_number if number is None else number
         self.put_ball_in(self.rng.choice(self.layout.pockets) if wanted is None else wanted)
         self.wait_for_sightings(SIGHTINGS_TO_CALL + 1)

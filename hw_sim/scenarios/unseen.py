@@ -23,7 +23,7 @@ SLIP_KNOWN_S = 1.0
 """A few edges of the slowest rotor."""
 PLACE_TURNS = 2.0
 """In so many turns each reader has met a lying ball twice."""
-SLIP_TURNS = 6.0
+SLIP_TURNS = 6
 """So long at most until a slip is found and the ball seen to lie: a wired encoder is unsure until its mark has come
 twice, then every reader sees the ball between two pockets twice, and then once more where it lies."""
 ON_OBSTACLE_S, ON_OBSTACLE_TURNS = 8.0, 1.5
@@ -270,7 +270,9 @@ def _name_place(table: SimTable, word: str = "resume") -> None:
     if not table.ball_is_in(table.last_number):
         table.put_ball_back()
     table.wait_for_sightings(SIGHTINGS_TO_CALL + 1)
-    table.now_s += SLIP_TURNS * table.turn_s()
+    for _ in range(SLIP_TURNS):
+        table.keep_turning()
+        table.now_s += table.turn_s()
     table.command(word, by="direction", reason="the ball lies there", number=table.last_number)
     table.wait(0.5, 1)
 
