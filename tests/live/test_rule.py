@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from argparse import ArgumentTypeError
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -86,3 +87,6 @@ def test_what_is_ruled_is_said_as_in_the_command() -> None:
     assert ruled_as("void") == {"ruled_as": "void"}
     assert ruled_as("0") == {"ruled_as": "number", "number": 0}
     assert ruled_as("00") == {"ruled_as": "number", "number": "00"}
+    for printed_nowhere in ("37", "017", "-1"):
+        with pytest.raises(ArgumentTypeError):
+            ruled_as(printed_nowhere)

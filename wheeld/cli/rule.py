@@ -22,7 +22,7 @@ from wheeld.cli.login import settings_of
 from wheeld.cli.troubles import wrong_files
 from wheeld.core.catalogue import Text
 from wheeld.core.messages.payloads import ReplyPayload
-from wheeld.core.pockets import LABELS
+from wheeld.core.pockets import LABELS, number_of
 from wheeld.exits import Exit
 from wheeld.mqtt.session import MqttError, PublicationRefusedError, Unread
 from wheeld.screen.describe import describe
@@ -38,11 +38,12 @@ def ruled_as(text: str) -> dict[str, str | int]:
     """What `--as` says, as members of the command; raises ArgumentTypeError."""
     if text in RULED:
         return {"ruled_as": text}
-    if text in LABELS.values():
-        return {"ruled_as": "number", "number": text}
-    if text.isdecimal() and str(int(text)) == text:
-        return {"ruled_as": "number", "number": int(text)}
-    raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(RULED)}, and no number of a pocket")
+    try:
+        number = number_of(text)
+    except ValueError:
+        wrong = f"{text!r} is none of {', '.join(RULED)}, and no number of a pocket"
+        raise argparse.ArgumentTypeError(wrong) from None
+    return {"ruled_as": "number", "number": LABELS.get(number, number)}
 
 
 def sentence(text: str) -> str:
