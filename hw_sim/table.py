@@ -61,7 +61,7 @@ class Outcome(TypedDict, total=False):
     """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out, at the first sighting of the ball
     at rest; without one, when the chef gave the number. `closed_t`: by when its bets must be shown closed. `blind`: the
     sensor that alone saw nothing. `down_t`: since when the sensors' line was down, or the encoder had slipped, if that
-    was in its run. `unread`: no reader worked at its launch."""
+    was in its run. `readers_dead`: none worked at its launch."""
 
     kind: str
     number: int
@@ -72,7 +72,7 @@ class Outcome(TypedDict, total=False):
     closed_t: int
     blind: str
     down_t: int
-    unread: bool
+    readers_dead: bool
     evidence_t: int
     deadline_t: int
     scenario: str

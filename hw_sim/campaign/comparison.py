@@ -51,7 +51,7 @@ KINDS: dict[Kind, str] = {
     "void_after_number": "a void where there was a result, by something that came after the number was out",
     "chef_voided": "a void where there was a result: its number was not proven, and the chef said so",
     "broke_down": "a void where there was a result: in its run the sensors' line was down, or the encoder slipped (N8)",
-    "asked": "its number, or tout va, awaits a person who looks, and the script has none who does",
+    "asked": "a person must look before its number counts, or before 'tout va', and the script has none who does",
     "in_wake": "after a wrong verdict of its scenario, whose people go on as if it had been right",
     "wrong_cause": "a void by another cause",
     "premature": "a void by its cause, but before there was evidence of it",
@@ -294,7 +294,7 @@ def _of_result(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...])
     evidence_us = _evidence_us(verdict)
     if verdict.payload["cause"] == "breakdown" and outcome.get("down_t", evidence_us + 1) <= evidence_us:
         return "broke_down"
-    if verdict.payload["cause"] == "early_launch" and "unread" in outcome:
+    if verdict.payload["cause"] == "early_launch" and "readers_dead" in outcome:
         return "asked"  # no reader saw the ball back in its pocket, so "tout va" was refused (rulebook 3)
     return "void_after_number" if evidence_us > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"
 

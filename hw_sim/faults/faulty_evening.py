@@ -208,9 +208,12 @@ def _watched(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcom
     launched_us = max((us(run.t_s) for run in clean.evening.world.runs if us(run.t_s) < outcome["out_t"]), default=0)
     down = [one.from_us for one in effects.down if one.to_us > launched_us and one.from_us < outcome["out_t"]]
     down += [slip.from_us for slip in effects.slips if launched_us < slip.from_us < outcome["out_t"]]
-    dead = (one for one in effects.strikes if one.fault == "dead_readers")
-    told: Outcome = {"unread": True} if any(one.from_us < launched_us < one.to_us for one in dead) else {}
-    return {**outcome, **told, "down_t": min(down)} if down else {**outcome, **told}
+    watched: Outcome = {**outcome}
+    if down:
+        watched["down_t"] = min(down)
+    if any(one.fault == "dead_readers" and one.from_us < launched_us < one.to_us for one in effects.strikes):
+        watched["readers_dead"] = True
+    return watched
 
 
 def _outcome_on_clock(outcome: Outcome, scale: float) -> Outcome:

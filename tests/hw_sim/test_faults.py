@@ -446,7 +446,7 @@ def recorded(out: Path, *options: str) -> tuple[bytes, list[dict[str, object]]]:
         main(["record", "--out", str(out), "--scenario", "valid", "chef_void", "valid", "--seed", "8", *options]) == 0
     )
     truth = json.loads(out.with_suffix(".truth.json").read_text())
-    seen = ("evidence_t", "deadline_t", "out_t", "closed_t", "down_t", "unread")
+    seen = ("evidence_t", "deadline_t", "out_t", "closed_t", "down_t", "readers_dead")
     return out.read_bytes(), [{key: outcome[key] for key in outcome if key not in seen} for outcome in truth]
 
 

@@ -116,12 +116,9 @@ def adopt(options: argparse.Namespace) -> Exit:
     sys.stdout.write(f"the next message is seq {last + 1}; it tells that {first} to {last} are not in this journal\n")
     if here:
         what = f"what this journal stored from seq {first} on was never published, and will not be"
-        sys.stdout.write(f"{what}: settle it by hand: {_shown_from(options.file, first)}\n")
+        show = shlex.join(["wheeld", "journal", "show", str(options.file), "--from-seq", str(first)])
+        sys.stdout.write(f"{what}: settle it by hand: {show}\n")
     return Exit.OK
-
-
-def _shown_from(path: Path, seq: int) -> str:
-    return shlex.join(["wheeld", "journal", "show", str(path), "--from-seq", str(seq)])
 
 
 def backup(options: argparse.Namespace) -> Exit:

@@ -706,9 +706,13 @@ def _table(text: str) -> str:
     return text
 
 
+def names_wheel(text: str) -> bool:
+    """Whether it is a wheel of this computer, and not SITE/TABLE."""
+    return "/" not in text or text.endswith(".toml")
+
+
 def _watched(text: str) -> str:
-    """A wheel of this computer, or a table."""
-    return text if "/" not in text or text.endswith(".toml") else _table(text)
+    return text if names_wheel(text) else _table(text)
 
 
 def _named_table(text: str) -> str:

@@ -9,6 +9,7 @@ import sys
 
 from wheeld.broker.settings import PLAIN_PORT, TLS_PORT
 from wheeld.cli.failure import catalogue_of, fail, printable, warn
+from wheeld.cli.parser import names_wheel
 from wheeld.cli.troubles import SILENCE_S, Troubles, wrong_files
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.instants import from_text
@@ -32,7 +33,7 @@ def watch(options: argparse.Namespace) -> Exit:
 
     Raises OSError, ConfigError, KeyFileError.
     """
-    if "/" not in options.table or options.table.endswith(".toml"):
+    if names_wheel(options.table):
         _take_wheel(options)
     for path in (options.password_file, options.ca_file, options.cert_file, options.key_file, options.public_key):
         if path is not None:

@@ -20,7 +20,7 @@ from wheeld.page.numbers import Numbers, Seen
 from wheeld.page.offers import offers, words_of
 from wheeld.page.wheel import Wheel
 from wheeld.page.words import RITUAL
-from wheeld.screen.describe import BETS, RULED, STATES
+from wheeld.screen.describe import BETS, RULED, STATES, minute
 from wheeld.screen.language import translation
 
 Shown: TypeAlias = dict[str, Any]
@@ -188,8 +188,8 @@ class Snapshot:
         if ruling is None:
             return None
         ruled = say(RULED[ruling.ruled_as], number=ruling.label)
-        when = ruling.at[:16].replace("T", " ")
-        return f"{say('coup {coup}', coup=ruling.about)}: {ruled} — {ruling.reason} ({ruling.by}, {when} UTC)"
+        coup = say("coup {coup}", coup=ruling.about)
+        return f"{coup}: {ruled} — {ruling.reason} ({ruling.by}, {minute(ruling.at)})"
 
     def _ritual(self, table: Table) -> str:
         """What players read; a void first, then what became of play with it."""

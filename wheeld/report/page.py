@@ -14,8 +14,7 @@ from wheeld.report.numbers import EFFECT_POCKETS, EFFECT_TIMES
 from wheeld.report.offsets import arrow_of
 from wheeld.report.plots import Pictures, name_of
 from wheeld.report.trends import Trend
-from wheeld.report.wheel import Decision
-from wheeld.screen.describe import LATE_BETS, RULED
+from wheeld.screen.describe import LATE_BETS, RULED, minute
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #22313f; max-width: 44rem; margin: 1rem auto; padding: 0 1rem }
@@ -241,12 +240,11 @@ def _decisions(health: Health, say: Catalogue) -> Iterator[str]:
         return
     yield f"<h3>{escape(say.say('Rulings of the direction, and late bets'))}</h3>"
     heads = (say.say("coup"), say.say("decided"), say.say("who"), say.say("when"), say.say("why"))
-    yield _table(heads, (_decision(each, say) for each in health.decisions))
-
-
-def _decision(one: Decision, say: Catalogue) -> tuple[int, str, str, str, str]:
-    when = f"{to_text(one.at_utc_us)[:16].replace('T', ' ')} UTC"
-    return one.coup, say.say(DECIDED[one.decided], number=one.label or ""), one.by, when, one.reason
+    rows = []
+    for one in health.decisions:
+        what, when = say.say(DECIDED[one.decided], number=one.label or ""), minute(to_text(one.at_utc_us))
+        rows.append((one.coup, what, one.by, when, one.reason))
+    yield _table(heads, rows)
 
 
 def _sensors(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:

@@ -155,7 +155,10 @@ def _note(book: _Book, message: _Message, stored: StoredMessage, reader: Journal
             if message.notice == "unobserved_coup":
                 book.wheel.unobserved_utc_us.add(stored.at_utc_us)
             if message.notice == "late_bet":
-                book.decisions.add(_late_bet(message, stored.at_utc_us))
+                is_accepted = message.figures.get("accepted") == "yes"
+                said: Literal["accepted", "refused"] = "accepted" if is_accepted else "refused"
+                who_and_why = message.by or "", message.reason or ""
+                book.decisions.add(Decision(stored.at_utc_us, message.coup, said, None, *who_and_why))
         case _Ruling():
             told = (message.ruled_as, message.label, message.by, message.reason)
             book.decisions.add(Decision(stored.at_utc_us, message.about, *told))
@@ -169,11 +172,6 @@ def _note(book: _Book, message: _Message, stored: StoredMessage, reader: Journal
             book.wheel.voids.append(_void(message, stored.at_utc_us))
         case _:
             pass
-
-
-def _late_bet(notice: _Notice, at_utc_us: int) -> Decision:
-    said: Literal["accepted", "refused"] = "accepted" if notice.figures.get("accepted") == "yes" else "refused"
-    return Decision(at_utc_us, notice.coup, said, None, notice.by or "", notice.reason or "")
 
 
 def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> Coup:

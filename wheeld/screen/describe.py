@@ -69,6 +69,11 @@ class Screen:
         return text if self._translation is None else self._translation.of(text)
 
 
+def minute(at: str) -> str:
+    """An instant of a message as people read it: "2026-11-20 18:00 UTC"."""
+    return f"{at[:16].replace('T', ' ')} UTC"
+
+
 def describe(topic: str, payload: bytes, language: Language) -> str:
     """Topic, coup and content of a message; a payload that is not one of these topics' as it is."""
     try:

@@ -177,7 +177,10 @@ class MessageWriter:
         message, self._state.prev = chained("table", payload)
         if not with_board:
             return [message]
-        common["schema"] = "board/1"
+        common["schema"], void, last_void = "board/1", state.last_void, None
+        if void is not None:
+            article = self._articles.get(void.cause.rule)
+            last_void = messages.LastVoid(void.coup, void.cause.value, article, self._words, void.at, void.cause.rule)
         board = messages.Board(
             **common,
             state=state.state.wire_name,
@@ -185,13 +188,9 @@ class MessageWriter:
             numbers=tuple(state.numbers),
             labels=tuple(self._facts[number].label for number in state.numbers),
             last_coup=last_coup,
-            last_void=None if state.last_void is None else self._last_void(state.last_void),
+            last_void=last_void,
         )
         return [message, Message(now_us, "board", msgspec.json.encode(board))]
-
-    def _last_void(self, void: VoidCoup) -> messages.LastVoid:
-        cause, article = void.cause, self._articles.get(void.cause.rule)
-        return messages.LastVoid(void.coup, cause.value, article, self._words, void.at, cause.rule)
 
     def notice(self, now_us: int, kind: str, text: str, figures: Figures, person: Person | None = None) -> Message:
         """A fact that settles nothing; `person` is who asked, and why."""
