@@ -61,7 +61,7 @@ class Outcome(TypedDict, total=False):
     """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out, at the first sighting of the ball
     at rest; without one, when the chef gave the number. `closed_t`: by when its bets must be shown closed. `blind`: the
     sensor that alone saw nothing. `down_t`: since when the sensors' line was down, or the encoder had slipped, if that
-    was in its run. `readers_dead`: none worked at its launch."""
+    was in its run. `readers_dead`: none worked at some time of it."""
 
     kind: str
     number: int

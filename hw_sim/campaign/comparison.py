@@ -294,8 +294,10 @@ def _of_result(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...])
     evidence_us = _evidence_us(verdict)
     if verdict.payload["cause"] == "breakdown" and outcome.get("down_t", evidence_us + 1) <= evidence_us:
         return "broke_down"
-    if verdict.payload["cause"] == "early_launch" and "readers_dead" in outcome:
-        return "asked"  # no reader saw the ball back in its pocket, so "tout va" was refused (rulebook 3)
+    if verdict.payload["cause"] in ("early_launch", "breakdown") and "readers_dead" in outcome:
+        # No reader saw the ball back in its pocket, so "tout va" was refused (rulebook 3); or none saw it at rest, and
+        # people launch again, who should have named the number (N8).
+        return "asked"
     return "void_after_number" if evidence_us > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"
 
 

@@ -202,7 +202,7 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
 
 def _watched(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcome:
     """That outcome, and what was not observed before its number was out: all, or where the pockets stand, or the ball
-    in its pocket before the launch."""
+    in its pocket."""
     if outcome["kind"] != "result":
         return outcome
     launched_us = max((us(run.t_s) for run in clean.evening.world.runs if us(run.t_s) < outcome["out_t"]), default=0)
@@ -211,7 +211,8 @@ def _watched(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcom
     watched: Outcome = {**outcome}
     if down:
         watched["down_t"] = min(down)
-    if any(one.fault == "dead_readers" and one.from_us < launched_us < one.to_us for one in effects.strikes):
+    dead = (one for one in effects.strikes if one.fault == "dead_readers")
+    if any(one.from_us < outcome["out_t"] and launched_us < one.to_us for one in dead):
         watched["readers_dead"] = True
     return watched
 

@@ -44,6 +44,7 @@ PAIRS: list[tuple[Kind, list[Outcome], list[Message]]] = [
     ("false_void", [was_down(11_000_001)], [void("breakdown")]),
     ("false_void", [was_down(10_999_999)], [void("same_direction")]),
     ("asked", [{**came_out(17), "readers_dead": True}], [void("early_launch")]),
+    ("asked", [{**came_out(17), "readers_dead": True}], [void("breakdown")]),
     ("false_void", [{**came_out(17), "readers_dead": True}], [void("same_direction")]),
     ("false_void", [came_out(17)], [void("early_launch")]),
     ("wrong_cause", [was_void("chef")], [void("breakdown")]),
