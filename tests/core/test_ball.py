@@ -372,6 +372,23 @@ def test_a_ball_lost_from_sight_and_soon_found_again_ran_all_the_while() -> None
     assert watch.laps == pytest.approx(first_laps + later_laps)
 
 
+@pytest.mark.parametrize("beams_deg", [THREE, FOUR])
+def test_laps_of_before_a_ball_was_found_again_count_once(beams_deg: tuple[float, ...]) -> None:
+    """Whichever passes were missed, whatever pulses come: no more laps are proven than the ball ran."""
+    for seed in range(300):
+        rng = random.Random(f"found again {seed}")
+        run = passes(beams_deg=beams_deg, rev_s=rng.uniform(1.0, 1.5), laps=rng.uniform(4, 6))
+        gone = rng.randrange(len(beams_deg) + 2, len(run) - 3)
+        again = min(len(run) - 3, gone + rng.randint(1, 3))
+        stray = BallPass(run[-1].t_us + rng.randint(300_000, 4_000_000), rng.randrange(len(beams_deg)))
+        watch = Watch(beams_deg).see([each for each in run[:gone] if rng.random() > 0.1])
+        watch.ball.note_gone()
+        watch.see(run[again:])
+        watch.ball.note_gone()
+        watch.see([stray])
+        assert watch.laps <= turns(beams_deg, run) + 1e-9, (seed, gone, again, stray)
+
+
 def test_laps_of_a_ball_that_was_found_again_do_not_stay_for_the_next_run() -> None:
     run = passes(laps=9)
     watch = Watch().see(run[:12])

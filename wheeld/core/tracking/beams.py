@@ -454,6 +454,7 @@ class BallTracker:
         most_deg = self._laps_at_most(lost) * 360 - self._beams.nth_ahead_deg(lost.passes[-1].beam, 0, lost.direction)
         self.state.earlier_deg += lost.proven_deg(self._strays)
         self.state.earlier_most_deg = most_deg + unseen_deg
+        self.state.chains = [each for each in self.state.chains if each.first_us >= chain.first_us]  # or counted twice
         self._lead(chain)
         self.run.phase = Phase.ON_TRACK
         return True
