@@ -64,7 +64,9 @@ KINDS: dict[Kind, str] = {
     "false_alarm": "every verdict right, but people were told that a sensor sees nothing, which sees",
 }
 AGREEING: frozenset[Kind] = frozenset({"right", "unproven", "chef_voided", "broke_down", "asked", "in_wake"})
-HARMLESS: frozenset[Kind] = frozenset({"false_void", "wrong_cause", "premature", "late", "missed", "extra_void"})
+HARMLESS: frozenset[Kind] = frozenset(
+    {"false_void", "asked", "wrong_cause", "premature", "late", "missed", "extra_void"}
+)
 """What may follow from a wrong verdict before: a person who does what the table asks would have ended it. A number that
 is wrong, or that was out, is never excused."""
 WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})

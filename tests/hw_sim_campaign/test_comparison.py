@@ -271,6 +271,14 @@ def test_only_what_can_follow_from_a_wrong_verdict_is_in_its_wake() -> None:
     assert comparer.compared[0].disagreement == {"false_void", "wrong_number"}
 
 
+def test_a_number_that_awaits_a_person_is_asked_for_once_however_often_people_launch_again() -> None:
+    comparer = _listening([came_out(number) for number in (1, 2, 3)])
+    comparer.receive(result(1, 1))
+    comparer.receive(state("awaiting_chef", 2))
+    comparer.finish()
+    assert [each.kind for each in comparer.compared[0].comparisons] == ["right", "asked", "in_wake"]
+
+
 def test_a_disagreement_is_not_counted_a_second_time_as_stranded() -> None:
     comparer = _listening([came_out(17)], [came_out(4)])
     comparer.receive(void("breakdown"))
