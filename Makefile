@@ -29,6 +29,7 @@ LIVE   = tests/live $(WAITS:%=--ignore=%)
 # time.
 OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/site tests/browser
 # What `make test` leaves to targets of their own; it has five minutes.
+GIVEN_SPEED := $(SPEED)
 SPEED  ?= 5
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
 # report goes, and other options (MORE=--margin).
@@ -60,7 +61,10 @@ RELEASE ?= bookworm
 STEPS  ?= tests/packaging/test_install.py tests/packaging/test_whole_way.py
 NEXT_bookworm := trixie
 # Of the report: how many fair wheels, and how many with each fault.
+GIVEN_WHEELS := $(WHEELS)
 WHEELS ?= 1000
+# Of a soak: how long, in real time.
+HOURS  ?= 2
 FAULTY ?= 100
 # Of floods: how many processes take a processor each.
 BUSY     ?= 0
@@ -80,12 +84,18 @@ SIZES  := demo:10 campaign:45 test:160 pages:215 docs:30 release:35
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: help quick soak demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+
+help:  ## these targets
+	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' Makefile | expand -t 18
 
 demo: $(VENV)/demo.stamp mosquitto  ## broker, simulated wheel, daemon, its pages and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
 
 test: lint types tests  ## everything the tests need, then the tests
+
+quick: $(VENV)/test.stamp  ## ten seconds: style and tests of what was changed since the last commit
+	@$(BIN)/python -m tests.quick
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
@@ -173,6 +183,9 @@ feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time
 bench: OUT = .wheeld-bench.json
 bench: $(VENV)/test.stamp mosquitto  ## what a wheel costs: each figure beside a floor of the same run, kept in OUT; FORM=short is CI's
 	$(BIN)/python -m tests.bench $(FORM) $(OUT) $(or $(COUPS),$(if $(filter short,$(FORM)),1000,10000))
+
+soak: $(VENV)/test.stamp mosquitto  ## hours of play, SPEED times as fast as life: nothing that the daemon holds may grow; HOURS=0.5 WHEELS=3 plays three
+	$(BIN)/python -m tests.bench.soak $(HOURS) $(if $(GIVEN_SPEED),$(SPEED),8) $(if $(GIVEN_WHEELS),$(WHEELS),1)
 
 test-report: $(VENV)/test.stamp  ## how often `wheeld report` accuses a fair wheel, in how many coups it finds a fault, how long it takes
 	$(BIN)/python -m tests.report.trials $(WHEELS) $(FAULTY)

@@ -1,4 +1,4 @@
-"""The README's examples are what the programs take and give."""
+"""The examples of the README, and of the pages in docs/, are what the programs take and give."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ from wheeld.cli.provable import certain_laps
 from wheeld.config.reading import parse
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
-COMMANDS = re.findall(r"^ {4}(?:\.venv/bin/)?((?:wheeld|hw-sim) .+)$", README, re.MULTILINE)
-MESSAGES = re.findall(r"```json\n(.+?)```", README, re.DOTALL)
-TARGETS = re.findall(r"^ {4}make (\w+)", README, re.MULTILINE)
+PAGES = {page.name: page.read_text() for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+COMMANDS = [
+    pytest.param(line, id=f"{name} {line}")
+    for name, text in PAGES.items()
+    for line in re.findall(r"^ {4,}(?:\.venv/bin/|/opt/wheeld/bin/)?((?:wheeld|hw-sim) .+)$", text, re.MULTILINE)
+]
+MESSAGES = re.findall(r"```json\n(.+?)```", PAGES["README.md"], re.DOTALL)
+TARGETS = re.findall(r"(?:^ {4}|`)make ([a-z-]+)", "\n".join(PAGES.values()), re.MULTILINE)
 
 
 def test_the_configuration_is_good(tmp_path: Path) -> None:
-    (text,) = re.findall(r"```toml\n(.+?)```", README, re.DOTALL)
+    (text,) = re.findall(r"```toml\n(.+?)```", PAGES["by-hand.md"], re.DOTALL)
     for key in ("password_file", "ca_file", "signing_key_file"):  # stand on a wheel's computer only
         (tmp_path / key).write_text("secret")
         (tmp_path / key).chmod(0o600)
@@ -71,15 +75,19 @@ def test_a_demo_takes_the_seed_that_is_given(given: list[str], expected: str) ->
 
 @pytest.mark.parametrize("beams_deg", [(0, 90), (0, 90, 180, 270), tuple(range(0, 360, 45))])
 def test_how_short_a_run_each_layout_proves_is_as_written(beams_deg: tuple[float, ...]) -> None:
-    (sentence,) = re.findall(r"More beams prove more.+?void\.", README, re.DOTALL)
+    (sentence,) = re.findall(r"More beams prove more.+?void\.", PAGES["by-hand.md"], re.DOTALL)
     rounded_up = f"{certain_laps(beams_deg, 3, 2 if len(beams_deg) > 3 else 1) + 0.049:.1f}"
     assert rounded_up in re.findall(r"\d\.\d", sentence)
 
 
 def test_the_simulator_has_as_many_kinds_of_fault_as_written() -> None:
-    assert f"and {len(KINDS)} kinds of fault" in README
+    assert f"and {len(KINDS)} kinds of fault" in PAGES["trials.md"]
 
 
 def test_there_is_something_to_check() -> None:
-    assert len(COMMANDS) >= 6
+    assert len(COMMANDS) >= 20
     assert len(MESSAGES) == 2
+
+
+def test_the_readme_is_short() -> None:
+    assert PAGES["README.md"].count("\n") <= 120

@@ -67,7 +67,7 @@ MISTAKES = (
     Mistake("a role twice", "panel-7 = ", 'panel-7 = "display", panel-7 = ', 20, "mqtt.users", "take", WITH_USERS),
     Mistake("a byte order mark", "[table]", BOM + "[table]", 1, "", "save the file as UTF-8 without it"),
     Mistake("Latin-1", '"campione"\nid', '"campionè"\nid', 2, "table.site", "save the file as UTF-8"),
-    Mistake("an empty file", GOOD, "", 1, "", "begin with a copy of the example in the README"),
+    Mistake("an empty file", GOOD, "", 1, "", "begin with a copy of"),
     # --- names of sections and keys
     Mistake("a key misspelt", "rotor_ticks", "rotor_tick", 8, "wheel.rotor_tick", "did you mean rotor_ticks?"),
     Mistake("a section misspelt", "[wheel]", "[wheels]", 7, "wheels", "did you mean wheel?"),

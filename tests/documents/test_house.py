@@ -20,9 +20,9 @@ def test_the_command_is_one_that_the_program_takes() -> None:
     assert len(given.tables) == 3
 
 
-def test_the_list_is_given_to_the_broker_as_the_readme_does_it() -> None:
+def test_the_list_is_given_to_the_broker_as_by_hand() -> None:
     """A broker's tests do it so, too."""
-    for text in ((ROOT / "README.md").read_text(), wheeld.cli.parser._ACL_EXAMPLES):
+    for text in ((ROOT / "docs" / "by-hand.md").read_text(), wheeld.cli.parser._ACL_EXAMPLES):
         assert re.findall(r"^ +(install .+wheeld\.acl)$", text, re.MULTILINE) == INSTALLED
 
 

@@ -160,10 +160,11 @@ def test_an_age_that_nobody_knows() -> None:
     assert line(replace(message, retained=True), "en", 0).endswith("[kept by the broker]")
 
 
-(EXAMPLE,) = re.findall(r"^ {4}wheeld (watch .+)$", (Path(__file__).parents[2] / "README.md").read_text(), re.MULTILINE)
+PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
+(EXAMPLE,) = re.findall(r"^ {4}wheeld (watch .+)$", PAGE.read_text(), re.MULTILINE)
 
 
-async def test_the_example_of_the_readme_at_the_broker_that_ships(tmp_path: Path) -> None:
+async def test_the_example_of_the_page_at_the_broker_that_ships(tmp_path: Path) -> None:
     """Only host, port and the places of the files are others."""
     wheel, house = Wheel("campione-03"), Authority(tmp_path)
     house.issue("inspector")

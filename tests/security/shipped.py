@@ -26,8 +26,8 @@ from tests.security.authority import Authority
 from wheeld.broker.acl import access_list
 from wheeld.broker.roles import TableAccess
 
-README = Path(__file__).parents[2] / "README.md"
-SAMPLES = README.parent / "systemd" / "mosquitto"
+BY_HAND = Path(__file__).parents[2] / "docs" / "by-hand.md"
+SAMPLES = BY_HAND.parents[1] / "systemd" / "mosquitto"
 SITE, TABLES = "campione", ("campione-03", "campione-04")
 TABLE_ACCESS = tuple(TableAccess.of(SITE, table) for table in TABLES)
 EYE = "the-eye"
@@ -152,8 +152,9 @@ class ShippedBroker(Mosquitto):
 
 
 def by_hand() -> list[str]:
-    """What the README gives the list to the broker with; for who is not root without the owners, as `start` is."""
-    (line,) = re.findall(r"^ {4}(install .+) wheeld\.acl /etc/mosquitto/wheeld\.acl$", README.read_text(), re.MULTILINE)
+    """What docs/by-hand.md gives the list to the broker with; for who is not root without the owners, as `start` is."""
+    text = BY_HAND.read_text()
+    (line,) = re.findall(r"^ {4}(install .+) wheeld\.acl /etc/mosquitto/wheeld\.acl$", text, re.MULTILINE)
     return shlex.split(line if os.geteuid() == 0 else re.sub(r"-[og] \w+ ", "", line))
 
 

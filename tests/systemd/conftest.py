@@ -18,7 +18,7 @@ _REPORT = pytest.StashKey[list[str]]()
 
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    """A booted machine, with the project installed by the commands of the README."""
+    """A booted machine, with the project installed by the commands of docs/by-hand.md."""
     with _installed(tmp_path_factory.mktemp("machine")) as machine:
         yield machine
 
@@ -41,9 +41,9 @@ def _installed(directory: Path) -> Iterator[Machine]:
 
 
 def install(machine: Machine) -> None:
-    """Run the commands of the README, except pip, which has no network here, and udev, which has no devices."""
+    """Run the commands of docs/by-hand.md, except pip, which has no network here, and udev, which has no devices."""
     section = re.search(
-        r"^## Install it at a wheel\n\n((?: {4}.+\n)+)", (PROJECT / "README.md").read_text(), re.MULTILINE
+        r"^## Install it at a wheel\n\n((?: {4}.+\n)+)", (PROJECT / "docs" / "by-hand.md").read_text(), re.MULTILINE
     )
     assert section is not None
     lines = [line.strip() for line in section[1].splitlines()]

@@ -22,8 +22,9 @@ _INTRO = """\
 Made from the declarations of the keys by `python -m wheeld.config.document`; a test fails when they differ.
 
 One file for each wheel: TOML, UTF-8, `/etc/wheeld/TABLE.toml` under systemd. It is read once, at the start: restart the
-wheel after a change. The [README](README.md#configuration) has a whole one. `wheeld check-config campione-03` says what
-a file means, or everything that is wrong in it, with the line; a wheel does not start with a wrong file (exit code 78).
+wheel after a change. [By hand](docs/by-hand.md#configuration) has a whole one. `wheeld check-config campione-03` says
+what a file means, or everything that is wrong in it, with the line; a wheel does not start with a wrong file (exit code
+78).
 
 - **A key that is not listed here is refused**, so a mistyped one is found.
 - **A file** is a path; a relative one begins at the directory of the configuration file. A key that ends in `_file` may

@@ -99,7 +99,7 @@ def tree_of(text: str, name: str) -> dict[str, Any]:
         raise ConfigError(name, [syntax_problem(str(wrong), text)]) from None
     if not tree:
         example = {"file": "/etc/wheeld/example.toml"}
-        what = Text("has no key; begin with a copy of the example in the README, or of {file}", example)
+        what = Text("has no key; begin with a copy of {file}", example)
         raise ConfigError(name, [Problem("", what, 1)])
     return tree
 

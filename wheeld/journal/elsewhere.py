@@ -138,5 +138,5 @@ def _refuse_ack(journal: JournalReader, seq: int) -> None:
         "MAY BE FALSE. Nothing was published. Ask the settlement system for the last message that it has, and look in "
         "the broker's log who publishes `ack`. If it is false, revoke that certificate and clear it by an empty "
         "retained message on the topic `ack`, then start. Only if the settlement system does have the message an older "
-        "copy was restored, or another file is in its place: put the newest file back (README, Backup and restore)",
+        "copy was restored, or another file is in its place: put the newest file back (docs/journal.md)",
     )

@@ -19,7 +19,7 @@ Fault: TypeAlias = Literal[
 SPACE_MIN_BYTES = 262_144
 """Less than this is a full disk: a write-ahead log, its index and a few steps of the table."""
 
-EXAMINE = "somebody changed the file: keep it for examination, and restore a backup (README, The journal)"
+EXAMINE = "somebody changed the file: keep it for examination, and restore a backup (docs/journal.md)"
 """What to do about a journal that was edited."""
 
 
