@@ -12,19 +12,20 @@ public record FeedMessage(String topic, byte[] payload, long seq, long first, St
     static final Pattern CLOSED = Pattern.compile("(.*,\"prev\":\"([0-9a-f]{64})\"),\"hash\":\"([0-9a-f]{64})\""
         + "(?:,\"signature\":\"([A-Za-z0-9+/]{86}==)\")?\\}", Pattern.DOTALL);
     static FeedMessage read(String root, String topic, byte[] payload, PublicKey key) throws Exception {
-        String body = new String(payload, UTF_8);
-        long seq = number(member(body, "seq")), first = number(member(body, "first_seq"));
-        fault(payload.length > 65_536 || seq < 1 || !body.strip().endsWith("}"), "malformed");
+        Map<?, ?> body = Json.members(payload), gap = body.get("gap") instanceof Map<?, ?> members ? members : Map.of();
+        long seq = number(body.get("seq")), first = number(gap.get("first_seq")), last = number(gap.get("last_seq"));
+        fault(payload.length > 65_536 || seq < 1, "malformed");
+        fault(body.containsKey("gap") && (first < 1 || first > last || last != seq - 1), "malformed");
         Matcher closed = CLOSED.matcher(new String(payload, ISO_8859_1)); // a letter for each byte
         fault(!closed.matches(), "edited");
         byte[] made = MessageDigest.getInstance("SHA-256").digest(Arrays.copyOf(payload, closed.end(1)));
         fault(!HexFormat.of().formatHex(made).equals(closed.group(3)), "edited");
-        String whose = "wheel/v1/" + member(body, "site") + "/" + member(body, "table") + ": " + member(body, "schema");
-        fault(!whose.replace("\"", "").equals(root + ": " + topic + "/1"), "foreign");
-        fault(!List.of("", "false").contains(member(body, "test")), "test"); // a bench table's: never pay it
+        String[] part = root.split("/"); // wheel/v1/SITE/TABLE
+        List<String> own = List.of('"' + part[2] + '"', '"' + part[3] + '"', '"' + topic + "/1\"");
+        fault(!own.equals(Arrays.asList(body.get("site"), body.get("table"), body.get("schema"))), "foreign");
+        fault(isTest(body), "test");
         fault(key != null && !isSigned(closed.group(3), closed.group(4), key), "signature");
-        boolean lacks = first > 0 && number(member(body, "last_seq")) == seq - 1;
-        return new FeedMessage(topic, payload, seq, lacks ? first : seq, closed.group(2), closed.group(3));
+        return new FeedMessage(topic, payload, seq, first < 1 ? seq : first, closed.group(2), closed.group(3));
     }
     static boolean isSigned(String hash, String signature, PublicKey key) throws GeneralSecurityException {
         byte[] raw = Base64.getDecoder().decode(signature == null ? "" : signature);
@@ -37,14 +38,13 @@ public record FeedMessage(String topic, byte[] payload, long seq, long first, St
             return false;
         }
     }
-    /** The value of a member as it is written, "" if there is none. Inside a text every quote has a backslash before
-     *  it, so what stands in texts is never found; of members with one name the first is, the outermost of these. */
-    static String member(String json, String name) {
-        String value = "\\s*:\\s*(\"[^\"\\\\]*\"|[^,{}\\[\\]\"\\s]+)";
-        Matcher found = Pattern.compile("[{,]\\s*\"" + name + "\"" + value).matcher(json);
-        return found.find() ? found.group(1) : "";
+    /** A bench table's: never pay it. */
+    static boolean isTest(Map<?, ?> body) { return body.containsKey("test") && !body.get("test").equals("false"); }
+    /** A whole number from 0 to 2^53 - 1; -1 for what is none. */
+    static long number(Object value) {
+        long number = value instanceof String text && text.matches("0|[1-9]\\d{0,15}") ? Long.parseLong(text) : -1;
+        return number < 1L << 53 ? number : -1;
     }
-    static long number(String text) { return text.matches("0|[1-9]\\d{0,15}") ? Long.parseLong(text) : -1; }
     static void fault(boolean is, String name) throws Fault { if (is) throw new Fault(name); }
 
     /** What is stored, and whether a message may be stored next. The file stands for your database. */

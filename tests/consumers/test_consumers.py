@@ -23,7 +23,7 @@ import pytest
 
 from tests.broker.mqtt_bench import OFFLINE, ONLINE, PATIENCE_S, settings
 from tests.broker.world import access_of, queued_intake, working
-from tests.documents.vectors import FILE, KEY, OTHER_KEY, ROOT, SITE, TABLE, Wheel, sign, vectors
+from tests.documents.vectors import FILE, KEY, OTHER_KEY, ROOT, SITE, TABLE, Wheel, payload_of, sign, vectors
 from tests.feed.test_real import HastyClock
 from tests.journal.journals import RawSigner
 from tests.mosquitto import Mosquitto
@@ -205,7 +205,7 @@ async def test_a_thousand_messages(command: Command, key_file: Path, tmp_path: P
 
 def _java(classes: Path, key_file: Path) -> tuple[list[str], str]:
     def parts(message: dict[str, Any]) -> str:
-        return f"{message['topic']} {base64.b64encode(message['payload'].encode()).decode()}"
+        return f"{message['topic']} {base64.b64encode(payload_of(message)).decode()}"
 
     lines = [
         " ".join([str(case["key"]).lower(), parts(case), *map(parts, VECTORS["messages"][: case["stored"]])])

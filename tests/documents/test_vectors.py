@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from tests.documents.vectors import FILE, text, vectors
+from tests.documents.vectors import FILE, payload_of, text, vectors
 from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.feed import FeedError, Manner
 from wheeld.feed.message import ed25519, read_message
@@ -45,7 +45,7 @@ def found(case: dict[str, Any]) -> str:
         order.take(read_message(one["topic"], one["payload"].encode(), root=VECTORS["root"]), 0.0)
     verify = ed25519(KEY) if case["key"] else None
     try:
-        message = read_message(case["topic"], case["payload"].encode(), root=VECTORS["root"], verify=verify)
+        message = read_message(case["topic"], payload_of(case), root=VECTORS["root"], verify=verify)
         if lost := order.lost_before(message):
             return lost.fault
         if order.take(message, 0.0):

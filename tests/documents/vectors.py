@@ -131,7 +131,11 @@ class _Cases:
 
     def add(self, finds: str, what: str, payload: bytes, topic: Topic = "result", **more: Any) -> None:
         row = {"finds": finds, "what": what, "stored": 1, "key": True, "topic": topic, **more}
-        self.rows.append({**row, "payload": payload.decode()})
+        try:
+            row["payload"] = payload.decode()
+        except UnicodeDecodeError:
+            row["base64"] = base64.b64encode(payload).decode()
+        self.rows.append(row)
 
     def variant(self, topic: Topic = "result", seq: int = 2, prev: str = "", **more: Any) -> bytes:
         """Another message with that number, without a signature."""
@@ -153,12 +157,37 @@ class _Cases:
         self.add("gap", "nothing is stored, and the first message that comes is not the first", self.result, stored=0)
 
     def malformed(self) -> None:
-        self.add("malformed", "nothing", b"")
+        self.add("malformed", "nothing, as MQTT clears a retained message", b"", "table")
         self.add("malformed", "no JSON", b'{"seq":2')
         self.add("malformed", "no object", b"[2]")
         self.add("malformed", "no seq", b'{"schema":"result/1"}')
         self.add("malformed", "seq 0", _edit(self.unsigned, b'"seq":2', b'"seq":0'))
         self.add("malformed", "a seq that is a text", _edit(self.unsigned, b'"seq":2', b'"seq":"2"'))
+        # Signed: who does not find them malformed stores them.
+        for what, old, new in (
+            ("a seq with a decimal point", b'"seq":2', b'"seq":2.0'),
+            ("a seq with an exponent", b'"seq":2', b'"seq":2e0'),
+            ("a seq of 2^53", b'"seq":2', b'"seq":9007199254740992'),
+            ("a name that stands twice", b'"number":32', b'"number":15,"number":32'),
+            ("the same, once written with an escape", b'"number":32', b'"number":32,"num\\u0062er":15'),
+            ("the same, in an object inside", b'"reader":0', b'"reader":1,"reader":0'),
+            ("a NUL in a text", b'"label":"32"', b'"label":"32\0"'),
+            ("a NUL as an escape", b'"label":"32"', b'"label":"32\\u0000"'),
+            ("a byte that is no UTF-8", b'"label":"32"', b'"label":"32\xff"'),
+            ("a number that JSON has not", b'"laps":9.0', b'"laps":NaN'),
+        ):
+            self.add("malformed", what, _anew(self.result, old, new))
+        self.add("next", "no NUL: a backslash and u0000", _anew(self.result, b'"label":"32"', b'"label":"32\\\\u0000"'))
+        for what, gap in (
+            ("no object", b"null"),
+            ("without its first number", b'{"last_seq":1}'),
+            ("that begins with 0", b'{"first_seq":0,"last_seq":1}'),
+            ("with a decimal point", b'{"first_seq":1.0,"last_seq":1}'),
+            ("that ends before it begins", b'{"first_seq":2,"last_seq":1}'),
+            ("that does not end before its message", b'{"first_seq":1,"last_seq":2}'),
+        ):
+            payload = _anew(self.result, b'"seq":2', b'"seq":2,"gap":' + gap)
+            self.add("malformed", f"a gap {what}", payload)
 
     def edited(self) -> None:
         result, digest = self.result, self.digest
@@ -176,6 +205,11 @@ class _Cases:
         self.add("foreign", "a result that comes on the topic void", self.result, "void")
         self.add("foreign", "a version that this consumer does not know", sign(self.variant(schema="result/2")))
         self.add("test", "a bench table's message, at a consumer that pays", sign(self.variant(test=True)))
+        for finds, mark in (("test", b"null"), ("next", b"false")):
+            payload = _anew(self.result, b'"seq":2', b'"seq":2,"test":' + mark)
+            self.add(finds, f"test is {mark.decode()}", payload)
+        self.add("next", "a member of a later version", _anew(self.result, b'"seq":2', b'"seq":2,"later":{"seq":3.0}'))
+        self.add("foreign", "without a site", _anew(self.result, b'"site":"campione",', b""))
 
     def wrongly_signed(self) -> None:
         result, unsigned = self.result, self.unsigned
@@ -214,8 +248,18 @@ def _edit(payload: bytes, old: bytes, new: bytes) -> bytes:
     return payload.replace(old, new)
 
 
+def _anew(payload: bytes, old: bytes, new: bytes) -> bytes:
+    """The message with another text in it, closed and signed anew by the wheel's own key."""
+    return sign(chain.close_with_hash(_edit(payload[: payload.rindex(b',"hash":"')] + b"}", old, new))[0])
+
+
 def _with(payload: bytes, signature: bytes) -> bytes:
     return chain.signed(payload, base64.b64encode(signature))
+
+
+def payload_of(case: dict[str, Any]) -> bytes:
+    """The bytes of a row."""
+    return case["payload"].encode() if "payload" in case else base64.b64decode(case["base64"])
 
 
 def text() -> str:

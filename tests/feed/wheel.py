@@ -70,5 +70,5 @@ class Wheel:
 
 
 def reply_to(question: bytes, *, done: bool, why: str, **more: object) -> Sent:
-    said = {"schema": "reply/1", "id": json.loads(question)["id"], "name": "resend", "by": "feed", "done": done}
-    return ("reply", json.dumps({**said, "why": why, **more}).encode())
+    whose = {"id": json.loads(question)["id"], "name": "resend", "by": "feed", "user": "settlement"}
+    return ("reply", json.dumps({"schema": "reply/1", **whose, "done": done, "why": why, **more}).encode())

@@ -14,7 +14,7 @@ from typing import Self
 import mqtt5
 
 from wheeld.feed.message import SEQUENCED, FeedError, FeedMessage, ed25519, read_message
-from wheeld.feed.order import Manner, Order
+from wheeld.feed.order import SETTLEMENT, Manner, Order
 from wheeld.mqtt.client import MqttClient, connected
 from wheeld.mqtt.session import MqttError, PublicationRefusedError, Unread
 
@@ -31,8 +31,6 @@ SESSION_S = 0xFFFF_FFFF
 CANCEL_AGAIN_S = 1.0
 ACK_EVERY_S = 0.1
 """Each ack is a write to the wheel's disk and covers all before it: a long backlog must not cost one for each."""
-SETTLEMENT = "settlement"
-"""The user name of the role that may ask for what is missing."""
 FAREWELL_S = 2.0
 """How long leaving waits for the last ack to reach the broker."""
 
@@ -84,7 +82,8 @@ class Feed:
         if after_seq is not None and after_seq < 0:
             raise ValueError(f"after_seq is {after_seq}: 0 is before the first message")
         self._test = test
-        self._order = Order(after_seq, after_hash, self._manner, test=test)
+        self._user = self._login.username or SETTLEMENT
+        self._order = Order(after_seq, after_hash, self._manner, user=self._user, test=test)
         self._unread: deque[mqtt5.PublishPacket] = deque()
         self._ready: deque[FeedMessage | FeedError] = deque()
         self._came, self._news, self._room, self._work, self._ack_sent = (asyncio.Event() for _ in range(5))
@@ -233,8 +232,6 @@ class Feed:
         if leaf == "reply":
             self._order.answered(payload, now_s)
             return
-        if not payload:
-            return  # this is how MQTT clears a retained message
         message = read_message(leaf, payload, root=self._root, verify=self._verify, test=self._test)
         message = replace(message, retained=retained)
         lost = self._order.lost_before(message)
@@ -252,7 +249,6 @@ class Feed:
 
     async def _talk(self, client: MqttClient) -> None:
         clock = asyncio.get_running_loop().time
-        user = self._login.username or SETTLEMENT
         while True:
             self._work.clear()
             if self._ack_wait_s(clock()) == 0.0:
@@ -261,7 +257,7 @@ class Feed:
             may_ask = len(self._ready) < READY_MAX and not self._unread
             question = self._order.question(clock()) if may_ask else None
             if question is not None:
-                await self._publish(client, f"cmd/{user}/resend", question)
+                await self._publish(client, f"cmd/{self._user}/resend", question)
             waits_s = [self._ack_wait_s(clock()), self._order.wait_s(clock()) if may_ask else None]
             with suppress(TimeoutError):
                 async with asyncio.timeout(min((wait_s for wait_s in waits_s if wait_s is not None), default=None)):

@@ -16,7 +16,7 @@ GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
 MESSAGE_BYTES_MAX = 65_536
 """The longest message of a table has about 2,000 bytes; a longer one is of another program."""
-SEQ_MAX = 2**53
+SEQ_MAX = 2**53 - 1
 """JSON readers agree on whole numbers up to here; a wheel would need a billion years to reach it."""
 
 Fault: TypeAlias = Literal[
@@ -61,9 +61,7 @@ class FeedMessage:
     def gap_from(self) -> int:
         """The first number of those before this message that the wheel has no messages for; its own when there are
         none."""
-        gap = self.body.get("gap")
-        first, last = (gap.get("first_seq"), gap.get("last_seq")) if isinstance(gap, dict) else (None, None)
-        return first if type(first) is int and last == self.seq - 1 and 0 < first < self.seq else self.seq
+        return self.body["gap"]["first_seq"] if "gap" in self.body else self.seq
 
 
 _CLOSED = re.compile(
@@ -117,13 +115,40 @@ def _body(topic: str, payload: bytes) -> tuple[dict[str, Any], int]:
     if len(payload) > MESSAGE_BYTES_MAX:
         raise FeedError("malformed", None, f"{len(payload)} bytes on {topic} are more than {MESSAGE_BYTES_MAX}")
     try:
-        body = json.loads(payload)
+        body = read_json(payload)
         seq = body["seq"]
-        if type(seq) is int and 0 < seq <= SEQ_MAX:
-            return body, seq
-    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        is_good = type(seq) is int and 0 < seq <= SEQ_MAX
+        if "gap" in body:
+            first, last = body["gap"]["first_seq"], body["gap"]["last_seq"]
+            is_good = is_good and type(first) is type(last) is int and 0 < first <= last == seq - 1
+    except (*NO_JSON, TypeError, LookupError) as error:
         raise FeedError("malformed", None, f"what came on {topic} is no message of a feed: {error}") from error
-    raise FeedError("malformed", None, f"a message on {topic} has a seq that is no number from 1 on")
+    if not is_good:
+        raise FeedError("malformed", None, f"a message on {topic} has a seq or a gap that no wheel gives")
+    return body, seq
+
+
+NO_JSON = (ValueError, RecursionError)
+"""What `read_json` raises."""
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def read_json(payload: bytes) -> Any:
+    """Read JSON strictly: where readers differ, and what no wheel writes, is refused. Raises NO_JSON."""
+    if _NUL.search(payload):
+        raise ValueError("a text in it has a NUL, where it ends for some readers")
+    return json.loads(payload.decode(), object_pairs_hook=_each_once, parse_constant=_refuse)
+
+
+def _each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    once = dict(members)
+    if len(once) < len(members):
+        raise ValueError("a name stands twice in one object of it")
+    return once
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
 
 
 def ed25519(public_key: bytes) -> Verify:

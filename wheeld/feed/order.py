@@ -9,10 +9,21 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wheeld.feed.message import GENESIS, MESSAGE_BYTES_MAX, SEQ_MAX, FeedError, FeedMessage, check_test
+from wheeld.feed.message import (
+    GENESIS,
+    MESSAGE_BYTES_MAX,
+    NO_JSON,
+    SEQ_MAX,
+    FeedError,
+    FeedMessage,
+    check_test,
+    read_json,
+)
 
 REMEMBERED = 10_000
 """Hashes kept to distinguish a repeat from another message with its number: three days of coups."""
+SETTLEMENT = "settlement"
+"""The user name of the role that may ask for what is missing."""
 CONTRADICTIONS_MAX = 3
 """How often to ask again for a number that came and that the wheel reports it never had; then the wheel is right."""
 
@@ -40,7 +51,15 @@ class Manner:
 class Order:
     """Which message is the next, and what must be asked for. It reads no clock: every `now_s` is the caller's."""
 
-    def __init__(self, after_seq: int | None, after_hash: str | None, manner: Manner, *, test: bool = False) -> None:
+    def __init__(
+        self,
+        after_seq: int | None,
+        after_hash: str | None,
+        manner: Manner,
+        *,
+        user: str = SETTLEMENT,
+        test: bool = False,
+    ) -> None:
         self.seq = after_seq
         self.counters = {"taken": 0, "repeats": 0, "gaps": 0, "faults": 0, "questions": 0, "unanswered": 0}
         self._hash = GENESIS if after_seq == 0 else after_hash
@@ -48,6 +67,7 @@ class Order:
         if after_seq and after_hash:
             self._known[after_seq] = after_hash
         self._manner = manner
+        self._user = user
         self._test = test
         self._unsure = False  # whether there may be messages that we do not know of
         self._beyond = 0  # the highest number known to exist
@@ -107,12 +127,13 @@ class Order:
     def answered(self, payload: bytes, now_s: float) -> None:
         """Take a reply that came. Raises FeedError (`rolled_back`, `test`)."""
         try:
-            reply = json.loads(payload[:MESSAGE_BYTES_MAX])
-            asked, done, last, why = reply["id"], reply["done"] is True, reply.get("last_seq"), str(reply["why"])
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            reply = read_json(payload[:MESSAGE_BYTES_MAX])
+            whose = reply["id"], reply["user"], reply["name"]
+        except (*NO_JSON, TypeError, LookupError):
             return
-        if self.seq is None or asked is None or asked != self._asked:
+        if self.seq is None or self._asked is None or whose != (self._asked, self._user, "resend"):
             return
+        done, last, why = reply.get("done") is True, reply.get("last_seq"), str(reply.get("why"))
         self._asked, self._silences = None, 0
         try:
             check_test(reply, None, test=self._test)
