@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.core.evening import Evening
+from tests.page import messages
 from tests.page.evenings import ONLINE, watched
 from wheeld.core.catalogue import Language
 from wheeld.core.houses import PROFILES
@@ -73,6 +74,38 @@ def test_the_last_ruling_is_shown_with_its_coup_who_when_and_why() -> None:
     (ruling,) = evening.of("ruling")
     when = ruling["at"][:16].replace("T", " ")
     assert shown == f"coup 1: the number is 4 — seen by the camera (Bianchi, {when} UTC)"
+
+
+def test_late_bets_are_shown_with_their_coup_who_and_how_far_the_ball_had_run() -> None:
+    evening = Evening().open()
+    passes = evening.launch()
+    evening.until(passes[13].t_us)
+    assert Snapshot(*watched(evening), "en").whole(0)["late_bets"] == []
+    evening.say("late_bet", accepted=True, by="Rossi", reason="100 on 17")
+    evening.say("late_bet", accepted=False, by="Bianchi", reason="50 on 4")
+    shown = Snapshot(*watched(evening), "it").whole(0)["late_bets"]
+    assert shown[0] == "colpo 1: puntata tardiva accettata — 100 on 17 (Rossi, 2,1 s dopo il lancio, 2,75 giri)"
+    assert "rifiutata — 50 on 4 (Bianchi, " in shown[1]
+    evening.until(passes[-1].t_us)
+    evening.fall(17)
+    evening.say("operations_done")
+    wheel, numbers = watched(evening)
+    evening.launch()
+    evening.wait(2)
+    evening.say("late_bet", accepted=False, by="Rossi", reason="10 on 0")
+    for _ in range(2):  # the broker may bring it twice
+        assert wheel.take("notice", evening.last("notice").bytes, retained=False, now_s=0)
+    (late,) = Snapshot(wheel, numbers, "en").whole(0)["late_bets"]
+    assert late.startswith("coup 2: late bet refused — 10 on 0 (Rossi, ")
+
+
+def test_a_late_bet_at_a_head_that_counts_no_laps_is_shown_without_them() -> None:
+    wheel = Wheel()
+    bet = {**messages.NOTICE, "notice": "late_bet"}
+    assert messages.take(wheel, bet, figures={"accepted": "no", "said_us": 5, "spin": 1})
+    assert not messages.take(wheel, bet, figures={"accepted": "perhaps", "said_us": 5})
+    shown = Snapshot(wheel, Numbers(), "en").whole(0)["late_bets"]
+    assert shown == ["coup 1: late bet refused — Rossi says so (Rossi)"]
 
 
 @pytest.mark.parametrize(("ends", "then"), [("suspend", "play suspended"), ("close", "table closed")])

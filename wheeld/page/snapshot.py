@@ -18,9 +18,9 @@ from wheeld.core.pockets import Colour, Half, Parity, PocketLayout, label_of
 from wheeld.page.health import sensor_name, tiles
 from wheeld.page.numbers import Numbers, Seen
 from wheeld.page.offers import offers, words_of
-from wheeld.page.wheel import Wheel
-from wheeld.page.words import RITUAL
-from wheeld.screen.describe import BETS, RULED, STATES, minute
+from wheeld.page.wheel import LateBet, Wheel
+from wheeld.page.words import RITUAL, WORDS
+from wheeld.screen.describe import BETS, LATE_BETS, RULED, STATES, minute
 from wheeld.screen.language import translation
 
 Shown: TypeAlias = dict[str, Any]
@@ -47,6 +47,7 @@ class Snapshot:
             "result": self._result(wheel.result),
             "void": self._void(),
             "ruling": self._ruling(),
+            "late_bets": [self._late_bet(bet) for bet in wheel.late_bets],
             "tiles": [tile._asdict() for tile in tiles(wheel, self._catalogue, now_s)],
             "failing": [] if wheel.table is None else wheel.table.failing,
         }
@@ -190,6 +191,18 @@ class Snapshot:
         ruled = say(RULED[ruling.ruled_as], number=ruling.label)
         coup = say("coup {coup}", coup=ruling.about)
         return f"{coup}: {ruled} — {ruling.reason} ({ruling.by}, {minute(ruling.at)})"
+
+    def _late_bet(self, bet: LateBet) -> str:
+        """Of which coup, what the chef said, why and who, and how far the ball had run."""
+        catalogue, run = self._catalogue, bet.figures
+        said = [bet.by]
+        if run.first_pass_us:
+            seconds = round((run.said_us - run.first_pass_us) / 1e6, 1)
+            said.append(catalogue.say(WORDS["after_launch"], count=catalogue.decimal(seconds)))
+        if run.laps_proven is not None:
+            said.append(catalogue.say("{laps} laps", laps=catalogue.decimal(run.laps_proven)))
+        coup = catalogue.say("coup {coup}", coup=bet.coup)
+        return f"{coup}: {catalogue.say(LATE_BETS[run.accepted])} — {bet.reason} ({', '.join(said)})"
 
     def _ritual(self, table: Table) -> str:
         """What players read; a void first, then what became of play with it."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from itertools import product
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -31,19 +31,41 @@ PAYLOAD_BYTES_MAX = 65_536
 MARGINS = (0.05, 0.1, LOW, 0.4, 0.6, 0.8, 1.0)
 """Bounds of margins: closest where a verdict is near to flipping."""
 
+LATE_BETS_MAX = 5
+"""Of one coup, the latest: more than that nobody reads beside a running ball."""
+
 LATENESS_S = (5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0)
 """Bounds of how late results are. Proving a number takes 2 to 6 s in most coups, the chef's answer longer."""
+
+
+class OfRun(msgspec.Struct):
+    """The figures of a late bet. A head alone does not say when the ball was launched, and may count no laps."""
+
+    accepted: Literal["yes", "no"]
+    said_us: int
+    first_pass_us: int | None = None
+    laps_proven: float | None = None
+
+
+class LateBet(msgspec.Struct):
+    """What is shown of the notice `late_bet`."""
+
+    coup: int
+    coup_id: str
+    figures: OfRun
+    by: str
+    reason: str
 
 
 class Wheel:
     """The newest message of each topic, None until one has come, and what was counted since this program's start.
 
     `is_reached`: whether the broker is connected. `coup`: the one at hand, of the feed's newest message. `is_void`:
-    whether that is void, and the game has not gone on since, though it may be suspended or closed. `heard_s`:
-    when the latest report of health came, in the caller's seconds. `verdicts`: results as "result", voids by their
-    cause. `margins`: of each kind of verdict ("result" or "void") by its least measure, where it has one. `lateness`:
-    of the results that were late (`late_s`). `restarts`: how often the daemon began another run. `unreadable`: messages
-    that were none of this version.
+    whether that is void, and the game has not gone on since, though it may be suspended or closed. `late_bets`: those
+    of the last coup that had one. `heard_s`: when the latest report of health came, in the caller's seconds.
+    `verdicts`: results as "result", voids by their cause. `margins`: of each kind of verdict ("result" or "void") by
+    its least measure, where it has one. `lateness`: of the results that were late (`late_s`). `restarts`: how often the
+    daemon began another run. `unreadable`: messages that were none of this version.
     """
 
     def __init__(self) -> None:
@@ -53,6 +75,7 @@ class Wheel:
         self.ruling: Ruling | None = None
         self.table: Table | None = None
         self.notice: Notice | None = None
+        self.late_bets = deque[LateBet](maxlen=LATE_BETS_MAX)
         self.board: Board | None = None
         self.health: Health | None = None
         self.availability: Availability | None = None
@@ -89,6 +112,8 @@ class Wheel:
             return False
         try:
             message: Any = msgspec.json.decode(payload, type=kind)
+            if isinstance(message, Notice) and message.notice == "late_bet":
+                self._take_late_bet(msgspec.convert(message, LateBet, from_attributes=True))
         except UNREADABLE:
             self.unreadable += 1
             return False
@@ -103,6 +128,13 @@ class Wheel:
         if not retained:
             self._count(message)
         return True
+
+    def _take_late_bet(self, bet: LateBet) -> None:
+        """The broker may bring one twice."""
+        if self.late_bets and self.late_bets[-1].coup_id != bet.coup_id:
+            self.late_bets.clear()
+        if bet not in self.late_bets:
+            self.late_bets.append(bet)
 
     def _is_again(self, message: Result | Void | Ruling | Table) -> bool:
         """Whether it is no newer than what came before: a settlement system has asked for it again (`resend`)."""

@@ -38,6 +38,8 @@ WORDS = {
     "state": translatable("State"),
     "bets": translatable("Bets"),
     "coup": translatable("Coup"),
+    "late_bets": translatable("Late bets"),
+    "after_launch": translatable("{count} s after the launch"),
     "bouler": translatable("Bouler"),
     "laps": translatable("Laps proven"),
     "speed": translatable("Rotor"),

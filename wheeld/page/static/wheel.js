@@ -230,6 +230,7 @@ function showWheel(wheel) {
   showNumbers(wheel);
   showVoid(wheel.void);
   show("ruling", wheel.ruling);
+  fill("late-bets", wheel.late_bets.map((text) => node("li", "", null, text)));
   failing = wheel.failing;
   showTiles(wheel.tiles);
 }
