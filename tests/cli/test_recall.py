@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from hw_sim.evening import script
+from tests.core.evening import Evening
 from tests.core.head_evening import CHEF, HeadEvening
 from tests.journal.journals import NOW, open_writer
 from wheeld.cli.drawing import MANY, NAME_WIDTH, WIDTH, draw, read, said
@@ -25,16 +26,20 @@ Captured = pytest.CaptureFixture[str]
 NAMES = ["same_direction", "valid", "foreign_object"]
 
 
-class StoredHeadEvening(HeadEvening):
+class StoredEvening(Evening):
     """An evening whose steps are kept."""
 
-    def __init__(self, setting: TableSetting) -> None:
+    def __init__(self, *setting: TableSetting) -> None:
         self.steps: list[Step] = []
-        super().__init__(setting)
+        super().__init__(*setting)
 
     def _keep(self, t_us: int, step: Step) -> None:
         super()._keep(t_us, step)
         self.steps.append(step)
+
+
+class StoredHeadEvening(StoredEvening, HeadEvening):
+    """The same at a wheel with a head."""
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +87,31 @@ def test_what_happened_stands_in_the_order_of_its_time(stored: Path, capsys: Cap
         times = [float(found) for found in re.findall(r"^ +([0-9.]+) s  ", coup, re.MULTILINE)]
         assert times == sorted(times)
         assert times[0] == pytest.approx(1.0), "a second before the launch"
+
+
+def test_late_bets_and_rulings_stand_beneath_their_coup(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "journal.sqlite"
+    evening = StoredEvening()
+    evening.open()
+    for number, accepted in ((17, True), (4, False)):
+        passes = evening.launch()
+        evening.until(passes[13].t_us)
+        assert evening.say("late_bet", accepted=accepted, by="Rossi", reason=f"100 on {number}").done
+        evening.until(passes[-1].t_us)
+        evening.fall(number)
+        evening.say("operations_done")
+    evening.say("ruling", about=1, ruled_as="number", number=36, by="Bianchi", reason="seen by the camera")
+    with closing(open_writer(path)) as file:
+        for step in evening.steps:
+            file.append(step, NOW)
+        first, second = (coup.splitlines() for coup in shown(path, capsys, 2))
+        assert first[1].endswith("late bet accepted: 100 on 17 (Rossi)")
+        assert first[2].endswith("1 · the number is 36: seen by the camera (Bianchi)")
+        assert second[1].endswith("late bet refused: 100 on 4 (Rossi)")
+        assert shown(path, capsys, 1) == ["\n".join(second)]
+        assert [sum("Rossi)" in line or "Bianchi)" in line for line in coup) for coup in (first, second)] == [2, 1]
+        file.database.execute("UPDATE messages SET payload = x'7b' WHERE topic = 'ruling'")
+        assert first[1] in shown(path, capsys, 2)[0], "of a damaged record `verify` tells"
 
 
 def test_only_as_many_as_are_asked_for(stored: Path, capsys: Captured) -> None:

@@ -1,22 +1,24 @@
 """`wheeld journal show --last N`: the last coups, each with its verdict, its figures, who answered for it, its evidence
-drawn, and the facts by which it was decided.
+drawn, and the facts by which it was decided. Beneath its verdict stand the late bets and the rulings on it.
 
 The facts are those of a replay of the stored evidence, which must lead to the stored verdict again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.drawing import draw, read, said
 from wheeld.core.catalogue import Language
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import unsigned
 from wheeld.core.observations import Observation
-from wheeld.journal.reader import JournalReader
+from wheeld.journal.reader import PAGE, JournalReader
 from wheeld.journal.rows import StoredMessage
 from wheeld.replay import LogError, Replay
 from wheeld.screen.describe import describe
@@ -46,23 +48,54 @@ class _Fact(msgspec.Struct):
     evidence_us: int
 
 
+class _Word(msgspec.Struct):
+    """`about`: of a ruling, which is given when another coup is at hand."""
+
+    coup: int
+    about: int = 0
+    notice: str = ""
+
+
 def recalled(journal: JournalReader, count: int, language: Language) -> Iterator[str]:
     """The last `count` verdicts, oldest first, as lines for people; the details, for a laboratory, are in English."""
-    for verdict in journal.last_verdicts(count):
-        yield from _coup(journal, verdict, language)
+    verdicts = journal.last_verdicts(count + 1)
+    words = _words(journal, verdicts[0].id if len(verdicts) > count else 0, language)
+    for verdict in verdicts[-count:]:
+        yield from _coup(journal, verdict, words, language)
         yield ""
 
 
-def _coup(journal: JournalReader, verdict: StoredMessage, language: Language) -> Iterator[str]:
+def _words(journal: JournalReader, after_id: int, language: Language) -> Mapping[int, list[str]]:
+    """By coup its late bets and the rulings on it, each a line. None of those of a coup comes before the verdict on the
+    coup before it."""
+    words = defaultdict[int, list[str]](list)
+    # What is damaged is left out, here and below: `wheeld journal verify` tells it. A damaged table has no end.
+    while (page := journal.records(after_id, PAGE)) and page[-1].id > after_id:
+        after_id = page[-1].id
+        for message in (each for each in page if each.topic in ("notice", "ruling")):
+            try:
+                word = msgspec.json.decode(message.payload, type=_Word)
+            except UNREADABLE:
+                continue
+            if message.topic == "ruling" or word.notice == "late_bet":
+                line = f"  {to_text(message.at_utc_us)}  {describe(message.topic, message.payload, language)}"
+                words[word.about or word.coup].append(line)
+    return words
+
+
+def _coup(
+    journal: JournalReader, verdict: StoredMessage, words: Mapping[int, list[str]], language: Language
+) -> Iterator[str]:
     body: dict[str, Any] = msgspec.json.decode(verdict.payload)
     yield f"{to_text(verdict.at_utc_us)} seq {verdict.seq}  {describe(verdict.topic, verdict.payload, language)}"
+    coup = int(body["coup"])
+    yield from words.get(coup, ())
     for title, names in (("figures", FIGURES), ("times", TIMES), ("people", PEOPLE)):
         known = [f"{name} {body[name]}" for name in names if body.get(name) is not None]
         if known:
             yield f"  {title}: {', '.join(known)}"
     if body.get("evidence"):
         yield f"  evidence: {', '.join(f'{name} {value}' for name, value in body['evidence'].items())}"
-    coup = int(body["coup"])
     evidence = journal.evidence(coup)
     if evidence is None:
         pruning = journal.pruning(coup)
