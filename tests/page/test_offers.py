@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from tests.core.evening import FALL_S, Evening
+from tests.core.evening import FALL_S, FRENCH, Evening
 from tests.core.test_number_awaited import NUMBER, OTHER, READERS, TABLES, laps_by_readers
 from tests.page.evenings import watched
 from wheeld.broker.roles import BY_NAME
@@ -16,6 +18,8 @@ from wheeld.core.law.table import state_of
 from wheeld.core.observations import CommandName
 from wheeld.page.offers import Offer, offers, words_of
 from wheeld.page.snapshot import Snapshot
+
+FAIR: dict[str, Any] = {"wheel": "fair", "rotor_direction": "ccw"}
 
 
 def running(evening: Evening) -> None:
@@ -126,12 +130,17 @@ def test_what_is_offered_is_done_and_nothing_else_would_do_anything(
         assert not reply.done or not said, reply.why
 
 
-def test_a_late_bet_is_accepted_or_refused_only_while_a_ball_runs() -> None:
+@pytest.mark.parametrize(
+    ("house", "game", "decides"),
+    [("campione", "roulette", True), ("campione", "fair", False), ("venezia", "fair", True)],
+)
+def test_a_late_bet_is_accepted_or_refused_only_while_a_ball_runs(house: str, game: str, decides: bool) -> None:
+    """Nowhere at Campione's Fair table: the chef has no discretion there (docs/rulebook.md 5)."""
     for reach, runs in ((nothing, False), (running, True), (announced, True), (paid, False), (void, False)):
-        evening = Evening().open()
+        evening = Evening(replace(FRENCH, house=house, game=game, **(FAIR if game == "fair" else {}))).open()
         reach(evening)
         needs = [offer.needs for offer in offered(evening) if offer.name == "late_bet"]
-        assert needs == (["accepted"] if runs else []), reach.__name__
+        assert needs == (["accepted"] if runs and decides else []), reach.__name__
 
 
 def test_every_state_of_the_law_is_told_from_the_message() -> None:

@@ -31,7 +31,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     `articles`: the house's article for each rule of docs/rulebook.md that has one, "N2" or, for a section, "3".
     `min_laps`: the fewest full laps of a valid coup; a table may ask more (R2). `language` of its messages and
     `void_words`: those that count where the table's configuration chooses none. `announcements`: how its numbers are
-    called (R4).
+    called (R4). `late_bets`: whether the chef may accept one (A3).
     """
 
     house: str
@@ -43,6 +43,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     language: Language
     void_words: VoidWords
     announcements: Announcements
+    late_bets: bool = True
 
     def cited(self, rules: tuple[str, ...], text: str, catalogue: Catalogue) -> str:
         """`text` after the rules that it rests on, each with the house's article: "N2, Art. 11: …". It is in the
@@ -103,25 +104,23 @@ _ROULETTE = Profile(
     void_words="rien va",
     announcements=IN_FRENCH,
 )
-_SPIN = "ARSD 20:18:34:05–06"
-"""South Dakota's articles on a valid spin and on what is none (docs/standards.md)."""
 _AMERICAN = Profile(
     house="south-dakota",
     game="american",
     wheel="french",
     pockets=DOUBLE_ZERO,
     min_laps=4,
-    articles=dict.fromkeys(("R1", "R2", "N1", "N3", "N6"), _SPIN),
+    articles=dict.fromkeys(("R1", "R2", "N1", "N3", "N6"), "ARSD 20:18:34:05–06"),  # docs/standards.md
     language="en",
     void_words="no spin",
     announcements=IN_ENGLISH,
 )
-_FAIR = msgspec.structs.replace(_ROULETTE, game="fair", wheel="fair", articles={}, language="it")
+_FAIR = msgspec.structs.replace(_ROULETTE, game="fair", wheel="fair", articles={}, language="it", late_bets=False)
 _ALL = (
     _ROULETTE,
     _FAIR,
     msgspec.structs.replace(_ROULETTE, house="venezia", game="roulette-francese", articles={}),
-    msgspec.structs.replace(_FAIR, house="venezia"),
+    msgspec.structs.replace(_FAIR, house="venezia", late_bets=True),
     _AMERICAN,
 )
 

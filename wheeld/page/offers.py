@@ -89,10 +89,12 @@ def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
     """The commands that the law does in this state, in order. A command is left out while the table waits for what it
     needs, unless the chef's word is enough. `catalogue` knows the house's words; `sensors`: the failing ones that may
     be left out, as people call them."""
-    state = state_of(table.state, table.waiting_codes)
+    state, profile = state_of(table.state, table.waiting_codes), PROFILES.get((table.house, table.game))
     for name in ORDER:
         row = row_of(name, state, table.waiting_codes, table.last_coup)
         if row is None or name not in BY_NAME["chef"].commands:
+            continue
+        if name == "late_bet" and profile is not None and not profile.late_bets:
             continue
         lacks = {need for need in row.needs if need.text and need.code in table.waiting_codes}
         left_out = tuple(sensor for sensor in table.failing if sensor != PLACE) if SENSORS_WORK in lacks else ()
