@@ -68,7 +68,7 @@ async def test_a_daemon_starts_on_a_journal_that_the_doctor_wrote_in(tmp_path: P
     async with running(path) as daemon:
         await daemon.until("daemon.ready")
         code, out, err = await doctor("-c", str(path), "--seconds", "1")
-        assert (code, "another wheeld has it open" in err) == (Exit.IO_FAILED, True), out + err
+        assert (code, "`systemctl stop wheeld@wheel`" in err) == (Exit.NOT_OPENED, True), out + err
         assert await daemon.end() == Exit.OK
     code, out, err = await doctor("-c", str(path), "--seconds", "1", "--by", "Rossi")
     assert (code, "what was found is stored, by Rossi" in out) == (Exit.BAD_DATA, True), out + err

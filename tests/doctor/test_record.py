@@ -173,16 +173,28 @@ def test_a_journal_of_another_gets_nothing(
     assert shown(journal, capsys) == []
 
 
-def test_a_journal_that_a_daemon_has_open_gets_nothing(
-    tmp_path: Path, moved: list[Observation], capsys: Captured
-) -> None:
+def test_beside_a_daemon_it_names_the_unit_to_stop(tmp_path: Path, moved: list[Observation], capsys: Captured) -> None:
     journal = tmp_path / "journal.sqlite"
     with closing(open_writer(journal, owner=OWNER)) as daemons:
-        assert doctor(wheel(tmp_path)) == Exit.IO_FAILED
+        assert doctor(wheel(tmp_path)) == Exit.NOT_OPENED
         said = capsys.readouterr()
-        assert "wrong  beam 2 stands at 9" in said.out
-        assert "another wheeld has it open; stop that one" in said.err
+        assert "`systemctl stop wheeld@wheel`" in said.err
+        assert "beam" not in said.out, "it did not take from the daemon what the sensors say"
         daemons.reopen_retained()  # it goes on: nobody has touched its file
+    assert shown(journal, capsys) == []
+    assert doctor(wheel(tmp_path)) == Exit.BAD_DATA
+
+
+def test_a_daemon_that_starts_meanwhile_keeps_its_journal(
+    tmp_path: Path, moved: list[Observation], monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(cli_doctor, "is_open", lambda _: False)
+    journal = tmp_path / "journal.sqlite"
+    with closing(open_writer(journal, owner=OWNER)):
+        assert doctor(wheel(tmp_path)) == Exit.IO_FAILED
+    said = capsys.readouterr()
+    assert "wrong  beam 2 stands at 9" in said.out
+    assert "another wheeld has it open; stop that one" in said.err
     assert shown(journal, capsys) == []
 
 

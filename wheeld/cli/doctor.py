@@ -10,6 +10,7 @@ from pathlib import Path
 
 from serial.tools import list_ports
 
+from wheeld.cli.failure import fail
 from wheeld.cli.person import user
 from wheeld.config.instance import Wheel, wheel_of
 from wheeld.config.reading import load, parse
@@ -33,7 +34,7 @@ from wheeld.doctor.findings import (
     of_way,
 )
 from wheeld.doctor.geometry import Geometry, Learned, at_rest, learn_beams, learn_readers, spins_of
-from wheeld.doctor.record import found_record, store
+from wheeld.doctor.record import found_record, is_open, store
 from wheeld.doctor.rewrite import RewriteError, replace_file, with_angles
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
@@ -75,6 +76,8 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
     if options.number not in (None, *pockets.order):
         sys.stderr.write(f"wheeld: --number {label_of(options.number)}: it is not on the wheel ({pockets.printed})\n")
         return Exit.USAGE
+    if is_open(config.journal.path):
+        return fail(_running(wheel.config.stem), Exit.NOT_OPENED, options)
     log_to_stderr("warning")
     signals = Signals(config.table.rotor_ticks, pockets)
     bench = Bench(config, signals.take)
@@ -91,6 +94,14 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
         by = options.by or user()
         record = found_record(found, learned, signals, by=by, configuration=after, rewritten=after != before)
         keep(config, record, catalogue)
+
+
+def _running(name: str) -> Text:
+    """Two programs cannot read one line, and what the doctor acknowledges the daemon would never get."""
+    return Text(
+        "this wheel runs, and its daemon has the sensors: stop it with `{stop}`, and afterwards `{start}`",
+        {"stop": f"systemctl stop wheeld@{name}", "start": f"systemctl start wheeld@{name}"},
+    )
 
 
 def tell(

@@ -7,8 +7,10 @@ the daemon might not be allowed to open.
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 
 from wheeld.broker.payloads import NAME_MAX
 from wheeld.config.sections import Config
@@ -59,6 +61,18 @@ def _angle(learned: Learned) -> dict[str, object]:
         "spread_deg": learned.spread_deg,
         "count": learned.count,
     }
+
+
+def is_open(journal: Path) -> bool:
+    """Whether a daemon has it open, and with it the wheel's sensors. Raises OSError."""
+    try:
+        with journal.with_name(f"{journal.name}.lock").open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        pass
+    except BlockingIOError:
+        return True
+    return False
 
 
 def store(config: Config, happened: EventRecord) -> None:
