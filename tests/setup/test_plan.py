@@ -93,6 +93,23 @@ def test_the_pages_of_this_computer_are_ready_for_who_wants_them(computer: BareC
     assert f"--socket={config.monitor.socket}" in words
 
 
+def test_each_wheel_of_a_computer_has_pages_at_a_port_of_its_own(computer: BareComputer) -> None:
+    """Two at one port: the second unit would be started again and again."""
+    first, second, third = (Places(computer, f"bench-0{number}").pages for number in (1, 2, 3))
+    set_up(computer, *SIMULATED)
+    assert "--listen" not in first.read_text(), "it has the command's default"
+    first.write_text(first.read_text() + "--metrics\n127.0.0.1:8420\n")
+    told = [
+        step.why.parts["address"]
+        for step in set_up(computer, "bench-02", *SIMULATED[1:])
+        if "address" in step.why.parts
+    ]
+    assert (told, "--listen=127.0.0.1:8410\n" in second.read_text()) == (["http://127.0.0.1:8410/"], True)
+    set_up(computer, "bench-03", *SIMULATED[1:])
+    assert "--listen=127.0.0.1:8430\n" in third.read_text(), "metrics of the first have 8420"
+    assert set(actions(planned(computer, "bench-02", *SIMULATED[1:])).values()) == {"stays"}
+
+
 def test_the_commands_come_last_and_a_listener_needs_a_restart(computer: BareComputer) -> None:
     set_up(computer, *SIMULATED)
     assert computer.commands == [

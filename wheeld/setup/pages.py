@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 from wheeld.core.catalogue import Text
@@ -12,6 +14,8 @@ from wheeld.setup.places import Places
 from wheeld.setup.steps import Put, Step, looked
 
 PAGES_STATE = "/var/lib/wheeld-page"
+FIRST_PORT, NEXT_PORT = 8400, 10
+"""The first wheel has the command's own default. Between two of them is room for a panel, a display and metrics."""
 
 
 def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> Iterator[Step]:
@@ -19,8 +23,10 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
     computer, options = places.computer, places.pages
     about = Text("options of pages, which hold no secret")
     yield looked(lambda: steps.directory(computer, options.parent, 0o755, "root", about), options.parent)
+    port = _port(places)
     words = (
         f"{site}/{table}",
+        *(() if port == FIRST_PORT else (f"--listen=127.0.0.1:{port}",)),
         f"--socket={places.monitor}",
         f"--state={PAGES_STATE}",
         "--host=localhost",
@@ -30,7 +36,26 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
         "--key-file=credential:page-key",
     )
     text = "".join(f"{word}\n" for word in words).encode()
-    start = {"command": f"systemctl enable --now wheeld-page@{places.name}"}
-    why = Text("its pages, for who wants them: {command}", start)
+    start = {
+        "address": f"http://127.0.0.1:{port}/",
+        "command": f"systemctl enable --now wheeld-page@{places.name}",
+    }
+    why = Text("its pages at {address}, for who wants them: {command}", start)
     put = Put(options, 0o644, lambda: text)
     yield looked(lambda: steps.text(computer, put, why, Text("it stays as it is")), options)
+
+
+def _port(places: Places) -> int:
+    """The wheel's own, or else one that no other wheel of this computer has."""
+    found = {path: _ports(path.read_text(errors="replace")) for path in places.pages.parent.glob("*")}
+    if own := found.pop(places.pages, None):
+        return own[0]
+    taken = {port for ports in found.values() for port in ports}
+    return next(port for port in count(FIRST_PORT, NEXT_PORT) if port not in taken)
+
+
+def _ports(options: str) -> list[int]:
+    """All on which these options listen, that of the live page first."""
+    listen = re.search(r"^--listen[=\n].*:(\d+)$", options, re.MULTILINE)
+    live = FIRST_PORT if listen is None else int(listen[1])
+    return [live, *map(int, re.findall(r":(\d+)$", options, re.MULTILINE))]
