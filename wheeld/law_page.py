@@ -73,10 +73,12 @@ def _diagram() -> str:
 
 
 def _moves() -> dict[tuple[str, _What], str]:
-    """Where each fact leads, of those that lead elsewhere."""
+    """Where each fact leads, of those that lead elsewhere; a condition that changes nothing of that is left out."""
     moves = {}
     for (state, what), row in _ROWS.items():
-        if row.next is not state and row.next is not Goto.STAY:
+        without = _ROWS.get((state, (what[0], None)), row)
+        is_drawn = row is without or row.next is not without.next
+        if is_drawn and row.next is not state and row.next is not Goto.STAY:
             moves[state.value, what] = "where_it_was" if isinstance(row.next, Goto) else row.next.value
     return moves
 

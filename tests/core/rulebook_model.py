@@ -578,14 +578,15 @@ class Game:
         return (self.become(announced=False, spared=False, played=False),)
 
     def close(self) -> Ways:
-        """A6: at once; what runs is void as a breakdown. "Tout va" stays owed (C11, "in any case")."""
+        """A6: at once; what runs is void as a breakdown. "Tout va" stays owed (C11, "in any case"). A notice where la
+        dernière was not played (A5)."""
         if self.awaiting or self.kept:
             return (self.refuses(),) if not self.on and not self.suspended else (Way(Game(kept=True)),)
         if self.running:
             return (Way(Game(tout_va_owed=True), verdict=Cause.BREAKDOWN),)
         if not self.on and not self.suspended:
             return free("repeated", self.stays(), self.refuses())
-        return (Way(Game(tout_va_owed=self.tout_va_owed)),)
+        return (Way(Game(tout_va_owed=self.tout_va_owed), notice=not self.played),)
 
     def close_direction_says(self) -> Ways:
         """A6: only the direction ends what it suspended."""

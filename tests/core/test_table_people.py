@@ -410,6 +410,25 @@ def test_la_derniere_closes_the_table_after_the_next_valid_coup() -> None:
     assert evening.of("table")[-1]["last_coup"] is None
 
 
+@pytest.mark.parametrize("is_announced", [False, True])
+def test_a_close_before_la_derniere_was_played_is_published(is_announced: bool) -> None:
+    """C14: it is announced before a table stops."""
+    evening = Evening().open()
+    if is_announced:
+        evening.say("last_coup")
+    assert evening.say("close").done
+    assert evening.notices()[-1] == "early_end"
+
+
+def test_a_close_after_la_derniere_is_no_news() -> None:
+    evening = Evening().open()
+    evening.say("last_coup")
+    evening.coup(8)
+    assert evening.say("close").done
+    assert evening.state == "closed"
+    assert "early_end" not in evening.notices()
+
+
 def test_a_void_does_not_use_la_derniere_up() -> None:
     evening = Evening().open()
     evening.say("last_coup")

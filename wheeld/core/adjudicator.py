@@ -171,7 +171,9 @@ class Adjudicator:
             case Act.ASTRAY:
                 self._observer.ball.note_elsewhere()
             case Act.NOTICE:
-                self._notice(row, evidence, now_us, command)
+                said = (*map(self._catalogue.say_text, said_of(evidence, row)), self._cited(row))
+                told = (row.notice or "", self._catalogue.joined(said), evidence.figures)
+                self._pending.messages.append(self._writer.notice(now_us, *told, command.person if command else None))
             case _:
                 self._note_word(act, now_us, command)
 
@@ -390,12 +392,6 @@ class Adjudicator:
             self._pending.messages.append(self._writer.notice(now_us, "low_margin", text, figures))
         self._state.decided = True
         self._pending.verdicts.append((self._state.coup, verdict))
-
-    def _notice(self, row: Row, evidence: Evidence, now_us: int, command: Command | None) -> None:
-        person = command.person if command else None
-        said = map(self._catalogue.say_text, said_of(evidence, row))
-        text = self._catalogue.joined((*said, self._cited(row)))
-        self._pending.messages.append(self._writer.notice(now_us, row.notice or "", text, evidence.figures, person))
 
     # --- the table's state --------------------------------------------------------------------------------------------
 

@@ -144,7 +144,7 @@ class Fact(Named):
     OPERATIONS_DONE = "operations_done", "operations done"
     LAST_COUP = "last_coup", "la dernière"
     LAST_COUP_OFF = "last_coup_off", "la dernière taken back"
-    CLOSE = "close", "close"
+    CLOSE = "close", "end of play"
     SUSPEND = "suspend", "suspend"
     RESUME = "resume", "resume"
     BOULER = "bouler", "another bouler"

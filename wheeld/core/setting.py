@@ -553,6 +553,9 @@ def _beams(setting: TableSetting) -> Iterator[Problem]:
 def _readers(setting: TableSetting) -> Iterator[Problem]:
     if setting.pocket == "sensors" and setting.head is None:
         yield from _angles("readers_deg", setting.readers_deg, READERS_MAX)
+    if not 1 <= setting.sightings_to_call <= SIGHTINGS_MAX:
+        wrong = _within(setting.sightings_to_call, 1, SIGHTINGS_MAX)
+        yield "sightings_to_call", Text("{wrong} (R3: 3 by default)", {"wrong": wrong})
 
 
 def _laps(setting: TableSetting) -> Iterator[Problem]:
@@ -564,12 +567,6 @@ def _laps(setting: TableSetting) -> Iterator[Problem]:
             "least": profile.min_laps,
         }
         yield "min_laps", Text("{wrong} ({article} asks {least} at least; other jurisdictions ask 4)", asked)
-
-
-def _sightings(setting: TableSetting) -> Iterator[Problem]:
-    if not 1 <= setting.sightings_to_call <= SIGHTINGS_MAX:
-        wrong = _within(setting.sightings_to_call, 1, SIGHTINGS_MAX)
-        yield "sightings_to_call", Text("{wrong} (R3: 3 by default)", {"wrong": wrong})
 
 
 def _strays(setting: TableSetting) -> Iterator[Problem]:
@@ -608,7 +605,6 @@ RULES: tuple[Callable[[TableSetting], Iterator[Problem]], ...] = (
     _beams,
     _readers,
     _laps,
-    _sightings,
     _strays,
     _last_number,
     _auto_rien_ne_va_plus,

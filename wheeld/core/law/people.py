@@ -11,7 +11,6 @@ from wheeld.core.law.rows import (
     ELSEWHERE,
     IDLE,
     ON_TRACK,
-    OPEN_IDLE,
     RETURN,
     RUNNING,
     STAY,
@@ -197,7 +196,19 @@ ROWS = (
     ).when(needs.SO_ALREADY),
     notice(F.LAST_COUP_OFF, ELSEWHERE, "last_coup_off", "A5", "taken back; the game goes on", Act.FORGET_LAST),
     void(F.CLOSE, RUNNING, Cause.BREAKDOWN, "play ended while a coup ran", Act.END_PLAY, to=S.CLOSED, rules="A6"),
-    on(F.CLOSE, (*OPEN_IDLE, S.SUSPENDED), S.CLOSED, "A6", "play ends", Act.END_PLAY).needing(needs.DIRECTION_SAYS),
+    on(F.CLOSE, (S.OPERATIONS, *AFTER_VOID, S.SUSPENDED), S.CLOSED, "A6", "play ends", Act.END_PLAY)
+    .when(needs.LAST_PLAYED)
+    .needing(needs.DIRECTION_SAYS),
+    on(
+        F.CLOSE,
+        ELSEWHERE,
+        S.CLOSED,
+        "A5 A6",
+        "play ends before la dernière",
+        Act.NOTICE,
+        Act.END_PLAY,
+        kind="early_end",
+    ).needing(needs.DIRECTION_SAYS),
     refuse(F.CLOSE, S.CLOSED, "", "the table is closed"),
     on(
         F.CLOSE,

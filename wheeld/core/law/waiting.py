@@ -206,18 +206,15 @@ def wait_of(
     ends_us = [
         question.ends_us(counts_us)
         for question in open_questions
-        if question.since_us <= counts_us and _is_held(happening, question.topic, state)
+        if question.since_us <= counts_us
+        and any(
+            (happening.fact in hold.facts if isinstance(happening, Evidence) else happening.name in hold.words)
+            for hold in HOLDS
+            if hold.topic is question.topic and state in hold.states
+        )
     ]
     if isinstance(happening, Command) and not said & AT_ONCE:
         asked = known._replace(command=happening)
         need = in_the_way(row_for(fact_of(happening), asked), asked)
         ends_us += [counts_us + need.wait_us] if need is not None and need.wait_us else []
     return Wait(counts_us, max([counts_us - 1, *ends_us]))
-
-
-def _is_held(happening: Happening, topic: Topic, state: State) -> bool:
-    return any(
-        (happening.fact in hold.facts if isinstance(happening, Evidence) else happening.name in hold.words)
-        for hold in HOLDS
-        if hold.topic is topic and state in hold.states
-    )
