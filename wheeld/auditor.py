@@ -132,7 +132,7 @@ class Auditor:
         if not self.is_signed(row[6], b"wheeld journal head 1\n" + canonical(row[:6])):
             raise Fault(f"{where}: the signature is false: {changed}")
         at = datetime.fromtimestamp(int(row[2]) // 1_000_000, UTC).isoformat()
-        self.sealed = f"sealed up to record {ref}, {at} by {row[3].decode()}, {row[4].decode()}"
+        self.sealed = printable(f"sealed up to record {ref}, {at} by {row[3].decode()}, {row[4].decode()}")
 
     def check_log(self, where: str, coup: int, row: tuple[bytes, ...]) -> None:
         """Check a coup's observations, or the record of their removal."""
@@ -240,11 +240,16 @@ def canonical(row: tuple[bytes | None, ...]) -> bytes:
     return b"".join(b"-" if value is None else b"%d:%b" % (len(value), value) for value in row)
 
 
+def printable(text: object) -> str:
+    """On one line, and without what steers a terminal: a forged journal may say anything."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in str(text))
+
+
 if __name__ == "__main__":
     try:
         print(main(*sys.argv[1:]))  # noqa: T201
     except Fault as fault:
-        sys.exit(f"fault: {fault}")
+        sys.exit(f"fault: {printable(fault)}")
     except UNREADABLE as error:
-        print(f"cannot be read: {error}", file=sys.stderr)  # noqa: T201
+        print(f"cannot be read: {printable(error)}", file=sys.stderr)  # noqa: T201
         sys.exit(2)

@@ -7,10 +7,12 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
+import zlib
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
@@ -43,6 +45,7 @@ from wheeld.ports import EventRecord
 from wheeld.replay import replay
 from wheeld.screen.describe import BETS, STATES, describe
 from wheeld.screen.locale import LANGUAGES
+from wheeld.screen.terminal import printable, printable_bytes
 
 Captured = pytest.CaptureFixture[str]
 SEED = 3
@@ -619,9 +622,82 @@ def test_show_gives_the_payloads_byte_for_byte(journal: Path, capsys: Captured) 
 def test_show_of_a_coup_passes_over_payloads_that_are_none(journal: Path, capsys: Captured) -> None:
     with closing(sqlite3.connect(journal)) as db, db:
         db.execute("UPDATE messages SET payload = ? WHERE seq = 2", (b"\xff{",))
-    assert main(["journal", "show", str(journal), "--coup", "1"]) == Exit.OK
-    assert main(["journal", "show", str(journal)]) == Exit.OK
+    assert main(["journal", "show", str(journal), "--coup", "1"]) == Exit.BAD_DATA
+    assert main(["journal", "show", str(journal)]) == Exit.BAD_DATA
     assert "2  table     \ufffd{" in capsys.readouterr().out
+
+
+STEERING = "\x1b]0;title\x07\x1b[2J\x9b1A\r\nall as they were written\u202e"
+"""What a forger would have a terminal do: another title, an empty screen, a line above, one of its own."""
+
+
+def steers(printed: bytes) -> bool:
+    """Whether a terminal would do anything but show this and end lines: it knows commands as bytes, and in UTF-8."""
+    return re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", printed.decode()) is not None
+
+
+def plant(journal: Path) -> None:
+    """What steers, wherever a journal has text."""
+    log = zlib.compress(STEERING.encode() + b"\x9b31m")
+    said = json.dumps(
+        {"coup": 1, "seq": 3, "hash": STEERING, "words": STEERING, "why": STEERING, "laps_needed": STEERING}
+    )
+    with closing(sqlite3.connect(journal)) as db, db:
+        db.execute("INSERT INTO events VALUES (9, ?1, ?1, ?1, ?2, 0)", (STEERING, '{"a":' + json.dumps(STEERING) + "}"))
+        db.execute("UPDATE messages SET payload = ? WHERE topic = 'result'", (said.encode(),))
+        db.execute("UPDATE messages SET topic = 'void', payload = ? WHERE topic = 'void'", (said.encode(),))
+        db.execute("UPDATE messages SET topic = ?1, payload = ?2 WHERE topic = 'board'", (STEERING, STEERING.encode()))
+        db.execute("UPDATE messages SET payload = ? WHERE topic = 'notice'", (STEERING.encode("latin-1", "replace"),))
+        db.execute("UPDATE logs SET packed = ?", (log,))
+        db.execute("UPDATE chain SET kind = ? WHERE n = 5", (STEERING,))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["verify"], ["show"], ["show", "--jsonl"], ["show", "--last", "5"], ["show", "--coup", "1"],
+     ["export", "--coup", "1"], ["export", "--coup", "77"], ["show", "--coup", "77"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_forged_journal_steers_no_terminal_and_is_told(journal: Path, command: list[str]) -> None:
+    plant(journal)
+    done = wheeld("journal", command[0], journal, *command[1:])
+    assert not steers(done.stdout), done.stdout
+    assert not steers(done.stderr), done.stderr
+    assert done.returncode == Exit.BAD_DATA
+    assert re.search(b"NOT as|is damaged", done.stdout + done.stderr)
+    assert b"\nall as" not in done.stdout or command[0] == "export", "a log has lines of its own"
+
+
+def test_an_export_of_a_journal_that_is_not_whole_is_written_and_told(
+    journal: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    with closing(sqlite3.connect(journal)) as db, db:
+        db.execute("UPDATE messages SET payload = ? WHERE seq = 2", (b"{}",))
+    command = ["journal", "export", str(journal), "--coup", "2", "-o", str(tmp_path / "coup")]
+    assert main(command) == Exit.BAD_DATA
+    told = capsys.readouterr().err
+    assert told.startswith(f"wheeld: {journal}: the journal is NOT as it was written")
+    assert "record" in told
+    assert (tmp_path / "coup").read_bytes().startswith(b'{"')
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("Zoé — « 17 » ✓", "Zoé — « 17 » ✓"), ("un\u00a0blanc\u202ffin", "un\u00a0blanc\u202ffin"),
+     ("\x1b[31m", r"\x1b[31m"), ("a\nb\tc\0", r"a\nb\tc\x00"), ("\x9b", r"\x9b"), ("\udcff", r"\udcff"),
+     ("\u202e\u2028\u200b", r"\u202e\u2028\u200b")],
+)  # fmt: skip
+def test_a_text_from_outside(text: str, shown: str) -> None:
+    assert printable(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [('{"by":"Zoé\u200d"}'.encode(), '{"by":"Zoé\u200d"}'.encode()), (b"\x1b", rb"\x1b"),
+     (b"\x9b1A\xc3", rb"\x9b1A\xc3"), ("\x9b\u200d".encode(), rb"\x9b\u200d")],
+)  # fmt: skip
+def test_a_line_from_outside_is_as_it_is_where_that_steers_nothing(line: bytes, shown: bytes) -> None:
+    assert printable_bytes(line) == shown
 
 
 def test_export_is_ready_to_replay(journal: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -57,9 +57,9 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def shown(path: Path, capsys: Captured, count: int) -> list[str]:
+def shown(path: Path, capsys: Captured, count: int, code: Exit = Exit.OK) -> list[str]:
     """The coups, each a text of many lines."""
-    assert main(["journal", "show", str(path), "--last", str(count)]) == Exit.OK
+    assert main(["journal", "show", str(path), "--last", str(count)]) == code
     return capsys.readouterr().out.split("\n\n")[:-1]
 
 
@@ -144,7 +144,7 @@ def test_a_verdict_that_the_evidence_does_not_lead_to_is_named(stored: Path, tmp
         other = """CAST(replace(CAST(payload AS TEXT), '"laps":10.5', '"laps":9.5') AS BLOB)"""
         file.database.execute(f"UPDATE messages SET payload = {other} WHERE topic = 'result'")
         file.database.execute("UPDATE logs SET packed = ? WHERE coup = 3", zlib.compress(b"nonsense"))
-        _, valid, foreign = shown(path, capsys, 3)
+        _, valid, foreign = shown(path, capsys, 3, Exit.BAD_DATA)
     assert "came to rest in a pocket, its run proven → operations" in valid
     assert valid.endswith("  replayed: NOT the same verdict")
     assert "its observations cannot be replayed: line 1: not a header" in foreign

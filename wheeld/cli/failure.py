@@ -15,6 +15,7 @@ import sys
 from wheeld.core.catalogue import Catalogue, Text, translatable
 from wheeld.exits import Exit
 from wheeld.screen.locale import language_here
+from wheeld.screen.terminal import printable
 
 FILE_TROUBLES = {
     errno.ENOENT: translatable("there is no such file or directory; check the name"),
@@ -33,7 +34,7 @@ def catalogue_of(options: argparse.Namespace) -> Catalogue:
 def fail(why: Text | str, code: Exit, options: argparse.Namespace) -> Exit:
     """Print why, and return the code."""
     text = why if isinstance(why, str) else catalogue_of(options).say_text(why)
-    sys.stderr.write(f"wheeld: {text}\n")
+    warn(text)
     return code
 
 
@@ -58,8 +59,3 @@ def warn(trouble: str) -> None:
     """Print what is wrong, and go on."""
     sys.stderr.write(f"wheeld: {printable(trouble)}\n")
     sys.stderr.flush()
-
-
-def printable(text: str) -> str:
-    """Text of others without control characters, which would steer the terminal."""
-    return "".join(character if character.isprintable() else "�" for character in text)

@@ -31,6 +31,7 @@ from wheeld.journal.seal import FileSigner, KeyFileError, public_key
 from wheeld.journal.verify import Sealed, Verification
 from wheeld.journal.verify import verify as verify_journal
 from wheeld.screen.describe import describe
+from wheeld.screen.terminal import printable, printable_bytes
 from wheeld.service.host_clock import SystemClock
 
 EVENT_TOPIC = "event"
@@ -56,17 +57,17 @@ def verify(options: argparse.Namespace) -> Exit:
     with closing(_open(options.file)) as journal:
         report = verify_journal(journal, keys, options.head, each_signature=options.each_signature)
     for fault in report.faults:
-        sys.stdout.write(f"fault: {fault}\n")
+        _say(f"fault: {fault}")
     finding = "NOT as they were written" if report.faults else "all as they were written"
-    sys.stdout.write(
+    _say(
         f"{report.messages} messages, {report.sequenced} of them in the feed up to seq {report.last_seq}"
         f"{_signed(report)}{_tests(report)}, "
-        f"evidence of {report.coups} coups{_pruned(report)}: {finding}\n"
+        f"evidence of {report.coups} coups{_pruned(report)}: {finding}"
     )
-    sys.stdout.write(f"signatures checked: {_checked(report)}\n")
-    sys.stdout.write(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}\n")
+    _say(f"signatures checked: {_checked(report)}")
+    _say(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}")
     if report.sealed:
-        sys.stdout.write(_sealed(report.sealed, is_checked=keys is not None))
+        _say(_sealed(report.sealed, is_checked=keys is not None))
     return Exit.BAD_DATA if report.faults else Exit.OK
 
 
@@ -175,10 +176,11 @@ def show(options: argparse.Namespace) -> Exit:
         for _, event in events:
             _print_event(event, options)
         coups = journal.coups()
+        judged = _judge(journal, options)
     if options.coup is not None and not is_found:
         why = Text("no such message of coup {coup}", {"coup": options.coup})
-        return fail(_of_file(options, why, _known(coups)), Exit.NO_INPUT, options)
-    return Exit.OK
+        return judged or fail(_of_file(options, why, _known(coups)), Exit.NO_INPUT, options)
+    return judged
 
 
 def _known(coups: list[int]) -> Text:
@@ -199,8 +201,8 @@ def _show_last(options: argparse.Namespace) -> Exit:
         return fail(Text("--last stands alone: each of its coups is shown whole"), Exit.USAGE, options)
     with _reading(options.file) as journal:
         for line in recalled(journal, options.last, options.language):
-            sys.stdout.write(f"{line}\n")
-    return Exit.OK
+            _say(line)
+        return _judge(journal, options)
 
 
 def export(options: argparse.Namespace) -> Exit:
@@ -208,6 +210,7 @@ def export(options: argparse.Namespace) -> Exit:
     with _reading(options.file) as journal:
         evidence = journal.evidence(options.coup)
         coups, pruning = journal.coups(), journal.pruning(options.coup)
+        judged = _judge(journal, options)
     if evidence is None:
         if pruning is not None:
             removal = {"at": to_text(pruning.at_utc_us), "why": pruning.why}
@@ -215,13 +218,30 @@ def export(options: argparse.Namespace) -> Exit:
         else:
             hint = _known(coups)
         why = Text("no evidence of coup {coup}", {"coup": options.coup})
-        return fail(_of_file(options, why, hint), Exit.NO_INPUT, options)
+        return judged or fail(_of_file(options, why, hint), Exit.NO_INPUT, options)
     if options.output:
         options.output.write_bytes(evidence.log)
     else:
-        sys.stdout.buffer.write(evidence.log)
+        sys.stdout.buffer.write(b"\n".join(map(printable_bytes, evidence.log.split(b"\n"))))
         sys.stdout.buffer.flush()
-    return Exit.OK
+    return judged
+
+
+def _judge(journal: JournalReader, options: argparse.Namespace) -> Exit:
+    """Whether what is shown of it can be believed."""
+    faults = verify_journal(journal).faults
+    if not faults:
+        return Exit.OK
+    why = Text(
+        "{file}: the journal is NOT as it was written, do not rely on what it says: {fault}",
+        {"file": str(options.file), "fault": faults[0]},
+    )
+    return fail(why, Exit.BAD_DATA, options)
+
+
+def _say(line: str) -> None:
+    """Print a line, in which a forged journal may have anything."""
+    sys.stdout.write(f"{printable(line)}\n")
 
 
 def _open(path: Path) -> JournalReader:
@@ -235,7 +255,7 @@ def _reading(path: Path) -> Iterator[JournalReader]:
     with closing(_open(path)) as journal:
         try:
             yield journal
-        except (msgspec.ValidationError, TypeError, OverflowError) as wrong:
+        except (msgspec.MsgspecError, LookupError, TypeError, ArithmeticError) as wrong:
             raise JournalError("corrupt", path, f"a record is damaged ({wrong})") from wrong
 
 
@@ -278,7 +298,7 @@ def _noted(n: int, head: bytes) -> str:
 def _sealed(sealed: Sealed, *, is_checked: bool) -> str:
     trust = "" if is_checked else "; whether that is the house's was not checked (--public-key)"
     when = to_text(sealed.at_utc_us)
-    return f"sealed up to record {sealed.n}: {when} by {sealed.by}, {sealed.why}, key {sealed.key_id}{trust}\n"
+    return f"sealed up to record {sealed.n}: {when} by {sealed.by}, {sealed.why}, key {sealed.key_id}{trust}"
 
 
 def _events(journal: JournalReader) -> Iterator[tuple[int, StoredEvent]]:
@@ -314,19 +334,19 @@ def _coups(payload: bytes) -> tuple[int | None, ...]:
 def _print_event(event: StoredEvent, options: argparse.Namespace) -> None:
     payload = {"event": event.event, "at": to_text(event.at_utc_us), "by": event.by, "why": event.why}
     encoded = msgspec.json.encode(payload | {"details": msgspec.Raw(event.details.encode())})
-    if options.jsonl:
-        line = {"t": None, "topic": EVENT_TOPIC, "payload": msgspec.Raw(encoded)}
-        sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
-        return
-    sys.stdout.write(f"{payload['at']} {'':>7}  {describe(EVENT_TOPIC, encoded, options.language)}\n")
+    _print_line(None, EVENT_TOPIC, encoded, f"{payload['at']} {'':>7}", options)
 
 
 def _print(message: StoredMessage, options: argparse.Namespace) -> None:
+    seq = "" if message.seq is None else str(message.seq)
+    head = f"{to_text(message.at_utc_us)} {seq:>7}"
+    _print_line(message.t_us, message.topic, message.payload, head, options)
+
+
+def _print_line(t_us: int | None, topic: str, payload: bytes, head: str, options: argparse.Namespace) -> None:
     if options.jsonl:
         # The payload byte for byte: to check the chain one needs exactly what was published.
-        line: dict[str, Any] = {"t": message.t_us, "topic": message.topic, "payload": msgspec.Raw(message.payload)}
+        line: dict[str, Any] = {"t": t_us, "topic": printable(topic), "payload": msgspec.Raw(printable_bytes(payload))}
         sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
-        return
-    seq = "" if message.seq is None else str(message.seq)
-    text = describe(message.topic, message.payload, options.language)
-    sys.stdout.write(f"{to_text(message.at_utc_us)} {seq:>7}  {text}\n")
+    else:
+        _say(f"{head}  {describe(topic, payload, options.language)}")

@@ -17,7 +17,7 @@ from wheeld.broker.payloads import UNREADABLE, RulingPayload, Sentence
 from wheeld.broker.roles import BY_NAME
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import common_name
-from wheeld.cli.failure import fail, printable
+from wheeld.cli.failure import fail
 from wheeld.cli.login import settings_of
 from wheeld.cli.troubles import wrong_files
 from wheeld.core.catalogue import Text
@@ -84,7 +84,7 @@ def rule(options: argparse.Namespace) -> Exit:
         hint = hint_of(str(error))
         told = Text("{first}; {second}", {"first": str(error), "second": Text(hint)}) if hint else str(error)
         return fail(told, Exit.UNANSWERED, options)
-    sys.stdout.write(f"{printable(describe('reply', payload, options.language))}\n")
+    sys.stdout.write(f"{describe('reply', payload, options.language)}\n")
     return Exit.OK if is_done else Exit.REFUSED
 
 

@@ -8,7 +8,7 @@ import logging
 import sys
 
 from wheeld.broker.settings import PLAIN_PORT, TLS_PORT
-from wheeld.cli.failure import catalogue_of, fail, printable, warn
+from wheeld.cli.failure import catalogue_of, fail, warn
 from wheeld.cli.parser import names_wheel
 from wheeld.cli.troubles import SILENCE_S, Troubles, wrong_files
 from wheeld.core.catalogue import Catalogue, Language, translatable
@@ -17,6 +17,7 @@ from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
 from wheeld.journal.seal import raw_public_key
 from wheeld.screen.describe import describe
+from wheeld.screen.terminal import printable
 from wheeld.service.host_clock import SystemClock
 
 AGES = (

@@ -15,6 +15,7 @@ from wheeld.core.names import sensor_text
 from wheeld.core.pockets import label_of
 from wheeld.screen.language import translation
 from wheeld.screen.locale import LANGUAGES
+from wheeld.screen.terminal import printable
 
 Payload: TypeAlias = dict[str, Any]
 
@@ -75,7 +76,7 @@ def minute(at: str) -> str:
 
 
 def describe(topic: str, payload: bytes, language: Language) -> str:
-    """Topic, coup and content of a message; a payload that is not one of these topics' as it is."""
+    """Topic, coup and content of a message, printable; a payload that is not one of these topics' as it is."""
     try:
         body = msgspec.json.decode(payload, type=dict[str, Any])
         screen = Screen(language, body)
@@ -86,8 +87,8 @@ def describe(topic: str, payload: bytes, language: Language) -> str:
         name = catalogue.say(TOPICS[topic]) if topic in TOPICS else topic
         coup = catalogue.say("coup {coup}", coup=body["coup"]) if "coup" in body else ""
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return f"{topic:<{TOPIC_WIDTH}} {payload.decode(errors='replace')}"
-    return f"{name:<{TOPIC_WIDTH}} {coup:<{COUP_WIDTH}} {text}".rstrip()
+        return printable(f"{topic:<{TOPIC_WIDTH}} {payload.decode(errors='replace')}")
+    return printable(f"{name:<{TOPIC_WIDTH}} {coup:<{COUP_WIDTH}} {text}".rstrip())
 
 
 def numbered(number: object, announcement: str) -> str:
