@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.broker.feed import Feed
-from tests.journal.journals import open_writer
+from tests.journal.journals import open_writer, write_journal, write_keys
 from wheeld.cli.main import main
 from wheeld.exits import Exit
 
@@ -45,3 +47,61 @@ def test_files_that_were_open_are_closed_at_the_next_start(tmp_path: Path) -> No
     with closing(open_writer(tmp_path / "j")) as journal:
         journal.append(Feed().step(), 1)
         assert set(modes(tmp_path).values()) == {"640"}
+
+
+WHEELD = 65_534
+"""The number of a user who is not root."""
+
+
+@pytest.fixture
+def journal() -> Iterator[Path]:
+    """In a directory of the service's user; its key and a victim's file are root's."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can be led where its user cannot go")
+    top = Path(tempfile.mkdtemp())  # not pytest's, where nobody else comes in
+    top.chmod(0o755)
+    (top / "var").mkdir()
+    private, _ = write_keys(top)
+    path = top / "var" / "j"
+    write_journal(path, private)
+    for each in (path.parent, *path.parent.iterdir()):
+        os.chown(each, WHEELD, WHEELD)
+    (top / "victim").write_text("not his")
+    yield path
+    shutil.rmtree(top)
+
+
+def commands(journal: Path) -> dict[str, list[str]]:
+    key, to = journal.parents[1] / "wheel.key", journal.with_name("copy")
+    return {
+        "seal": ["seal", str(journal), "--key", str(key), "--why", "a test"],
+        "migrate": ["migrate", str(journal)],
+        "adopt": ["adopt", str(journal), "--key", str(key), "--after", "40", "--why", "a test"],
+        "verify": ["verify", str(journal)],
+        "show": ["show", str(journal)],
+        "backup": ["backup", str(journal), str(to)],
+        "export": ["export", str(journal), "--coup", "9", "-o", str(to)],
+    }
+
+
+@pytest.mark.parametrize("command", ["seal", "migrate", "adopt", "verify", "show", "backup", "export"])
+@pytest.mark.parametrize("name", ["j-wal", "j-shm", "j.lock", "copy", "copy.part"])
+@pytest.mark.parametrize("to", ["victim", "none"])
+def test_root_follows_no_link_of_the_service(journal: Path, command: str, name: str, to: str) -> None:
+    victim = journal.parents[1] / to
+    before = victim.exists() and victim.stat()
+    journal.with_name(name).unlink(missing_ok=True)
+    journal.with_name(name).symlink_to(victim)
+    main(["journal", *commands(journal)[command]])
+    assert victim.exists() is bool(before), f"{to} was made"
+    if before:
+        assert (victim.stat().st_mode, victim.stat().st_uid) == (before.st_mode, before.st_uid)
+        assert victim.read_text() == "not his"
+    assert os.geteuid() == 0
+
+
+@pytest.mark.parametrize("command", ["seal", "migrate", "adopt", "backup", "export"])
+def test_what_root_makes_is_the_services(journal: Path, command: str) -> None:
+    journal.with_name("j.lock").unlink()
+    assert main(["journal", *commands(journal)[command]]) == Exit.OK
+    assert {each.stat().st_uid for each in journal.parent.iterdir()} == {WHEELD}

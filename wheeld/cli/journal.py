@@ -4,6 +4,7 @@ migrate."""
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import sys
@@ -80,7 +81,7 @@ def seal(options: argparse.Namespace) -> Exit:
     except KeyFileError as wrong:
         return fail(str(wrong), Exit.BAD_DATA, options)
     _require(options.file)
-    with closing(open_to_write(options.file, signer=signer)) as journal:
+    with _as_owner_of(options.file), closing(open_to_write(options.file, signer=signer)) as journal:
         sealed = journal.seal(by=options.by or user(), why=options.why, at_utc_us=SystemClock().utc_us())
     if sealed is None:
         why = Text("{file}: nothing in it yet that could be sealed", {"file": str(options.file)})
@@ -92,7 +93,8 @@ def seal(options: argparse.Namespace) -> Exit:
 def migrate(options: argparse.Namespace) -> Exit:
     """Bring a journal that no daemon has open to this version's schema; raises JournalError, OSError."""
     _require(options.file)
-    Database(options.file).close()
+    with _as_owner_of(options.file):
+        Database(options.file).close()
     sys.stdout.write(f"{options.file}: schema {schema.VERSION}\n")
     return Exit.OK
 
@@ -108,7 +110,7 @@ def adopt(options: argparse.Namespace) -> Exit:
         return fail(str(wrong), Exit.BAD_DATA, options)
     _require(options.file)
     seq, last_hash = options.after
-    with closing(open_to_write(options.file, signer=signer)) as journal:
+    with _as_owner_of(options.file), closing(open_to_write(options.file, signer=signer)) as journal:
         utc_us = SystemClock().utc_us()
         by = options.by or user()
         adoption = journal.adopt(seq, last_hash, by=by, why=options.why, at_utc_us=utc_us, far=options.far)
@@ -128,8 +130,8 @@ def backup(options: argparse.Namespace) -> Exit:
     if options.to.exists():
         why = Text("{file}: exists already; give each backup a name of its own", {"file": str(options.to)})
         return fail(why, Exit.BAD_DATA, options)
-    part.unlink(missing_ok=True)
-    with closing(_open(options.file)) as journal:
+    with closing(_open(options.file)) as journal, _as_owner_of(part):
+        part.unlink(missing_ok=True)
         journal.database.copy_to(part)
     with closing(_open(part)) as copy:
         report = verify_journal(copy)
@@ -139,7 +141,8 @@ def backup(options: argparse.Namespace) -> Exit:
             {"file": str(part), "fault": str(report.faults[0])},
         )
         return fail(why, Exit.BAD_DATA, options)
-    part.rename(options.to)
+    with _as_owner_of(part):
+        part.rename(options.to)
     sys.stdout.write(f"{options.to}: {report.records} records, verified; {_noted(report.records, report.head)}\n")
     return Exit.OK
 
@@ -220,7 +223,8 @@ def export(options: argparse.Namespace) -> Exit:
         why = Text("no evidence of coup {coup}", {"coup": options.coup})
         return judged or fail(_of_file(options, why, hint), Exit.NO_INPUT, options)
     if options.output:
-        options.output.write_bytes(evidence.log)
+        with _as_owner_of(options.output):
+            options.output.write_bytes(evidence.log)
     else:
         sys.stdout.buffer.write(b"\n".join(map(printable_bytes, evidence.log.split(b"\n"))))
         sys.stdout.buffer.flush()
@@ -246,7 +250,28 @@ def _say(line: str) -> None:
 
 def _open(path: Path) -> JournalReader:
     _require(path)
-    return JournalReader(Database(path, read_only=True))
+    with _as_owner_of(path):  # SQLite makes files beside it
+        return JournalReader(Database(path, read_only=True))
+
+
+@contextmanager
+def _as_owner_of(path: Path) -> Iterator[None]:
+    """Root does in the directory of this file only what its owner may: a link of his leads root nowhere else, and what
+    is made there is his, so that his daemon can use it."""
+    owner = path.parent.stat()
+    if os.geteuid() != 0 or owner.st_uid == 0:
+        yield
+        return
+    groups, group = os.getgroups(), os.getegid()
+    os.setgroups([owner.st_gid])
+    os.setegid(owner.st_gid)
+    os.seteuid(owner.st_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(group)
+        os.setgroups(groups)
 
 
 @contextmanager
