@@ -51,7 +51,12 @@ KINDS = {
 SCHEMA = "688cc58621a9e70dd0dba77260384a38a678ea09e6971954f1e97a3f6bd66336"
 """SHA-256 of everything that `sqlite_schema` names: no table, index, view or trigger is there but the journal's own."""
 
+MARKS = [0x77686C31, 2]
 KEPT = "SELECT name, value FROM kept ORDER BY name"
+FOREIGN_COUNTER = (
+    "SELECT quote(name) FROM sqlite_sequence GROUP BY name HAVING count(*) > 1 OR name IS NULL"
+    " OR name NOT IN ('messages', 'commands', 'events') OR typeof(min(seq)) <> 'integer'"
+)
 DEBTS = "SELECT CAST(id AS BLOB), CAST(seq AS BLOB), CAST(confirmed AS BLOB) FROM debts"
 
 UNREADABLE = (OSError, ValueError, sqlite3.Error, zlib.error, TypeError, LookupError, ArithmeticError)
@@ -227,12 +232,16 @@ def check_file(db: sqlite3.Connection, size: int) -> None:
     rows = sorted(repr(row) for row in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
     if hashlib.sha256("\n".join(rows).encode()).hexdigest() != SCHEMA:
         raise Fault("the tables are not those of a journal: something was planted, changed or removed")
+    if [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")] != MARKS:
+        raise Fault("its marks (application_id, user_version) are not those of a journal of this version")
     pages = db.execute("PRAGMA page_count").fetchone()[0] * db.execute("PRAGMA page_size").fetchone()[0]
     if size > pages:
         raise Fault(f"file: {size - pages} bytes behind its last page")
     (found,) = db.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
         raise Fault(f"file: damaged or edited ({found})")
+    if (counter := db.execute(FOREIGN_COUNTER).fetchone()) is not None:
+        raise Fault(f"counter {counter[0]}: planted or edited")
 
 
 def canonical(row: tuple[bytes | None, ...]) -> bytes:

@@ -358,8 +358,17 @@ class JournalReader:
         """The last key of this kind that is there, and the last that was given; None when they are the same."""
         table, key = KINDS[kind].table, KINDS[kind].key
         query = f"SELECT (SELECT coalesce(max({key}), 0) FROM {table}), seq FROM sqlite_sequence WHERE name = ?"  # noqa: S608
+        query += " AND typeof(seq) = 'integer'"  # another is a foreign counter
         row = self.database.row(query, table)
         return None if row is None or row[1] == row[0] else (row[0], row[1])
+
+    def foreign_counter(self) -> str | None:
+        """The first counter of keys that SQLite has not made: of another table, a second one, or no number."""
+        row = self.database.row(
+            "SELECT quote(name) FROM sqlite_sequence GROUP BY name HAVING count(*) > 1 OR name IS NULL"
+            " OR name NOT IN ('messages', 'commands', 'events') OR typeof(min(seq)) <> 'integer'"
+        )
+        return None if row is None else str(row[0])
 
     # --- inside ------------------------------------------------------------------------------------------------
 

@@ -64,6 +64,7 @@ def _verified(
     report.is_keyed, report.is_end_checked = walk.is_keyed, check is not None
     for fault in journal.database.damage(FAULTS_MAX):
         report.blame(f"file: damaged or edited ({fault})")
+    _refuse_foreign_counter(journal, report)
     if keys is not None and (origin is None or origin.public_key is None or key_id(origin.public_key) not in keys):
         report.blame("record 1: the journal was begun with none of the keys given")
     while walk.go(PAGE):
@@ -89,6 +90,7 @@ def verify_end(journal: JournalReader) -> Walk:
     walk = Walk(journal, origin, check, after_n=after_n, head=head)
     while walk.go(PAGE):
         pass
+    _refuse_foreign_counter(journal, walk.report)
     for kind in KINDS:
         _compare_counter(journal, walk.report, kind)
     for fault in tail_faults(journal, check, is_keyed=walk.is_keyed):
@@ -185,6 +187,11 @@ def _compare_rows(journal: JournalReader, walk: Walk) -> None:
         _compare_counter(journal, report, kind.name)
     if (coup := journal.foreign_log()) is not None:
         report.blame(f"log {coup}: of no evidence: inserted")
+
+
+def _refuse_foreign_counter(journal: JournalReader, report: Verification) -> None:
+    if (name := journal.foreign_counter()) is not None:
+        report.blame(f"counter {name}: planted or edited")
 
 
 def _compare_counter(journal: JournalReader, report: Verification, kind: str) -> None:

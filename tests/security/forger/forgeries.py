@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 
 from tests.journal.journals import NOW, bind_anew, chain_anew, opened, write_keys
 from tests.security.forger.house import (
@@ -460,6 +461,53 @@ def lowered_a_counter(db: sqlite3.Connection) -> None:
 
 
 @by_sql
+def planted_a_counter(db: sqlite3.Connection) -> None:
+    """Of a table that there is not: `is_empty` and whoever reads counters would meet it."""
+    db.execute("INSERT INTO sqlite_sequence VALUES ('letter', 'remember: 17')")
+
+
+@by_sql
+def planted_a_second_counter(db: sqlite3.Connection) -> None:
+    """SQLite takes one of them."""
+    db.execute("INSERT INTO sqlite_sequence SELECT name, seq FROM sqlite_sequence WHERE name = 'events'")
+
+
+@by_sql
+def made_a_counter_a_text(db: sqlite3.Connection) -> None:
+    """The daemon would compare it with a number."""
+    db.execute("UPDATE sqlite_sequence SET seq = 'many' WHERE name = 'messages'")
+
+
+@forgery
+def made_it_of_an_older_version(house: House) -> None:
+    """By its mark alone: a daemon brings it up to date, others read it not."""
+    with closing(sqlite3.connect(house.journal)) as db, db:
+        db.execute("PRAGMA user_version = 1")
+
+
+@forgery
+def marked_it_as_another_programs(house: House) -> None:
+    """By its mark alone."""
+    with closing(sqlite3.connect(house.journal)) as db, db:
+        db.execute("PRAGMA application_id = 17")
+
+
+@forgery
+def wrote_into_a_free_page(house: House) -> None:
+    """Where SQLite keeps what it needs no more, and reads nothing."""
+    with closing(sqlite3.connect(house.journal)) as db:
+        db.execute("CREATE TABLE letter (text)")
+        db.execute("INSERT INTO letter VALUES (zeroblob(5000))")
+        db.commit()
+        db.execute("DROP TABLE letter")
+    page, data = 512, bytearray(house.journal.read_bytes())
+    trunk = int.from_bytes(data[32:36], "big")
+    assert trunk, "there is a free page"
+    data[trunk * page - 12 : trunk * page] = b"remember: 17"
+    house.journal.write_bytes(data)
+
+
+@by_sql
 def adopted_numbers(db: sqlite3.Connection) -> None:
     """The feed would go on far behind: everything before it counts as lost."""
     values = ("0" * 64, NOW, "Zoé", "restored")
@@ -630,10 +678,23 @@ def edited_the_memory_and_bound_it(db: sqlite3.Connection, house: House) -> None
     bind_anew(db, house.signer)
 
 
+@with_key
+def pruned_a_log_and_signed_it(db: sqlite3.Connection, house: House) -> None:
+    """The observations of a coup before the noted head are gone, as if retention had removed them since."""
+    db.execute("DELETE FROM logs WHERE coup = 7")
+    db.execute("INSERT INTO prunings VALUES (7, ?, 'age')", (NOW,))
+    append_link(db, "pruning", 7)
+    bind_anew(db, house.signer)
+
+
 WITH_THE_KEY = "the key makes all that the journal itself can show; others know nothing of this yet"
 NO_RECORD = "it is no record, so no head that was noted covers it; " + WITH_THE_KEY
 BEHIND_THE_NOTED = "it stands behind the head that was noted; " + WITH_THE_KEY
 UNSEEN["edited_a_command_after_the_seal"] = {"daemon": WITH_THE_KEY}
 UNSEEN["edited_the_memory_and_bound_it"] = dict.fromkeys(("daemon", "verify", "auditor"), NO_RECORD)
 UNSEEN["added_a_result_and_signed_it"] = dict.fromkeys(("daemon", "verify", "auditor"), BEHIND_THE_NOTED)
+UNSEEN["pruned_a_log_and_signed_it"] = dict.fromkeys(("daemon", "verify", "auditor"), BEHIND_THE_NOTED)
+UNSEEN["wrote_into_a_free_page"] = dict.fromkeys(
+    ("daemon", "verify", "auditor"), "nothing is read from there: it is no part of the journal"
+)
 UNSEEN["emptied_an_index"] = {"daemon": "to compare an index of a year with its table takes minutes; `verify` has them"}
