@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hw_sim import run as pace
+from hw_sim.bench.hand import POWER
 from hw_sim.bench.ledger import Ledger
 from hw_sim.bench.play import Play
 from hw_sim.board import SimBoard
@@ -26,7 +27,7 @@ from hw_sim.broker import Broker, broker
 from hw_sim.child import Child, DemoError, child, free_port, listens
 from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import named, repeatable
-from hw_sim.events import SimEvent, TableCommand
+from hw_sim.events import SensorState, SimEvent, TableCommand
 from hw_sim.exits import writing
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.logins import command_leaf
@@ -167,6 +168,7 @@ class Demo:
         live.table.pause_factor = QUICK_PAUSE_FACTOR
         self._view: View | None = None
         self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
+        self._power: asyncio.Queue[SensorState] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
         self.people = People(live, self.subscriber, look_s=LOOK_S * self._speed, on_scenario=self._show_scenario)
         self._ledger = Ledger()
@@ -200,19 +202,28 @@ class Demo:
         command = [sys.executable, "-m", "wheeld", "run", "-c", str(config)]
         await client.subscribe(ROOT + "#", qos=1)
         with Pty(port) as pty:
-            # The daemon is the first to end: it would see its wheel fall silent while the others end.
-            async with (
-                self._pages(served, monitor, directory / "page.log") as pages,
-                child("wheeld", command, self._state / "wheeld.log") as daemon,
-            ):
+            async with self._pages(served, monitor, directory / "page.log") as pages:
+                # The daemon is the first to end: it would see its wheel fall silent while the others end.
                 await _first_of(
+                    self._run_daemon(command),
                     self._listen(client),
                     self._use_panel(client),
                     self._play(pty),
                     self._announce(pages),
-                    _fail(daemon.ended()),
                     _fail(served.process.ended()),
                 )
+
+    async def _run_daemon(self, command: list[str]) -> None:
+        """While there is power. Raises DemoError when it ends by itself."""
+        while True:
+            async with child("wheeld", command, self._state / "wheeld.log") as daemon:
+                await _first_of(_fail(daemon.ended()), self._until_switched())
+                daemon.kill()
+            await self._until_switched()
+
+    async def _until_switched(self) -> None:
+        """The power goes off, or comes on."""
+        await self._power.get()
 
     @asynccontextmanager
     async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[Pages]:
@@ -283,6 +294,11 @@ class Demo:
         """A button sends no reason and no name: commands with one come from a panel, which is an MQTT client."""
         if isinstance(event, TableCommand) and (event.reason or event.who):
             self._panel.put_nowait(event)
+        elif isinstance(event, SensorState) and event.sensor == POWER:
+            self._power.put_nowait(event)
+            self._board.silent = not event.ok
+            if event.ok:
+                self._board.reset()
         else:
             self._board.feed(event)
 
@@ -347,7 +363,7 @@ async def _fail(ended: Coroutine[Any, Any, str]) -> None:
 
 
 async def _first_of(*works: Coroutine[Any, Any, None]) -> None:
-    """Return when the first of them does, or raise what it raises; the others are cancelled."""
+    """Return when the first of them does, or raise what it raises; the others are cancelled, one after the other."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -356,4 +372,4 @@ async def _first_of(*works: Coroutine[Any, Any, None]) -> None:
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.wait(tasks)
+            await asyncio.wait({task})

@@ -12,9 +12,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from hw_sim.events import BallPass, SensorState, SimEvent
 from hw_sim.live_table import LiveTable
+from hw_sim.people import PLACE
 from hw_sim.subscriber import Subscriber
 from hw_sim.table import ROTOR_RPM, SimTable
-from hw_sim.world import us
+from hw_sim.wheel import opposite
+from hw_sim.world import Stay, us
 
 IN_HAND_S = 0.8
 """From taking the ball out of its pocket to letting it go on the track."""
@@ -30,7 +32,9 @@ ROTOR_KEPT_REV_S = 0.8 * ROTOR_RPM[0] / 60
 """A rotor that is slower is pushed."""
 PROOF_S = 15.0
 """From rest to a proven number: more than two turns of the slowest rotor that is left alone."""
-
+BOULERS = ("Anna", "Bruno")
+POWER = "power"
+"""In place of a sensor: that of the whole cabinet. No board tells it."""
 
 Speaker: TypeAlias = Literal["chef", "table", "direction"]
 SAYS: Mapping[Speaker, str] = {
@@ -75,7 +79,8 @@ class Hand:
     def begin(self) -> None:
         """Take over a wheel that is in order: the ball lies in a pocket, and nobody holds the rotor."""
         self._ball = Ball.POCKET
-        self._has_chip = self._is_unplugged = self._is_rotor_held = False
+        self._has_chip = self._is_unplugged = self._is_dark = self._is_rotor_held = False
+        self._second: Stay | None = None
         self._let_go_s = self._rest_s = 0.0
         self._seen: Seen | None = None
 
@@ -95,8 +100,13 @@ class Hand:
         rest first, and its number is proven."""
         if self._has_chip:
             self._note(self.take_chip_out())
+        if self._second is not None:
+            self._note(self.take_second_ball())
         if self._is_unplugged:
             self._note(self.plug())
+        if self._is_dark:
+            self._note(self.power_on())
+            self._rest_s = self._table.now_s  # until then nobody has heard the daemon that starts
         if self._is_rotor_held:
             self._note(self.spin_rotor())
         return not self._is_running and self._table.now_s > self._rest_s + PROOF_S
@@ -134,7 +144,8 @@ class Hand:
             self._note(self._say("The ball leaves the track after {laps} laps.", laps=self._laps))
         elif self._ball is Ball.FALLING and self._rest_s <= end_s:
             self._ball = Ball.POCKET
-            number = table.world.stays[-1].number
+            number = table.lies_in
+            assert number is not None, "it fell into a pocket, and nobody took it"
             if self._number_seen is None:
                 self._seen = Seen(number, len(self._subscriber.verdicts))
             self._note(self._say("The ball rests in {number}.", number=number))
@@ -203,7 +214,7 @@ class Hand:
             raise NotPossibleError(self._say("The ball {where}: wait until it rests, or take it.", where=self._where))
         table, wanted = self._table, self._last_number
         if self._ball is Ball.POCKET and table.ball_is_in(wanted):
-            raise NotPossibleError(self._say("The ball lies in {number} already.", number=table.world.stays[-1].number))
+            raise NotPossibleError(self._say("The ball lies in {number} already.", number=table.lies_in))
         number = table.rng.choice(table.layout.pockets) if wanted is None else wanted
         now_s = table.now_s
         table.lift_ball()
@@ -215,6 +226,22 @@ class Hand:
         if self._speed():
             return laid
         return f"{laid} {self._say('The rotor stands still, so no reader can see it there.')}"
+
+    def throw_ball(self) -> str:
+        """A second ball is thrown in the cylinder."""
+        if self._second is not None:
+            raise NotPossibleError(self._say("A second ball lies in {number} already.", number=self._second.number))
+        table = self._table
+        number = table.rng.choice([each for each in table.layout.pockets if each != table.lies_in])
+        self._second = table.throw_ball_in(number)
+        return self._say("A second ball is thrown in, and lies in {number}.", number=number)
+
+    def take_second_ball(self) -> str:
+        """A hand takes the second ball out."""
+        if self._second is None:
+            raise NotPossibleError(self._say("There is only one ball."))
+        self._second.to_s, self._second = self._table.now_s, None
+        return self._say("A hand takes the second ball out.")
 
     # the rotor
 
@@ -237,10 +264,17 @@ class Hand:
         self._push(self._table)
         return self._say("The bouler pushes the rotor.")
 
+    def reverse_rotor(self) -> str:
+        """A hand turns the rotor the other way."""
+        self._is_rotor_held = False
+        self._table.direction = opposite(self._table.direction)
+        self._push(self._table)
+        return self._say("The bouler turns the rotor the other way.")
+
     def _speed(self) -> float:
         return self._table.world.rotor.speed_at(self._table.now_s)
 
-    # foreign objects, the cable, noise
+    # foreign objects, the cable, the power, noise
 
     def drop_chip(self) -> str:
         """A chip falls in the cylinder."""
@@ -263,7 +297,7 @@ class Hand:
         if self._is_unplugged:
             raise NotPossibleError(self._say("The cable is out already."))
         self._is_unplugged = True
-        self._set_link(ok=False)
+        self._set("link", ok=False)
         return self._say("The cable of the sensor board is pulled out.")
 
     def plug(self) -> str:
@@ -271,11 +305,27 @@ class Hand:
         if not self._is_unplugged:
             raise NotPossibleError(self._say("The cable is in."))
         self._is_unplugged = False
-        self._set_link(ok=True)
+        self._set("link", ok=True)
         return self._say("The cable of the sensor board is plugged in.")
 
-    def _set_link(self, *, ok: bool) -> None:
-        self._table.world.direct_events.append(SensorState(us(self._table.now_s), "link", ok))
+    def power_off(self) -> str:
+        """The cabinet has no power: neither board nor computer."""
+        if self._is_dark:
+            raise NotPossibleError(self._say("The power is off already."))
+        self._is_dark = True
+        self._set(POWER, ok=False)
+        return self._say("The power of the cabinet goes off.")
+
+    def power_on(self) -> str:
+        """The cabinet has power again."""
+        if not self._is_dark:
+            raise NotPossibleError(self._say("The power is on."))
+        self._is_dark = False
+        self._set(POWER, ok=True)
+        return self._say("The power of the cabinet comes on.")
+
+    def _set(self, what: str, *, ok: bool) -> None:
+        self._table.world.direct_events.append(SensorState(us(self._table.now_s), what, ok))
 
     def make_noise(self) -> str:
         """A beam pulses twice without a ball."""
@@ -288,9 +338,20 @@ class Hand:
     # people
 
     def command(self, name: str, by: Speaker, label: str) -> str:
-        """Somebody gives a command to the table, at a panel; on its button stands `label`."""
-        self._table.command(name, by=by, reason=self._say("at the bench"))
+        """Somebody gives a command to the table, at a panel; on its button stands `label`. Where nobody knows where the
+        pockets stand, who begins play again names the one in which the ball lies."""
+        shown = self._subscriber.table
+        is_lost = name in ("open", "resume") and shown is not None and PLACE in shown["failing"]
+        number = self._table.lies_in if is_lost else None
+        self._table.command(name, by=by, reason=self._say("at the bench"), number=number)
         return self._say(SAYS[by], words=self._say(label).lower())
+
+    def change_bouler(self) -> str:
+        """The chef has another bouler spin."""
+        shown = self._subscriber.table
+        who = next(name for name in BOULERS if shown is None or name != shown["bouler"])
+        self._table.command("bouler", who=who, reason=self._say("at the bench"))
+        return self._say("The chef has {who} spin from now on.", who=who)
 
     def confirm(self) -> str:
         """The chef confirms the number in which everybody saw the ball rest; without one, whatever the table has."""

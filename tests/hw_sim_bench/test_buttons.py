@@ -11,14 +11,25 @@ import pytest
 from hw_sim.bench.buttons import BUTTONS
 from hw_sim.bench.hand import NotPossibleError
 from hw_sim.evening import repeatable
-from tests.hw_sim_bench.virtual import PATIENCE, REMEDIES, VirtualBench
+from tests.hw_sim_bench.virtual import LOOK_S, PATIENCE, REMEDIES, VirtualBench
 from wheeld.core.facts import SENSED, Awaited
 
 SEEDS = range(4)
 HELD_UP = 56
 """Two words waited, the second only behind the first, and the table waited for the second for ever. Drawn from the
 buttons that there were then."""
-SINCE = {"confirm"}
+SINCE = {
+    "confirm",
+    "second-ball",
+    "second-ball-out",
+    "suspend",
+    "last-coup",
+    "close",
+    "bouler",
+    "reverse-rotor",
+    "power-off",
+    "power-on",
+}
 """Buttons that came later."""
 BY_ITSELF = {each.value for each in SENSED} | {"no_launch", "start_wheel", "direction"}
 """What a table may wait for and no button gives: sensors, operations that end, and the game of a wheel head, which the
@@ -197,6 +208,71 @@ def test_he_cannot_confirm_what_is_not_out(bench: VirtualBench) -> None:
     play_on(bench)
 
 
+def test_after_la_derniere_the_table_closes(bench: VirtualBench) -> None:
+    bench.play.press("last-coup")
+    bench.play.press("launch")
+    assert bench.until_verdict().startswith("result ")
+    bench.play.press("operations-done")
+    bench.run(2)
+    assert (bench.state, bench.waits_for) == ("closed", ["open"])
+    play_on(bench)
+
+
+@pytest.mark.parametrize(("name", "state"), [("suspend", "suspended"), ("close", "closed")])
+def test_the_direction_ends_a_coup_that_runs(bench: VirtualBench, name: str, state: str) -> None:
+    bench.play.press("launch")
+    bench.run(4)
+    bench.play.press(name)
+    assert bench.until_verdict() == "void breakdown"
+    assert bench.state == state
+    play_on(bench)
+
+
+def test_another_bouler_spins(bench: VirtualBench) -> None:
+    for who in ("Anna", "Bruno", "Anna"):
+        assert bench.play.press("bouler") == f"The chef has {who} spin from now on."
+        bench.run(1)
+        assert bench.subscriber.table is not None
+        assert bench.subscriber.table["bouler"] == who
+
+
+def test_a_rotor_that_turns_the_other_way_gives_a_number_too(bench: VirtualBench) -> None:
+    for _ in range(2):
+        before = bench.live.table.world.rotor.direction_at(bench.live.table.now_s)
+        bench.play.press("reverse-rotor")
+        bench.run(8)
+        assert bench.live.table.world.rotor.direction_at(bench.live.table.now_s) != before
+        play_on(bench)
+
+
+@pytest.mark.parametrize("dark_s", [2, 90])
+def test_a_coup_that_runs_into_the_dark_is_void(bench: VirtualBench, dark_s: float) -> None:
+    bench.play.press("launch")
+    bench.run(4)
+    bench.play.press("power-off")
+    bench.run(dark_s)
+    assert bench.verdicts == []
+    bench.play.press("power-on")
+    assert bench.until_verdict() == "void breakdown"
+    play_on(bench)
+
+
+def test_two_balls_are_no_number(bench: VirtualBench) -> None:
+    bench.play.press("launch")
+    while not bench.truth[-1].startswith("The ball leaves"):
+        bench.run(0.25)
+    bench.play.press("second-ball")
+    for _ in range(PATIENCE):
+        if "confirm" in bench.waits_for:
+            break
+        bench.run(1)
+    assert bench.verdicts == []
+    bench.play.press("second-ball-out")
+    bench.play.press("rien-va")
+    assert bench.until_verdict() == "void chef"
+    play_on(bench)
+
+
 def test_each_thing_that_a_table_waits_for_has_a_button_or_comes_by_itself() -> None:
     assert {*REMEDIES, "launch", "rien_ne_va_plus"} | BY_ITSELF == {each.value for each in Awaited}
     assert set(REMEDIES.values()) <= set(BUTTONS)
@@ -217,6 +293,10 @@ def test_each_thing_that_a_table_waits_for_has_a_button_or_comes_by_itself() -> 
         ([], "spin-rotor", "The rotor turns"),
         (["stop-rotor"], "stop-rotor", "already"),
         (["stop-rotor"], "same-direction", "stands still"),
+        (["second-ball"], "second-ball", "already"),
+        ([], "second-ball-out", "only one ball"),
+        (["power-off"], "power-off", "off already"),
+        ([], "power-on", "The power is on"),
         ([], "by-hand", "You play by hand already"),
     ],
 )
@@ -244,8 +324,10 @@ def press_at_random(bench: VirtualBench, rng: random.Random, names: list[str], c
         with suppress(NotPossibleError):
             bench.play.press(rng.choice(names))
         bench.run(rng.choice((0.25, 1, 4, 12)))
-    with suppress(NotPossibleError):
-        bench.play.press("spin-rotor")  # no table asks for that before a launch
+    for name in ("spin-rotor", "second-ball-out", "power-on"):  # no table asks for that before a launch
+        with suppress(NotPossibleError):
+            bench.play.press(name)
+    bench.run(LOOK_S)  # a ball that is launched while the daemon starts was not observed whole
 
 
 @pytest.mark.parametrize("seed", [*SEEDS, HELD_UP])

@@ -18,7 +18,7 @@ from tests.hw_sim_bench.test_server import PAGES, served
 from tests.hw_sim_bench.virtual import VirtualBench
 
 PRESSES = 60
-SAME = {"Faites vos jeux", "Rien ne va plus", "Rien va", "Tout va"}
+SAME = {"Faites vos jeux", "Rien ne va plus", "Rien va", "Tout va", "La dernière"}
 """Said at the table in no other language."""
 
 

@@ -60,11 +60,26 @@ class VirtualBench:
         wheel = sections(
             LAYOUT, site="demo", table="virtual", last_number=17, port=Path("none"), speed=1, language=language
         )
-        setting = parse(f'{wheel}[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').table
-        self._table, begun = Table.start(setting, boot_id="b" * 32, started_utc_us=1_795_000_000_000_000)
-        self._is_link_cut = self._has_object = False
+        self._setting = parse(f'{wheel}[journal]\npath = "j"\n[mqtt]\nhost = "h"\n').table
+        self._is_link_cut = self._has_object = self._is_dark = False
+        self._memory: bytes | None = None
+        self._boots = 0
+        self._start(0)
+
+    def _start(self, t_us: int) -> None:
+        """The daemon starts, with what its journal has; its sensing time begins anew."""
+        self._boots, self._started_us = self._boots + 1, t_us
+        self._table, begun = Table.start(
+            self._setting,
+            boot_id=f"{self._boots:032}",
+            started_utc_us=1_795_000_000_000_000 + t_us,
+            memory=self._memory,
+        )
         self._take(begun)
-        self._tell_level(0)
+        if self._is_link_cut:
+            self._apply(SensorState(t_us, "link", ok=False))
+        else:
+            self._tell_level(t_us)
 
     @property
     def verdicts(self) -> list[str]:
@@ -74,6 +89,11 @@ class VirtualBench:
     def waits_for(self) -> list[str]:
         assert self.subscriber.table is not None
         return list(self.subscriber.table["waiting_codes"])
+
+    @property
+    def state(self) -> str:
+        assert self.subscriber.table is not None
+        return str(self.subscriber.table["state"])
 
     @property
     def strays(self) -> int:
@@ -131,35 +151,46 @@ class VirtualBench:
         raise AssertionError(f"the table still waits for {self.waits_for}; {self.truth[-5:]}")
 
     def _feed(self, event: SimEvent) -> None:
-        if isinstance(event, ForeignObject):
-            self._has_object = event.present
         match event:
-            case SensorState(sensor="link" | "object" as sensor, ok=ok):
-                if sensor == "link":
-                    self._is_link_cut = not ok
-                self._take(self._table.apply(self._observed(event)))
+            case ForeignObject(present=present):
+                self._has_object = present
+            case SensorState(sensor="link", ok=ok):
+                self._is_link_cut = not ok
+            case SensorState(sensor="power", ok=ok):
+                self._is_dark = not ok
+                if ok:
+                    self._start(event.t_us)
+                return
+        if not self._is_dark:
+            self._hear(event)
+
+    def _hear(self, event: SimEvent) -> None:
+        match event:
+            case SensorState(sensor="link" | "object", ok=ok):
+                self._apply(event)
                 if ok and not self._is_link_cut:
                     self._tell_level(event.t_us)
             case TableCommand(coup=int()):  # a panel means the coup that it shows
                 assert self.subscriber.table is not None
-                shown = msgspec.structs.replace(event, coup=self.subscriber.table["coup"])
-                self._take(self._table.apply(self._observed(shown)))
+                self._apply(msgspec.structs.replace(event, coup=self.subscriber.table["coup"]))
             case TableCommand() | End():
-                self._take(self._table.apply(self._observed(event)))
+                self._apply(event)
             case _ if not self._is_link_cut:
-                self._take(self._table.apply(self._observed(event)))
+                self._apply(event)
 
     def _tell_level(self, t_us: int) -> None:
         """As a board does at its start and after a gap."""
-        self._take(self._table.apply(Level(t_us, "object", self._has_object)))
+        self._take(self._table.apply(Level(t_us - self._started_us, "object", self._has_object)))
 
-    @staticmethod
-    def _observed(event: SimEvent) -> Observation:
+    def _apply(self, event: SimEvent) -> None:
+        at_us = event.t_us - self._started_us
         if isinstance(event, End):
-            return TimePassed(event.t_us)
-        observed: Observation = msgspec.convert(msgspec.to_builtins(event), Observation)
-        return observed
+            self._take(self._table.apply(TimePassed(at_us)))
+            return
+        seen = msgspec.to_builtins(msgspec.structs.replace(event, t_us=at_us))
+        self._take(self._table.apply(msgspec.convert(seen, Observation)))
 
     def _take(self, step: Step) -> None:
+        self._memory = step.memory or self._memory
         for message in step.messages:
             self.subscriber.take(message.topic, message.payload)

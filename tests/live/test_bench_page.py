@@ -156,6 +156,7 @@ async def test_each_button_gets_its_verdict_and_one_can_play_on(tmp_path: Path) 
             (("launch", "unplug"), "void rien va: breakdown · N8"),
             (("noise", "launch", "noise"), "result "),
             (("launch", "rien-va"), "void rien va: chef · N7, Art. 11"),
+            (("launch", "power-off", "power-on"), "void rien va: breakdown · N8"),
         ):
             await page.make_ready()
             verdict = await page.verdict(*presses)
