@@ -22,6 +22,7 @@ from tests.page.voids import PLAYED, void_of
 from wheeld.core.catalogue import Catalogue
 from wheeld.monitor.glance import Glance
 from wheeld.monitor.lines import Frame, about
+from wheeld.page.evidence import evidence
 from wheeld.page.numbers import Numbers
 from wheeld.page.pages import Pages
 from wheeld.page.wheel import Wheel
@@ -92,7 +93,7 @@ async def test_who_sees_it_first_finds_what_decided(browser: Browser, scenario: 
     ):
         page = look.page
         await page.wait_for_selector("#evidence .row.decides")
-        assert await page.inner_text("#evidence .flag") == SAY(PLAYED[scenario].text)
+        assert await page.inner_text("#evidence .flag") == evidence(void_of(scenario).axis, "fr").why
         assert await page.locator("#evidence .row.decides").count() in (1, 2)
         assert await page.locator("#evidence .row .moment").count() >= 3
         assert await page.is_hidden("#no-evidence")

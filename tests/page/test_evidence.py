@@ -17,7 +17,7 @@ DECIDED = {
     "early_launch": ["ball", "before"],
     "too_few_laps": ["laps"],
     "rotor_stops_running": ["rotor"],
-    "obstacle_rotor_stops": ["rotor"],
+    "obstacle_rotor_stops": ["rotor", "obstacle"],
     "foreign_object": ["object"],
     "chef_void": ["word"],
     "breakdown_sensor": ["fails"],
@@ -25,6 +25,12 @@ DECIDED = {
     "disc_slips_running": ["fails"],
 }
 """The rows in which it is seen."""
+FAILED = {
+    "breakdown_sensor": ": reader 1 fails",
+    "suspend_running": ": suspension of play",
+    "disc_slips_running": ": the place of the pockets fails",
+}
+"""What a breakdown was."""
 
 
 def rows_of(scenario: str, language: Language = "en") -> dict[str, Row]:
@@ -42,7 +48,8 @@ def test_the_row_that_decided_is_marked_and_so_is_the_moment(scenario: str) -> N
     void = void_of(scenario).told
     drawn = evidence(void_of(scenario).axis, "en")
     assert void["cause"] == PLAYED[scenario].value
-    assert (drawn.coup, drawn.words, drawn.why) == (void["coup"], void["words"], PLAYED[scenario].text)
+    assert (drawn.coup, drawn.words) == (void["coup"], void["words"])
+    assert drawn.why == PLAYED[scenario].text + FAILED.get(scenario, "")
     assert [row.kind for row in drawn.rows if row.decides] == DECIDED[scenario]
     assert 0 < drawn.moment < 1
     assert drawn.ticks[0][1] == 0
@@ -84,6 +91,12 @@ def test_laps_are_counted_as_the_passes_complete_them_and_as_the_message_has_the
     assert laps.told == f"{len(laps.laps)} counted, {void_of('obstacle_rotor_stops').told['laps_needed']} needed"
     few = void_of("too_few_laps").told
     assert rows_of("too_few_laps")["laps"].told.startswith(f"{few['evidence']['laps_proven']:g} counted, ")
+
+
+def test_a_ball_that_hung_on_an_obstacle_is_a_bar_until_the_rotor_stops() -> None:
+    rows, moment = rows_of("obstacle_rotor_stops"), evidence(void_of("obstacle_rotor_stops").axis, "en").moment
+    assert rows["obstacle"].bars == [(rows["ball"].marks[-1], moment)]
+    assert "obstacle" not in rows_of("rotor_stops_running")
 
 
 def test_an_object_and_an_unfinished_coup_are_bars() -> None:

@@ -29,7 +29,7 @@ DECIDES: dict[VoidRule, tuple[str, ...]] = {
     "N2": ("ball", "before"),
     "N3": ("laps",),
     "N4": ("rotor",),
-    "N5": ("rotor",),
+    "N5": ("rotor", "obstacle"),
     "N6": ("object",),
     "N7": ("word",),
     "N8": ("fails", "word"),
@@ -76,13 +76,17 @@ class _Drawing:
 
     def whole(self) -> Evidence:
         """All of it."""
-        axis = self._axis
+        rows, why = [*self._measured(), *self._seen(), *self._noted()], self._say(self._void.cause.text)
+        if self._decides("fails") and (decided := [row for row in rows if row.decides]):
+            # "A breakdown" is also what the direction has suspended: which it was, or what failed, stands with it.
+            what = decided[0].told if decided[0].kind == "word" else f"{decided[0].name} {decided[0].told}"
+            why = self._say("{first}: {second}", first=why, second=what)
         return Evidence(
             coup=self._void.coup,
             words=self._void.words,
-            why=self._say(self._void.cause.text),
-            moment=self._at(axis.moment_us),
-            rows=[*self._measured(), *self._seen(), *self._noted()],
+            why=why,
+            moment=self._at(self._axis.moment_us),
+            rows=rows,
             ticks=[*self._ticks()],
         )
 
@@ -160,6 +164,10 @@ class _Drawing:
         if self._decides("before"):  # what it was launched in: nothing that a sensor sees
             name, told = self._say(WORDS["before"]), self._say(WORDS["not_finished"])
             yield Row(kind="before", name=name, told=told, decides=True, bars=[(0.0, 1.0)])
+        if self._decides("obstacle") and axis.ball:  # nothing sees it there: it passes no beam, and lies in no pocket
+            name, told = self._say(WORDS["off_track"]), self._say(WORDS["no_pocket"])
+            bars = [(self._at(axis.ball[-1][0]), self._at(axis.moment_us))]
+            yield Row(kind="obstacle", name=name, told=told, decides=True, bars=bars)
         if sightings := [self._at(t_us) for t_us, kind, _ in axis.marks if kind == "reader"]:
             yield Row(kind="reader", name=self._say(WORDS["readers_row"]), marks=sightings)
         levels = [(t_us, bool(stands)) for t_us, kind, stands in axis.marks if kind == "object"]

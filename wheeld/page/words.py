@@ -98,6 +98,8 @@ WORDS = {
     "ccw": translatable("counter-clockwise"),
     "laps_row": translatable("laps"),
     "laps_of": translatable("{count} counted, {number} needed"),
+    "off_track": translatable("ball off the track"),
+    "no_pocket": translatable("seen in no pocket"),
     "before": translatable("the coup before"),
     "not_finished": translatable("not finished"),
     "readers_row": translatable("ball in a pocket"),
