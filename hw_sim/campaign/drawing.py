@@ -171,9 +171,13 @@ def _states(axes: Axes, timeline: Timeline) -> None:
 
 def _verdicts(axes: Axes, timeline: Timeline) -> None:
     for verdict in timeline.verdicts:
-        axes.annotate(f"verdict: {verdict.text}", (verdict.t_s, 0.78), (3, 0), textcoords="offset points", fontsize=8,
-                      color=FALSE if verdict.void else TRUE)  # fmt: skip
-        axes.annotate("its evidence", (verdict.evidence_s, 0.5), (3, 0), textcoords="offset points", fontsize=6)
+        # Beside the line, inward: most verdicts stand at the end, and a text that ran out would make all rows narrower.
+        is_late = 2 * verdict.t_s > timeline.start_s + timeline.end_s
+        side, ha = (-3, "right") if is_late else (3, "left")
+        axes.annotate(f"verdict: {verdict.text}", (verdict.t_s, 0.78), (side, 0), textcoords="offset points", ha=ha,
+                      fontsize=8, color=FALSE if verdict.void else TRUE)  # fmt: skip
+        axes.annotate("its evidence", (verdict.evidence_s, 0.5), (side, 0), textcoords="offset points", ha=ha,
+                      fontsize=6)  # fmt: skip
     for place, (t_s, text) in enumerate(timeline.truth):
         height = 0.05 + 0.2 * (place % 2)  # a deadline is often near its evidence
         axes.axvline(t_s, color=INK, linewidth=1, linestyle=":")

@@ -39,9 +39,9 @@ class PlayedVoid(NamedTuple):
 
 
 @cache
-def void_of(scenario: str) -> PlayedVoid:
+def void_of(scenario: str, seed: int = 3) -> PlayedVoid:
     """The first void of that scenario."""
-    evening = script([scenario], seed=3)
+    evening = script([scenario], seed=seed)
     setting = from_header(msgspec.convert(evening.header, Header))
     table, _ = Table.start(setting, boot_id="b", started_utc_us=1_700_000_000_000_000)
     for event in evening.events():

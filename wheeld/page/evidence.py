@@ -138,17 +138,19 @@ class _Drawing:
         return ", ".join(words) or self._say(WORDS["unknown"])
 
     def _laps(self) -> Row:
-        """Each that the passes complete; how many were proven is the message's, where it says so."""
+        """Each that the passes complete. Where too few decided, those that the message has as proven, and how many were
+        needed; elsewhere that would be read as the cause of a coup that was void before it could have them."""
         ball = self._axis.ball
-        whole = int(ball[-1][1]) if ball else 0
-        done = [next(self._at(t_us) for t_us, laps in ball if laps >= lap) for lap in range(1, whole + 1)]
-        proven = self._void.evidence.get("laps_proven")
-        count = float(proven) if proven is not None and self._decides("laps") else float(whole)
-        needed = self._void.laps_needed
+        run = ball[-1][1] if ball else 0.0
+        count, told = float(int(run)), WORDS["laps_counted"]
+        if self._decides("laps"):
+            count, told = float(self._void.evidence.get("laps_proven", count)), WORDS["laps_of"]
+        shown = range(1, int(min(count, run)) + 1)
+        done = [next(self._at(t_us) for t_us, laps in ball if laps >= lap) for lap in shown]
         return Row(
             kind="laps",
             name=self._say(WORDS["laps_row"]),
-            told=self._say(WORDS["laps_of"], count=self._catalogue.decimal(count), number=needed),
+            told=self._say(told, count=self._catalogue.decimal(count), number=self._void.laps_needed),
             decides=self._decides("laps"),
             laps=[(place, lap) for lap, place in enumerate(done, 1)],
         )

@@ -97,6 +97,7 @@ WORDS = {
     "cw": translatable("clockwise"),
     "ccw": translatable("counter-clockwise"),
     "laps_row": translatable("laps"),
+    "laps_counted": translatable("{count} counted"),
     "laps_of": translatable("{count} counted, {number} needed"),
     "off_track": translatable("ball off the track"),
     "no_pocket": translatable("seen in no pocket"),
