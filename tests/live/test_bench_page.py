@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import pytest
 
 from tests.cli.live import PATIENCE_S
 from tests.live.test_demo import children, is_running
@@ -168,7 +169,8 @@ async def test_each_button_gets_its_verdict_and_one_can_play_on(tmp_path: Path) 
         await page.until("verdict", kind="message", names=("result", "void"), after=known)
 
 
-async def test_the_live_page_is_in_its_frame_and_nothing_outlives_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_the_live_page_is_in_its_frame_and_nothing_outlives_it(tmp_path: Path, number: signal.Signals) -> None:
     async with bench(tmp_path, "demo") as (process, page), aiohttp.ClientSession() as session:
         await page.until("people", kind="play", names=("by-itself",))
         async with session.get(page.address) as answer:
@@ -179,7 +181,7 @@ async def test_the_live_page_is_in_its_frame_and_nothing_outlives_it(tmp_path: P
         assert "By hand" in await page.press("launch")
         started = children(process.pid)
         assert len(started) == 3, "broker, daemon and pages"
-        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, number)
         await process.wait()
         assert process.returncode == 0
         assert not any(map(is_running, started))
