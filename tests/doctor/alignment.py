@@ -6,8 +6,8 @@ import msgspec
 
 from hw_sim.evening import repeatable
 from hw_sim.table import SimTable
-from hw_sim.wheel import Layout
-from wheeld.core.observations import Observation, Rotor
+from hw_sim.wheel import Layout, opposite
+from wheeld.core.observations import Observation, Rotor, Sighting
 
 TICKS = 148
 
@@ -17,8 +17,8 @@ def layout(beams_deg: tuple[float, ...], readers_deg: tuple[float, ...] = (30.0,
 
 
 def spun(wheel: Layout, seed: int, *, spins: int = 3, sightings: int = 6) -> tuple[list[Observation], int]:
-    """What the sensors say of free spins, the ball read in its pocket after each (so often, and thrice more); and the
-    last pocket's number."""
+    """What the sensors say of free spins, the ball read in its pocket after each (so often, and thrice more), at
+    the end with the rotor turning the other way too; and the last pocket's number."""
     table = SimTable(wheel, repeatable(f"alignment {seed}"), 17)
     number = 17
     for _ in range(spins):
@@ -27,6 +27,9 @@ def spun(wheel: Layout, seed: int, *, spins: int = 3, sightings: int = 6) -> tup
         number = table.fall()
         table.wait_for_sightings(sightings)
         table.result(number)
+    table.direction = opposite(table.direction)
+    table.spin_rotor()
+    table.wait_for_sightings(sightings)
     events = table.world.events(table.now_s)
     return [msgspec.json.decode(msgspec.json.encode(event), type=Observation) for event in events], number
 
@@ -43,6 +46,17 @@ def swapped(seen: list[Observation]) -> list[Observation]:
         Rotor(each.t_us, TICKS - 1 - each.tick, each.direction) if isinstance(each, Rotor) else each
         for each in with_rotor(seen)
     ]
+
+
+def late(seen: list[Observation], by_us: int) -> list[Observation]:
+    """The same with readers that tell of the ball later."""
+    moved = (Sighting(each.t_us + by_us, each.reader) if isinstance(each, Sighting) else each for each in seen)
+    return sorted(moved, key=lambda each: each.t_us)
+
+
+def exchanged(seen: list[Observation]) -> list[Observation]:
+    """The same with the wires of readers 2 and 3 exchanged."""
+    return [Sighting(each.t_us, (0, 2, 1)[each.reader]) if isinstance(each, Sighting) else each for each in seen]
 
 
 def after(first: list[Observation], then: list[Observation]) -> list[Observation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,12 +14,12 @@ import pytest
 
 from tests.config.test_config import GOOD
 from tests.config.test_head import ALONE
-from tests.doctor.alignment import layout, spun, swapped
+from tests.doctor.alignment import TICKS, exchanged, late, layout, spun, swapped
 from wheeld.cli import doctor as cli_doctor
 from wheeld.cli.doctor import findings, live
 from wheeld.config.reading import parse
 from wheeld.core.catalogue import Catalogue, Language
-from wheeld.core.observations import Command, Level, Observation, SensorState
+from wheeld.core.observations import BallPass, Command, Level, Observation, Rotor, SensorState
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.doctor.bench import Bench
 from wheeld.doctor.geometry import Geometry
@@ -102,13 +103,13 @@ class FakeBench:
 
     seen: ClassVar[list[Observation]] = []
     works = True
-    violations = 0
+    told: ClassVar[dict[str, dict[str, int]]] = {"gpio": {"encoder_violations": 0}}
 
     def __init__(self, _config: object, take: Callable[[Observation], None]) -> None:
         self.take = take
         self.clock = HostTime(0, 0, 0)
         self.sensors = {"link": self.works}
-        self.counters = {"gpio": {"encoder_violations": self.violations}}
+        self.counters = self.told
         self.pulse_widths_us: dict[str, tuple[int, int]] = {}
 
     async def watch(self, _seconds: float, _every_second: Callable[[], None]) -> None:
@@ -127,9 +128,15 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> type[FakeBench]:
 
 
 def doctor(
-    path: Path, ball: str | None = None, number: int | None = None, *, learn: bool = True, language: Language = "en"
+    path: Path,
+    ball: str | None = None,
+    number: int | None = None,
+    *,
+    learn: bool = True,
+    language: Language = "en",
+    text: str = GOOD,
 ) -> Exit:
-    path.write_text(GOOD)
+    path.write_text(text)
     return cli_doctor.doctor(
         argparse.Namespace(
             config=str(path), seconds=1, learn=learn, number=number, ball=ball, by=None, language=language
@@ -158,15 +165,69 @@ def test_the_summary_shows_buttons_of_the_way_and_of_the_number(
     assert "button rien_va: 1 presses" in out
     assert f"wrong  by readers_deg the ball lies in {number}" in out
     assert "reader 1 stands" not in out
-    bench.seen = swapped(spun(layout((0.0, 90.0, 180.0, 270.0)), 1)[0])
-    doctor(tmp_path / "wheel.toml")
-    assert "the ball ran with the rotor: A and B of the encoder may be swapped" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number_given", [False, True])
+def test_of_a_swapped_encoder_neither_beams_nor_readers_are_blamed(
+    tmp_path: Path, bench: type[FakeBench], capsys: pytest.CaptureFixture[str], *, number_given: bool
+) -> None:
+    seen, number = spun(layout((0.0, 90.0, 180.0, 270.0)), 1, sightings=15)
+    bench.seen = swapped(seen)
+    assert doctor(tmp_path / "wheel.toml", number=number if number_given else None, learn=False) == Exit.BAD_DATA
+    (wrong,) = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("   ok ")][-2:-1]
+    assert "A and B of the encoder are swapped" in wrong
+
+
+def test_of_a_fair_rotor_that_is_told_to_turn_the_other_way_the_encoder_is_blamed(
+    tmp_path: Path, bench: type[FakeBench], capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.seen = [Rotor(n * 15_000, n % TICKS, "cw") for n in range(400)]
+    for way, code in (("cw", Exit.LOOK), ("ccw", Exit.BAD_DATA)):
+        fair = GOOD.replace('"roulette"\n\n[wheel]\n', f'"fair"\n\n[wheel]\nrotor_direction = "{way}"\n')
+        assert doctor(tmp_path / "wheel.toml", learn=False, text=fair) == code
+        assert ("in which this rotor never turns" in capsys.readouterr().out) is (way == "ccw")
+
+
+def test_swapped_readers_are_found_by_a_ball_in_any_pocket(
+    tmp_path: Path, bench: type[FakeBench], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "wheel.toml"
+    for seed in range(4):
+        seen, _ = spun(layout((0.0, 90.0, 180.0, 270.0)), seed, sightings=15)
+        bench.seen = exchanged(seen)
+        assert doctor(path, learn=False) == Exit.BAD_DATA
+        out = capsys.readouterr().out
+        assert "wrong  reader 2 stands where reader 3 should stand" in out
+        assert "wrong  reader 3 stands where reader 2 should stand" in out
+        for healthy in (seen, late(seen, 20_000)):
+            bench.seen = healthy
+            assert doctor(path, learn=False) == Exit.OK
+            assert not re.search(r"reader \d stands", capsys.readouterr().out), "in which pocket it lies nobody said"
+
+
+def test_what_should_be_looked_at_has_a_code_of_its_own_and_one_line(
+    tmp_path: Path, bench: type[FakeBench], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "wheel.toml"
+    bench.seen = spun(layout((0.0, 90.0, 180.0, 270.0)), 1)[0]
+    assert doctor(path, learn=False) == Exit.OK
+    assert "gpio: nothing lost" in capsys.readouterr().out
+    bench.told = {"board": {"lost_events": 7}, "link": {"opened": 1}}
+    assert doctor(path, learn=False) == Exit.LOOK
+    out = capsys.readouterr().out
+    assert "look  board: lost events: 7" in out
+    assert "nothing lost" not in out
+    bench.told = {"board": {"lost_events": 0}, "link": {"opened": 1}}
+    of_beam = [each for each in bench.seen if isinstance(each, BallPass) and each.beam == 1]
+    bench.seen = [each for each in bench.seen if each not in of_beam[::10]]
+    assert doctor(path, learn=False) == Exit.LOOK
+    assert "look  beam 2 misses passes" in capsys.readouterr().out
 
 
 def test_the_summary_shows_an_encoder_without_z(
     tmp_path: Path, bench: type[FakeBench], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bench.violations = 3
+    bench.told = {"gpio": {"encoder_violations": 3}}
     assert doctor(tmp_path / "wheel.toml") == Exit.BAD_DATA
     assert "Z never shows where the rotor stands" in capsys.readouterr().out
 

@@ -28,13 +28,14 @@ from wheeld.doctor.findings import (
     Finding,
     of_buttons,
     of_clock,
+    of_direction,
     of_geometry,
     of_link,
     of_pulses,
     of_signals,
     of_way,
 )
-from wheeld.doctor.geometry import Learned, learn_beams, spins_of
+from wheeld.doctor.geometry import Learned, Order, learn_beams, spins_of
 from wheeld.doctor.signals import Signals
 from wheeld.sources.clock import HostTime
 
@@ -212,10 +213,11 @@ def test_an_encoder_without_z_is_said_to_be_one() -> None:
 
 
 def test_a_swapped_encoder_is_suspected_of_the_way_that_the_ball_ran() -> None:
-    def way(seen: list[Observation], ball: Direction | None = None) -> list[Finding]:
+    def way(seen: list[Observation], ball: Direction | None = None, readers: Order = "same") -> list[Finding]:
         spins = spins_of([each for each in seen if isinstance(each, Rotor | BallPass)], ball=ball)
         beams_deg = (0.0, 90.0, 200.0, 300.0)
-        return list(of_way(spins, learn_beams(spins, beams_deg), beams_deg, ball_given=ball is not None))
+        beams = learn_beams(spins, beams_deg)
+        return list(of_way(spins, beams, beams_deg, ball_given=ball is not None, readers=readers))
 
     seen, _ = spun(layout((0.0, 90.0, 200.0, 300.0)), 1, spins=1)
     (spin,) = (each for each in spins_of([each for each in seen if isinstance(each, Rotor | BallPass)]))
@@ -226,7 +228,25 @@ def test_a_swapped_encoder_is_suspected_of_the_way_that_the_ball_ran() -> None:
     several, _ = spun(layout((0.0, 90.0, 200.0, 300.0)), 1)
     (listed,) = way(swapped(several))
     assert "A and B of the encoder may be swapped (in 3 spins" in listed.what
+    assert "turn the rotor clockwise by hand" in listed.do
     assert way(several) == []
+    (listed,) = way(swapped(seen), readers="mirrored")
+    assert (listed.level, "A and B of the encoder are swapped" in listed.what) == ("wrong", True)
+    (listed,) = way([], readers="mirrored")
+    assert (listed.level, "or two readers, are swapped" in listed.what) == ("look", True)
+    assert way(several, readers="mirrored") == [], "the readers alone are"
+
+
+def test_a_rotor_that_is_told_to_turn_as_it_never_does() -> None:
+    seen, _ = spun(layout(BEAMS_DEG), 1, spins=1)
+    signals = Signals(TICKS, SINGLE_ZERO)
+    assert list(of_direction(signals, "cw")) == []
+    for each in seen:
+        signals.take(each)
+    usual, other = (each for each, _ in signals.edges.most_common())
+    assert list(of_direction(signals, None)) == list(of_direction(signals, usual)) == []
+    (listed,) = of_direction(signals, other)
+    assert (listed.level, listed.code) == ("wrong", "encoder_swapped")
 
 
 def test_what_is_too_old_to_learn_from_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def test_readers_are_found_by_a_ball_in_a_known_pocket(seed: int) -> None:
     seen, number = spun(layout((0.0, 90.0, 180.0, 270.0), readers_deg), seed, spins=1)
     at_rest_us = [each.t_us for each in seen if isinstance(each, BallPass)][-1] + 6_000_000
     kept = [each for each in seen if isinstance(each, Rotor | Sighting) and each.t_us > at_rest_us]
-    learned = learn_readers(kept, TICKS, SINGLE_ZERO, number)
+    learned = learn_readers(kept, TICKS, SINGLE_ZERO, number, None)
     assert [each.index for each in learned] == [0, 1, 2]
     for each, truth_deg in zip(learned, readers_deg, strict=True):
         assert abs(apart_deg(each.angle_deg, truth_deg)) < 5, (seed, each)

@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from tests.config.test_config import GOOD
-from tests.doctor.alignment import TICKS, after, layout, spun, swapped, with_rotor
+from tests.doctor.alignment import TICKS, after, late, layout, spun, swapped, with_rotor
 from wheeld.cli.doctor import learn, write
 from wheeld.config.instance import Wheel
 from wheeld.config.reading import parse
@@ -21,7 +21,17 @@ from wheeld.core.catalogue import Text
 from wheeld.core.observations import BallPass, Direction, Observation, Rotor, Sighting
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.doctor.findings import Finding, of_geometry, of_number
-from wheeld.doctor.geometry import Geometry, Learned, apart_deg, order_of, pockets_off, real
+from wheeld.doctor.geometry import (
+    TURNS_MIN,
+    Geometry,
+    Learned,
+    apart_deg,
+    at_rest,
+    learn_readers,
+    order_of,
+    pockets_off,
+    real,
+)
 from wheeld.doctor.rewrite import replace_file
 from wheeld.doctor.signals import Signals
 from wheeld.exits import Exit
@@ -165,6 +175,36 @@ def test_readers_are_learned_of_the_ball_at_rest_only(tmp_path: Path, seed: int)
     assert written(tmp_path / "wheel.toml", found) == Exit.OK
     assert [each.index for each in found.readers] == [0, 1, 2]
     assert off_deg(found) < 1
+
+
+@pytest.mark.parametrize("late_us", [0, 20_000])
+def test_readers_that_are_late_are_learned_of_a_rotor_that_turned_both_ways(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], late_us: int
+) -> None:
+    """By 2.2° here, behind the ball whichever way the rotor turns: learned of one way the table would be blind in the
+    other."""
+    path = tmp_path / "wheel.toml"
+    seen, number = spun(layout(BEAMS_DEG), 1, sightings=15)
+    found = learned(late(seen, late_us), number=number)
+    assert off_deg(found) < 1
+    assert written(path, found) == Exit.OK
+    last = next(each.direction for each in reversed(seen) if isinstance(each, Rotor))
+    path.with_name("wheel.toml.before").unlink()
+    one_way = [each for each in late(seen, late_us) if not (isinstance(each, Rotor) and each.direction == last)]
+    found = learned(one_way, number=number)
+    wanted = f"turn the rotor {'clockwise' if last == 'cw' else 'counter-clockwise'} too, 4 times"
+    assert wanted in refused(path, capsys, found)
+    listed = list(of_geometry(found.readers, READERS_DEG, "reader"))
+    assert [(each.level, wanted in each.do) for each in listed] == [("look", True)] * 3, "it may stand right"
+
+
+def test_of_a_rotor_that_turns_one_way_only_that_one_is_enough() -> None:
+    seen, number = spun(layout(BEAMS_DEG), 1, sightings=15)
+    kept = at_rest([each for each in seen if isinstance(each, Rotor | BallPass | Sighting)])
+    last = next(each.direction for each in reversed(kept) if isinstance(each, Rotor))
+    fair = [each for each in kept if not (isinstance(each, Rotor) and each.direction != last)]
+    found = learn_readers(fair, TICKS, SINGLE_ZERO, number, last)
+    assert [(each.lacks, each.count >= TURNS_MIN) for each in found] == [(None, True)] * 3
 
 
 def test_a_few_turns_of_a_lying_ball_are_too_few(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

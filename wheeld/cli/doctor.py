@@ -19,6 +19,7 @@ from wheeld.core.catalogue import Catalogue, Language, Part, Text, translatable
 from wheeld.core.names import sensor_text
 from wheeld.core.observations import DOOR, OBJECT, Sighting
 from wheeld.core.pockets import label_of
+from wheeld.core.setting import TableSetting
 from wheeld.daemon.identity import digest_of_file
 from wheeld.doctor import refusals
 from wheeld.doctor.bench import Bench
@@ -26,14 +27,26 @@ from wheeld.doctor.findings import (
     Finding,
     of_buttons,
     of_clock,
+    of_direction,
     of_geometry,
     of_link,
+    of_lying,
     of_number,
     of_pulses,
     of_signals,
     of_way,
+    steady,
 )
-from wheeld.doctor.geometry import Geometry, Learned, at_rest, learn_beams, learn_readers, spins_of
+from wheeld.doctor.geometry import (
+    Geometry,
+    Learned,
+    at_rest,
+    in_some_pocket,
+    learn_beams,
+    learn_readers,
+    order_of,
+    spins_of,
+)
 from wheeld.doctor.record import found_record, is_open, store
 from wheeld.doctor.rewrite import RewriteError, replace_file, with_angles
 from wheeld.doctor.signals import Signals
@@ -48,7 +61,7 @@ HARMLESS = frozenset(
     {"hellos", "events", "duplicate_events", "early_frames", "opened", "edges", "status", "bare", "reply", "bonus"}
 )
 """Counters that count on a good line too."""
-LINES = {"board": "link", "link": "link", "gpio": "link", "head": "head"}
+LINES = {"board": "link", "gpio": "link", "head": "head"}
 """By part, the sensor that shows whether it reports at all: that a silent part lost nothing means nothing."""
 
 
@@ -114,7 +127,8 @@ def tell(
         return write(
             wheel, config, learned, ball_given=options.ball is not None, found=found, language=options.language
         )
-    return Exit.BAD_DATA if any(each.level == "wrong" for each in found) else Exit.OK
+    levels = {each.level for each in found}
+    return Exit.BAD_DATA if "wrong" in levels else Exit.LOOK if "look" in levels else Exit.OK
 
 
 def keep(config: Config, happened: EventRecord, catalogue: Catalogue) -> None:
@@ -224,11 +238,18 @@ def learn(signals: Signals, config: Config, options: argparse.Namespace) -> Geom
     wheel = config.table
     spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=options.ball)
     readers: list[Learned] = []
-    if options.number is not None and wheel.rotor_ticks:
-        pockets = wheel.profile.pockets
-        readers = learn_readers(at_rest(signals.kept), wheel.rotor_ticks, pockets, options.number)
+    if options.number is not None:
+        readers = _lying(signals, wheel, options.number)
     beams = learn_beams(spins, wheel.beams_deg) if wheel.beams_deg else []
     return Geometry(beams, readers, spins, options.number)
+
+
+def _lying(signals: Signals, wheel: TableSetting, number: int) -> list[Learned]:
+    """Each reader's angle, if the ball lies in the pocket of `number`."""
+    if not wheel.rotor_ticks:
+        return []
+    lying = at_rest(signals.kept)
+    return learn_readers(lying, wheel.rotor_ticks, wheel.profile.pockets, number, wheel.rotor_direction)
 
 
 def findings(
@@ -241,19 +262,36 @@ def findings(
             what = Text("{name} does not work, or says nothing", {"name": sensor_text(name)})
             yield Finding("wrong", "sensor_silent", what, Text("check its cable, its supply, its port"))
     yield from of_clock(bench.clock)
-    for part, counters in bench.counters.items():
-        heard = bench.sensors.get(LINES[part], True)
-        yield from (each for each in of_link(counters, HARMLESS, part) if heard or each.level != "ok")
+    for part, line in LINES.items():
+        heard = bench.sensors.get(line, True)
+        listed = of_link(bench.counters[part], HARMLESS, part) if part in bench.counters else ()
+        yield from (each for each in listed if heard or each.level != "ok")
     violations = bench.counters.get("gpio", {}).get("encoder_violations", 0)
     beams, readers = len(wheel.beams_deg), len(wheel.readers_deg)
     yield from of_signals(signals, beams=beams, readers=readers, violations=violations)
     yield from of_buttons(signals, _buttons(signals, config))
     yield from of_pulses(bench.pulse_widths_us)
+    number, pockets, seen = learned.number, wheel.profile.pockets, learned.readers
+    if number is None:
+        seen = in_some_pocket(_lying(signals, wheel, pockets.order[0]), wheel.readers_deg, pockets)
+    way = [*of_direction(signals, wheel.rotor_direction)] or [
+        *of_way(
+            learned.spins,
+            learned.beams,
+            wheel.beams_deg,
+            ball_given=ball_given,
+            readers=order_of(steady(seen), wheel.readers_deg),
+        )
+    ]
+    yield from way
+    if any(each.level == "wrong" for each in way):
+        return  # the other angles are mirrored
     yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_given=ball_given)
-    yield from of_way(learned.spins, learned.beams, wheel.beams_deg, ball_given=ball_given)
-    number, pockets = learned.number, wheel.profile.pockets
-    elsewhere = [] if number is None else [*of_number(learned.readers, wheel.readers_deg, pockets, number)]
-    yield from elsewhere or of_geometry(learned.readers, wheel.readers_deg, "reader")
+    if number is None:
+        yield from of_lying(seen, wheel.readers_deg)
+    else:
+        elsewhere = [*of_number(seen, wheel.readers_deg, pockets, number)]
+        yield from elsewhere or of_geometry(seen, wheel.readers_deg, "reader")
 
 
 def write(

@@ -97,9 +97,9 @@ _DOCTOR = """\
 List serial ports and GPIO chips. With a configuration listen to that wheel's sensors, print each second what
 they report, and at the end (or Ctrl-C) what is wrong and what to do. Turn the rotor and spin the ball freely
 against it, a few times: the angles of the beams follow from its laps. With the ball in a known pocket of a
-turning rotor, and --number, those of the readers follow. Angles are measured from beam 1, which keeps its
-own. The exit code is 65 when something is wrong. What was found is stored in the wheel's journal, as soon as it
-has one.
+rotor that turns both ways, and --number, those of the readers follow. Angles are measured from beam 1, which
+keeps its own. The exit code is 65 when something is wrong, 3 when something is to be looked at. What was found is
+stored in the wheel's journal, as soon as it has one.
 """
 
 _DOCTOR_EXAMPLES = (

@@ -9,9 +9,21 @@ import msgspec
 
 from wheeld.core.catalogue import Catalogue, Part, Text, translatable
 from wheeld.core.names import sensor_text
-from wheeld.core.observations import OBJECT
+from wheeld.core.observations import OBJECT, Direction
 from wheeld.core.pockets import PocketLayout, label_of
-from wheeld.doctor.geometry import SPREAD_DEG, Learned, Spin, apart_deg, order_of, pockets_off, ran_with_rotor, real
+from wheeld.doctor.geometry import (
+    SPREAD_DEG,
+    TURNS_MIN,
+    Learned,
+    Order,
+    Spin,
+    apart_deg,
+    order_of,
+    pockets_off,
+    ran_with_rotor,
+    real,
+    widest_deg,
+)
 from wheeld.doctor.signals import KEPT_MAX, Signals
 from wheeld.sources.clock import HostTime
 
@@ -32,8 +44,15 @@ STEADY = {
     "reader": Text("leave the ball in its pocket, without moving it, until the rotor has turned a few times more"),
 }
 """What to do when single measurements differ."""
-PULSES_MIN = 20
-"""Of the busiest beam: fewer are too few to compare the others with."""
+BOTH_WAYS: dict[Direction, Text] = {
+    "cw": Text("leave the ball in its pocket, and turn the rotor clockwise too, {count} times", {"count": TURNS_MIN}),
+    "ccw": Text(
+        "leave the ball in its pocket, and turn the rotor counter-clockwise too, {count} times", {"count": TURNS_MIN}
+    ),
+}
+"""By the direction in which it has not turned, or too seldom."""
+PULSES_MIN = 30
+"""Of the busiest beam: of fewer, a beam that misses one pass in ten looks like one behind which the spins began."""
 ERROR_US = 1_000
 """An error of the sensing clock above this is 0.2° of a rotor at 30 rpm: harmless, but without an explanation."""
 
@@ -44,6 +63,10 @@ MIRRORED = Text(
 """Mirrored angles turn R1 into its opposite (Art. 10). Only the person who threw the ball knows its direction."""
 SWAPPED = Text("the ball ran with the rotor: A and B of the encoder may be swapped")
 """With A and B swapped an encoder reports the opposite direction and mirrored sectors."""
+BY_HAND = Text(
+    "turn the rotor clockwise by hand: if the line of each second says that it turns counter-clockwise, swap A and B"
+)
+"""Seen from above a person knows which way it turns, whatever else is wrong."""
 CABLE = Text("check shielding, ground and length of the cable")
 PINS = Text("check the wires to the pins and the computer's load")
 GPIO_ADVICE = {
@@ -202,10 +225,9 @@ def of_geometry(
             is_angle=True,
         )
         return
-    places = {each.index: each.angle_deg for each in learned}
     for each in learned:
         if each.index < len(configured_deg):
-            yield _place(each, configured_deg[each.index], kind, places)
+            yield _place(each, configured_deg, kind)
         else:
             yield Finding(
                 "wrong",
@@ -215,9 +237,23 @@ def of_geometry(
             )
 
 
-def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, float]) -> Finding:
-    """The finding of one sensor; `places`: the angles of all of its kind."""
-    off_deg = apart_deg(each.angle_deg, wanted_deg)
+def of_lying(readers: Sequence[Learned], configured_deg: Sequence[float]) -> Iterator[Finding]:
+    """Of readers that saw the ball in a pocket that nobody named. Where they stand to each other is known, and so
+    whether they are swapped."""
+    measured = steady(readers)
+    off_deg = [apart_deg(each.angle_deg, configured_deg[each.index]) for each in measured]
+    if off_deg and widest_deg(off_deg) > 2 * OFF_DEG:
+        yield from (each for each in of_geometry(measured, configured_deg, "reader") if each.level == "wrong")
+
+
+def steady(readers: Iterable[Learned]) -> list[Learned]:
+    """Those that saw the ball often enough, and in one place."""
+    return [each for each in readers if each.count >= TURNS_MIN and each.spread_deg <= SPREAD_DEG]
+
+
+def _place(each: Learned, configured_deg: Sequence[float], kind: str) -> Finding:
+    """The finding of one sensor."""
+    off_deg = apart_deg(each.angle_deg, configured_deg[each.index])
     at: dict[str, Part] = {
         "sensor": sensor_text(f"{kind}/{each.index}"),
         "angle": each.angle_deg,
@@ -226,9 +262,13 @@ def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, flo
     if each.spread_deg > SPREAD_DEG:
         what = Text("{sensor}: single measurements differ by {spread}°", at)
         return Finding("look", "place_unsteady", what, STEADY[kind])
+    other = next((n for n, deg in enumerate(configured_deg) if abs(apart_deg(each.angle_deg, deg)) <= OFF_DEG), None)
+    if each.lacks is not None and other in (None, each.index):
+        what = Text("{sensor} stands at {angle}°, as far as one direction of the rotor shows", at)
+        return Finding("look", "place_unsteady", what, BOTH_WAYS[each.lacks])
     if abs(off_deg) <= OFF_DEG:
         return Finding("ok", "place_right", Text("{sensor} stands at {angle}° ± {spread}°", at))
-    if (other := _stands_at(wanted_deg, places)) is not None:
+    if other is not None:
         where = {**at, "other": sensor_text(f"{kind}/{other}")}
         return Finding(
             "wrong",
@@ -244,18 +284,46 @@ def _place(each: Learned, wanted_deg: float, kind: str, places: Mapping[int, flo
 
 
 def of_way(
-    spins: Sequence[Spin], beams: Sequence[Learned], configured_deg: Sequence[float], *, ball_given: bool
+    spins: Sequence[Spin],
+    beams: Sequence[Learned],
+    configured_deg: Sequence[float],
+    *,
+    ball_given: bool,
+    readers: Order,
 ) -> Iterator[Finding]:
-    """Whether the encoder may report the wrong direction: a ball seldom runs with the rotor, and never each time."""
-    balls = real(spins)
+    """Whether the encoder may report the wrong direction: a ball seldom runs with the rotor, and never each time.
+    `readers`: how these follow each other. A swapped encoder mirrors them as it does the beams."""
+    balls, are_mirrored = real(spins), readers == "mirrored"
     by_ball = ball_given and ran_with_rotor(spins)
-    if by_ball or (not ball_given and len(balls) > 1 and order_of(beams, configured_deg) == "mirrored"):
+    by_beams = not ball_given and order_of(beams, configured_deg) == "mirrored"
+    if are_mirrored and (by_ball or by_beams):
+        what = Text(
+            "beams and readers follow each other in the opposite order: A and B of the encoder are swapped, or all "
+            "angles were counted counter-clockwise"
+        )
+        yield Finding("wrong", "encoder_swapped", what, BY_HAND)
+    elif by_ball or (by_beams and len(balls) > 1):
         what = Text("{swapped} (by the direction given with --ball)", {"swapped": SWAPPED})
         if not by_ball:
             seen: dict[str, Part] = {"swapped": SWAPPED, "count": len(balls)}
             what = Text("{swapped} (in {count} spins, by the order of the beams)", seen)
-        do = Text("swap A and B of the encoder, or throw against the rotor")
-        yield Finding("look", "encoder_swapped", what, do)
+        yield Finding("look", "encoder_swapped", what, BY_HAND)
+    elif are_mirrored and not beams:
+        what = Text(
+            "the readers follow each other in the opposite order of readers_deg: A and B of the encoder, or two "
+            "readers, are swapped"
+        )
+        yield Finding("look", "encoder_swapped", what, BY_HAND)
+
+
+def of_direction(signals: Signals, one_way: Direction | None) -> Iterator[Finding]:
+    """Whether the rotor of a wheel that turns `one_way` only is told to turn the other way."""
+    if one_way is None or not signals.edges:
+        return
+    other: Direction = "ccw" if one_way == "cw" else "cw"
+    if signals.edges[other] > signals.edges[one_way]:
+        what = Text("the encoder tells the direction in which this rotor never turns: A and B may be swapped")
+        yield Finding("wrong", "encoder_swapped", what, BY_HAND)
 
 
 def of_number(
@@ -414,8 +482,3 @@ def _jitter(signals: Signals) -> Finding:
         return Finding("ok", "encoder_jitter", what)
     do = Text("check its disc, its gap and its bearing: sightings may not be placed")
     return Finding("look", "encoder_jitter", what, do)
-
-
-def _stands_at(wanted_deg: float, places: Mapping[int, float]) -> int | None:
-    """Which sensor stands at that angle."""
-    return next((index for index, deg in places.items() if abs(apart_deg(deg, wanted_deg)) <= OFF_DEG), None)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import structs
 
 from wheeld.core.observations import BallPass, Direction, Rotor, Sighting
 from wheeld.core.pockets import PocketLayout
@@ -29,7 +30,7 @@ SPIN_GAP_US = 4_000_000
 LAPS_MIN = 4
 """Fewer laps are not enough: jitter and a tilted bowl move a single lap by several degrees."""
 TURNS_MIN = 4
-"""Turns of a lying ball past each reader: a ball that still bounces is seen once or twice in a pocket."""
+"""Turns of a lying ball past each reader, each way: a ball that still bounces is seen once or twice in a pocket."""
 SPREAD_DEG = 3.0
 """When laps or turns differ so much, the ball was not free, or a sensor's edge is soft."""
 SPIN_LAPS_MIN = 3
@@ -44,12 +45,14 @@ RESTING_SHARE = 0.9
 
 class Learned(msgspec.Struct, frozen=True):
     """One sensor's angle: degrees clockwise from the mark, how far single laps differ from it (the median; of a
-    reader's sightings nine in ten), and the count of laps or turns."""
+    reader's sightings nine in ten), and the count of laps or turns. `lacks`: a way in which the rotor must turn more
+    often before the angle of a reader is known."""
 
     index: int
     angle_deg: float
     spread_deg: float
     count: int
+    lacks: Direction | None = None
 
 
 class Spin(msgspec.Struct, frozen=True):
@@ -135,14 +138,15 @@ def contradiction(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -
         for beam, angles_deg in _measured([spin], zero, first_deg).items():
             if len(angles_deg) >= SPIN_LAPS_MIN:
                 places.setdefault(beam, []).append(_learned(beam, angles_deg).angle_deg)
-    apart = {beam: _widest_deg(angles_deg) for beam, angles_deg in places.items()}
+    apart = {beam: widest_deg(angles_deg) for beam, angles_deg in places.items()}
     if not apart:
         return None
     widest = max(apart, key=apart.__getitem__)
     return (widest, apart[widest]) if apart[widest] > SPREAD_DEG else None
 
 
-def _widest_deg(angles_deg: Sequence[float]) -> float:
+def widest_deg(angles_deg: Sequence[float]) -> float:
+    """How far two of them are apart at most."""
     return max(abs(apart_deg(a, b)) for a in angles_deg for b in angles_deg)
 
 
@@ -171,7 +175,11 @@ def _shares(passes: list[BallPass], zero: int) -> Iterator[tuple[int, float]]:
                 yield seen.beam, lap.turned(seen.t_us)
 
 
-def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Literal["same", "mirrored", "other"]:
+Order: TypeAlias = Literal["same", "mirrored", "other"]
+"""How sensors follow each other round the wheel, beside what the configuration says."""
+
+
+def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Order:
     """Whether the learned sensors follow each other round the wheel as the configured ones do.
 
     A ball that ran the other way than assumed mirrors every angle, and its laps look as good. The order of one or two
@@ -229,22 +237,67 @@ def at_rest(seen: Iterable[Rotor | BallPass | Sighting]) -> list[Rotor | Sightin
 
 
 def learn_readers(
-    edges_and_sightings: Sequence[Rotor | Sighting], ticks: int, pockets: PocketLayout, number: int
+    edges_and_sightings: Sequence[Rotor | Sighting],
+    ticks: int,
+    pockets: PocketLayout,
+    number: int,
+    one_way: Direction | None,
 ) -> list[Learned]:
-    """Each reader's angle, from a ball that lies in the pocket of `number`, of a turning rotor."""
+    """Each reader's angle, from a ball that lies in the pocket of `number`, of a turning rotor. `one_way`: the only way
+    in which this one turns.
+
+    A reader sees the ball a little late, so behind where it lies, whichever way that is: a rotor that turns either way
+    must have turned both ways, and the reader stands in the middle.
+    """
     pocket_deg = pockets.index_of[number] * pockets.pocket_deg
-    tracker, found, turns = RotorFromEncoder(ticks, pockets), dict[int, list[float]](), Counter[int]()
+    tracker = RotorFromEncoder(ticks, pockets)
+    found: dict[int, dict[Direction, list[float]]] = {}
+    turns: Counter[tuple[int, Direction]] = Counter()
     last_us: dict[int, int] = {}
     for seen in edges_and_sightings:
         if isinstance(seen, Rotor):
             tracker.tick(seen)
         elif (fitted := tracker.fit(seen.t_us)) is not None:
             turned_deg, deg_s = fitted
-            found.setdefault(seen.reader, []).append((turned_deg + pocket_deg) % 360)
+            way: Direction = one_way or ("cw" if deg_s > 0 else "ccw")
+            found.setdefault(seen.reader, {}).setdefault(way, []).append((turned_deg + pocket_deg) % 360)
             is_first = seen.reader not in last_us
-            turns[seen.reader] += is_first or (seen.t_us - last_us[seen.reader]) / 1e6 * abs(deg_s) > 180
+            turns[seen.reader, way] += is_first or (seen.t_us - last_us[seen.reader]) / 1e6 * abs(deg_s) > 180
             last_us[seen.reader] = seen.t_us
-    return [_learned(reader, angles_deg, turns[reader]) for reader, angles_deg in sorted(found.items())]
+    ways: tuple[Direction, ...] = ("cw", "ccw") if one_way is None else (one_way,)
+    return [
+        _reader(reader, [*by_way.values()], {way: turns[reader, way] for way in ways})
+        for reader, by_way in sorted(found.items())
+    ]
+
+
+def _reader(reader: int, by_way: Sequence[list[float]], turns: Mapping[Direction, int]) -> Learned:
+    """In the middle of where it seemed to be, each way."""
+    each_way = [_learned(reader, angles_deg, is_at_rest=True) for angles_deg in by_way]
+    first, last = each_way[0], each_way[-1]
+    fewest = min(turns, key=turns.__getitem__)
+    return Learned(
+        reader,
+        round((first.angle_deg + apart_deg(last.angle_deg, first.angle_deg) / 2) % 360, 1) % 360,
+        max(first.spread_deg, last.spread_deg),
+        sum(turns.values()),
+        fewest if len(turns) > 1 and turns[fewest] < TURNS_MIN else None,
+    )
+
+
+def in_some_pocket(readers: Sequence[Learned], configured_deg: Sequence[float], pockets: PocketLayout) -> list[Learned]:
+    """The `readers` as learned from the first pocket, turned to the pocket in which the ball must lie if each of them
+    stands where some reader should."""
+    known = [each for each in readers if each.index < len(configured_deg)]
+
+    def turned(index: int) -> list[Learned]:
+        turned_deg = index * pockets.pocket_deg
+        return [structs.replace(each, angle_deg=round((each.angle_deg + turned_deg) % 360, 1) % 360) for each in known]
+
+    def off_deg(index: int) -> float:
+        return sum(min(abs(apart_deg(each.angle_deg, deg)) for deg in configured_deg) for each in turned(index))
+
+    return turned(min(range(pockets.count), key=off_deg))
 
 
 def pockets_off(learned: Sequence[Learned], configured_deg: Sequence[float], pocket_deg: float) -> int:
@@ -300,13 +353,13 @@ def _without_doubles(passes: Sequence[BallPass]) -> list[BallPass]:
     return kept
 
 
-def _learned(index: int, angles_deg: list[float], turns: int | None = None) -> Learned:
-    """The median round the circle, which single strays do not move. `turns`: of the rotor, for a lying ball."""
+def _learned(index: int, angles_deg: list[float], *, is_at_rest: bool = False) -> Learned:
+    """The median round the circle, which single strays do not move."""
     about = angles_deg[0]
     angle_deg = (about + median(apart_deg(angle, about) for angle in angles_deg)) % 360
     off = sorted(abs(apart_deg(angle, angle_deg)) for angle in angles_deg)
-    spread_deg = median(off) if turns is None else off[math.ceil(RESTING_SHARE * len(off)) - 1]
-    return Learned(index, round(angle_deg, 1) % 360, round(spread_deg, 2), len(off) if turns is None else turns)
+    spread_deg = off[math.ceil(RESTING_SHARE * len(off)) - 1] if is_at_rest else median(off)
+    return Learned(index, round(angle_deg, 1) % 360, round(spread_deg, 2), len(off))
 
 
 def apart_deg(a: float, b: float) -> float:

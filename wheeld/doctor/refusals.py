@@ -11,7 +11,7 @@ from wheeld.core.catalogue import Part, Text
 from wheeld.core.names import sensor_text
 from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking.beams import FALL_US
-from wheeld.doctor.findings import MIRRORED, STEADY, SWAPPED, Finding, elsewhere, found_and_mend
+from wheeld.doctor.findings import BOTH_WAYS, MIRRORED, STEADY, SWAPPED, Finding, elsewhere, found_and_mend
 from wheeld.doctor.geometry import (
     LAPS_MIN,
     SPREAD_DEG,
@@ -120,6 +120,9 @@ def _reader(reader: Learned) -> Iterator[Text]:
     elif reader.spread_deg > SPREAD_DEG:
         what = Text("{sensor}: single turns differ by {spread}°", at)
         yield Text("{first}: {second}", {"first": what, "second": STEADY["reader"]})
+    elif reader.lacks is not None:
+        what = Text("{sensor} saw the ball while the rotor turned one way, and this one turns either way", at)
+        yield Text("{first}: {second}", {"first": what, "second": BOTH_WAYS[reader.lacks]})
 
 
 def of_findings(found: Iterable[Finding]) -> Iterator[Text]:
