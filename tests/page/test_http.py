@@ -335,6 +335,28 @@ async def test_who_enters_the_panel_of_another_wheel_of_the_computer_stays_in_bo
             assert (await client.get("/chef/events")).status == 200
 
 
+@pytest.mark.parametrize("path", ["/chef/token", "/chef/commands/open"])
+async def test_a_body_that_does_not_come_is_not_waited_for(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wheeld.page.chef.BODY_S_MAX", 0.05)
+
+    async def never() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    async with at_panel(House()) as client, asyncio.timeout(10):
+        kind = "application/json" if "commands" in path else "application/x-www-form-urlencoded"
+        answer = await client.post(path, data=never(), headers={"Content-Type": kind})
+        assert answer.status == 408
+
+
+async def test_the_panel_answers_under_no_other_name() -> None:
+    """A site whose name leads here would be taken for the panel."""
+    async with at_panel(House()) as client:
+        for path in ("/chef", "/files/style.css", "/chef/events"):
+            assert (await client.get(path, headers={"Host": "evil.example"})).status == 421
+        assert (await client.post("/chef/token", headers={"Host": "evil.example"})).status == 421
+
+
 async def test_a_body_that_is_too_large_is_refused() -> None:
     house = House()
     async with at_panel(house) as client:

@@ -27,6 +27,10 @@ class Connection:
         except (ConnectionError, asyncio.IncompleteReadError):
             return False
 
+    async def begins(self, sent: bytes) -> None:
+        self._writer.write(sent)
+        await self._writer.drain()
+
     async def is_closed_after(self, sent: bytes) -> bool:
         self._writer.write(sent)
         return await self._reader.read() == b""
@@ -41,16 +45,17 @@ async def connected(address: Address) -> AsyncIterator[Connection]:
         writer.close()
 
 
-async def _here(_: web.Request) -> web.Response:
-    return web.Response(text="here")
-
-
 @asynccontextmanager
-async def port(connections_max: int) -> AsyncIterator[Address]:
+async def port(connections_max: int, kept: set[object] | None = None) -> AsyncIterator[Address]:
+    async def _here(request: web.Request) -> web.Response:
+        if kept is not None:
+            kept.add(request.transport)
+        return web.Response(text="here")
+
     app = web.Application()
     app.router.add_get("/", _here)
     address = Address("127.0.0.1", free_port())
-    async with listening(app, address, tls=None, connections_max=connections_max), asyncio.timeout(30):
+    async with listening(app, address, tls=None, connections_max=connections_max, kept=kept), asyncio.timeout(30):
         yield address
 
 
@@ -73,3 +78,19 @@ async def test_who_connects_and_asks_nothing_whole_is_sent_away(monkeypatch: pyt
     monkeypatch.setattr("wheeld.page.listening.IDLE_S_MAX", 0.05)
     async with port(2) as address, connected(address) as slow:
         assert await slow.is_closed_after(b"GET / HTTP/1.1\r\nHo")
+
+
+async def test_unfinished_requests_take_no_place_of_who_is_known_or_comes() -> None:
+    """The oldest of those of whom nothing is known goes for the next one."""
+    async with port(3, set()) as address, AsyncExitStack() as held:
+        known = await held.enter_async_context(connected(address))
+        assert await known.is_answered()
+        for _ in range(20):
+            await (await held.enter_async_context(connected(address))).begins(b"POST / HTTP/1.1\r\nHost: x\r\n")
+        newest = await held.enter_async_context(connected(address))
+        assert await newest.is_answered()
+        assert await known.is_answered()
+        third = await held.enter_async_context(connected(address))
+        assert await third.is_answered()
+        fourth = await held.enter_async_context(connected(address))
+        assert not await fourth.is_answered(), "all places are of those who are known"

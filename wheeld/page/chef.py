@@ -7,10 +7,11 @@ import hashlib
 import hmac
 import secrets
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Annotated
+from weakref import WeakSet
 
 import msgspec
 from aiohttp import web
@@ -22,6 +23,7 @@ from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.page.broker import Login, NotConfirmedError, NotSentError
 from wheeld.page.http import add_files, guard, language_of, page
+from wheeld.page.names import named
 from wheeld.page.numbers import Numbers
 from wheeld.page.snapshot import Snapshot
 from wheeld.page.viewers import Viewer, Viewers
@@ -33,6 +35,8 @@ ANSWER_S_MAX = 15.0
 """A wheel answers in less than a second, and in ten while it waits for readers to see the ball. After this the panel
 says that there was no answer."""
 BODY_BYTES_MAX = 4_096
+BODY_S_MAX = 5.0
+"""A body of a few hundred bytes that has not come by then does not come."""
 ATTEMPTS, ATTEMPTS_S = 5, 60.0
 """So many wrong tokens in so many seconds, from everybody together; then nobody is asked for a while."""
 UNREADABLE_FORM = (ValueError, LookupError, web.RequestPayloadError)
@@ -121,7 +125,7 @@ class Panel:
     """The panel. `token`: None where the browser's certificate was asked for already. `login` is the chef's own at the
     broker, called `user` there; `is_reached`: whether that is connected. `now_s`: monotonic seconds."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  one for each of those that it speaks to
         self,
         wheel: Wheel,
         numbers: Numbers,
@@ -131,16 +135,22 @@ class Panel:
         user: str,
         token: Token | None,
         now_s: Callable[[], float],
+        names: Collection[str] = (),
     ) -> None:
         self._wheel, self._numbers, self._login, self._answers = wheel, numbers, login, answers
         self._user, self._token, self._now_s = user, token, now_s
         self._pressed: dict[str, tuple[str, Asked, asyncio.Future[dict[str, object]]]] = {}
+        self._names = names
         self.is_reached = False
         self.viewers = Viewers()
+        self.known: WeakSet[asyncio.Transport] = WeakSet()
+        """The connections of those who may use it."""
 
     def application(self) -> web.Application:
         """What is served."""
-        app = web.Application(middlewares=[guard(), self._known_only], client_max_size=BODY_BYTES_MAX)
+        app = web.Application(
+            middlewares=[guard(), named(self._names), self._known_only], client_max_size=BODY_BYTES_MAX
+        )
         app.router.add_get("/", self._to_panel)
         app.router.add_get("/chef", self._page)
         app.router.add_post("/chef/token", self._enter)
@@ -165,7 +175,10 @@ class Panel:
         """Nothing but the page that asks for the token, and its files, is for who has not given it. What changes
         something must come from our own page."""
         is_open = request.path in ("/", "/chef", "/chef/token") or request.path.startswith("/files/")
-        if not is_open and not self._is_known(request):
+        if self._is_known(request):
+            if request.transport is not None:
+                self.known.add(request.transport)
+        elif not is_open:
             raise web.HTTPForbidden(text="the panel's token has not been given")
         if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
             raise web.HTTPForbidden(text="this came from another site")
@@ -189,7 +202,8 @@ class Panel:
         if self._token is None:
             raise web.HTTPFound("/chef")
         try:
-            given = str((await request.post()).get("token", ""))
+            async with _in_time():
+                given = str((await request.post()).get("token", ""))
         except UNREADABLE_FORM:
             raise web.HTTPBadRequest(text="this is no form of the panel") from None
         session, language = self._token.session(given), self._language(request)
@@ -211,7 +225,9 @@ class Panel:
         if name not in BY_NAME["chef"].commands or request.content_type != "application/json":
             raise web.HTTPNotFound
         try:
-            asked = msgspec.json.decode(await request.read(), type=Asked)
+            async with _in_time():
+                body = await request.read()
+            asked = msgspec.json.decode(body, type=Asked)
             payload = self._payload(name, asked)
         except UNREADABLE as wrong:
             raise web.HTTPBadRequest(text=str(wrong)) from None
@@ -267,6 +283,16 @@ class Panel:
         if table is None or table.language == language:
             return text
         return translation(table.language, language).of(text)
+
+
+@asynccontextmanager
+async def _in_time() -> AsyncIterator[None]:
+    """For a body; raises HTTPRequestTimeout when it takes longer than any does."""
+    try:
+        async with asyncio.timeout(BODY_S_MAX):
+            yield
+    except TimeoutError:
+        raise web.HTTPRequestTimeout from None
 
 
 def _cookie(request: web.Request) -> str:

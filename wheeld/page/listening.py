@@ -6,7 +6,7 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Container
 from contextlib import asynccontextmanager
 
 import structlog
@@ -18,6 +18,8 @@ SHUTDOWN_S = 1.0
 """Streams never end by themselves."""
 IDLE_S_MAX = 30.0
 """A connection on which nobody has asked anything for so long is closed; a browser opens another when it needs one."""
+UNREAD_S_MAX = 1.0
+"""How long what comes behind an answer is still read, so that its sender sees the answer."""
 HANDSHAKE_S_MAX = 10.0
 """A handshake of TLS takes a few hundredths of a second, on a bad radio link a few seconds."""
 
@@ -39,12 +41,23 @@ class _Refused(asyncio.Protocol):
 
 @asynccontextmanager
 async def listening(
-    app: web.Application, address: Address, *, tls: ssl.SSLContext | None, connections_max: int
+    app: web.Application,
+    address: Address,
+    *,
+    tls: ssl.SSLContext | None,
+    connections_max: int,
+    kept: Container[object] | None = None,
 ) -> AsyncIterator[None]:
     """With its port open. A connection beyond `connections_max` is closed at once: all ports of the process share its
-    files, of which systemd gives it 1,024, and who holds them all on one port would keep the others out. Raises
-    OSError."""
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S, keepalive_timeout=IDLE_S_MAX)
+    files, of which systemd gives it 1,024, and who holds them all on one port would keep the others out. With `kept`,
+    the transports of those who are known, the oldest of the others is closed in its place. Raises OSError."""
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        shutdown_timeout=SHUTDOWN_S,
+        keepalive_timeout=IDLE_S_MAX,
+        lingering_time=UNREAD_S_MAX,
+    )
     await runner.setup()
     try:
         assert runner.server is not None
@@ -56,7 +69,7 @@ async def listening(
             why = TROUBLES.get(wrong.errno or 0, str(wrong))
             raise OSError(f"{address.host}:{address.port} cannot be opened: {why}") from None
         server = await asyncio.get_running_loop().create_server(
-            _limited(runner.server, connections_max),
+            _limited(runner.server, connections_max, kept),
             sock=opened,
             ssl=tls,
             ssl_handshake_timeout=None if tls is None else HANDSHAKE_S_MAX,
@@ -71,5 +84,13 @@ async def listening(
         await runner.cleanup()
 
 
-def _limited(server: web.Server, most: int) -> Callable[[], asyncio.Protocol]:
-    return lambda: server() if len(server.connections) < most else _Refused()
+def _limited(server: web.Server, most: int, kept: Container[object] | None) -> Callable[[], asyncio.Protocol]:
+    def accepted() -> asyncio.Protocol:
+        if len(server.connections) >= most:
+            others = (one for one in server.connections if kept is not None and one.transport not in kept)
+            if (stranger := next(others, None)) is None:
+                return _Refused()
+            stranger.force_close()
+        return server()
+
+    return accepted

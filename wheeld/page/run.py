@@ -6,7 +6,7 @@ import asyncio
 import signal
 import ssl
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Container, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -87,7 +87,16 @@ class Program:
         token = None
         if chef.token_file is not None:
             token = Token(chef.token_file.read_text("utf-8").strip(), time.monotonic)
-        return Panel(self._wheel, self._numbers, login, answers, user=chef.user, token=token, now_s=time.monotonic)
+        return Panel(
+            self._wheel,
+            self._numbers,
+            login,
+            answers,
+            user=chef.user,
+            token=token,
+            now_s=time.monotonic,
+            names=self._setting.names,
+        )
 
     def works(self) -> list[Coroutine[Any, Any, None]]:
         """What runs."""
@@ -102,22 +111,24 @@ class Program:
     async def listening(self) -> AsyncIterator[None]:
         """With its ports open. Raises OSError, TlsFilesError."""
         async with AsyncExitStack() as opened:
-            for app, address, tls, connections_max in self._ports():
+            for app, address, tls, connections_max, kept in self._ports():
                 await opened.enter_async_context(
-                    listening(app, address, tls=tls, connections_max=connections_max),
+                    listening(app, address, tls=tls, connections_max=connections_max, kept=kept),
                 )
             yield
 
-    def _ports(self) -> Iterator[tuple[web.Application, Address, ssl.SSLContext | None, int]]:
-        """What is served where, and for how many connections at a time."""
-        yield self._pages.application(), self._setting.address, None, VIEWED_MAX
+    def _ports(
+        self,
+    ) -> Iterator[tuple[web.Application, Address, ssl.SSLContext | None, int, Container[object] | None]]:
+        """What is served where, for how many connections at a time, and which of them are kept before others."""
+        yield self._pages.application(), self._setting.address, None, VIEWED_MAX, None
         if (display := self._setting.display) is not None:
-            yield self._pages.display_application(), display, None, DISPLAYS_MAX
+            yield self._pages.display_application(), display, None, DISPLAYS_MAX, None
         if self._panel is not None and (chef := self._setting.chef) is not None:
-            yield self._panel.application(), chef.address, _tls(chef), PANEL_MAX
+            yield self._panel.application(), chef.address, _tls(chef), PANEL_MAX, self._panel.known
         if (metrics := self._setting.metrics) is not None:
             app = application(self._wheel, self._setting.site, self._setting.table, time.monotonic)
-            yield app, metrics, None, METRICS_MAX
+            yield app, metrics, None, METRICS_MAX, None
 
     def _want(self, is_wanted: bool) -> None:  # noqa: FBT001  a callback
         if self._sensors is not None:
