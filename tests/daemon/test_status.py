@@ -28,7 +28,7 @@ EXPIRED = "the broker's certificate has expired: it has to be renewed at the bro
 class Bench:
     """The status of a table whose other parts are all well."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, *unavailable: str) -> None:
         self.clock = VirtualClock(START_UTC_US)
         self.outage: Outage | None = None
         self.refusals: dict[Refused, Refusal] = {}
@@ -36,7 +36,7 @@ class Bench:
         self.sent: list[str] = []
         self.status = DaemonStatus(
             table,
-            cast("Source", SimpleNamespace(sensing=SimpleNamespace(is_up=True))),
+            cast("Source", SimpleNamespace(sensing=SimpleNamespace(is_up=True), unavailable=unavailable)),
             cast("TimeSync", SimpleNamespace(is_synchronised=True)),
             clock=self.clock,
             outbox=cast("Outbox", SimpleNamespace(depth=self._depth)),
@@ -89,6 +89,11 @@ def test_nobody_waits_for_what_comes_by_itself() -> None:
 def test_it_is_english_whatever_the_table_speaks() -> None:
     table, _ = Table.start(structs.replace(FRENCH, language="it"), boot_id="b", started_utc_us=0)
     assert Bench(table).status.line.endswith("waiting for: opening of the table")
+
+
+def test_a_line_that_cannot_be_opened_is_said_before_what_the_table_waits_for() -> None:
+    gone = "/dev/ttyACM7: the port is not there"
+    assert f"; {gone}; waiting for: " in Bench(Evening().table, gone).status.line
 
 
 async def test_a_broker_that_is_away_is_said_with_since_when_why_and_what_is_owed() -> None:

@@ -72,6 +72,7 @@ def test_an_adopted_copy_goes_on_behind_what_others_have(house: House, capsys: C
         with pytest.raises(BehindError) as behind:
             journal.compare(house.retained, settlement_ack=True)
         assert behind.value.after == f"{last['seq']}:{last['hash']}"
+        assert "FIRST LOOK FOR THE OTHER COMPUTER" in str(behind.value), "the command beside it would make two wheels"
     key = str(house.directory / "wheel.key")
     adopt = ["journal", "adopt", str(house.journal), "--key", key, "--by", "Zoé", "--why", "the card broke", "--after"]
     assert main([*adopt, f"{last['seq']}:{last['hash']}"]) == Exit.OK

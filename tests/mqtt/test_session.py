@@ -10,6 +10,7 @@ from itertools import chain
 import mqtt5
 import pytest
 
+from wheeld.broker.tls import fault
 from wheeld.mqtt.session import (
     BrokenProtocolError,
     DisconnectedError,
@@ -177,8 +178,9 @@ def test_a_publication_that_can_t_be_decoded_is_confirmed_and_named(properties: 
 def test_a_refused_connection_says_why() -> None:
     for code, words in (("NOT_AUTHORIZED", "Not authorized"), ("SERVER_BUSY", "Server busy")):
         refused = mqtt5.ConnAckPacket(reason_code=getattr(mqtt5.ConnAckReasonCode, code))
-        with pytest.raises(MqttError, match=f"refuses the connection: {words}"):
+        with pytest.raises(MqttError, match=f"refuses the connection: {words}") as wrong:
             session(refused.write())
+        assert ("correct username and password_file" in fault(wrong.value)) is (code == "NOT_AUTHORIZED")
 
 
 @pytest.mark.parametrize(

@@ -138,3 +138,12 @@ async def test_a_defect_in_the_service_is_not_swallowed() -> None:
     with pytest.raises(ZeroDivisionError):
         await supervisor.run()
     assert link.closed
+
+
+async def test_why_a_line_cannot_be_opened_is_known_until_it_is() -> None:
+    rig = Rig(["it is not there"])
+    await rig.run()
+    assert rig.supervisor.unavailable == "/dev/x: it is not there"
+    rig = Rig(["it is not there", 1.0])
+    await rig.run()
+    assert rig.supervisor.unavailable == ""

@@ -28,9 +28,11 @@ _OF_US = {
     "ALERT_CERTIFICATE_REVOKED": "the broker says that our certificate is revoked: have a new cert_file issued",
     "ALERT_UNKNOWN_CA": "the broker does not know the authority of our certificate: correct cert_file, or its cafile",
     "ALERT_BAD_CERTIFICATE": "the broker does not accept our cert_file",
+    "CONNECTION:_NOT_AUTHORIZED": "the broker does not let us in: correct username and password_file (it may also not "
+    "know our certificate), then restart this wheel",
     "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
 }
-"""What the broker's answers mean, by OpenSSL's names for them."""
+"""What the broker's answers mean, by OpenSSL's and MQTT's names for them."""
 
 
 class TlsFilesError(TextError):
@@ -96,7 +98,7 @@ def common_name(cert_file: Path) -> str | None:
 
 
 def fault(error: BaseException) -> str:
-    """The cause of a failed connection, in words, if TLS was the cause; else an empty text."""
+    """The cause of a failed connection, in words, if TLS or our login was the cause; else an empty text."""
     cause = error.__cause__
     if isinstance(cause, ssl.SSLCertVerificationError):
         unknown = "is not of an authority in ca_file: it is another broker, or the wrong ca_file"

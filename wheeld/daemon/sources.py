@@ -78,6 +78,12 @@ class Source:
         return (*board, *head)
 
     @property
+    def unavailable(self) -> tuple[str, ...]:
+        """Of each line that cannot be opened, why, and what to do."""
+        lines = [part.line for part in (self._board, self._head) if part is not None]
+        return tuple(line.unavailable for line in lines if line is not None and line.unavailable)
+
+    @property
     def caught_up_s(self) -> float:
         """How long after a standstill every button has been heard that was pressed in it."""
         has_buttons_beside = self._pins is not None and self.sensing is not self._pins.source
@@ -145,18 +151,18 @@ class _BoardPart:
         self._setting = setting
         token = secrets.randbits(32)
         self.board = Board(setting, table, hello_token=token, host_ns=start_ns, resume_at=resume_at)
-        self._line: LinkSupervisor[SerialLink] | None = None
+        self.line: LinkSupervisor[SerialLink] | None = None
 
     @property
     def counters(self) -> Counters:
-        opened = 0 if self._line is None else self._line.opened_count
+        opened = 0 if self.line is None else self.line.opened_count
         return {"board": self.board.counters, "link": {"opened": opened}}
 
     def tasks(self, put_batch: HandOn, *, turning: HostClock, clock: HostClock) -> Tasks:
         feed = BoardFeed(self.board, turning, put_batch)
         open_line = partial(open_serial, self._setting.port, self._setting.baud)
-        self._line = LinkSupervisor(open_line, feed.serve, clock=clock, jitter=random.random)
-        return {"link": self._line.run(), "board": feed.tick()}
+        self.line = LinkSupervisor(open_line, feed.serve, clock=clock, jitter=random.random)
+        return {"link": self.line.run(), "board": feed.tick()}
 
 
 class _HeadPart:
@@ -166,6 +172,7 @@ class _HeadPart:
         self._setting = setting
         self._head = reader_of(setting.product).new_head(setting, table.profile.pockets, now_us)
         self._interleaver = Interleaver()
+        self.line: LinkSupervisor[ByteLink] | None = None
 
     @property
     def sensors(self) -> dict[str, bool]:
@@ -181,8 +188,8 @@ class _HeadPart:
 
     def tasks(self, clock: HostClock) -> Tasks:
         feed = HeadFeed(self._head, clock, self._interleaver.second)
-        line = LinkSupervisor(self._open, feed.serve, clock=clock, jitter=random.random)
-        return {"head_line": line.run(), "head": feed.tick()}
+        self.line = LinkSupervisor(self._open, feed.serve, clock=clock, jitter=random.random)
+        return {"head_line": self.line.run(), "head": feed.tick()}
 
     def _open(self) -> ByteLink:
         port, baud = self._setting.port, self._setting.baud

@@ -65,6 +65,7 @@ class DaemonStatus:
         link = "" if self._source.sensing.is_up else ", no sensor board"
         clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised"
         yield f"{table.setting.table}: {table.state}, coup {table.coup}{test}{link}{clock}"
+        yield from self._source.unavailable
         codes, words = table.awaited("en")
         if codes[0] not in SENSED:
             yield f"waiting for: {words}"

@@ -122,7 +122,9 @@ def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") ->
         journal.database.path,
         f"{what}, and this journal, which ends at seq {journal.last_seq()}, does not have it: an older copy was "
         "restored, another file is in its place, or another computer runs this table with this key. Nothing more was "
-        "published. Put the newest file back; only if that is lost, go on behind it by the command beside this",
+        "published. FIRST LOOK FOR THE OTHER COMPUTER (the broker's log says from where this table connects) and end "
+        "it: beside it the command would make two wheels. Then put the newest file back; only if that is lost, go on "
+        "behind it by the command beside this",
         f"{seq}:{last_hash}" if last_hash else str(seq),
     )
 

@@ -64,6 +64,8 @@ class LinkSupervisor(Generic[Link]):
         self._is_unsteady = False
         """The line was lost soon after it was opened."""
         self.opened_count = 0
+        self.unavailable = ""
+        """Why the line could not be opened at the latest attempt; empty: it was."""
 
     async def run(self) -> NoReturn:
         """Runs until cancelled; raises what `serve` raises other than `LinkClosedError`."""
@@ -83,21 +85,26 @@ class LinkSupervisor(Generic[Link]):
         try:
             link = self._open_link()
         except PortUnavailableError as wrong:
-            self._log_change("link.unavailable", str(wrong))
+            self._note_unavailable(wrong)
             return
         try:
             later: object = link
             if isinstance(later, OpensLater):
                 await later.opened()
             self.opened_count += 1
+            self.unavailable = ""
             self._log_change("link.open", "")
             await self._serve(link)
         except PortUnavailableError as wrong:
-            self._log_change("link.unavailable", str(wrong))
+            self._note_unavailable(wrong)
         except LinkClosedError as lost:
             self._log_change("link.lost", str(lost))
         finally:
             await link.close()
+
+    def _note_unavailable(self, wrong: PortUnavailableError) -> None:
+        self.unavailable = str(wrong)
+        self._log_change("link.unavailable", self.unavailable)
 
     def _log_change(self, event: str, why: str) -> None:
         if self._logged == event + why:
