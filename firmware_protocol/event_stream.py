@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from firmware_protocol import messages as m
-from firmware_protocol.host_events import Gap, Observed, Watermark
+from firmware_protocol.host_events import LostEvents, Observed, Watermark
 
 
 class EventStream:
@@ -44,12 +44,12 @@ class EventStream:
             if self._waiting is not None:
                 yield from self._release_watermark()
 
-    def skip_lost(self, oldest_seq: int) -> Iterator[Gap | Watermark]:
+    def skip_lost(self, oldest_seq: int) -> Iterator[LostEvents | Watermark]:
         """The board has no event before `oldest_seq` any more: those that did not arrive are lost."""
         first_seq = self.next_seq
         if oldest_seq > first_seq:
             self.next_seq = oldest_seq
-            yield Gap(first_seq, oldest_seq - 1)
+            yield LostEvents(first_seq, oldest_seq - 1)
             yield from self._release_watermark()
 
     def take_heartbeat(self, beat: m.Heartbeat) -> Iterator[Watermark]:

@@ -19,8 +19,8 @@ from firmware_protocol.codec import DELIMITER, FrameDecoder, encode_frame
 from firmware_protocol.event_stream import EventStream
 from firmware_protocol.host_events import (
     BoardReset,
-    Gap,
     Identified,
+    LostEvents,
     Observed,
     Pin,
     Position,
@@ -33,8 +33,17 @@ from firmware_protocol.host_events import (
 from firmware_protocol.wire import MessageError, decode_from_board, encode
 
 __all__ = [
-    "BoardReset", "Gap", "HostSession", "Identified", "Observed", "Position", "Refused", "SelfTested", "SessionEvent",
-    "SyncSample", "Watermark",
+    "BoardReset",
+    "HostSession",
+    "Identified",
+    "LostEvents",
+    "Observed",
+    "Position",
+    "Refused",
+    "SelfTested",
+    "SessionEvent",
+    "SyncSample",
+    "Watermark",
 ]  # fmt: skip
 
 HELLO_RETRY_NS = 250_000_000

@@ -50,7 +50,7 @@ class SyncSample(msgspec.Struct, frozen=True):
     board_tx_us: int
 
 
-class Gap(msgspec.Struct, frozen=True):
+class LostEvents(msgspec.Struct, frozen=True):
     """Events `first_seq` to `last_seq` are lost: the ring overwrote them before they arrived here."""
 
     first_seq: int
@@ -74,7 +74,9 @@ class SelfTested(msgspec.Struct, frozen=True):
     sensors: tuple[m.SensorReport, ...]
 
 
-SessionEvent: TypeAlias = Identified | Refused | Observed | Watermark | SyncSample | Gap | BoardReset | SelfTested
+SessionEvent: TypeAlias = (
+    Identified | Refused | Observed | Watermark | SyncSample | LostEvents | BoardReset | SelfTested
+)
 
 
 class Position(msgspec.Struct, frozen=True):

@@ -14,8 +14,8 @@ from hw_sim.board import BoardSetup
 from hw_sim.evening import HOUSES
 from hw_sim.events import Direction
 from hw_sim.exits import BadDataError
-from hw_sim.panel import Broker
-from hw_sim.wheel import POCKETS, Layout, printed
+from hw_sim.panel import BrokerAddress
+from hw_sim.wheel import POCKETS, WheelLayout, printed
 from hw_sim.words import Language
 
 SILENCE_S = (0.2, 1.0)
@@ -25,7 +25,7 @@ OUTAGE_S = 3.5
 
 
 def sections(
-    layout: Layout,
+    layout: WheelLayout,
     *,
     site: str,
     table: str,
@@ -92,7 +92,7 @@ class _Configuration(msgspec.Struct):
     mqtt: _Mqtt | None = None
 
 
-def layout_of(path: Path) -> Layout:
+def layout_of(path: Path) -> WheelLayout:
     """The wheel that the configuration at `path` describes; its other sections and keys do not count here.
 
     Raises BadDataError.
@@ -105,7 +105,7 @@ def layout_of(path: Path) -> Layout:
     is_fair = table.game == "fair"
     if is_fair != (wheel.rotor_direction is not None):
         raise BadDataError(f"{path}: rotor_direction belongs to a fair wheel, and to no other")
-    return Layout(
+    return WheelLayout(
         house=table.house,
         game=table.game,
         wheel="fair" if is_fair else "french",
@@ -118,7 +118,7 @@ def layout_of(path: Path) -> Layout:
     )
 
 
-def broker_of(path: Path, credentials: Path) -> Broker | None:
+def broker_of(path: Path, credentials: Path) -> BrokerAddress | None:
     """The broker of the configuration at `path`, with the chef's certificate and key in the directory `credentials`;
     None if that broker asks for a login and they are not there, or hold something else. Raises BadDataError."""
     told = _read(path)
@@ -131,7 +131,7 @@ def broker_of(path: Path, credentials: Path) -> Broker | None:
         return None
     root = f"wheel/v1/{table.site}/{table.id}/"
     ca_file = None if mqtt.ca_file is None else path.parent / mqtt.ca_file
-    return Broker(root, table.id, mqtt.host, mqtt.port, ca_file, certificate, key)
+    return BrokerAddress(root, table.id, mqtt.host, mqtt.port, ca_file, certificate, key)
 
 
 def _is_pem(file: Path) -> bool:
@@ -160,7 +160,7 @@ def silence_s(speed: float) -> float:
     return round(min(most, max(least, OUTAGE_S / speed)), 3)
 
 
-def board_setup(layout: Layout) -> BoardSetup:
+def board_setup(layout: WheelLayout) -> BoardSetup:
     """The board of that wheel."""
     return BoardSetup(
         BoardLayout(

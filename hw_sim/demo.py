@@ -36,8 +36,8 @@ from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber, message_text
-from hw_sim.view import View, view_of
-from hw_sim.wheel import Layout
+from hw_sim.view import DemoView, view_of
+from hw_sim.wheel import WheelLayout
 from hw_sim.words import LANGUAGES, Language, Words, language_here
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 SITE, TABLE = "demo", "wheel-1"
 ROOT = f"wheel/v1/{SITE}/{TABLE}/"
-LAYOUT = Layout(
+LAYOUT = WheelLayout(
     house="campione",
     game="roulette",
     wheel="french",
@@ -144,7 +144,7 @@ def _held(state: Path) -> Iterator[None]:
         os.close(directory)
 
 
-class Pages(NamedTuple):
+class PageServer(NamedTuple):
     """The program that serves the wheel's pages, its port, and the address of the bench page."""
 
     process: Child
@@ -166,7 +166,7 @@ class Demo:
         self._rng = repeatable(f"demo {self.seed}")
         live = LiveTable(LAYOUT, self._rng, None)
         live.table.pause_factor = QUICK_PAUSE_FACTOR
-        self._view: View | None = None
+        self._view: DemoView | None = None
         self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
         self._power: asyncio.Queue[SensorState] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
@@ -226,7 +226,7 @@ class Demo:
         await self._power.get()
 
     @asynccontextmanager
-    async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[Pages]:
+    async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[PageServer]:
         """With the wheel's pages served by a program of their own, and the bench page, which has the live one in a
         frame, by us. Raises DemoError."""
         try:
@@ -242,9 +242,9 @@ class Demo:
             listening(Server(self._bench, self._ledger, pages, self.subscriber.words).application(), port),
             child("wheeld page", command, log) as running,
         ):
-            yield Pages(running, pages_port, f"{bench}/bench")
+            yield PageServer(running, pages_port, f"{bench}/bench")
 
-    async def _announce(self, pages: Pages) -> None:
+    async def _announce(self, pages: PageServer) -> None:
         """Show where the bench page is, as soon as all of it is there, and in a browser where there is one. Raises
         DemoError when a part of it ends."""
         assert self._view is not None

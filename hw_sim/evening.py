@@ -12,7 +12,7 @@ from hw_sim.events import Direction, SimEvent
 from hw_sim.exits import UsageError
 from hw_sim.scenarios import SCENARIOS, Scenario
 from hw_sim.table import Fumbles, Outcome, SimTable
-from hw_sim.wheel import AMERICAN_POCKETS, LAPS_NEEDED, POCKETS, Layout
+from hw_sim.wheel import AMERICAN_POCKETS, LAPS_NEEDED, POCKETS, WheelLayout
 from hw_sim.world import World
 
 HOUSES: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {
@@ -148,7 +148,7 @@ def named(names: Sequence[str]) -> list[Scenario]:
     return scenarios
 
 
-def drawable(layout: Layout) -> list[Scenario]:
+def drawable(layout: WheelLayout) -> list[Scenario]:
     """The scenarios that may follow any other at that wheel."""
     return [s for s in SCENARIOS.values() if not s.first_only and (layout.wheel == "french" or not s.french_only)]
 
@@ -161,7 +161,7 @@ def _find(name: str) -> Scenario:
     raise UnknownScenarioError(f"no scenario is called {name!r}{hint} (`hw-sim scenarios` lists them)")
 
 
-def _played(scenarios: list[Scenario], layout: Layout, rng: random.Random, table_name: str) -> Evening:
+def _played(scenarios: list[Scenario], layout: WheelLayout, rng: random.Random, table_name: str) -> Evening:
     last_number = None if scenarios and scenarios[0].first_only else rng.choice(sorted(layout.pockets))
     recorder = _Recorder(layout, rng, last_number)
     for scenario in scenarios:
@@ -172,7 +172,9 @@ def _played(scenarios: list[Scenario], layout: Layout, rng: random.Random, table
 class _Recorder:
     """A table from its opening on. Plays scenario after scenario and notes their marks."""
 
-    def __init__(self, layout: Layout, rng: random.Random, last_number: int | None, pause_factor: float = 1.0) -> None:
+    def __init__(
+        self, layout: WheelLayout, rng: random.Random, last_number: int | None, pause_factor: float = 1.0
+    ) -> None:
         self.table = SimTable(layout, rng, last_number)
         self.table.pause_factor = pause_factor
         self._last_number = last_number
@@ -196,13 +198,13 @@ class _Recorder:
 
 def draw_layout(
     rng: random.Random, *, french: bool = False, ticks: Sequence[int] = ROTOR_TICKS, beams: Sequence[int] = BEAMS
-) -> Layout:
+) -> WheelLayout:
     """A table and the places of its sensors. `french`: for scenarios that reverse the rotor. `ticks` and `beams` are
     the numbers of encoder sectors and of beams to draw from; a number that stands twice is twice as likely."""
     house, game = rng.choice([h for h in DRAWN if not (french and h[1] == "fair")])
     fair = game == "fair"
     direction: Direction = rng.choice(("cw", "ccw"))
-    return Layout(
+    return WheelLayout(
         house=house,
         game=game,
         wheel="fair" if fair else "french",
@@ -213,7 +215,7 @@ def draw_layout(
     )
 
 
-def at_american_wheel(layout: Layout) -> Layout:
+def at_american_wheel(layout: WheelLayout) -> WheelLayout:
     """The same sensors at an American wheel; an encoder has a sector for each pocket at least."""
     (house, game), (pockets, laps) = AMERICAN, HOUSES[AMERICAN]
     return replace(
@@ -240,7 +242,7 @@ def _evenly_spaced(rng: random.Random, count: int) -> tuple[float, ...]:
     return tuple(float(first + i * 360 // count) for i in range(count))
 
 
-def _header(layout: Layout, table_name: str, last_number: int | None) -> dict[str, Any]:
+def _header(layout: WheelLayout, table_name: str, last_number: int | None) -> dict[str, Any]:
     header: dict[str, Any] = {
         "kind": "wheel",
         "format": 1,

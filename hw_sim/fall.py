@@ -22,7 +22,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hw_sim.rotor import Rotor
+from hw_sim.rotor import SimRotor
 from hw_sim.wheel import DEFLECTORS, GRAVITY_M_S2, POCKETS, RADIUS_M, BallRun, Fall
 
 FALL_S = (2.5, 5.5)
@@ -89,7 +89,7 @@ class Bias:
 
 
 def fall(
-    run: BallRun, rotor: Rotor, rng: random.Random, bias: Bias | None = None, pockets: Sequence[int] = POCKETS
+    run: BallRun, rotor: SimRotor, rng: random.Random, bias: Bias | None = None, pockets: Sequence[int] = POCKETS
 ) -> Fall:
     """The fall of the ball of `run`, from leaving the track to rest in one of the `pockets`."""
     while True:
@@ -100,7 +100,7 @@ def fall(
 
 
 def fall_off_obstacle(
-    run: BallRun, hang_s: float, rotor: Rotor, rng: random.Random, pockets: Sequence[int] = POCKETS
+    run: BallRun, hang_s: float, rotor: SimRotor, rng: random.Random, pockets: Sequence[int] = POCKETS
 ) -> Fall:
     """The fall of a ball that hung on a deflector until `hang_s` after it left the track, from there to rest."""
     first = run.track.deflector_angle
@@ -152,7 +152,7 @@ def _rotor_edge(ball: _Ball, run: BallRun) -> _Ball:
     return _Ball(ball.t_s + t_s, ball.angle + speed * t_s, speed, ball.down_m_s + pull * t_s)
 
 
-def _bounce(left_s: float, ball: _Ball, rotor: Rotor, rng: random.Random, pockets: Sequence[int]) -> Fall:
+def _bounce(left_s: float, ball: _Ball, rotor: SimRotor, rng: random.Random, pockets: Sequence[int]) -> Fall:
     """The fall, with the bounces from the first pocket to the last. For the bounces the speed down the slope counts as
     much as the speed round it."""
     t_s, place = ball.t_s, ball.angle - rotor.angle_at(ball.t_s)

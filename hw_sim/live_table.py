@@ -11,7 +11,7 @@ from hw_sim.events import End, SimEvent
 from hw_sim.scenarios import Scenario
 from hw_sim.scenarios.registry import Play
 from hw_sim.table import SimTable
-from hw_sim.wheel import Layout
+from hw_sim.wheel import WheelLayout
 from hw_sim.world import us
 
 QUICK_PAUSE_FACTOR = 0.35
@@ -21,7 +21,7 @@ QUICK_PAUSE_FACTOR = 0.35
 class LiveTable:
     """One table, its wheel and its people, from scenario to scenario. Each method returns the events of one part."""
 
-    def __init__(self, layout: Layout, rng: random.Random, last_number: int | None) -> None:
+    def __init__(self, layout: WheelLayout, rng: random.Random, last_number: int | None) -> None:
         self.table = SimTable(layout, rng, last_number)
         self._played_s = 0.0
         self._forget_s = 0.0
@@ -55,7 +55,7 @@ class LiveTable:
         return self.play(give)
 
 
-def draw_scenarios(layout: Layout, rng: random.Random, first: Sequence[Scenario] = ()) -> Iterator[Scenario]:
+def draw_scenarios(layout: WheelLayout, rng: random.Random, first: Sequence[Scenario] = ()) -> Iterator[Scenario]:
     """`first`, then without end scenarios drawn by their weights from those that the wheel can play."""
     yield from first
     here = drawable(layout)

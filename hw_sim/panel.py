@@ -27,7 +27,7 @@ AS_USUAL = "as usual"
 """The reason of people who have given none: a panel asks for one."""
 
 
-class Broker(NamedTuple):
+class BrokerAddress(NamedTuple):
     """Where a table's broker is, and the files of TLS for the chef's login there; without an authority no TLS."""
 
     root: str
@@ -54,11 +54,11 @@ def payload_of(command: TableCommand, shown: Payload | None) -> bytes:
     return json.dumps(asked | {name: value for name, value in own.items() if value is not None}).encode()
 
 
-class Panel:
+class ChefClient:
     """Connects again and again. `subscriber` gets what the table publishes; `tell` a line when the broker comes or
     goes."""
 
-    def __init__(self, broker: Broker, subscriber: Subscriber, *, tell: Callable[[str], None]) -> None:
+    def __init__(self, broker: BrokerAddress, subscriber: Subscriber, *, tell: Callable[[str], None]) -> None:
         self.subscriber = subscriber
         self._broker, self._tell = broker, tell
         self._writer: asyncio.StreamWriter | None = None

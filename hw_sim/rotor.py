@@ -41,7 +41,7 @@ class Piece:
         return self.t_s + (2 * way / (abs(self.speed) + root) if way else 0.0)
 
 
-class Rotor:
+class SimRotor:
     """The motion of a whole evening, written forward in time: each order replaces the motion after it."""
 
     def __init__(self, angle: float, speed: float, drag_per_s: float) -> None:

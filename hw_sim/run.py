@@ -18,13 +18,13 @@ from hw_sim.evening import draw_layout, named, repeatable
 from hw_sim.events import End, SimEvent, TableCommand
 from hw_sim.exits import FileError, UsageError
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
-from hw_sim.panel import Panel, no_button_says
+from hw_sim.panel import ChefClient, no_button_says
 from hw_sim.people import People
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber
 from hw_sim.table import Outcome, SimTable
-from hw_sim.wheel import Layout
+from hw_sim.wheel import WheelLayout
 from hw_sim.words import ENGLISH, Words
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _panel(file: Path | None, credentials: Path | None) -> Panel | None:
+def _panel(file: Path | None, credentials: Path | None) -> ChefClient | None:
     """The chef's panel at the broker of that configuration; None without one, or without his login there. Raises
     UsageError, BadDataError."""
     if credentials is None:
@@ -122,10 +122,10 @@ def _panel(file: Path | None, credentials: Path | None) -> Panel | None:
     if broker is None:
         print_now(f"# {credentials} has no login of the chef: nobody sees what the table waits for after a restart")
         return None
-    return Panel(broker, Subscriber(), tell=print_now)
+    return ChefClient(broker, Subscriber(), tell=print_now)
 
 
-def _layout(file: Path | None, rng: random.Random, scenarios: Sequence[Scenario]) -> Layout:
+def _layout(file: Path | None, rng: random.Random, scenarios: Sequence[Scenario]) -> WheelLayout:
     """That of the file, or a drawn one on which the scenarios can be played. Raises UsageError, BadDataError."""
     french_only = [scenario.name for scenario in scenarios if scenario.french_only]
     if file is None:
@@ -142,7 +142,9 @@ def print_now(line: str) -> None:
     sys.stdout.flush()
 
 
-async def _play(board: SimBoard, path: Path, speed: float, events: Iterable[SimEvent], panel: Panel | None) -> None:
+async def _play(
+    board: SimBoard, path: Path, speed: float, events: Iterable[SimEvent], panel: ChefClient | None
+) -> None:
     """Play to the end, or until SIGINT or SIGTERM, which are no errors."""
 
     def deliver(event: SimEvent) -> None:

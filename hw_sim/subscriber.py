@@ -26,7 +26,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ToldVerdict:
     """One verdict as published. `name` is "result" and its number, or "void" and its cause."""
 
     coup: int
@@ -41,7 +41,7 @@ class Subscriber:
 
     table: Payload | None = None
     numbers: list[int] = field(default_factory=list)
-    verdicts: list[Verdict] = field(default_factory=list)
+    verdicts: list[ToldVerdict] = field(default_factory=list)
     seqs: list[int] = field(default_factory=list)
     gaps: int = 0
     remark: str = ""
@@ -65,7 +65,7 @@ class Subscriber:
             case "result" | "void":
                 text = verdict_text(leaf, payload, self.words)
                 name = f"result {printed(payload['number'])}" if leaf == "result" else f"void {payload['cause']}"
-                self.verdicts.append(Verdict(payload["coup"], payload["seq"], name, text))
+                self.verdicts.append(ToldVerdict(payload["coup"], payload["seq"], name, text))
         line = _line(leaf, payload, self.words)
         if leaf in ("notice", "reply") and line is not None:
             self.remark = line.strip()

@@ -18,9 +18,9 @@ import msgspec
 
 from hw_sim.events import BallPass, Direction, ForeignObject, SensorState, TableCommand
 from hw_sim.fall import fall, fall_off_obstacle
-from hw_sim.rotor import Rotor
-from hw_sim.wheel import LAPS_NEEDED, BallRun, Layout, Track, opposite, sign
-from hw_sim.world import MARGIN_S, Outage, Slipped, Stay, World, us
+from hw_sim.rotor import SimRotor
+from hw_sim.wheel import LAPS_NEEDED, BallRun, Track, WheelLayout, opposite, sign
+from hw_sim.world import MARGIN_S, SensorOutage, Slipped, Stay, World, us
 
 LAUNCH_REV_S = (1.3, 2.6)
 """How fast boulers launch (first laps of ball_lap_times.json: 1.0–2.4 rev/s)."""
@@ -97,14 +97,14 @@ def widest_gap_laps(beams_deg: Sequence[float]) -> float:
 class SimTable:
     """One table, from the start of the evening. `world` records what happens at it."""
 
-    def __init__(self, layout: Layout, rng: random.Random, last_number: int | None) -> None:
+    def __init__(self, layout: WheelLayout, rng: random.Random, last_number: int | None) -> None:
         """Time 0: the rotor turns, the ball lies in the pocket of `last_number` (in the hand when there is none)."""
         self.rng = rng
         self.layout = layout
         self.track = Track.draw(rng)
         either: Direction = rng.choice(("cw", "ccw"))
         self.direction: Direction = layout.rotor_direction or either
-        rotor = Rotor(rng.random(), sign(self.direction) * self._rotor_speed(), rng.uniform(*BEARING_PER_S))
+        rotor = SimRotor(rng.random(), sign(self.direction) * self._rotor_speed(), rng.uniform(*BEARING_PER_S))
         self.world = World(layout, rotor)
         self.now_s = 0.0
         self.last_number = last_number
@@ -340,7 +340,7 @@ class SimTable:
 
     def blind(self, sensors: Sequence[str]) -> None:
         """These see nothing from now on, and no self-test knows it."""
-        self.world.outages += [Outage(sensor, self.now_s) for sensor in sensors]
+        self.world.outages += [SensorOutage(sensor, self.now_s) for sensor in sensors]
 
     def see_again(self) -> None:
         """All that was blind sees again."""
@@ -362,7 +362,7 @@ class SimTable:
         self.world.direct_events.append(SensorState(us(began_s), sensor, ok=False))
         self.wait(low_s, high_s)
         self.world.direct_events.append(SensorState(us(self.now_s), sensor, ok=True))
-        self.world.outages.append(Outage(sensor, began_s, self.now_s))
+        self.world.outages.append(SensorOutage(sensor, began_s, self.now_s))
 
     # the truth
 

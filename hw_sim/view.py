@@ -23,7 +23,7 @@ NAME_WIDTH = 17
 """As wide as the longest name of a line in any language, and a space."""
 
 
-class View(Protocol):
+class DemoView(Protocol):
     """What the demo shows to its viewer."""
 
     def show_address(self, address: str) -> None:
@@ -62,7 +62,7 @@ class Lines:
             self._out.flush()
 
 
-class Screen:
+class Picture:
     """A picture of `subscriber` that is drawn again after each change."""
 
     def __init__(self, subscriber: Subscriber, console: Console) -> None:
@@ -75,7 +75,7 @@ class Screen:
         self._live = Live(self._picture(), console=console, auto_refresh=False)
 
     @contextmanager
-    def on(self) -> Iterator[Screen]:
+    def on(self) -> Iterator[Picture]:
         """Show the picture while this is entered; its last state stays on the terminal."""
         with self._live:
             yield self
@@ -135,7 +135,7 @@ class Screen:
 
 
 @contextmanager
-def view_of(subscriber: Subscriber, out: TextIO | None = None) -> Iterator[View]:
+def view_of(subscriber: Subscriber, out: TextIO | None = None) -> Iterator[DemoView]:
     """A screen on a terminal, lines elsewhere. Raises DemoError when rich, an extra, is missing on a terminal."""
     out = out or sys.stdout
     if not out.isatty():
@@ -145,5 +145,5 @@ def view_of(subscriber: Subscriber, out: TextIO | None = None) -> Iterator[View]
         from rich.console import Console  # noqa: PLC0415
     except ImportError:
         raise DemoError("rich is not installed: pip install './hw_sim[demo]', or | cat for plain lines") from None
-    with Screen(subscriber, Console(file=out)).on() as screen:
+    with Picture(subscriber, Console(file=out)).on() as screen:
         yield screen

@@ -101,7 +101,7 @@ def opposite(direction: Direction) -> Direction:
 
 
 @dataclass(frozen=True)
-class Layout:
+class WheelLayout:
     """A wheel, its table, and the places of its sensors. `rotor_direction` only on a fair wheel. `pockets`: the numbers
     clockwise on its rotor, from zero; `laps_needed`: the laps that a daemon must prove there."""
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from hw_sim.events import BallPass, End, RotorEdge, Sighting, SimEvent
-from hw_sim.rotor import Rotor, tick_entered
-from hw_sim.wheel import BallRun, Fall, Layout
+from hw_sim.rotor import SimRotor, tick_entered
+from hw_sim.wheel import BallRun, Fall, WheelLayout
 
 LOOK_BACK_S = 1.0
 MARGIN_S = 1e-3
@@ -38,7 +38,7 @@ class Stay:
 
 
 @dataclass(frozen=True)
-class Outage:
+class SensorOutage:
     """`sensor` reports nothing from `from_s` to `to_s`; for `link`, no sensor does."""
 
     sensor: str
@@ -66,12 +66,12 @@ class World:
     `direct_events` holds the events that need no physics: people, objects, self-tests, strays.
     """
 
-    layout: Layout
-    rotor: Rotor
+    layout: WheelLayout
+    rotor: SimRotor
     runs: list[BallRun] = field(default_factory=list)
     stays: list[Stay] = field(default_factory=list)
     falls: list[Fall] = field(default_factory=list)
-    outages: list[Outage] = field(default_factory=list)
+    outages: list[SensorOutage] = field(default_factory=list)
     slipped: list[Slipped] = field(default_factory=list)
     direct_events: list[SimEvent] = field(default_factory=list)
 

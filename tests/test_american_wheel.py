@@ -10,7 +10,7 @@ import pytest
 
 from hw_sim import log
 from hw_sim.campaign.black_box import find
-from hw_sim.campaign.evening_run import Plan, run_evening
+from hw_sim.campaign.evening_run import CampaignPlan, run_evening
 from hw_sim.configuration import sections
 from hw_sim.evening import AMERICAN, Evening, script
 from hw_sim.wheel import AMERICAN_POCKETS, POCKETS, printed
@@ -51,7 +51,7 @@ def test_the_simulator_and_the_program_have_the_same_rotor_from_two_sources() ->
 
 @pytest.mark.parametrize("index", range(EVENINGS))
 def test_an_evening_with_faults_has_no_wrong_number(index: int) -> None:
-    plan = Plan("american wheel", americans=1, evening_coups=COUPS)
+    plan = CampaignPlan("american wheel", americans=1, evening_coups=COUPS)
     assert plan.evening(index).header["house"] == "south-dakota"
     found = run_evening(plan, index, find())
     assert found.failed is None, index

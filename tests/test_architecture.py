@@ -438,3 +438,26 @@ def test_the_walk_finds_the_pockets_of_one_wheel(tmp_path: Path, line: str) -> N
 def test_the_core_cites_no_guide_of_a_maker() -> None:
     texts = {str(path.relative_to(ROOT)): path.read_text() for path in _files("wheeld/core", ROOT)}
     assert [name for name, text in texts.items() if name not in OF_MAKERS and "wheels.md" in text] == []
+
+
+OF_ONE_MEANING = {
+    "BallPass", "ClockReading", "End", "ForeignObject", "RotorEdge", "Sensed", "SensorState", "Sighting",
+}  # fmt: skip
+"""What a sensor saw has one name in the core, on the wire and in the simulator, which shares no code with them."""
+
+
+def _public_classes() -> dict[str, list[str]]:
+    """Each name, and the modules that have a class of that name."""
+    found: dict[str, list[str]] = {}
+    for package in OURS:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    found.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    return found
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    found = {name: modules for name, modules in _public_classes().items() if len(modules) > 1}
+    assert {name: modules for name, modules in found.items() if name not in OF_ONE_MEANING} == {}
+    assert set(found) == OF_ONE_MEANING

@@ -17,7 +17,7 @@ import pytest
 from hw_sim.evening import repeatable
 from hw_sim.log import lines
 from hw_sim.table import SimTable
-from hw_sim.wheel import Layout
+from hw_sim.wheel import WheelLayout
 from hw_sim.world import us
 from tests.faults.conftest import size_of
 from tests.number_proof import Met, proven_us
@@ -98,7 +98,7 @@ def _payloads(table: Table, seen: list[Observation]) -> list[dict[str, Any]]:
 def play(readers: int, seed: int, happening: Happening | None = None, *, wait_s: float = 0.0) -> Coup:
     """A coup whose ball rests; `wait_s` later something happens, and then nothing more."""
     beams_deg, readers_deg = (0.0, 90.0, 180.0, 270.0), tuple(30 + 360 / readers * n for n in range(readers))
-    layout = Layout("campione", "roulette", "french", TICKS, beams_deg, readers_deg)
+    layout = WheelLayout("campione", "roulette", "french", TICKS, beams_deg, readers_deg)
     table = SimTable(layout, repeatable(f"rest {readers} {seed}"), 17)
     table.wait(0.1, 1.0)
     table.command("open")

@@ -195,7 +195,7 @@ _keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _observation: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observation)
 
 
-class Replay:
+class LogReplay:
     """One log being replayed. `counters`: `unknown` kinds and `unknown_keys` skipped, `malformed` lines skipped when
     lenient, `late`. With `facts`, each fact that the law was applied to stands between the messages."""
 
@@ -266,7 +266,7 @@ class Replay:
 
 def replay(lines: Iterable[bytes], *, lenient: bool = False) -> Iterator[bytes]:
     """Everything that the daemon would publish for this log, in order; the same log gives the same bytes."""
-    return Replay(lenient=lenient).run(lines)
+    return LogReplay(lenient=lenient).run(lines)
 
 
 def output_lines(step: Step) -> Iterator[bytes]:

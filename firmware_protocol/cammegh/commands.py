@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import msgspec
 
 from firmware_protocol.cammegh import events as e
-from firmware_protocol.cammegh.status import Reply
+from firmware_protocol.cammegh.status import HeadReply
 
 ANSWER_NS = 1_000_000_000
 """Answers on record took 25 to 200 ms."""
@@ -104,7 +104,7 @@ class CommandQueue:
         self._due_ns = host_ns + ANSWER_NS
         return self._current.to_send, events
 
-    def answer(self, reply: Reply, host_ns: int) -> Iterator[e.Event]:
+    def answer(self, reply: HeadReply, host_ns: int) -> Iterator[e.Event]:
         """How the current exchange ended with this reply; a reply to nothing that was asked is counted."""
         asked = self._current
         if asked is None or reply.key != asked.key:
@@ -130,7 +130,7 @@ def _ended(asked: Exchange, match: re.Match[str], host_ns: int) -> e.Event:
     return (e.CommandConfirmed if is_set else e.CommandIgnored)(host_ns, asked.command, match[1])
 
 
-def self_test(reply: Reply, host_ns: int) -> Iterator[e.Event]:
+def self_test(reply: HeadReply, host_ns: int) -> Iterator[e.Event]:
     """The code of a self-test, when `reply` is one."""
     if reply.key == "F" and reply.text.isdigit():
         code = int(reply.text)

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from firmware_protocol.cammegh.status import Direction, Flags, State
+from firmware_protocol.cammegh.status import Direction, Flags, StateCode
 
 VoidReason: TypeAlias = Literal["void_game", "ball_not_detected", "launch_failed", "no_number"]
 
@@ -27,7 +27,7 @@ class Event(msgspec.Struct, frozen=True):
 class Connected(Event, frozen=True):
     """The first status line of this session. The beginning of a game in progress was not heard (1.2)."""
 
-    state: State
+    state: StateCode
     spin: int
     last_number: int | None
 
@@ -38,7 +38,7 @@ class Silent(Event, frozen=True):
     since_ns: int
 
 
-class Heard(Event, frozen=True):
+class LinesAgain(Event, frozen=True):
     """Status lines again, after `silent_ns` without one."""
 
     silent_ns: int
@@ -50,7 +50,7 @@ class Heard(Event, frozen=True):
 class GameState(Event, frozen=True):
     """The wheel shows another state than before (1.3)."""
 
-    state: State
+    state: StateCode
     spin: int
 
 

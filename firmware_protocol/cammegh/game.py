@@ -11,14 +11,14 @@ from typing import TypeAlias
 
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.faults import SensorFaults
-from firmware_protocol.cammegh.number import BareNumbers, Disagreement
-from firmware_protocol.cammegh.order import LineOrder, Order
+from firmware_protocol.cammegh.number import BareNumbers, NumberDisagreement
+from firmware_protocol.cammegh.order import LineOrder, LinePlace
 from firmware_protocol.cammegh.rotor import SpeedField
-from firmware_protocol.cammegh.run import Run
-from firmware_protocol.cammegh.status import BareNumber, Flag, Flags, Product, State, Status
+from firmware_protocol.cammegh.run import HeadRun
+from firmware_protocol.cammegh.status import BareNumber, Flag, Flags, Product, StateCode, Status
 
-_RUNNING = frozenset({State.BALL_IN_RIM, State.NO_MORE_BETS, State.BALL_OFF_TRACK})
-_BEFORE_LAUNCH = frozenset({State.START, State.PLACE_BETS})
+_RUNNING = frozenset({StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS, StateCode.BALL_OFF_TRACK})
+_BEFORE_LAUNCH = frozenset({StateCode.START, StateCode.PLACE_BETS})
 _NO_FLAGS: Flags = frozenset()
 Events: TypeAlias = Iterator[e.Event]
 
@@ -32,7 +32,7 @@ class Game:
         self._bare = BareNumbers(expected=bare_number)
         self._speed = SpeedField()
         self._faults = SensorFaults()
-        self._run: Run | None = None
+        self._run: HeadRun | None = None
         self._laps_before: list[int] = []
         """What the lap counter showed in the latest two lines, while no ball ran."""
         self._laps_unproven = 0
@@ -66,18 +66,18 @@ class Game:
             return
         self._bare.add(line.number)
         last = self._order.last
-        if last and last.state is State.WINNING_NUMBER:
+        if last and last.state is StateCode.WINNING_NUMBER:
             yield from self._settle(last, line.number, host_ns)
 
     def status(self, status: Status, host_ns: int) -> Events:
         """A status line has come."""
         last = self._order.last
         order = self._order.place(status)
-        if order is Order.HELD:
+        if order is LinePlace.HELD:
             return
         if last is None:
             yield e.Connected(host_ns, status.state, status.spin, status.number)
-        elif order is Order.JUMP:
+        elif order is LinePlace.JUMP:
             yield from self._jump(last, status, host_ns)
         yield from self._warned(last, status, host_ns)
         if last is not None:
@@ -87,7 +87,7 @@ class Game:
         yield e.RotorSpeed(host_ns, self._speed.read(status.rotor_decirpm), status.rotor)
         self._order.used(status)
         self._keep_laps(status)
-        if status.state is State.WINNING_NUMBER:
+        if status.state is StateCode.WINNING_NUMBER:
             yield from self._result(last, status, host_ns)
         else:
             self._bare.other_line()
@@ -113,11 +113,11 @@ class Game:
             yield e.Warned(host_ns, status.flags)
         if Flag.VOID_GAME in status.flags and self._run:
             yield from self._void(self._run, "void_game", status, host_ns)
-        elif Flag.VOID_GAME in status.flags - before and status.state is State.PLACE_BETS:
+        elif Flag.VOID_GAME in status.flags - before and status.state is StateCode.PLACE_BETS:
             yield e.WheelVoid(host_ns, status.spin, "void_game", status.flags)
         yield from self._faults.line(status.flags, host_ns)
 
-    def _void(self, run: Run, why: e.VoidReason, status: Status, host_ns: int) -> Events:
+    def _void(self, run: HeadRun, why: e.VoidReason, status: Status, host_ns: int) -> Events:
         if not run.is_void and not run.number.is_settled:
             run.is_void = True
             yield e.WheelVoid(host_ns, run.spin, why, status.flags)
@@ -136,10 +136,10 @@ class Game:
             yield from self._void(run, why, status, host_ns)
         yield from run.enter(status.state, host_ns)
 
-    def _begin(self, last: Status | None, status: Status) -> Run:
+    def _begin(self, last: Status | None, status: Status) -> HeadRun:
         from_launch = not self._order.gap and last is not None and last.state in _BEFORE_LAUNCH
         laps_before = min(self._laps_before, default=0)
-        return Run(status, from_launch=from_launch, laps_before=laps_before, automatic=self._automatic)
+        return HeadRun(status, from_launch=from_launch, laps_before=laps_before, automatic=self._automatic)
 
     def _keep_laps(self, status: Status) -> None:
         if status.state in _RUNNING or status.extended is None:
@@ -154,14 +154,14 @@ class Game:
         if status.state is not last.state:
             yield e.GameState(host_ns, status.state, status.spin)
 
-    def _end(self, run: Run, last: Status, status: Status, host_ns: int) -> Events:
+    def _end(self, run: HeadRun, last: Status, status: Status, host_ns: int) -> Events:
         """End the run, unless it goes on with this line."""
-        if last.state is State.WINNING_NUMBER:
+        if last.state is StateCode.WINNING_NUMBER:
             if not run.number.is_settled:
                 bare = min(self._bare.waiting, default=None)
                 yield e.NumberDisagrees(host_ns, run.spin, bare, last.number)
             yield from self._disagreed(run, run.number.correct(status.number), host_ns)
-        elif status.spin == last.spin and (status.state in _RUNNING or status.state is State.WINNING_NUMBER):
+        elif status.spin == last.spin and (status.state in _RUNNING or status.state is StateCode.WINNING_NUMBER):
             return
         else:
             yield from self._void(run, "no_number", status, host_ns)
@@ -196,6 +196,6 @@ class Game:
         else:
             yield from self._disagreed(run, found, host_ns)
 
-    def _disagreed(self, run: Run, found: Disagreement | None, host_ns: int) -> Events:
+    def _disagreed(self, run: HeadRun, found: NumberDisagreement | None, host_ns: int) -> Events:
         if found:
             yield e.NumberDisagrees(host_ns, run.spin, found.bare, found.status)

@@ -11,7 +11,7 @@ BARE_LINES_MAX = 2
 """The bare number comes just before the first `*X;5` (1.5); the answer to a poll may come between them."""
 
 
-class Disagreement(msgspec.Struct, frozen=True):
+class NumberDisagreement(msgspec.Struct, frozen=True):
     """What the two lines show instead of one number; `bare` None: no bare number came."""
 
     bare: int | None
@@ -61,24 +61,24 @@ class RunNumber:
         """A line in state 5 has come."""
         self._lines += 1
 
-    def settle(self, shown: int | None, bare: BareNumbers) -> int | Disagreement | None:
+    def settle(self, shown: int | None, bare: BareNumbers) -> int | NumberDisagreement | None:
         """The number, when two lines now agree on it; `shown` by the status line. Once a run."""
         if bare.waiting - {shown}:
             self.is_settled = True
-            return Disagreement(min(bare.waiting - {shown}), shown)
+            return NumberDisagreement(min(bare.waiting - {shown}), shown)
         if shown is None or not self._agrees(shown, bare):
             return None
         self.is_settled, self._reported = True, shown
         bare.waiting.clear()
         return shown
 
-    def correct(self, shown: int | None) -> Disagreement | None:
+    def correct(self, shown: int | None) -> NumberDisagreement | None:
         """Take back the reported number when two lines in a row, bare or not, show another one; once a run."""
         before, self._shown_after = self._shown_after, shown
         if None in (self._reported, shown) or shown == self._reported or shown != before:
             return None
         reported, self._reported = self._reported, None
-        return Disagreement(reported, shown)
+        return NumberDisagreement(reported, shown)
 
     def _agrees(self, number: int, bare: BareNumbers) -> bool:
         """Whether another line shows `number` too.

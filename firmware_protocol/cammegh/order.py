@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import Enum, unique
 
-from firmware_protocol.cammegh.status import Product, State, Status, spin_after
+from firmware_protocol.cammegh.status import Product, StateCode, Status, spin_after
 
 
 @unique
-class Order(Enum):
+class LinePlace(Enum):
     """How a line stands to the lines before it."""
 
     FIRST = "first"
@@ -43,20 +43,20 @@ class LineOrder:
         """Whether the latest line waits for a second one."""
         return self._held is not None
 
-    def place(self, status: Status) -> Order:
+    def place(self, status: Status) -> LinePlace:
         """How `status` stands to the lines before it; one that does not follow is held."""
         last, held = self.last, self._held
         if last is None:
-            return Order.FIRST
+            return LinePlace.FIRST
         if self._follows(last, status):
             self._drop_held()
-            return Order.NEXT
+            return LinePlace.NEXT
         if held and (held.spin, held.number) == (status.spin, status.number):
             self._held = None
-            return Order.JUMP
+            return LinePlace.JUMP
         self._drop_held()
         self._held = status
-        return Order.HELD
+        return LinePlace.HELD
 
     def used(self, status: Status) -> None:
         """The line was used: the next one is compared with it."""
@@ -65,7 +65,7 @@ class LineOrder:
     def jumped(self, status: Status) -> None:
         """This line does not continue what was read before it."""
         self.gap, self.number_reported = True, None
-        self.result_spin = status.spin if status.state is State.WINNING_NUMBER else None
+        self.result_spin = status.spin if status.state is StateCode.WINNING_NUMBER else None
 
     def _follows(self, last: Status, status: Status) -> bool:
         """The next spin number follows a result, or a game that was heard to end without one."""
@@ -74,7 +74,7 @@ class LineOrder:
             if status.spin != spin_after(self._product, last.spin) or not was_heard:
                 return False
         is_reported = status.number is not None and status.number == self.number_reported
-        return status.number == last.number or is_reported or status.state is State.WINNING_NUMBER
+        return status.number == last.number or is_reported or status.state is StateCode.WINNING_NUMBER
 
     def _drop_held(self) -> None:
         self.lone_lines += self._held is not None

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.laps import LapCount
 from firmware_protocol.cammegh.number import RunNumber
-from firmware_protocol.cammegh.status import Direction, Extended, State, Status
+from firmware_protocol.cammegh.status import Direction, Extended, StateCode, Status
 from firmware_protocol.cammegh.voids import VoidWarnings
 
-_ON_TRACK = frozenset({State.BALL_IN_RIM, State.NO_MORE_BETS})
+_ON_TRACK = frozenset({StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS})
 """Where a lap count and a direction mean something (1.6); in state 5 the count is back at 0."""
 
 
-class Run:
+class HeadRun:
     """Begins with a line in state 3 or 4. `from_launch`: the line before showed that no ball ran. `laps_before`: what
     the lap counter showed then."""
 
@@ -26,7 +26,7 @@ class Run:
         self.is_void = False
         """`WheelVoid` was reported."""
         self._from_launch = from_launch
-        self._states: set[State] = set()
+        self._states: set[StateCode] = set()
         self._ball: Direction | None = None
         self._directions_before: tuple[Direction, Direction] | None = None
 
@@ -53,9 +53,9 @@ class Run:
             self._directions_before = None
             self.count.line_without_count()
 
-    def enter(self, state: State, host_ns: int) -> Iterator[e.Event]:
+    def enter(self, state: StateCode, host_ns: int) -> Iterator[e.Event]:
         """The line is in `state`, perhaps for the first time in this run."""
-        if state is State.BALL_OFF_TRACK and state not in self._states:
+        if state is StateCode.BALL_OFF_TRACK and state not in self._states:
             yield e.BallOffTrack(host_ns, self.spin)
         self._states.add(state)
 

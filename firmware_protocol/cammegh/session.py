@@ -20,7 +20,17 @@ from firmware_protocol.cammegh.game import Game
 from firmware_protocol.cammegh.laps import LINE_NS
 from firmware_protocol.cammegh.level import Level, ProtocolLevel
 from firmware_protocol.cammegh.lines import LineDecoder
-from firmware_protocol.cammegh.status import FAULTS, BareNumber, Basic, Line, LineError, Product, Reply, Status, parse
+from firmware_protocol.cammegh.status import (
+    FAULTS,
+    BareNumber,
+    Basic,
+    HeadReply,
+    Line,
+    LineError,
+    Product,
+    Status,
+    parse,
+)
 
 POLL_NS_MIN = 100_000_000
 """The wheel needs so long between polls (docs/wheels.md 1.2)."""
@@ -163,7 +173,7 @@ class CammeghSession:
             case BareNumber():
                 self._counts["bare"] += 1
                 yield from self._game.bare(line, host_ns)
-            case Reply():
+            case HeadReply():
                 self._counts["reply"] += 1
                 yield from self._reply(line, host_ns)
             case Basic():
@@ -178,12 +188,12 @@ class CammeghSession:
         events = list(self._game.status(status, host_ns))
         if not self._game.holds_a_line:  # a line that waits for a second one does not end a silence
             if self._is_silent:
-                yield e.Heard(host_ns, host_ns - self._silence_from_ns(host_ns))
+                yield e.LinesAgain(host_ns, host_ns - self._silence_from_ns(host_ns))
             self._is_silent, self._heard_ns = False, host_ns
         yield from events
         yield from self._level.line("extended" if status.extended else "advanced", host_ns)
 
-    def _reply(self, reply: Reply, host_ns: int) -> Iterator[e.Event]:
+    def _reply(self, reply: HeadReply, host_ns: int) -> Iterator[e.Event]:
         if reply.key == "S" and reply.text.startswith("V"):
             self.version = reply.text
         elif reply.key == "O" and len(words := reply.text.split()) == 4 and all(word.isdigit() for word in words):

@@ -44,7 +44,7 @@ class Product(Enum):
 
 
 @unique
-class State(Enum):
+class StateCode(Enum):
     """The state of the game (docs/wheels.md 1.3)."""
 
     START = "start"
@@ -71,10 +71,10 @@ class Flag(Enum):
 
 Flags: TypeAlias = frozenset[Flag]
 
-_COMMON_STATES = dict(enumerate(list(State)[:6], start=1))
+_COMMON_STATES = dict(enumerate(list(StateCode)[:6], start=1))
 _STATES = {
-    Product.SLINGSHOT_2: {**_COMMON_STATES, 7: State.BALL_OFF_TRACK},
-    Product.MERCURY_360: {**_COMMON_STATES, 7: State.DEALER_LOCK},
+    Product.SLINGSHOT_2: {**_COMMON_STATES, 7: StateCode.BALL_OFF_TRACK},
+    Product.MERCURY_360: {**_COMMON_STATES, 7: StateCode.DEALER_LOCK},
 }
 _BITS = {
     Product.SLINGSHOT_2: (Flag.BALL_NOT_DETECTED, Flag.SAME_DIRECTION, Flag.SENSOR_FAULT, Flag.LAUNCH_FAILED),
@@ -115,7 +115,7 @@ class Extended(msgspec.Struct, frozen=True):
 class Status(msgspec.Struct, frozen=True):
     """One `*X` line."""
 
-    state: State
+    state: StateCode
     spin: int
     """The number of the game since power-on, from 1."""
     number: int | None
@@ -144,14 +144,14 @@ class Bonus(msgspec.Struct, frozen=True):
     """A line of the bonus game."""
 
 
-class Reply(msgspec.Struct, frozen=True):
+class HeadReply(msgspec.Struct, frozen=True):
     """The answer to a command: its letter (as sent, upper or lower case) and the text after the blank."""
 
     key: str
     text: str
 
 
-Line: TypeAlias = Status | BareNumber | Basic | Bonus | Reply
+Line: TypeAlias = Status | BareNumber | Basic | Bonus | HeadReply
 
 
 def spin_after(product: Product, spin: int) -> int:
@@ -173,7 +173,7 @@ def parse(line: str, product: Product, *, pockets: int = 37) -> Line:
     if _BONUS.fullmatch(line):
         return Bonus()
     if reply := _SENSOR_VIEW.fullmatch(line) or _REPLY.fullmatch(line):
-        return Reply(reply[1], reply[2])
+        return HeadReply(reply[1], reply[2])
     raise LineError("shape")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from firmware_protocol.cammegh.events import VoidReason
 from firmware_protocol.cammegh.laps import LINE_NS
-from firmware_protocol.cammegh.status import Flag, State, Status
+from firmware_protocol.cammegh.status import Flag, StateCode, Status
 
 BALL_LOST_NS = 5_000_000_000
 """In state 4 a ball not detected is ignored for 5 s, or 10 messages. Single lines of it are common (1.8)."""
@@ -49,10 +49,10 @@ class VoidWarnings:
 
     def line(self, status: Status, host_ns: int) -> Iterator[VoidReason]:
         """Why the game is void by this line."""
-        in_rim_ns = self._in_rim.lasted_ns(host_ns, holds=status.state is State.BALL_IN_RIM)
-        is_lost = status.state is State.NO_MORE_BETS and Flag.BALL_NOT_DETECTED in status.flags
+        in_rim_ns = self._in_rim.lasted_ns(host_ns, holds=status.state is StateCode.BALL_IN_RIM)
+        is_lost = status.state is StateCode.NO_MORE_BETS and Flag.BALL_NOT_DETECTED in status.flags
         lost_ns = self._ball_lost.lasted_ns(host_ns, holds=is_lost)
-        is_late = in_rim_ns > LAUNCH_FAILED_NS or status.state is not State.BALL_IN_RIM
+        is_late = in_rim_ns > LAUNCH_FAILED_NS or status.state is not StateCode.BALL_IN_RIM
         if Flag.LAUNCH_FAILED in status.flags and is_late:
             yield "launch_failed"
         if lost_ns >= BALL_LOST_NS:

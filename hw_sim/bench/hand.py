@@ -45,7 +45,7 @@ SAYS: Mapping[Speaker, str] = {
 """Whole sentences: other languages have other articles."""
 
 
-class Ball(Enum):
+class BallPlace(Enum):
     """Where the ball is, as a part of a sentence."""
 
     POCKET = "lies in a pocket"
@@ -54,7 +54,7 @@ class Ball(Enum):
     FALLING = "falls"
 
 
-class Seen(NamedTuple):
+class RestSeen(NamedTuple):
     """Where everybody saw the ball come to rest, when there were so many verdicts."""
 
     number: int
@@ -78,11 +78,11 @@ class Hand:
 
     def begin(self) -> None:
         """Take over a wheel that is in order: the ball lies in a pocket, and nobody holds the rotor."""
-        self._ball = Ball.POCKET
+        self._ball = BallPlace.POCKET
         self._has_chip = self._is_unplugged = self._is_dark = self._is_rotor_held = False
         self._second: Stay | None = None
         self._let_go_s = self._rest_s = 0.0
-        self._seen: Seen | None = None
+        self._seen: RestSeen | None = None
 
     def step(self, seconds: float) -> list[SimEvent]:
         """Let so much time pass. Returns the events of that time."""
@@ -131,23 +131,23 @@ class Hand:
 
     @property
     def _is_running(self) -> bool:
-        return self._ball in (Ball.TRACK, Ball.FALLING)
+        return self._ball in (BallPlace.TRACK, BallPlace.FALLING)
 
     # what goes on by itself
 
     def _follow_ball(self, table: SimTable, end_s: float) -> None:
-        if self._ball is Ball.TRACK and table.run.end_s <= end_s:
+        if self._ball is BallPlace.TRACK and table.run.end_s <= end_s:
             now_s = table.now_s
             table.fall()
             self._rest_s, table.now_s = table.now_s, now_s
-            self._ball = Ball.FALLING
+            self._ball = BallPlace.FALLING
             self._note(self._say("The ball leaves the track after {laps} laps.", laps=self._laps))
-        elif self._ball is Ball.FALLING and self._rest_s <= end_s:
-            self._ball = Ball.POCKET
+        elif self._ball is BallPlace.FALLING and self._rest_s <= end_s:
+            self._ball = BallPlace.POCKET
             number = table.lies_in
             assert number is not None, "it fell into a pocket, and nobody took it"
             if self._number_seen is None:
-                self._seen = Seen(number, len(self._subscriber.verdicts))
+                self._seen = RestSeen(number, len(self._subscriber.verdicts))
             self._note(self._say("The ball rests in {number}.", number=number))
 
     def _keep_rotor(self, table: SimTable) -> None:
@@ -186,7 +186,7 @@ class Hand:
         table.now_s += IN_HAND_S
         run = table.launch(laps, with_rotor=with_rotor)
         table.now_s = now_s
-        self._ball = Ball.TRACK
+        self._ball = BallPlace.TRACK
         if self._subscriber.table and "launch" in self._subscriber.table["waiting_codes"]:
             self._seen = None
         way = self._say("clockwise") if run.turning > 0 else self._say("counter-clockwise")
@@ -198,13 +198,13 @@ class Hand:
     def take_ball(self) -> str:
         """A hand takes the ball, wherever it is."""
         was, where = self._ball, self._where
-        if was is Ball.HAND:
+        if was is BallPlace.HAND:
             raise NotPossibleError(self._say("The bouler has the ball in his hand already."))
-        if was is Ball.TRACK:
+        if was is BallPlace.TRACK:
             self._table.block_ball()
         self._table.lift_ball()
-        self._ball, self._rest_s = Ball.HAND, 0.0
-        if was is Ball.TRACK:
+        self._ball, self._rest_s = BallPlace.HAND, 0.0
+        if was is BallPlace.TRACK:
             return self._say("A hand takes the ball, which {where}, after {laps} laps.", where=where, laps=self._laps)
         return self._say("A hand takes the ball, which {where}.", where=where)
 
@@ -213,7 +213,7 @@ class Hand:
         if self._is_running:
             raise NotPossibleError(self._say("The ball {where}: wait until it rests, or take it.", where=self._where))
         table, wanted = self._table, self._last_number
-        if self._ball is Ball.POCKET and table.ball_is_in(wanted):
+        if self._ball is BallPlace.POCKET and table.ball_is_in(wanted):
             raise NotPossibleError(self._say("The ball lies in {number} already.", number=table.lies_in))
         number = table.rng.choice(table.layout.pockets) if wanted is None else wanted
         now_s = table.now_s
@@ -221,7 +221,7 @@ class Hand:
         table.now_s += CARRY_S
         table.put_ball_in(number)
         table.now_s = now_s
-        self._ball = Ball.POCKET
+        self._ball = BallPlace.POCKET
         laid = self._say("A hand lays the ball in {number}.", number=number)
         if self._speed():
             return laid

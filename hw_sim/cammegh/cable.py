@@ -10,7 +10,7 @@ HELD_UP_US_MAX = 5_000_000
 
 
 @dataclass(frozen=True)
-class Rates:
+class CableRates:
     """`torn`: some bytes within the line are lost. `merged`: its end is lost. `held_up`: the host does not read for up
     to 5 s, then reads everything at once. `absent`: the host is absent for some 20 s. `noise`: a few random bytes."""
 
@@ -21,14 +21,14 @@ class Rates:
     noise: float = 0.0
 
 
-CLEAN = Rates()
-ROUGH = Rates(torn=0.03, merged=0.02, held_up=0.01, absent=0.001, noise=0.01)
+CLEAN = CableRates()
+ROUGH = CableRates(torn=0.03, merged=0.02, held_up=0.01, absent=0.001, noise=0.01)
 
 
-class Cable:
+class LineCable:
     """Carries lines. `harmed` counts those that did not arrive as they were sent."""
 
-    def __init__(self, rng: random.Random, rates: Rates = CLEAN) -> None:
+    def __init__(self, rng: random.Random, rates: CableRates = CLEAN) -> None:
         self.harmed = 0
         self._rng = rng
         self._rates = rates

@@ -8,8 +8,8 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hw_sim.cammegh.cable import CLEAN, ROUGH, Cable
-from hw_sim.cammegh.coups import KINDS, Coup, Drawing, Model
+from hw_sim.cammegh.cable import CLEAN, ROUGH, LineCable
+from hw_sim.cammegh.coups import KINDS, Drawing, HeadCoup, Model
 from hw_sim.cammegh.head import HeadSetup, SimHead
 from hw_sim.cammegh.ports import LOOPBACK, Pace, on_tcp
 from hw_sim.evening import repeatable
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.product.value} plays {', '.join(known)}; not {', '.join(wrong)}")
     rng = repeatable(f"cammegh {args.seed}")
     coups = itertools.islice(Drawing(args.product, rng).coups(args.kinds or list(known)), args.coups)
-    cable = Cable(rng, ROUGH if args.rough else CLEAN)
+    cable = LineCable(rng, ROUGH if args.rough else CLEAN)
     pace = Pace(SimHead(args.product, coups, rng, HeadSetup(bonus=True), cable), speed=args.speed)
     try:
         asyncio.run(_play(args, pace))
@@ -88,7 +88,7 @@ async def _until_the_end(pace: Pace, port: str) -> None:
         playing.result()
 
 
-def coup_text(coup: Coup) -> str:
+def coup_text(coup: HeadCoup) -> str:
     """The truth of one coup, in a line."""
     number = "no number" if coup.number is None else f"number {coup.number}"
     return f"{number}, {coup.laps} laps, {coup.kind}"

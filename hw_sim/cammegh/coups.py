@@ -28,7 +28,7 @@ class Model(Enum):
 
 
 @dataclass(frozen=True)
-class Phase:
+class HeadPhase:
     """`rpm` and `laps` go from their first to their second value; `rotor` and `ball`: 0 clockwise, 1 anticlockwise."""
 
     state: int
@@ -50,7 +50,7 @@ class Phase:
 
 
 @dataclass
-class Coup:
+class HeadCoup:
     """The truth of one coup, and its phases.
 
     `number`: None when the wheel gives none. `laps`: as a Mercury counts them; a SlingShot does not report them.
@@ -59,7 +59,7 @@ class Coup:
     """
 
     kind: str
-    phases: list[Phase]
+    phases: list[HeadPhase]
     number: int | None
     laps: int
     ball: int
@@ -73,7 +73,7 @@ class Coup:
     """Every line of it reached the host unharmed."""
 
 
-Play: TypeAlias = Callable[["Drawing"], Coup]
+Play: TypeAlias = Callable[["Drawing"], HeadCoup]
 
 
 class Drawing:
@@ -90,12 +90,12 @@ class Drawing:
         """Whether it counts laps."""
         return self.model is Model.MERCURY_360
 
-    def coups(self, kinds: list[str]) -> Iterator[Coup]:
+    def coups(self, kinds: list[str]) -> Iterator[HeadCoup]:
         """Coups without end, each of a kind drawn from `kinds`."""
         while True:
             yield self.coup(self.rng.choice(kinds))
 
-    def coup(self, kind: str) -> Coup:
+    def coup(self, kind: str) -> HeadCoup:
         """One coup of that kind."""
         coup = KINDS[self.model][kind](self)
         coup.kind = kind
@@ -105,27 +105,27 @@ class Drawing:
         """A drawn duration, in lines."""
         return self.rng.randint(least, most)
 
-    def before_launch(self) -> list[Phase]:
+    def before_launch(self) -> list[HeadPhase]:
         """State 2: a SlingShot brakes its rotor, waits and reverses it; the rotor of a Mercury, which a bouler turns,
         keeps turning."""
         before, self.rpm = self.rpm, self.rng.uniform(14.0, 19.9)
         if self.is_mercury:
             self.rotor = self.rng.randrange(2)
             return [
-                Phase(1, self.lines(2, 4), self.rotor, (before, self.rpm)),
-                Phase(2, self.lines(4, 10), self.rotor, (self.rpm, self.rpm)),
+                HeadPhase(1, self.lines(2, 4), self.rotor, (before, self.rpm)),
+                HeadPhase(2, self.lines(4, 10), self.rotor, (self.rpm, self.rpm)),
             ]
         turned = 1 - self.rotor
         phases = [
-            Phase(2, self.lines(2, 6), self.rotor, (before, before)),
-            Phase(2, self.lines(3, 7), self.rotor, (before, 0.4)),
-            Phase(2, self.lines(2, 4), self.rotor, (0.0, 0.0)),
-            Phase(2, self.lines(2, 4), turned, (6.5, self.rpm)),
+            HeadPhase(2, self.lines(2, 6), self.rotor, (before, before)),
+            HeadPhase(2, self.lines(3, 7), self.rotor, (before, 0.4)),
+            HeadPhase(2, self.lines(2, 4), self.rotor, (0.0, 0.0)),
+            HeadPhase(2, self.lines(2, 4), turned, (6.5, self.rpm)),
         ]
         self.rotor = turned
         return phases
 
-    def run(self, *, same: bool = False, laps: int | None = None, flags: int = 0) -> list[Phase]:
+    def run(self, *, same: bool = False, laps: int | None = None, flags: int = 0) -> list[HeadPhase]:
         """States 3 and 4 of a ball against the rotor, or with it."""
         laps = self.rng.randint(6, 20) if laps is None else laps
         ball = self.rotor if same else 1 - self.rotor
@@ -133,28 +133,28 @@ class Drawing:
         turning = (self.rpm, self.rpm - 0.3)
         in_rim = max(self.lines(3, 7), 2 + math.ceil((early - 1) / LAPS_PER_LINE_MAX))
         return [
-            Phase(3, in_rim, self.rotor, turning, ball, flags, (1, early)),
-            Phase(4, self.lines(6, 16), self.rotor, turning, ball, laps=(early, laps)),
+            HeadPhase(3, in_rim, self.rotor, turning, ball, flags, (1, early)),
+            HeadPhase(4, self.lines(6, 16), self.rotor, turning, ball, laps=(early, laps)),
         ]
 
-    def fallen(self) -> Phase:
+    def fallen(self) -> HeadPhase:
         """State 5; the number comes with its first line."""
-        return Phase(5, self.lines(3, 8), self.rotor, (self.rpm, self.rpm), 1 - self.rotor)
+        return HeadPhase(5, self.lines(3, 8), self.rotor, (self.rpm, self.rpm), 1 - self.rotor)
 
-    def played(self, phases: list[Phase], *reports: str, number: bool = True, same: bool = False) -> Coup:
+    def played(self, phases: list[HeadPhase], *reports: str, number: bool = True, same: bool = False) -> HeadCoup:
         """The coup of these phases."""
         laps = max(phase.laps[1] for phase in phases)
         ball = self.rotor if same else 1 - self.rotor
         number_or_none = self.rng.randrange(37) if number else None
-        return Coup("", phases, number_or_none, laps, ball, self.rotor, set(reports))
+        return HeadCoup("", phases, number_or_none, laps, ball, self.rotor, set(reports))
 
 
-def valid(draw: Drawing) -> Coup:
+def valid(draw: Drawing) -> HeadCoup:
     """A ball that runs against the rotor, some laps, a number."""
     return draw.played([*draw.before_launch(), *draw.run(), draw.fallen()])
 
 
-def same_direction(draw: Drawing) -> Coup:
+def same_direction(draw: Drawing) -> HeadCoup:
     """The ball runs with the rotor: a SlingShot is reset and spins again, a Mercury goes on to a number."""
     before, run = draw.before_launch(), draw.run(same=True, flags=2)
     if draw.is_mercury:
@@ -162,103 +162,105 @@ def same_direction(draw: Drawing) -> Coup:
     return draw.played([*before, run[0]], "same_direction", "void", number=False, same=True)
 
 
-def same_direction_unflagged(draw: Drawing) -> Coup:
+def same_direction_unflagged(draw: Drawing) -> HeadCoup:
     """The same on a Mercury that raises no flag: only its two directions show it."""
     return draw.played([*draw.before_launch(), *draw.run(same=True), draw.fallen()], "same_direction", same=True)
 
 
-def few_laps(draw: Drawing) -> Coup:
+def few_laps(draw: Drawing) -> HeadCoup:
     """A Mercury counts one or two laps and still gives the number."""
     return draw.played([*draw.before_launch(), *draw.run(laps=draw.rng.randint(1, 2)), draw.fallen()])
 
 
-def rotor_stopped(draw: Drawing) -> Coup:
+def rotor_stopped(draw: Drawing) -> HeadCoup:
     """The rotor stops while the ball runs, and the game ends without a number."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     braking = replace(leaving, rpm=(draw.rpm, 0.5))
-    standing = Phase(4, draw.lines(4, 8), draw.rotor, (0.0, 0.0), leaving.ball, laps=(leaving.laps[1], leaving.laps[1]))
-    closed = Phase(6, draw.lines(2, 5), draw.rotor, (0.0, 0.0))
+    standing = HeadPhase(
+        4, draw.lines(4, 8), draw.rotor, (0.0, 0.0), leaving.ball, laps=(leaving.laps[1], leaving.laps[1])
+    )
+    closed = HeadPhase(6, draw.lines(2, 5), draw.rotor, (0.0, 0.0))
     return draw.played([*before, rim, braking, standing, closed], "rotor_stopped", "void", number=False)
 
 
-def runaway(draw: Drawing) -> Coup:
+def runaway(draw: Drawing) -> HeadCoup:
     """The rotor runs away, past what three digits can show, and back; the wheel still gives the number."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
-    up = Phase(4, 10, draw.rotor, (draw.rpm, draw.rpm + 9 * RUNAWAY_RPM), leaving.ball, laps=leaving.laps)
+    up = HeadPhase(4, 10, draw.rotor, (draw.rpm, draw.rpm + 9 * RUNAWAY_RPM), leaving.ball, laps=leaving.laps)
     last = (leaving.laps[1], leaving.laps[1])
-    over = Phase(4, draw.lines(3, 6), draw.rotor, (118.0, 104.0), leaving.ball, laps=last)
-    down = Phase(4, 4, draw.rotor, (69.9, draw.rpm), leaving.ball, laps=last)
+    over = HeadPhase(4, draw.lines(3, 6), draw.rotor, (118.0, 104.0), leaving.ball, laps=last)
+    down = HeadPhase(4, 4, draw.rotor, (69.9, draw.rpm), leaving.ball, laps=last)
     return draw.played([*before, rim, up, over, down, draw.fallen()], "unknown_speed")
 
 
-def sensor_fault(draw: Drawing) -> Coup:
+def sensor_fault(draw: Drawing) -> HeadCoup:
     """A sensor fails in state 4; after a while the wheel closes, and the sensor works again."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
-    faulty = Phase(4, draw.lines(10, 20), draw.rotor, (draw.rpm, draw.rpm), leaving.ball, 4, (leaving.laps[1],) * 2)
-    closed = [Phase(6, 4, draw.rotor, (0.0, 0.0), flags=4), Phase(6, 3, draw.rotor, (0.0, 0.0))]
+    faulty = HeadPhase(4, draw.lines(10, 20), draw.rotor, (draw.rpm, draw.rpm), leaving.ball, 4, (leaving.laps[1],) * 2)
+    closed = [HeadPhase(6, 4, draw.rotor, (0.0, 0.0), flags=4), HeadPhase(6, 3, draw.rotor, (0.0, 0.0))]
     return draw.played([*before, rim, leaving, faulty, *closed], "sensor_fault", "void", number=False)
 
 
-def closed_in_game(draw: Drawing) -> Coup:
+def closed_in_game(draw: Drawing) -> HeadCoup:
     """The table is closed while the ball runs."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
-    return draw.played([*before, rim, leaving, Phase(6, 4, draw.rotor, (draw.rpm, 0.5))], "void", number=False)
+    return draw.played([*before, rim, leaving, HeadPhase(6, 4, draw.rotor, (draw.rpm, 0.5))], "void", number=False)
 
 
-def power_cycle(draw: Drawing) -> Coup:
+def power_cycle(draw: Drawing) -> HeadCoup:
     """After the number the wheel is switched off and on: spin 1, no last number."""
     coup = valid(draw)
     coup.power_cycle = True
     return coup
 
 
-def launch_failed(draw: Drawing) -> Coup:
+def launch_failed(draw: Drawing) -> HeadCoup:
     """The launch of a SlingShot fails; it reverses the rotor and tries again, with the same spin number."""
     first = draw.before_launch()
     turning = (draw.rpm, draw.rpm)
-    failing = [Phase(2, draw.lines(3, 12), draw.rotor, turning, flags=flags) for flags in (2, 8)]
+    failing = [HeadPhase(2, draw.lines(3, 12), draw.rotor, turning, flags=flags) for flags in (2, 8)]
     again = [replace(phase, flags=8) for phase in draw.before_launch()]
     return draw.played([*first, *failing, *again, *draw.run(), draw.fallen()], "launch_failed")
 
 
-def ball_flickers(draw: Drawing) -> Coup:
+def ball_flickers(draw: Drawing) -> HeadCoup:
     """Single lines of state 4 do not detect the ball, which means nothing."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
-    flicker = Phase(4, 1, draw.rotor, (draw.rpm, draw.rpm), flags=1)
+    flicker = HeadPhase(4, 1, draw.rotor, (draw.rpm, draw.rpm), flags=1)
     return draw.played([*before, rim, leaving, flicker, leaving, flicker, replace(leaving, lines=2), draw.fallen()])
 
 
-def ball_lost(draw: Drawing) -> Coup:
+def ball_lost(draw: Drawing) -> HeadCoup:
     """The ball is not detected for more than 5 s of state 4, and the wheel closes."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     lost = replace(leaving, lines=draw.lines(10, 30), flags=1)
-    closed = Phase(6, 4, draw.rotor, (0.3, 0.0))
+    closed = HeadPhase(6, 4, draw.rotor, (0.3, 0.0))
     return draw.played([*before, rim, leaving, lost, closed], "void", number=False)
 
 
-def off_track(draw: Drawing) -> Coup:
+def off_track(draw: Drawing) -> HeadCoup:
     """A SlingShot with option 32 reports when the ball leaves the track: states 4, 7, 5."""
     phases = [*draw.before_launch(), *draw.run()]
-    left = Phase(7, draw.lines(2, 5), draw.rotor, (draw.rpm, draw.rpm))
+    left = HeadPhase(7, draw.lines(2, 5), draw.rotor, (draw.rpm, draw.rpm))
     return draw.played([*phases, left, draw.fallen()], "off_track")
 
 
-def void_game(draw: Drawing) -> Coup:
+def void_game(draw: Drawing) -> HeadCoup:
     """A Mercury voids the game, with other warnings in the same digit, and starts again."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     flags = draw.rng.choice((8, 9))
     void = replace(leaving, lines=draw.lines(1, 3), flags=flags, laps=(leaving.laps[1],) * 2)
-    start = Phase(1, 3, draw.rotor, (draw.rpm, draw.rpm), flags=flags)
+    start = HeadPhase(1, 3, draw.rotor, (draw.rpm, draw.rpm), flags=flags)
     return draw.played([*before, rim, leaving, void, start], "void", number=False)
 
 
-def dealer_lock(draw: Drawing) -> Coup:
+def dealer_lock(draw: Drawing) -> HeadCoup:
     """A Mercury is locked by the dealer while the ball runs."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
-    return draw.played([*before, rim, leaving, Phase(7, 4, draw.rotor, (draw.rpm, draw.rpm))], "void", number=False)
+    return draw.played([*before, rim, leaving, HeadPhase(7, 4, draw.rotor, (draw.rpm, draw.rpm))], "void", number=False)
 
 
-def slow_rotor(draw: Drawing) -> Coup:
+def slow_rotor(draw: Drawing) -> HeadCoup:
     """A Mercury warns that its rotor is slower than 10 rpm; the coup is valid."""
     before = draw.before_launch()
     slow = [replace(phase, flags=1, rpm=(8.2, 8.0)) for phase in draw.run()]

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from itertools import groupby
 from typing import NamedTuple
 
-from hw_sim.cammegh.coups import Coup, Phase
+from hw_sim.cammegh.coups import HeadCoup, HeadPhase
 from hw_sim.cammegh.head import LINE_US
 from hw_sim.evening import Evening
 from hw_sim.world import World
@@ -34,11 +34,11 @@ class Line(NamedTuple):
     laps: int
 
 
-def coups_of(evening: Evening) -> list[Coup]:
+def coups_of(evening: Evening) -> list[HeadCoup]:
     """The coups of a head that is switched on at time 0, for `SimHead` to play line by line."""
     lines = [line_at(evening.world, at * LINE_US / 1e6) for at in range(1, round(evening.end_s * 1e6) // LINE_US)]
-    coups: list[Coup] = []
-    phases: list[Phase] = []
+    coups: list[HeadCoup] = []
+    phases: list[HeadPhase] = []
     for (state, number), group in groupby(lines, key=lambda line: (line.state, line.number)):
         phases += _phases(state, list(group))
         if number is not None:
@@ -47,16 +47,18 @@ def coups_of(evening: Evening) -> list[Coup]:
     return [*coups, _coup(phases, None)]
 
 
-def _coup(phases: list[Phase], number: int | None) -> Coup:
-    return Coup("watched", phases, number, laps=0, ball=1 - phases[-1].rotor, rotor=phases[-1].rotor)
+def _coup(phases: list[HeadPhase], number: int | None) -> HeadCoup:
+    return HeadCoup("watched", phases, number, laps=0, ball=1 - phases[-1].rotor, rotor=phases[-1].rotor)
 
 
-def _phases(state: int, lines: list[Line]) -> list[Phase]:
+def _phases(state: int, lines: list[Line]) -> list[HeadPhase]:
     """One phase for each line, with its rotor speed. The number's lines are one phase, because a number is reported
     once."""
     if state == CALLED:
-        return [Phase(state, len(lines), lines[0].rotor, (lines[0].rpm, lines[-1].rpm), lines[0].ball)]
-    return [Phase(state, 1, line.rotor, (line.rpm, line.rpm), line.ball, laps=(line.laps, line.laps)) for line in lines]
+        return [HeadPhase(state, len(lines), lines[0].rotor, (lines[0].rpm, lines[-1].rpm), lines[0].ball)]
+    return [
+        HeadPhase(state, 1, line.rotor, (line.rpm, line.rpm), line.ball, laps=(line.laps, line.laps)) for line in lines
+    ]
 
 
 def line_at(world: World, t_s: float) -> Line:

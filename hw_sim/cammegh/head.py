@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hw_sim.cammegh.cable import Cable
-from hw_sim.cammegh.coups import Coup, Model, Phase
+from hw_sim.cammegh.cable import LineCable
+from hw_sim.cammegh.coups import HeadCoup, HeadPhase, Model
 
 LINE_US = 500_000
 """Time between two status lines."""
@@ -45,10 +45,10 @@ class SimHead:
     def __init__(
         self,
         model: Model,
-        coups: Iterator[Coup],
+        coups: Iterator[HeadCoup],
         rng: random.Random,
         setup: HeadSetup | None = None,
-        cable: Cable | None = None,
+        cable: LineCable | None = None,
     ) -> None:
         setup = setup or HeadSetup()
         self.model = model
@@ -56,7 +56,7 @@ class SimHead:
         self.mode = setup.mode
         self.over = False
         """There are no more coups; the last status is repeated."""
-        self.truth: list[Coup] = []
+        self.truth: list[HeadCoup] = []
         self.parameters = dict(PARAMETERS)
         self.level = "advanced"
         self.received_commands: list[str] = []
@@ -66,11 +66,11 @@ class SimHead:
         self.spin = setup.first_spin
         self._coups = coups
         self._rng = rng
-        self._cable = cable or Cable(rng)
+        self._cable = cable or LineCable(rng)
         self._lines = self._play()
         self._now_us = 0
         self._next_line_us = LINE_US
-        self._status: tuple[Phase, int, int | None] | None = None
+        self._status: tuple[HeadPhase, int, int | None] | None = None
         self._powered = True
         self._arriving: list[tuple[int, bytes]] = []
         self._typed = b""
@@ -116,7 +116,7 @@ class SimHead:
             if coup.power_cycle:
                 yield from self._power_cycle()
 
-    def _stand(self, phase: Phase, coup: Coup) -> Iterator[None]:
+    def _stand(self, phase: HeadPhase, coup: HeadCoup) -> Iterator[None]:
         for line in range(phase.lines):
             if phase.state == 5 and line == 0:
                 self.last_number, coup.number_us = coup.number, self._now_us
@@ -139,7 +139,7 @@ class SimHead:
         if self._status:
             self._send(self._status_text(*self._status))
 
-    def _status_text(self, phase: Phase, line: int, fallen: int | None) -> str:
+    def _status_text(self, phase: HeadPhase, line: int, fallen: int | None) -> str:
         tenths = round(phase.rpm_at(line) * 10)
         last = "  " if self.last_number is None else f"{self.last_number:2d}"
         speed = 0 if tenths > 999 else tenths  # three digits cannot show more, and then show 000

@@ -29,7 +29,7 @@ class BlackBoxError(UnavailableError):
     """The executable is missing, cannot be run, or writes something that is no message."""
 
 
-class Message(msgspec.Struct, frozen=True):
+class HeardMessage(msgspec.Struct, frozen=True):
     """One message that was published: `t` µs on the sensing clock, topic, payload."""
 
     t: int
@@ -56,7 +56,7 @@ class Ended:
     stopped: bool
 
 
-Receive: TypeAlias = Callable[[Message], bool]
+Receive: TypeAlias = Callable[[HeardMessage], bool]
 """Takes each message. Returns False when it wants no more."""
 
 _head = msgspec.json.Decoder(_Head).decode
@@ -89,11 +89,11 @@ def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: boo
         return _exchange(child, lines, receive, errors)
 
 
-def replay_all(wheeld: Path, lines: Iterable[bytes], *, facts: bool = False) -> tuple[list[Message], Ended]:
+def replay_all(wheeld: Path, lines: Iterable[bytes], *, facts: bool = False) -> tuple[list[HeardMessage], Ended]:
     """All messages about the log, and how the program ended. Raises BlackBoxError like `replay`."""
-    messages: list[Message] = []
+    messages: list[HeardMessage] = []
 
-    def receive(message: Message) -> bool:
+    def receive(message: HeardMessage) -> bool:
         messages.append(message)
         return True
 
@@ -140,11 +140,11 @@ class _Reader(threading.Thread):
             _kill(self._child)
 
 
-def _message(line: bytes) -> Message:
+def _message(line: bytes) -> HeardMessage:
     """One message. The payload of `board`, which is most of the output and part of no verdict, stays undecoded."""
     try:
         head = _head(line)
-        return Message(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
+        return HeardMessage(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
     except msgspec.DecodeError as wrong:
         raise BlackBoxError(f"it wrote {line[:80]!r}, which is no message ({wrong})") from wrong
 

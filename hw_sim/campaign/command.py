@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hw_sim.campaign import page, pictures, plots, report
 from hw_sim.campaign.black_box import find
-from hw_sim.campaign.evening_run import EveningRun, Plan
+from hw_sim.campaign.evening_run import CampaignPlan, EveningRun
 from hw_sim.campaign.processes import run_evenings
 from hw_sim.evening import AMERICANS
 from hw_sim.exits import EXIT_FAILED, writing
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _campaign(args: argparse.Namespace, wheeld: Path) -> int:
-    plan = Plan(args.seed, args.faults, args.margin, args.people, args.americans)
+    plan = CampaignPlan(args.seed, args.faults, args.margin, args.people, args.americans)
     evening_runs: list[EveningRun] = []
     began_s = time.perf_counter()
     with _bar(args.coups) as show:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
-from hw_sim.campaign.black_box import Message
+from hw_sim.campaign.black_box import HeardMessage
 from hw_sim.table import TOLD_BY_COUPS, Outcome, laps_safe
 from hw_sim.wheel import printed
 
@@ -74,7 +74,7 @@ WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})
 
 
 @dataclass(frozen=True)
-class Span:
+class MarkSpan:
     """One mark: its index in the evening, when it begins (sensing clock, µs), and its true outcomes."""
 
     index: int
@@ -89,7 +89,7 @@ class Comparison:
 
     kind: Kind
     outcome: Outcome | None
-    verdict: Message | None
+    verdict: HeardMessage | None
 
     @property
     def agrees(self) -> bool:
@@ -107,10 +107,10 @@ class ComparedSpan:
     """One span with its comparisons, and its notices in order. `suspensions`: the messages by which no person suspended
     the table, while no coup ran."""
 
-    span: Span
+    span: MarkSpan
     comparisons: tuple[Comparison, ...]
-    notices: tuple[Message, ...]
-    suspensions: tuple[Message, ...] = ()
+    notices: tuple[HeardMessage, ...]
+    suspensions: tuple[HeardMessage, ...] = ()
 
     @property
     def disagreement(self) -> frozenset[Kind]:
@@ -130,11 +130,11 @@ class SpanComparer:
     Stops at the first span after which daemon and people are out of step: `compared` then ends with that span.
     """
 
-    spans: Sequence[Span]
+    spans: Sequence[MarkSpan]
     beams_deg: tuple[float, ...]
     compared: list[ComparedSpan] = field(default_factory=list)
-    _messages: list[Message] = field(default_factory=list)
-    _suspensions: list[Message] = field(default_factory=list)
+    _messages: list[HeardMessage] = field(default_factory=list)
+    _suspensions: list[HeardMessage] = field(default_factory=list)
     _bets: list[tuple[int, bool]] = field(default_factory=lambda: [(0, False)])
     """When they were shown open, or closed; in each span what was shown at its beginning first."""
     _table: dict[str, Any] = field(default_factory=lambda: {"state": ""})
@@ -149,7 +149,7 @@ class SpanComparer:
         """Whether the spans that follow need a new start of the daemon."""
         return bool(self.compared) and not self.compared[-1].in_step
 
-    def receive(self, message: Message) -> bool:
+    def receive(self, message: HeardMessage) -> bool:
         """Take one message. Returns False when no more are wanted."""
         self._close(bisect_right(self._starts, message.t))
         if message.topic == "table":
@@ -179,7 +179,7 @@ class SpanComparer:
             self.compared.append(ComparedSpan(span, comparisons, notices, idle))
             self._messages, self._suspensions, self._bets = [], [], self._bets[-1:]
 
-    def _also(self, span: Span, notices: Sequence[Message]) -> Iterator[Kind]:
+    def _also(self, span: MarkSpan, notices: Sequence[HeardMessage]) -> Iterator[Kind]:
         """What is wrong with a span all of whose verdicts are right."""
         if self._table["state"] in WAITING:
             yield "stranded"
@@ -234,7 +234,7 @@ def _by_chef(one: Comparison) -> Comparison:
 
 
 def compare(
-    outcomes: Sequence[Outcome], verdicts: Sequence[Message], beams_deg: tuple[float, ...] = ()
+    outcomes: Sequence[Outcome], verdicts: Sequence[HeardMessage], beams_deg: tuple[float, ...] = ()
 ) -> tuple[Comparison, ...]:
     """Each outcome with its verdict, in order. Where there are more of one than of the other, those are left over
     without which most of the others agree."""
@@ -249,7 +249,7 @@ def compare(
 
 def _pairs(
     outcomes: Sequence[Outcome],
-    verdicts: Sequence[Message],
+    verdicts: Sequence[HeardMessage],
     kept_outcomes: set[int],
     kept_verdicts: set[int],
     beams_deg: tuple[float, ...],
@@ -271,7 +271,7 @@ def _pairs(
     return tuple(comparisons)
 
 
-def _kind(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...]) -> Kind:
+def _kind(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, ...]) -> Kind:
     if outcome["kind"] == "result":
         return _of_result(outcome, verdict, beams_deg)
     if verdict.topic == "result":
@@ -285,7 +285,7 @@ def _kind(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...]) -> K
     return "late" if verdict.t > outcome.get("deadline_t", verdict.t) else "right"
 
 
-def _of_result(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...]) -> Kind:
+def _of_result(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, ...]) -> Kind:
     if verdict.topic == "result":
         told = verdict.payload["number"], verdict.payload["label"]
         return "right" if told == (outcome["number"], printed(outcome["number"])) else "wrong_number"
@@ -303,7 +303,7 @@ def _of_result(outcome: Outcome, verdict: Message, beams_deg: tuple[float, ...])
     return "void_after_number" if evidence_us > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"
 
 
-def _evidence_us(void: Message) -> int:
+def _evidence_us(void: HeardMessage) -> int:
     """The evidence of a void on the sensing clock, which its payload gives in UTC."""
     at, evidence_at = (datetime.fromisoformat(void.payload[name]) for name in ("at", "evidence_at"))
     return void.t - (at - evidence_at) // timedelta(microseconds=1)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hw_sim import log
-from hw_sim.campaign.black_box import Message, find, replay_all
+from hw_sim.campaign.black_box import HeardMessage, find, replay_all
 from hw_sim.campaign.command import add_plan
 from hw_sim.campaign.comparison import ComparedSpan, Comparison, SpanComparer
 from hw_sim.campaign.drawing import draw
-from hw_sim.campaign.evening_run import Plan, run_segments
+from hw_sim.campaign.evening_run import CampaignPlan, run_segments
 from hw_sim.campaign.slices import Slice
 from hw_sim.campaign.timeline import Interval, read_timeline
 from hw_sim.exits import EXIT_FAILED, UsageError, writing
@@ -39,7 +39,7 @@ class Played:
 
     part: Slice
     compared: ComparedSpan | None
-    messages: list[Message]
+    messages: list[HeardMessage]
 
 
 def add(subparsers: Subparsers) -> None:
@@ -68,15 +68,19 @@ def run(args: argparse.Namespace) -> int:
     return 0 if played.compared is not None and not played.compared.disagreement else EXIT_FAILED
 
 
-def _named(args: argparse.Namespace) -> tuple[Plan, int, int]:
+def _named(args: argparse.Namespace) -> tuple[CampaignPlan, int, int]:
     seed, _, places = args.coup.partition("/")
     *more, index, mark = places.split("/") if "/" in places else ("", "")
     if not (index.isdecimal() and mark.isdecimal()):
         raise NoCoupError(f"{args.coup!r} is no SEED/EVENING/MARK")
-    return Plan("/".join([seed, *more]), args.faults, args.margin, args.people, args.americans), int(index), int(mark)
+    return (
+        CampaignPlan("/".join([seed, *more]), args.faults, args.margin, args.people, args.americans),
+        int(index),
+        int(mark),
+    )
 
 
-def play(plan: Plan, index: int, mark: int, wheeld: Path, without: frozenset[str] = frozenset()) -> Played:
+def play(plan: CampaignPlan, index: int, mark: int, wheeld: Path, without: frozenset[str] = frozenset()) -> Played:
     """Play the coup of `mark` by itself. If it agrees so, but disagreed in the campaign, play it from the mark at which
     the campaign had started the daemon.
 

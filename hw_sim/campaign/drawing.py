@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from hw_sim.campaign.pictures import blank, svg
-from hw_sim.campaign.timeline import Interval, Timeline
+from hw_sim.campaign.timeline import Interval, LogTimeline
 from hw_sim.events import called
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ SAME_PASS_S = 0.02
 NAMED_LEAST_S = 0.3
 """A shorter state is too narrow for its name."""
 
-Draw: TypeAlias = "Callable[[Axes, Timeline], None]"
+Draw: TypeAlias = "Callable[[Axes, LogTimeline], None]"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _Row:
     draw: Draw
 
 
-def draw(timeline: Timeline, title: str, name: str) -> str:
+def draw(timeline: LogTimeline, title: str, name: str) -> str:
     """The picture as SVG. The same timeline gives the same text; its ids follow from `name`. Raises
     MissingExtraError."""
     rows = _rows(timeline)
@@ -63,7 +63,7 @@ def draw(timeline: Timeline, title: str, name: str) -> str:
     return svg(figure, name)
 
 
-def _rows(timeline: Timeline) -> list[_Row]:
+def _rows(timeline: LogTimeline) -> list[_Row]:
     names = len({name for _, name in timeline.facts})
     strikes = len({strike.text for strike in timeline.strikes})
     return [
@@ -78,7 +78,7 @@ def _rows(timeline: Timeline) -> list[_Row]:
     ]
 
 
-def _beams(axes: Axes, timeline: Timeline) -> None:
+def _beams(axes: Axes, timeline: LogTimeline) -> None:
     real, stray = _sorted_out(timeline.passes, timeline.true_passes)
     _, missed = _sorted_out(timeline.true_passes or [], timeline.passes)
     _dots(axes, real, "|", INK, "pass")
@@ -113,14 +113,14 @@ def _sorted_out(
     return [pulse for pulse in pulses if beside(pulse)], [pulse for pulse in pulses if not beside(pulse)]
 
 
-def _rotor(axes: Axes, timeline: Timeline) -> None:
+def _rotor(axes: Axes, timeline: LogTimeline) -> None:
     if timeline.rotor_rpm:
         t_s, rpm = zip(*timeline.rotor_rpm, strict=True)
         axes.plot(t_s, rpm, color=INK, linewidth=1)
     axes.axhline(0, color=FAINT, linewidth=0.8)
 
 
-def _readers(axes: Axes, timeline: Timeline) -> None:
+def _readers(axes: Axes, timeline: LogTimeline) -> None:
     _dots(axes, [(one.t_s, one.reader) for one in timeline.read_pockets], "|", INK, "sighting")
     for one in timeline.read_pockets:
         if one.number is not None:
@@ -129,7 +129,7 @@ def _readers(axes: Axes, timeline: Timeline) -> None:
     _lanes(axes, [called(f"reader/{reader}") for reader in range(timeline.readers)])
 
 
-def _notes(axes: Axes, timeline: Timeline) -> None:
+def _notes(axes: Axes, timeline: LogTimeline) -> None:
     for t_s, text in timeline.notes:
         axes.axvline(t_s, color=INK, linewidth=0.6)
         axes.annotate(text, (t_s, 0.03), (2, 0), textcoords="offset points", fontsize=6, rotation=75, va="bottom")
@@ -137,7 +137,7 @@ def _notes(axes: Axes, timeline: Timeline) -> None:
     axes.set_yticks([])
 
 
-def _strikes(axes: Axes, timeline: Timeline) -> None:
+def _strikes(axes: Axes, timeline: LogTimeline) -> None:
     _bars(axes, timeline.strikes, sorted({strike.text for strike in timeline.strikes}), FALSE)
 
 
@@ -148,7 +148,7 @@ def _bars(axes: Axes, parts: Iterable[Interval], names: list[str], colour: str) 
     _lanes(axes, names)
 
 
-def _facts(axes: Axes, timeline: Timeline) -> None:
+def _facts(axes: Axes, timeline: LogTimeline) -> None:
     names = list(dict.fromkeys(name for _, name in timeline.facts))
     _dots(axes, [(t_s, names.index(name)) for t_s, name in timeline.facts], ".", INK, "fact")
     _lanes(axes, names)
@@ -159,7 +159,7 @@ def _lanes(axes: Axes, names: list[str]) -> None:
     axes.set_ylim(max(len(names), 1) - 0.4, -0.6)
 
 
-def _states(axes: Axes, timeline: Timeline) -> None:
+def _states(axes: Axes, timeline: LogTimeline) -> None:
     for part in timeline.states:
         axes.axvspan(part.from_s, part.to_s, color=STATE_COLOURS.get(part.text, "#ffffff"), linewidth=0)
         if part.to_s - part.from_s >= NAMED_LEAST_S:
@@ -169,7 +169,7 @@ def _states(axes: Axes, timeline: Timeline) -> None:
     axes.set_yticks([])
 
 
-def _verdicts(axes: Axes, timeline: Timeline) -> None:
+def _verdicts(axes: Axes, timeline: LogTimeline) -> None:
     for verdict in timeline.verdicts:
         # Beside the line, inward: most verdicts stand at the end, and a text that ran out would make all rows narrower.
         is_late = 2 * verdict.t_s > timeline.start_s + timeline.end_s
@@ -186,7 +186,7 @@ def _verdicts(axes: Axes, timeline: Timeline) -> None:
     axes.set_yticks([])
 
 
-def _verdict_lines(axes: Axes, timeline: Timeline) -> None:
+def _verdict_lines(axes: Axes, timeline: LogTimeline) -> None:
     for verdicts in timeline.verdicts:
         axes.axvline(verdicts.t_s, color=FALSE if verdicts.void else TRUE, linewidth=1)
         axes.axvline(verdicts.evidence_s, color=FALSE if verdicts.void else TRUE, linewidth=0.8, linestyle="--")

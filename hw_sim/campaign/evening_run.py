@@ -11,7 +11,7 @@ from pathlib import Path
 from hw_sim.campaign.black_box import Ended, replay
 from hw_sim.campaign.comparison import ComparedSpan, SpanComparer
 from hw_sim.campaign.explain import Disagreement, Explanation, explain
-from hw_sim.campaign.rows import EarlyWarning, IdleSuspension, Row, early_warnings, idle_suspensions, rows
+from hw_sim.campaign.rows import EarlyWarning, IdleSuspension, VerdictRow, early_warnings, idle_suspensions, rows
 from hw_sim.campaign.slices import Slice
 from hw_sim.evening import AMERICANS, Evening, campaign_evening, repeatable
 from hw_sim.faults import FaultyEvening, Rates, add_faults, swarm
@@ -21,7 +21,7 @@ EVENING_COUPS = 250
 
 
 @dataclass(frozen=True)
-class Plan:
+class CampaignPlan:
     """The parameters of a campaign. `faults`: factor of the default rates. `margin`: launches of two to four laps only.
     `people`: how often people press early, late, twice and wrongly, times the default. `americans`: the part of the
     evenings on an American wheel.
@@ -75,7 +75,7 @@ class EveningRun:
 
     index: int
     beams: int
-    rows: tuple[Row, ...]
+    rows: tuple[VerdictRow, ...]
     early_warnings: tuple[EarlyWarning, ...]
     idle_suspensions: tuple[IdleSuspension, ...]
     explained: dict[str, Explanation]
@@ -85,7 +85,7 @@ class EveningRun:
     black_box_s: float
 
 
-def run_evening(plan: Plan, index: int, wheeld: Path) -> EveningRun:
+def run_evening(plan: CampaignPlan, index: int, wheeld: Path) -> EveningRun:
     """Run the whole evening `index`. Raises BlackBoxError."""
     began_s = time.process_time()
     evening = plan.evening(index)

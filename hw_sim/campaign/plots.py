@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hw_sim.campaign.pictures import blank, svg
 from hw_sim.campaign.report import both_laps, grouped
-from hw_sim.campaign.rows import EarlyWarning, Row
+from hw_sim.campaign.rows import EarlyWarning, VerdictRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ class Plot:
     svg: str
 
 
-def plots(rows: Sequence[Row], early_warnings: Sequence[EarlyWarning], report: dict[str, Any]) -> Iterator[Plot]:
+def plots(rows: Sequence[VerdictRow], early_warnings: Sequence[EarlyWarning], report: dict[str, Any]) -> Iterator[Plot]:
     """All pictures for which there is something to show. Raises MissingExtraError."""
     yield _confusion(report["confusion"])
     if report["void_delay_ms"]:
@@ -75,7 +75,7 @@ def _confusion(confusion: dict[str, dict[str, int]]) -> Plot:
     return Plot("Truth and verdict", text, svg(figure, "confusion"))
 
 
-def _delays(rows: Sequence[Row]) -> Plot:
+def _delays(rows: Sequence[VerdictRow]) -> Plot:
     voids = sorted(grouped((row for row in rows if row.delay_us is not None), lambda row: row.truth).items())
     figure, axes = _axes(8, 1.2 + 0.42 * len(voids))
     for y, (_, some) in enumerate(voids):
@@ -104,7 +104,7 @@ def _margins(margin: dict[str, Any]) -> Plot:
     return Plot("Margins", f"How far each verdict was from another. What limited it: {limits}.", svg(figure, "margins"))
 
 
-def _laps(rows: Sequence[Row]) -> Plot:
+def _laps(rows: Sequence[VerdictRow]) -> Plot:
     figure, axes = _axes(8, 4.5)
     by_beams = sorted(grouped(both_laps(rows), lambda laps: laps[2]).items())
     for beams, some in by_beams:

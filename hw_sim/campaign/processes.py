@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol, cast
 
-from hw_sim.campaign.evening_run import EveningRun, Plan, run_evening
+from hw_sim.campaign.evening_run import CampaignPlan, EveningRun, run_evening
 
 
 class _Pending(Protocol):
@@ -22,14 +22,14 @@ class _Pending(Protocol):
 class _InThisProcess:
     """An evening that runs when its result is asked for: one job needs no second process."""
 
-    def __init__(self, plan: Plan, index: int, wheeld: Path) -> None:
+    def __init__(self, plan: CampaignPlan, index: int, wheeld: Path) -> None:
         self._arguments = (plan, index, wheeld)
 
     def result(self) -> EveningRun:
         return run_evening(*self._arguments)
 
 
-def run_evenings(plan: Plan, coups: int, jobs: int, wheeld: Path) -> Iterator[EveningRun]:
+def run_evenings(plan: CampaignPlan, coups: int, jobs: int, wheeld: Path) -> Iterator[EveningRun]:
     """Evenings 0, 1, 2, … until they have `coups` rows, `jobs` at a time.
 
     An evening whose layout is refused has no rows, so more evenings run in its place. An evening that was started and
@@ -47,16 +47,16 @@ def run_evenings(plan: Plan, coups: int, jobs: int, wheeld: Path) -> Iterator[Ev
             yield evening_run
 
 
-def _workers(jobs: int) -> AbstractContextManager[Callable[[Plan, int, Path], _Pending]]:
+def _workers(jobs: int) -> AbstractContextManager[Callable[[CampaignPlan, int, Path], _Pending]]:
     return nullcontext(_InThisProcess) if jobs == 1 else _processes(jobs)
 
 
 @contextmanager
-def _processes(jobs: int) -> Iterator[Callable[[Plan, int, Path], _Pending]]:
+def _processes(jobs: int) -> Iterator[Callable[[CampaignPlan, int, Path], _Pending]]:
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of the progress bar's thread
     pool = ProcessPoolExecutor(jobs, mp_context=context)
 
-    def submit(plan: Plan, index: int, wheeld: Path) -> _Pending:
+    def submit(plan: CampaignPlan, index: int, wheeld: Path) -> _Pending:
         return cast("Future[EveningRun]", pool.submit(run_evening, plan, index, wheeld))
 
     try:

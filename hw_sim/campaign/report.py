@@ -9,8 +9,8 @@ from statistics import fmean, median
 from typing import Any, TypeVar
 
 from hw_sim.campaign.comparison import AGREEING, KINDS, Kind
-from hw_sim.campaign.evening_run import EveningRun, Plan
-from hw_sim.campaign.rows import EarlyWarning, Row
+from hw_sim.campaign.evening_run import CampaignPlan, EveningRun
+from hw_sim.campaign.rows import EarlyWarning, VerdictRow
 
 LAPS_SLACK = 0.02
 """Truths give laps with two decimals."""
@@ -43,7 +43,7 @@ class Timing:
 
 
 def report(
-    plan: Plan, asked: int, evening_runs: Sequence[EveningRun], timing: Timing, false_voids_max: float
+    plan: CampaignPlan, asked: int, evening_runs: Sequence[EveningRun], timing: Timing, false_voids_max: float
 ) -> dict[str, Any]:
     """The whole report. All of it but `timing` follows from the plan and the programs alone."""
     rows = [row for evening_run in evening_runs for row in evening_run.rows]
@@ -96,7 +96,7 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     return dict(groups)
 
 
-def verdict_name(row: Row) -> str:
+def verdict_name(row: VerdictRow) -> str:
     """The verdict for the confusion matrix, in which a result with a wrong number has a column of its own."""
     return "another number" if row.kind == "wrong_number" else row.verdict
 
@@ -123,7 +123,7 @@ def _failures(
     return [words for wrong, words in found if wrong]
 
 
-def _too_many_asked(asked: int, valid: int, plan: Plan) -> list[str]:
+def _too_many_asked(asked: int, valid: int, plan: CampaignPlan) -> list[str]:
     if asked <= max(ASKED_ANY, ASKED_SHARE * valid) or plan.faults > 1 or plan.margin:
         return []
     return [f"{asked} numbers of {valid} valid coups await the chef"]
@@ -135,7 +135,7 @@ def _too_many_idle(idle: int, coups: int, faults: float) -> list[str]:
     return [f"{idle} suspensions of an idle table that no gross fault explains in {coups:,} coups"]
 
 
-def _disagreements(plan: Plan, evening_runs: Iterable[EveningRun]) -> list[dict[str, Any]]:
+def _disagreements(plan: CampaignPlan, evening_runs: Iterable[EveningRun]) -> list[dict[str, Any]]:
     return [
         _disagreement(plan, evening_run, row)
         for evening_run in evening_runs
@@ -144,7 +144,7 @@ def _disagreements(plan: Plan, evening_runs: Iterable[EveningRun]) -> list[dict[
     ]
 
 
-def _disagreement(plan: Plan, evening_run: EveningRun, row: Row) -> dict[str, Any]:
+def _disagreement(plan: CampaignPlan, evening_run: EveningRun, row: VerdictRow) -> dict[str, Any]:
     cause = evening_run.explained[row.coup]
     causes = list(cause.causes) or ([OWN_STRAY] if _is_by_its_own_stray(row) else [])
     return {
@@ -162,7 +162,7 @@ def _disagreement(plan: Plan, evening_run: EveningRun, row: Row) -> dict[str, An
     }
 
 
-def _is_by_its_own_stray(row: Row) -> bool:
+def _is_by_its_own_stray(row: VerdictRow) -> bool:
     """Whether the stray pulse of its own scenario can be the cause. At some times such a pulse makes a coup void; it
     must never make a wrong number."""
     return row.scenario in STRAY_SCENARIOS and row.kind == "false_void"
@@ -176,7 +176,7 @@ def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
     return table
 
 
-def _confusion(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
+def _confusion(rows: Iterable[VerdictRow]) -> dict[str, dict[str, int]]:
     return _tables((row.truth, verdict_name(row)) for row in rows)
 
 
@@ -189,12 +189,12 @@ def _causes(disagreements: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]
     return _tables((cause_name(each), each["kind"]) for each in disagreements)
 
 
-def _delays(rows: Iterable[Row]) -> dict[str, dict[str, float | int | None]]:
+def _delays(rows: Iterable[VerdictRow]) -> dict[str, dict[str, float | int | None]]:
     voids = grouped((row for row in rows if row.delay_us is not None), lambda row: row.truth)
     return {cause: _delay(some) for cause, some in sorted(voids.items())}
 
 
-def _delay(rows: list[Row]) -> dict[str, float | int | None]:
+def _delay(rows: list[VerdictRow]) -> dict[str, float | int | None]:
     delays = sorted(row.delay_us for row in rows if row.delay_us is not None)
     left = [row.allowed_us - row.delay_us for row in rows if row.allowed_us is not None and row.delay_us is not None]
     return {
@@ -207,7 +207,7 @@ def _delay(rows: list[Row]) -> dict[str, float | int | None]:
     }
 
 
-def _margins(rows: Iterable[Row]) -> dict[str, Any]:
+def _margins(rows: Iterable[VerdictRow]) -> dict[str, Any]:
     known = sorted(((row.margin, row.coup, row) for row in rows if row.margin is not None), key=lambda x: x[:2])
     tenths = Counter(min(9, int(margin * 10)) for margin, _, _ in known)
     return {
@@ -221,7 +221,7 @@ def _margins(rows: Iterable[Row]) -> dict[str, Any]:
     }
 
 
-def both_laps(rows: Iterable[Row]) -> list[tuple[float, float, int]]:
+def both_laps(rows: Iterable[VerdictRow]) -> list[tuple[float, float, int]]:
     """(laps run, laps proven, beams) of every coup whose result was right."""
     return [
         (row.laps_run, row.laps_seen, row.beams)
@@ -230,7 +230,7 @@ def both_laps(rows: Iterable[Row]) -> list[tuple[float, float, int]]:
     ]
 
 
-def _laps(rows: Iterable[Row]) -> dict[str, dict[str, float | int]]:
+def _laps(rows: Iterable[VerdictRow]) -> dict[str, dict[str, float | int]]:
     by_beams = grouped(both_laps(rows), lambda laps: laps[2])
     return {str(beams): _unseen([run - seen for run, seen, _ in some]) for beams, some in sorted(by_beams.items())}
 
@@ -244,7 +244,7 @@ def _unseen(laps: list[float]) -> dict[str, float | int]:
     }
 
 
-def _unproven(rows: Iterable[Row]) -> dict[str, dict[str, float | int]]:
+def _unproven(rows: Iterable[VerdictRow]) -> dict[str, dict[str, float | int]]:
     """Of the coups that ran slightly more than three laps, by number of beams: how many, and how many of them the
     passes did not prove."""
     low, high = NEARLY

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from hw_sim.campaign.black_box import Message
+from hw_sim.campaign.black_box import HeardMessage
 from hw_sim.campaign.comparison import ComparedSpan, Comparison, Kind
 from hw_sim.campaign.slices import Slice
 from hw_sim.events import SensorState
@@ -19,7 +19,7 @@ FAULT_KNOWN_US = 3_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VerdictRow:
     """One outcome or verdict. `truth` and `verdict`: "result", the cause of a void, or "nothing". Times in µs.
 
     `number` is the true number, `verdict_number` the published one. `delay_us` is the time from the evidence of a void
@@ -88,18 +88,18 @@ def idle_suspensions(evening: str, compared: ComparedSpan, part: Slice) -> Itera
             yield IdleSuspension(f"{evening}/{compared.span.index}", message.t, failing)
 
 
-def rows(evening: str, compared: ComparedSpan, beams: int) -> Iterator[Row]:
+def rows(evening: str, compared: ComparedSpan, beams: int) -> Iterator[VerdictRow]:
     """The rows of one span."""
     for each in compared.comparisons:
         yield _row(f"{evening}/{compared.span.index}", each, beams)
 
 
-def _row(coup: str, each: Comparison, beams: int) -> Row:
+def _row(coup: str, each: Comparison, beams: int) -> VerdictRow:
     outcome, verdict = each.outcome or {}, each.verdict
     payload = verdict.payload if verdict else {}
     evidence_t, deadline_t = outcome.get("evidence_t"), outcome.get("deadline_t")
     voids = each.kind in ("right", "late", "premature") and verdict is not None and evidence_t is not None
-    return Row(
+    return VerdictRow(
         coup=coup,
         scenario=outcome.get("scenario", ""),
         kind=each.kind,
@@ -137,7 +137,9 @@ def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: fl
                 yield EarlyWarning(coup, "leaving", left_us - notice.t, None, _forecast_us(notice) - left_us)
 
 
-def _foreseen(coup: str, each: Comparison, verdict: Message, notice: Message | None) -> Iterator[EarlyWarning]:
+def _foreseen(
+    coup: str, each: Comparison, verdict: HeardMessage, notice: HeardMessage | None
+) -> Iterator[EarlyWarning]:
     cause = (each.outcome or {}).get("cause")
     if notice is None:
         if cause == "too_few_laps":
@@ -150,7 +152,7 @@ def _foreseen(coup: str, each: Comparison, verdict: Message, notice: Message | N
         yield EarlyWarning(coup, "foreseen", each.outcome["evidence_t"] - notice.t, verdict.t - notice.t)
 
 
-def _forecast_us(notice: Message) -> int:
+def _forecast_us(notice: HeardMessage) -> int:
     return int(notice.payload["figures"]["leaves_us"])
 
 

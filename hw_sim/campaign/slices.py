@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from hw_sim import log
-from hw_sim.campaign.comparison import Span
+from hw_sim.campaign.comparison import MarkSpan
 from hw_sim.evening import Evening
 from hw_sim.events import ClockReading, End, RotorEdge, SensorState, SimEvent, Switched, TableCommand
 from hw_sim.faults import FaultyEvening, Strike
@@ -30,10 +30,10 @@ class Slice:
     first: int
     last: int
 
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[MarkSpan]:
         """Its marks and their true outcomes, on the clock of the log."""
         return [
-            Span(index, self._log_us(us(mark.start_s)), self._truth(index))
+            MarkSpan(index, self._log_us(us(mark.start_s)), self._truth(index))
             for index, mark in enumerate(self.evening.marks[self.first : self.last + 1], start=self.first)
         ]
 

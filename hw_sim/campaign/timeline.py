@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from hw_sim.campaign.black_box import Message
+from hw_sim.campaign.black_box import HeardMessage
 from hw_sim.evening import HOUSES
 from hw_sim.events import called
 from hw_sim.wheel import POCKETS
@@ -56,7 +56,7 @@ class ShownVerdict:
 
 
 @dataclass(frozen=True)
-class Timeline:
+class LogTimeline:
     """One log. Times in s of its clock.
 
     `notes`: commands, objects and self-tests. `facts`: those that the daemon concluded. `true_passes`, `strikes` and
@@ -78,7 +78,7 @@ class Timeline:
     strikes: list[Interval] = field(default_factory=list)
     truth: list[tuple[float, str]] = field(default_factory=list)
 
-    def cut(self) -> Timeline:
+    def cut(self) -> LogTimeline:
         """The same without anything before `start_s` or after `end_s`: it would widen the picture, or its text."""
 
         def here(t_s: float) -> bool:
@@ -102,14 +102,14 @@ class Timeline:
         )
 
 
-def read_timeline(log: Iterable[bytes], published: Iterable[Message]) -> Timeline:
+def read_timeline(log: Iterable[bytes], published: Iterable[HeardMessage]) -> LogTimeline:
     """Read both. Raises msgspec.DecodeError, KeyError or IndexError for what is no observation log."""
     header, *lines = [msgspec.json.decode(line, type=Line) for line in log]
     messages = list(published)
-    rotor = Rotor(header["rotor_ticks"], [line for line in lines if line["kind"] == "rotor"])
+    rotor = RotorCurve(header["rotor_ticks"], [line for line in lines if line["kind"] == "rotor"])
     first_s = min((line["t"] / 1e6 for line in lines), default=0.0)
     end_s = max((line["t"] / 1e6 for line in lines), default=0.0)
-    return Timeline(
+    return LogTimeline(
         beams=len(header["beams_deg"]),
         readers=len(header["readers_deg"]),
         passes=[(line["t"] / 1e6, line["beam"]) for line in lines if line["kind"] == "ball"],
@@ -126,7 +126,7 @@ def read_timeline(log: Iterable[bytes], published: Iterable[Message]) -> Timelin
     )
 
 
-class Rotor:
+class RotorCurve:
     """The rotor's motion by the log lines of its encoder."""
 
     def __init__(self, ticks: int, edges: list[Line]) -> None:
@@ -162,7 +162,7 @@ class Rotor:
         return (self._at(after) - self._at(before) + 0.5) % 1.0 - 0.5
 
 
-def _read_pocket(line: Line, header: Line, rotor: Rotor) -> ReadPocket:
+def _read_pocket(line: Line, header: Line, rotor: RotorCurve) -> ReadPocket:
     angle = rotor.angle(line["t"])
     number = None
     if angle is not None:
@@ -180,14 +180,14 @@ def _note_text(line: Line) -> str:
     return f"{line['by']}: {line['name']}" if line.get("by") else str(line["name"])
 
 
-def _states(messages: list[Message], end_s: float) -> Iterator[Interval]:
+def _states(messages: list[HeardMessage], end_s: float) -> Iterator[Interval]:
     tables = [(each.t / 1e6, str(each.payload["state"])) for each in messages if each.topic == "table"]
     changes = [each for before, each in pairwise([(0.0, ""), *tables]) if before[1] != each[1]]
     for (from_s, state), (to_s, _) in pairwise([*changes, (end_s, "")]):
         yield Interval(from_s, to_s, state)
 
 
-def _verdict(message: Message) -> ShownVerdict:
+def _verdict(message: HeardMessage) -> ShownVerdict:
     void = message.topic == "void"
     payload = message.payload
     evidence = datetime.fromisoformat(payload["evidence_at" if void else "number_at"])

@@ -44,7 +44,7 @@ class Client:
 
 
 @dataclass(eq=False)
-class Session:
+class KeptSession:
     """What the broker keeps of the daemon for `keeps_s` after the end of its connection."""
 
     keeps_s: float
@@ -72,7 +72,7 @@ class SimBroker:
         self.has_network = True
         self.retained: dict[str, bytes] = {}
         self.listeners: list[Callable[[str, bytes], None]] = []
-        self._session: Session | None = None
+        self._session: KeptSession | None = None
 
     @property
     def client(self) -> Client | None:
@@ -89,7 +89,7 @@ class SimBroker:
         if self.client is not None:
             self.drop(self.client)
         kept = self._kept() if resumes else None
-        session = kept or Session(keeps_s, client)
+        session = kept or KeptSession(keeps_s, client)
         session.client, session.keeps_s, self._session = client, keeps_s, session
         for delivery in session.owed:
             self._deliver(client, delivery)
@@ -186,7 +186,7 @@ class SimBroker:
                 self._deliver(session.client, delivery)
         return True
 
-    def _kept(self) -> Session | None:
+    def _kept(self) -> KeptSession | None:
         """The session, unless it has expired."""
         session = self._session
         if session is None or session.client is not None:

@@ -15,7 +15,7 @@ BOOT_S = 8.0
 """From the power to the daemon's start."""
 
 
-class Computer:
+class SimComputer:
     """What stands between the daemon's program and the house. Who runs the program sets the callables."""
 
     def __init__(self, timeline: Timeline, witness: Witness) -> None:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 
 from hw_sim.cable import Cable
-from hw_sim.cammegh.coups import Model, Phase
+from hw_sim.cammegh.coups import HeadPhase, Model
 from hw_sim.cammegh.evening_coups import CALLED, WAITING, Line, line_at
 from hw_sim.cammegh.head import SimHead
 from hw_sim.events import SimEvent
@@ -77,7 +77,7 @@ class WatchedHead(SimHead):
         if number is not None and is_new:
             self.last_number = number
             self._send(f"{number:2d}" if self.level != "basic" else f"*W{number:2d}")
-        phase = Phase(state, 1, line.rotor, (rpm, rpm), line.ball, flags, (line.laps, line.laps))
+        phase = HeadPhase(state, 1, line.rotor, (rpm, rpm), line.ball, flags, (line.laps, line.laps))
         self._status = (phase, 0, number)
         if self.automatic and self.level != "basic":
             self._send_status()

@@ -20,22 +20,22 @@ from hw_sim.evening import repeatable
 from hw_sim.events import End, ForeignObject, Sighting, SimEvent, TableCommand
 from hw_sim.live_table import LiveTable
 from hw_sim.people import outcome_name
-from hw_sim.rotor import Rotor
+from hw_sim.rotor import SimRotor
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.table import SimTable
 from hw_sim.wheel import LAPS_NEEDED, BallRun
 from hw_sim.whole.broker import SimBroker
-from hw_sim.whole.computer import Computer
+from hw_sim.whole.computer import SimComputer
 from hw_sim.whole.faults import Faults
 from hw_sim.whole.heads import WatchedHead
 from hw_sim.whole.line import SimLine
-from hw_sim.whole.people import TABLE, Panel, People
-from hw_sim.whole.plan import BOARDS, HEADS, HEADS_ALONE, LAYOUTS, WIRED, Plan
+from hw_sim.whole.people import TABLE, HousePeople, SimPanel
+from hw_sim.whole.plan import BOARDS, HEADS, HEADS_ALONE, LAYOUTS, WIRED, EveningPlan
 from hw_sim.whole.settlement import Settlement
-from hw_sim.whole.sight import Sight
+from hw_sim.whole.sight import SimSight
 from hw_sim.whole.timeline import Timeline
 from hw_sim.whole.wires import BUTTONS, SimWires
-from hw_sim.whole.witness import Published, Round, TrueCoup, TrueRun, Witness
+from hw_sim.whole.witness import FirstTaken, Round, TrueCoup, TrueRun, Witness
 from hw_sim.world import us
 
 ROOT = f"wheel/v1/house/{TABLE}/"
@@ -78,7 +78,7 @@ class WitnessedTable(SimTable):
 class House:
     """One evening of that plan, up to `is_done`."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: EveningPlan) -> None:
         self.plan = plan
         self.timeline = Timeline()
         self.witness = Witness()
@@ -89,7 +89,7 @@ class House:
         table.watch(self._coup, self._stopped)
         self.live.table = table
         self.round = -1
-        self.computer = Computer(self.timeline, self.witness)
+        self.computer = SimComputer(self.timeline, self.witness)
         board = SimBoard(board_setup(layout), cable=Cable(hash_of(plan.seed)))
         model = Model.MERCURY_360 if plan.source == "mercury" else Model.SLINGSHOT_2
         rng, cable = repeatable(f"{plan.seed} head"), Cable(hash_of(f"{plan.seed} head"))
@@ -102,14 +102,14 @@ class House:
             self.lines["head"] = SimLine(self.timeline, self.head)
         self.wires = SimWires(layout, self.computer.monotonic_ns, lambda: table.world, self.timeline)
         self.sensors = self.wires if plan.source in WIRED else next(iter(self.lines.values()))
-        self.sight = Sight(self.timeline, layout.rotor_ticks, self.sensors.feed)
+        self.sight = SimSight(self.timeline, layout.rotor_ticks, self.sensors.feed)
         self.broker = SimBroker(self.timeline)
         self.broker.listeners.append(self._hear)
         self.settlement = Settlement(self._publish)
         is_date_right = all(fault.kind != "utc_step" for fault in plan.faults)
         says_when = is_date_right and hash_of(f"{plan.seed} panel") % 2 == 0
-        self.panel = Panel(self.timeline, self.witness, self._publish, says_when=says_when)
-        self.people = People(self)
+        self.panel = SimPanel(self.timeline, self.witness, self._publish, says_when=says_when)
+        self.people = HousePeople(self)
         self.faults = Faults(self)
         self.is_done = False
         self._seen: set[bytes] = set()
@@ -247,7 +247,7 @@ class House:
             return
         if leaf in ("result", "void", "table", "notice") and payload not in self._seen:
             self._seen.add(payload)
-            self.witness.published.append(Published(self.now_us, leaf, payload, json.loads(payload)))
+            self.witness.published.append(FirstTaken(self.now_us, leaf, payload, json.loads(payload)))
         self.panel.hear(leaf, payload)
         self.settlement.take(leaf, payload, self.now_us / 1e6)
 
@@ -288,7 +288,7 @@ class House:
         return table is not None and bool(json.loads(table)["bets"] == "open") and self._is_online
 
 
-def _is_valid(run: BallRun, rest_s: float, rotor: Rotor) -> bool:
+def _is_valid(run: BallRun, rest_s: float, rotor: SimRotor) -> bool:
     """Whether the ball ran against the rotor (R1), three laps or more (R2), and the rotor never stopped (N4, N5)."""
     steps = int((rest_s - run.t_s) / ROTOR_STEP_S)
     speeds = [rotor.speed_at(run.t_s + step * ROTOR_STEP_S) * run.turning for step in range(steps)]

@@ -60,7 +60,7 @@ TECHNICIAN_S = 4.0
 """Before he has switched it off, and until he switches it on again."""
 
 
-class Panel:
+class SimPanel:
     """The chef's panel, an MQTT client: what it shows, and what is said at it."""
 
     def __init__(
@@ -111,7 +111,7 @@ class Panel:
         return word
 
 
-class People:
+class HousePeople:
     """Chef, bouler, and the hands that put things right."""
 
     def __init__(self, house: House) -> None:

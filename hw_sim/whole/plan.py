@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from hw_sim.evening import drawable, repeatable
-from hw_sim.wheel import Layout
+from hw_sim.wheel import WheelLayout
 
 Manner: TypeAlias = Literal["prompt", "late", "twice", "wrong"]
 Mark: TypeAlias = Literal["start", "launch", "rest"]
@@ -21,7 +21,7 @@ objects."""
 HEADS_ALONE: Collection[Source] = ("mercury", "slingshot")
 SLINGSHOTS: Collection[Source] = ("slingshot", "slingshot_board", "slingshot_pins")
 WIRED: Collection[Source] = ("pins", "slingshot_pins")
-_FOUR_BEAMS = Layout(
+_FOUR_BEAMS = WheelLayout(
     house="campione",
     game="roulette",
     wheel="french",
@@ -29,7 +29,7 @@ _FOUR_BEAMS = Layout(
     beams_deg=(0.0, 90.0, 180.0, 270.0),
     readers_deg=(30.0, 150.0, 270.0),
 )
-LAYOUTS: Mapping[Source, Layout] = {
+LAYOUTS: Mapping[Source, WheelLayout] = {
     "board": _FOUR_BEAMS,
     "pins": replace(_FOUR_BEAMS, rotor_ticks=40),  # with quadrature, a multiple of four
     **dict.fromkeys(HEADS, _FOUR_BEAMS),
@@ -64,7 +64,7 @@ OF_A_BOARD = frozenset(
 pins have none."""
 
 
-class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
+class PlannedFault(msgspec.Struct, frozen=True, omit_defaults=True):
     """A fault of that `kind` in coup number `coup`, `at_s` after (or before) its `mark`, for `for_s`. `amount`: see
     `KINDS`. A coup without a launch, or whose ball comes to no rest, has all marks at its start."""
 
@@ -76,39 +76,39 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     amount: float = 0.0
 
 
-class Coup(msgspec.Struct, frozen=True, omit_defaults=True):
+class PlannedCoup(msgspec.Struct, frozen=True, omit_defaults=True):
     """One scenario, and the manner of the people who lead the table to it."""
 
     scenario: str
     manner: Manner = "prompt"
 
 
-class Plan(msgspec.Struct, frozen=True, omit_defaults=True):
+class EveningPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """An evening. `seed` draws what the plan leaves open: the wheel's physics and the people's pauses."""
 
     seed: str
     source: Source
-    coups: tuple[Coup, ...]
-    faults: tuple[Fault, ...] = ()
+    coups: tuple[PlannedCoup, ...]
+    faults: tuple[PlannedFault, ...] = ()
 
     def text(self) -> str:
         """One line, which `from_text` reads."""
         return msgspec.json.encode(self).decode()
 
-    def without_fault(self, index: int) -> Plan:
+    def without_fault(self, index: int) -> EveningPlan:
         """The same evening, and one fault less."""
         return msgspec.structs.replace(self, faults=self.faults[:index] + self.faults[index + 1 :])
 
-    def without_coup(self, index: int) -> Plan:
+    def without_coup(self, index: int) -> EveningPlan:
         """The same evening without that coup and its faults."""
         faults = (fault for fault in self.faults if fault.coup != index)
         moved = (msgspec.structs.replace(one, coup=one.coup - (one.coup > index)) for one in faults)
         return msgspec.structs.replace(self, coups=self.coups[:index] + self.coups[index + 1 :], faults=tuple(moved))
 
 
-def from_text(text: str) -> Plan:
+def from_text(text: str) -> EveningPlan:
     """The plan of a line. Raises msgspec's errors."""
-    return msgspec.json.decode(text, type=Plan)
+    return msgspec.json.decode(text, type=EveningPlan)
 
 
 ALL: Collection[Source] = ("board", "pins", *HEADS)
@@ -120,7 +120,7 @@ READ: Collection[Source] = ("board", "pins")
 """With a line to a device, with a sensor of foreign objects, and with pocket readers."""
 
 
-class Kind(msgspec.Struct, frozen=True):
+class FaultKind(msgspec.Struct, frozen=True):
     """What can fail, for how long (in s, the least and the most), and by how much (in the unit that `about` names).
 
     `is_harmless`: it must not change a verdict. `at`: which wheels can have it.
@@ -133,62 +133,62 @@ class Kind(msgspec.Struct, frozen=True):
     at: Collection[Source] = ALL
 
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, FaultKind] = {
     # The daemon's computer
-    "daemon_killed": Kind("the daemon's process is killed; systemd starts it again after 5 s"),
-    "daemon_stopped": Kind("the daemon is told to stop, and started again", (1, 20)),
-    "host_power": Kind("the daemon's computer loses its power", (3, 40)),
-    "stall_short": Kind("the daemon stands still for less time than a silent line may last", (0.05, 0.7)),
-    "stall": Kind("the daemon stands still", (1, 15)),
-    "busy": Kind(
+    "daemon_killed": FaultKind("the daemon's process is killed; systemd starts it again after 5 s"),
+    "daemon_stopped": FaultKind("the daemon is told to stop, and started again", (1, 20)),
+    "host_power": FaultKind("the daemon's computer loses its power", (3, 40)),
+    "stall_short": FaultKind("the daemon stands still for less time than a silent line may last", (0.05, 0.7)),
+    "stall": FaultKind("the daemon stands still", (1, 15)),
+    "busy": FaultKind(
         "now and then another process has the processor for up to `amount` s, also between two readings of the clocks",
         (5, 60),
         (0.02, 0.09),
         is_harmless=True,
     ),
-    "utc_step": Kind("the computer's date is set, by `amount` s", (0, 0), (-4000, 4000), is_harmless=True),
-    "host_drift": Kind("the computer's clock runs too fast, by `amount` ppm", (20, 60), (50, 1500)),
+    "utc_step": FaultKind("the computer's date is set, by `amount` s", (0, 0), (-4000, 4000), is_harmless=True),
+    "host_drift": FaultKind("the computer's clock runs too fast, by `amount` ppm", (20, 60), (50, 1500)),
     # The disk
-    "disk_slow": Kind("each call of the journal takes `amount` s", (2, 20), (0.05, 0.8)),
-    "disk_full": Kind("the disk takes no more", (2, 20)),
+    "disk_slow": FaultKind("each call of the journal takes `amount` s", (2, 20), (0.05, 0.8)),
+    "disk_full": FaultKind("the disk takes no more", (2, 20)),
     # The board and its line
-    "board_power": Kind("the board loses its power", (0.5, 30), at=LINES),
-    "board_reset": Kind("the board's watchdog resets it", at=LINES),
-    "board_clock_back": Kind("the board's clock begins at 0 again, without a new boot", at=BOARDS),
-    "unplugged": Kind("the plug of the line is pulled", (0.3, 30), at=LINES),
-    "cable_cut": Kind("no byte passes", (0.2, 20), at=LINES),
-    "loose_contact": Kind("a contact of the line opens or closes each `amount` s", (8, 30), (0.8, 2.5), at=LINES),
-    "board_mute": Kind("the host hears nothing of the board, which hears the host", (0.2, 20), at=LINES),
-    "board_deaf": Kind("the board hears nothing of the host, which hears the board", (1, 130), at=LINES),
-    "noise": Kind("of all bytes `amount` are lost, others come as often", (2, 20), (0.0002, 0.02), at=LINES),
-    "damage": Kind("one byte in 500 arrives as another, both ways", (5, 30), is_harmless=True, at=BOARD),
-    "all_power": Kind("everything loses its power, and gets it back part by part", (2, 30)),
+    "board_power": FaultKind("the board loses its power", (0.5, 30), at=LINES),
+    "board_reset": FaultKind("the board's watchdog resets it", at=LINES),
+    "board_clock_back": FaultKind("the board's clock begins at 0 again, without a new boot", at=BOARDS),
+    "unplugged": FaultKind("the plug of the line is pulled", (0.3, 30), at=LINES),
+    "cable_cut": FaultKind("no byte passes", (0.2, 20), at=LINES),
+    "loose_contact": FaultKind("a contact of the line opens or closes each `amount` s", (8, 30), (0.8, 2.5), at=LINES),
+    "board_mute": FaultKind("the host hears nothing of the board, which hears the host", (0.2, 20), at=LINES),
+    "board_deaf": FaultKind("the board hears nothing of the host, which hears the board", (1, 130), at=LINES),
+    "noise": FaultKind("of all bytes `amount` are lost, others come as often", (2, 20), (0.0002, 0.02), at=LINES),
+    "damage": FaultKind("one byte in 500 arrives as another, both ways", (5, 30), is_harmless=True, at=BOARD),
+    "all_power": FaultKind("everything loses its power, and gets it back part by part", (2, 30)),
     # The sensors; of those of one kind `amount` says which. The disc has 37 ticks, so 36 are one back
-    "disc_slips": Kind("the encoder's disc slips, by `amount` ticks", (0, 0), (2, 35), at=BOARD),
-    "disc_slips_back": Kind("the encoder's disc slips, by `amount` ticks", (0, 0), (-35, -2), at=BOARD),
-    "beam_blind": Kind("a beam sees nothing", (5, 90), (0, 100), at=SEEN),
-    "beams_blind": Kind("two adjacent beams see nothing", (5, 90), (0, 100), at=SEEN),
-    "reader_blind": Kind("a reader sees nothing", (5, 90), (0, 100), at=READ),
-    "readers_blind": Kind("no reader sees anything", (5, 90), at=READ),
-    "beam_late": Kind("a beam reports a pass 30 ms late", (5, 90), (0, 100), at=SEEN),
-    "reader_late": Kind("a reader reports a ball 30 ms late", (5, 90), (0, 100), at=READ),
+    "disc_slips": FaultKind("the encoder's disc slips, by `amount` ticks", (0, 0), (2, 35), at=BOARD),
+    "disc_slips_back": FaultKind("the encoder's disc slips, by `amount` ticks", (0, 0), (-35, -2), at=BOARD),
+    "beam_blind": FaultKind("a beam sees nothing", (5, 90), (0, 100), at=SEEN),
+    "beams_blind": FaultKind("two adjacent beams see nothing", (5, 90), (0, 100), at=SEEN),
+    "reader_blind": FaultKind("a reader sees nothing", (5, 90), (0, 100), at=READ),
+    "readers_blind": FaultKind("no reader sees anything", (5, 90), at=READ),
+    "beam_late": FaultKind("a beam reports a pass 30 ms late", (5, 90), (0, 100), at=SEEN),
+    "reader_late": FaultKind("a reader reports a ball 30 ms late", (5, 90), (0, 100), at=READ),
     # The wheel's own head
-    "wheel_stops": Kind("a SlingShot 2 stops its own game", at=SLINGSHOTS),
-    "wheel_misfires": Kind("the launch of a SlingShot 2 fails", (6, 60), at=SLINGSHOTS),
+    "wheel_stops": FaultKind("a SlingShot 2 stops its own game", at=SLINGSHOTS),
+    "wheel_misfires": FaultKind("the launch of a SlingShot 2 fails", (6, 60), at=SLINGSHOTS),
     # The broker and the settlement core
-    "broker_restarted": Kind("the broker restarts, and remembers all", (0.2, 15), is_harmless=True),
-    "broker_forgot": Kind("the broker restarts, and has forgotten all", (0.2, 15), is_harmless=True),
-    "network_cut": Kind("nothing passes between daemon and broker", (0.5, 25), is_harmless=True),
-    "settlement_away": Kind("the settlement core does not run", (1, 40), is_harmless=True),
+    "broker_restarted": FaultKind("the broker restarts, and remembers all", (0.2, 15), is_harmless=True),
+    "broker_forgot": FaultKind("the broker restarts, and has forgotten all", (0.2, 15), is_harmless=True),
+    "network_cut": FaultKind("nothing passes between daemon and broker", (0.5, 25), is_harmless=True),
+    "settlement_away": FaultKind("the settlement core does not run", (1, 40), is_harmless=True),
     # People and things
-    "object": Kind("a foreign object falls in the cylinder; it is taken out when the table asks for it", at=SEEN),
-    "object_in_the_dark": Kind("a foreign object falls in while what reports it has no power", (1, 20), at=SEEN),
-    "object_gone_in_the_dark": Kind(
+    "object": FaultKind("a foreign object falls in the cylinder; it is taken out when the table asks for it", at=SEEN),
+    "object_in_the_dark": FaultKind("a foreign object falls in while what reports it has no power", (1, 20), at=SEEN),
+    "object_gone_in_the_dark": FaultKind(
         "a foreign object is taken out while what reports it has no power", (1, 20), at=SEEN
     ),
-    "rien_va": Kind("the chef says rien va at a panel"),
-    "impatience": Kind("each second the chef gives the command for which the table waits, even in a run", (2, 20)),
-    "rien_va_in_a_stall": Kind("the chef says rien va at a panel while the daemon stands still", (2, 15)),
+    "rien_va": FaultKind("the chef says rien va at a panel"),
+    "impatience": FaultKind("each second the chef gives the command for which the table waits, even in a run", (2, 20)),
+    "rien_va_in_a_stall": FaultKind("the chef says rien va at a panel while the daemon stands still", (2, 15)),
 }
 """Every kind of fault. Those that are named `…_in_the_dark` or `…_in_a_stall` are two at once that seldom meet."""
 
@@ -199,7 +199,7 @@ AT_S: Mapping[Mark, tuple[float, float]] = {"start": (0.0, 32.0), "launch": (-1.
 MANNERS: tuple[Manner, ...] = ("prompt", "prompt", "prompt", "late", "twice", "wrong")
 
 
-def draw_plan(seed: str, source: Source, *, only: Collection[str] = KINDS) -> Plan:
+def draw_plan(seed: str, source: Source, *, only: Collection[str] = KINDS) -> EveningPlan:
     """The evening of that seed, with faults of the kinds in `only`."""
     rng = repeatable(f"whole {seed}")
     left_out = NOT_OF_THE_WHOLE if source == "board" else NOT_OF_THE_WHOLE | OF_A_BOARD
@@ -208,14 +208,14 @@ def draw_plan(seed: str, source: Source, *, only: Collection[str] = KINDS) -> Pl
         scenarios = [one for one in scenarios if one.name in OF_A_HEAD]
     weights = [one.weight + one.rare + one.hasty for one in scenarios]
     names = [one.name for one in rng.choices(scenarios, weights, k=rng.randint(*COUPS))]
-    coups = tuple(Coup(name, rng.choice(MANNERS)) for name in names)
+    coups = tuple(PlannedCoup(name, rng.choice(MANNERS)) for name in names)
     faults = tuple(_draw_fault(rng, source, len(coups), only) for _ in range(rng.randint(*FAULTS)))
-    return Plan(seed, source, coups, faults)
+    return EveningPlan(seed, source, coups, faults)
 
 
-def _draw_fault(rng: random.Random, source: Source, coups: int, only: Collection[str]) -> Fault:
+def _draw_fault(rng: random.Random, source: Source, coups: int, only: Collection[str]) -> PlannedFault:
     name = rng.choice([name for name, kind in KINDS.items() if source in kind.at and name in only])
     kind = KINDS[name]
     mark = rng.choice(list(AT_S))
     at_s, for_s, amount = (round(rng.uniform(*span), 4) for span in (AT_S[mark], kind.for_s, kind.amount))
-    return Fault(name, rng.randrange(coups), mark, at_s, for_s, amount)
+    return PlannedFault(name, rng.randrange(coups), mark, at_s, for_s, amount)

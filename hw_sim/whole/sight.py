@@ -14,7 +14,7 @@ from hw_sim.whole.timeline import Timeline
 LATE_US = 30_000
 
 
-class Sight:
+class SimSight:
     """The sensors of one wheel, which `report` what they see. `blind` and `late` count the reasons for each to be so;
     `slipped`: by how many ticks the encoder's disc is ahead."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from hw_sim.events import BallPass, ForeignObject, RotorEdge, Sighting, SimEvent, TableCommand
 from hw_sim.pins import SimPins
-from hw_sim.wheel import Layout
+from hw_sim.wheel import WheelLayout
 from hw_sim.whole.timeline import Timeline
 from hw_sim.wired import PERIOD, PRESS_S
 from hw_sim.world import World
@@ -45,7 +45,7 @@ class SimWires:
     has_power = True
 
     def __init__(
-        self, layout: Layout, clock_ns: Callable[[], int], world: Callable[[], World], timeline: Timeline
+        self, layout: WheelLayout, clock_ns: Callable[[], int], world: Callable[[], World], timeline: Timeline
     ) -> None:
         self._ticks, self._world, self._timeline = layout.rotor_ticks, world, timeline
         self._watches_index = False

@@ -32,7 +32,7 @@ class TrueRun:
 
 
 @dataclass(frozen=True)
-class Published:
+class FirstTaken:
     """A message as the broker took it first."""
 
     t_us: int
@@ -56,7 +56,7 @@ class Word:
 
 
 @dataclass
-class Span:
+class TimeSpan:
     """From when to when something was so; without an end, it still is."""
 
     from_us: int
@@ -72,9 +72,9 @@ class Witness:
     """All that is known of one evening when it is over."""
 
     coups: list[TrueCoup] = field(default_factory=list)
-    published: list[Published] = field(default_factory=list)
+    published: list[FirstTaken] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
-    spans: dict[str, list[Span]] = field(default_factory=dict)
+    spans: dict[str, list[TimeSpan]] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     logged: list[tuple[int, str, str]] = field(default_factory=list)
     """The daemon's log: when, level, event."""
@@ -88,7 +88,7 @@ class Witness:
     def begins(self, what: str, t_us: int) -> None:
         """It is so from now on."""
         if not self.is_so(what):
-            self.spans.setdefault(what, []).append(Span(t_us))
+            self.spans.setdefault(what, []).append(TimeSpan(t_us))
 
     def ends(self, what: str, t_us: int) -> None:
         """It is no longer so."""
@@ -107,7 +107,7 @@ class Witness:
         """Whether no foreign object lay in the cylinder while that coup was played."""
         return not self.was("object", coup.launch_us, coup.rest_us)
 
-    def of(self, *leaves: str) -> Iterator[Published]:
+    def of(self, *leaves: str) -> Iterator[FirstTaken]:
         """The messages of these topics."""
         return (one for one in self.published if one.leaf in leaves)
 

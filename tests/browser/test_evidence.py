@@ -23,9 +23,9 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.monitor.glance import Glance
 from wheeld.monitor.lines import Frame, about
 from wheeld.page.evidence import evidence
-from wheeld.page.numbers import Numbers
+from wheeld.page.numbers import NumberHistory
 from wheeld.page.pages import Pages
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 from wheeld.page.words import WORDS
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -45,9 +45,9 @@ LINES_MAX = 8
 async def served(scenario: str, *, later: bool = False, **table: Any) -> AsyncIterator[str]:
     """A page of a wheel at which this happened, and whose ball runs; its address. `later`: another void came, of which
     no evidence did. `table`: members of that message."""
-    played, wheel = void_of(scenario), Wheel()
+    played, wheel = void_of(scenario), WheelView()
     wheel.is_reached = True
-    pages = Pages(wheel, Numbers(), now_s=lambda: 0.0, want=lambda _: None)
+    pages = Pages(wheel, NumberHistory(), now_s=lambda: 0.0, want=lambda _: None)
     for message in (messages.AVAILABILITY, messages.HEALTH):
         messages.take(wheel, message, boot_id="b", language="fr")
     assert wheel.take("void", played.message, retained=False, now_s=0)

@@ -11,7 +11,7 @@ from typing import TypeVar
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.session import CammeghSession, Setup
 from firmware_protocol.cammegh.status import Product
-from hw_sim.cammegh.cable import CLEAN, Cable, Rates
+from hw_sim.cammegh.cable import CLEAN, CableRates, LineCable
 from hw_sim.cammegh.coups import KINDS, Drawing, Model
 from hw_sim.cammegh.head import HeadSetup, SimHead
 
@@ -74,7 +74,7 @@ def head(
     coups: int,
     *,
     kinds: Sequence[str] = (),
-    rates: Rates = CLEAN,
+    rates: CableRates = CLEAN,
     setup: HeadSetup | None = None,
 ) -> SimHead:
     """A simulated head that plays so many coups, and a good one to end with: what ended before it is then known."""
@@ -82,7 +82,7 @@ def head(
     drawing = Drawing(model, rng)
     drawn = itertools.islice(drawing.coups(list(kinds or KINDS[model])), coups)
     last = (drawing.coup("valid") for _ in range(1))
-    return SimHead(model, itertools.chain(drawn, last), rng, setup, Cable(random.Random(seed), rates))
+    return SimHead(model, itertools.chain(drawn, last), rng, setup, LineCable(random.Random(seed), rates))
 
 
 def listen(head: SimHead, session: CammeghSession) -> list[e.Event]:

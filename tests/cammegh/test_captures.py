@@ -8,7 +8,7 @@ import pytest
 
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.session import Setup
-from firmware_protocol.cammegh.status import FAULTS, Flag, LineError, Product, Reply, Status, parse
+from firmware_protocol.cammegh.status import FAULTS, Flag, HeadReply, LineError, Product, Status, parse
 from tests.cammegh.bench import CAPTURES, DISPLAY, MERCURY, SLINGSHOT, Desk, of
 
 pytestmark = pytest.mark.skipif(not CAPTURES.exists(), reason="no captures of real wheels here")
@@ -144,7 +144,7 @@ def test_a4_a_game_that_ended_unseen_is_reported_and_its_number_is_not_made_up()
 
 def test_b2_and_b3_replies() -> None:
     for _, line in [*section("B2"), *section("B3")]:
-        assert isinstance(parse(line, Product.SLINGSHOT_2), Reply)
+        assert isinstance(parse(line, Product.SLINGSHOT_2), HeadReply)
 
 
 def test_the_handbook_s_mercury_in_extended_mode() -> None:

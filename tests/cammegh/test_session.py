@@ -138,13 +138,13 @@ def test_silence_is_reported_once_and_so_is_its_end() -> None:
     assert desk.session.next_tick_ns == desk.now_ns + 1
     assert desk.tick(1) == [e.Silent(desk.now_ns, desk.now_ns - SILENCE_NS)]
     assert desk.tick(1) == []
-    assert of(e.Heard, desk.hear(status(6))) == [e.Heard(desk.now_ns, SILENCE_NS + 1 + 500_000_000)]
+    assert of(e.LinesAgain, desk.hear(status(6))) == [e.LinesAgain(desk.now_ns, SILENCE_NS + 1 + 500_000_000)]
 
 
 def test_silence_that_nobody_asked_about_is_reported_with_its_end() -> None:
     desk = started()
     events = desk.hear(status(6), apart_ns=60_000_000_000)
-    assert [type(one) for one in events] == [e.Silent, e.Heard]
+    assert [type(one) for one in events] == [e.Silent, e.LinesAgain]
 
 
 def test_a_host_that_was_held_up_has_heard_everything() -> None:
@@ -222,8 +222,8 @@ def test_a_port_opened_anew_after_a_silence_is_heard_with_its_first_line() -> No
         desk.now_ns += 1_000_000_000
         desk.session.opened(desk.now_ns)
         assert of(e.Silent, desk.tick(SILENCE_NS)) == []
-    assert of(e.Heard, desk.hear(status(6))) == [e.Heard(desk.now_ns, 4 * SILENCE_NS + 3_500_000_000)]
-    assert of(e.Heard, desk.hear(status(6))) == []
+    assert of(e.LinesAgain, desk.hear(status(6))) == [e.LinesAgain(desk.now_ns, 4 * SILENCE_NS + 3_500_000_000)]
+    assert of(e.LinesAgain, desk.hear(status(6))) == []
 
 
 def test_a_port_that_never_opens_is_silent() -> None:
@@ -235,7 +235,7 @@ def test_a_port_that_never_opens_is_silent() -> None:
     assert session.tick(began_ns + SILENCE_NS) == [e.Silent(began_ns + SILENCE_NS, began_ns)]
     session.opened(began_ns + 2 * SILENCE_NS)
     events = session.receive(f"{status(2)}\r\n".encode(), began_ns + 3 * SILENCE_NS)
-    assert [type(one) for one in events] == [e.Heard, e.Connected, e.RotorSpeed]
+    assert [type(one) for one in events] == [e.LinesAgain, e.Connected, e.RotorSpeed]
 
 
 def test_a_line_before_anything_was_opened_ends_no_silence() -> None:

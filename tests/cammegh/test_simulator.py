@@ -12,8 +12,8 @@ import pytest
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.session import CammeghSession, Setup
 from firmware_protocol.cammegh.status import Flag, Product
-from hw_sim.cammegh.cable import ROUGH, Rates
-from hw_sim.cammegh.coups import KINDS, Coup, Model
+from hw_sim.cammegh.cable import ROUGH, CableRates
+from hw_sim.cammegh.coups import KINDS, HeadCoup, Model
 from hw_sim.cammegh.head import HeadSetup
 from tests.cammegh.bench import head, listen, of
 from tests.faults.conftest import size_of
@@ -43,9 +43,9 @@ E = TypeVar("E", bound=e.Event)
 each_port = pytest.mark.parametrize("port", PORTS)
 
 
-def play(port: str, seed: int, rates: Rates | None = None) -> tuple[list[Coup], list[e.Event]]:
+def play(port: str, seed: int, rates: CableRates | None = None) -> tuple[list[HeadCoup], list[e.Event]]:
     model, setup, wiring = PORTS[port]
-    wheel = head(model, seed, COUPS, rates=rates or Rates(), setup=wiring)
+    wheel = head(model, seed, COUPS, rates=rates or CableRates(), setup=wiring)
     return wheel.truth, listen(wheel, CammeghSession(setup))
 
 
@@ -95,8 +95,8 @@ def test_nothing_is_reported_that_was_not_played(port: str) -> None:
     restarts = sum(coup.power_cycle for coup in truth[:-1])
     assert len(of(e.WheelRestarted, events)) == restarts, SEED
     assert not any(isinstance(one, e.UnobservedCoup | e.NumberDisagrees | e.CommandIgnored) for one in events), SEED
-    assert len(of(e.Silent, events)) - len(of(e.Heard, events)) in {0, 1}, SEED
-    assert len(of(e.Heard, events)) == restarts, SEED
+    assert len(of(e.Silent, events)) - len(of(e.LinesAgain, events)) in {0, 1}, SEED
+    assert len(of(e.LinesAgain, events)) == restarts, SEED
     said = Counter(word for coup in truth for word in coup.reports)
     assert len(voids(events)) == said["void"], SEED
     assert len(of(e.SensorFault, events)) == said["sensor_fault"], SEED
@@ -151,10 +151,10 @@ def test_on_a_rough_cable_none_is_invented_and_none_is_dropped_in_silence(port: 
     assert len(numbers) > COUPS / 4, seed
 
 
-def is_accounted_for(coup: Coup, events: list[e.Event]) -> bool:
+def is_accounted_for(coup: HeadCoup, events: list[e.Event]) -> bool:
     """Whether the session said around that time that a coup has no result, or that it heard nothing of one."""
     span_ns = range(coup.number_us * 1000 - 20_000_000_000, coup.number_us * 1000 + 90_000_000_000)
-    last = [one for one in events if isinstance(one, e.Silent | e.Heard)][-1:]
+    last = [one for one in events if isinstance(one, e.Silent | e.LinesAgain)][-1:]
     if any(isinstance(one, e.Silent) and one.since_ns <= coup.number_us * 1000 for one in last):
         return True  # silent ever since
     kinds = (e.UnobservedCoup, e.NumberDisagrees, e.WheelVoid, e.WheelRestarted)

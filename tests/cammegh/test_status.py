@@ -15,10 +15,10 @@ from firmware_protocol.cammegh.status import (
     Bonus,
     Extended,
     Flag,
+    HeadReply,
     LineError,
     Product,
-    Reply,
-    State,
+    StateCode,
     Status,
     parse,
     spin_after,
@@ -37,8 +37,8 @@ def read(line: str, product: Product = SS2, pockets: int = 37) -> Status:
 
 @pytest.mark.parametrize("product", Product)
 def test_a_status_line(product: Product) -> None:
-    assert read(PLAIN, product) == Status(State.BALL_IN_RIM, 12, 6, frozenset(), 154, "ccw")
-    assert read("*X;6;001;  ;0;000;0", product) == Status(State.TABLE_CLOSED, 1, None, frozenset(), 0, "cw")
+    assert read(PLAIN, product) == Status(StateCode.BALL_IN_RIM, 12, 6, frozenset(), 154, "ccw")
+    assert read("*X;6;001;  ;0;000;0", product) == Status(StateCode.TABLE_CLOSED, 1, None, frozenset(), 0, "cw")
 
 
 def test_the_extended_line_counts_in_hexadecimal_and_keeps_what_nobody_documents() -> None:
@@ -53,8 +53,8 @@ def test_only_a_mercury_may_end_a_line_with_a_semicolon_or_extend_it() -> None:
             parse(line, SS2)
 
 
-@pytest.mark.parametrize(("product", "state"), [(SS2, State.BALL_OFF_TRACK), (M360, State.DEALER_LOCK)])
-def test_state_7_by_product(product: Product, state: State) -> None:
+@pytest.mark.parametrize(("product", "state"), [(SS2, StateCode.BALL_OFF_TRACK), (M360, StateCode.DEALER_LOCK)])
+def test_state_7_by_product(product: Product, state: StateCode) -> None:
     assert read("*X;7;012; 6;0;154;1", product).state is state
 
 
@@ -139,12 +139,12 @@ def test_the_mercury_counts_to_255_and_the_slingshot_to_256() -> None:
         ("*W21", M360, Basic("W", 21)),
         ("*Y;1;123;30", SS2, Bonus()),
         ("*Y;1;123", SS2, Bonus()),
-        ("*S V2.50", SS2, Reply("S", "V2.50")),
-        ("*T s 14.0 17.50000", SS2, Reply("T", "s 14.0 17.50000")),
-        ("*  NO", SS2, Reply(" ", "NO")),
-        ("*) NO", SS2, Reply(")", "NO")),
-        ("*bn 12", SS2, Reply("bn", "12")),
-        ("* SP1 13.3", M360, Reply("SP1", "13.3")),
+        ("*S V2.50", SS2, HeadReply("S", "V2.50")),
+        ("*T s 14.0 17.50000", SS2, HeadReply("T", "s 14.0 17.50000")),
+        ("*  NO", SS2, HeadReply(" ", "NO")),
+        ("*) NO", SS2, HeadReply(")", "NO")),
+        ("*bn 12", SS2, HeadReply("bn", "12")),
+        ("* SP1 13.3", M360, HeadReply("SP1", "13.3")),
     ],
 )
 def test_other_lines(line: str, product: Product, meaning: object) -> None:

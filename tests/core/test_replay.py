@@ -10,7 +10,7 @@ import pytest
 from tests.core.evening import Evening
 from tests.faults.fuzz_mutate import kept
 from wheeld.core.observations import LINE_BYTES_MAX, BallPass, TimePassed
-from wheeld.replay import LogError, Replay, replay
+from wheeld.replay import LogError, LogReplay, replay
 
 HEADER = (
     b'{"kind":"wheel","format":1,"table":"campione-03","house":"campione","game":"roulette","wheel":"french",'
@@ -152,13 +152,13 @@ def test_lenient_skips_and_counts_what_is_malformed(evening: Evening) -> None:
     lines = lines_of(evening)
     bad = [b"nonsense", b'{"t":5,"kind":"ball","beam":9}', b'{"t":0,"kind":"ball","beam":1}']
     spoiled = [*lines[:50], bad[0], *lines[50:100], bad[1], *lines[100:], bad[2]]
-    reading = Replay(lenient=True)
+    reading = LogReplay(lenient=True)
     assert list(reading.run([HEADER, *spoiled])) == list(replay([HEADER, *lines]))
     assert reading.counters["malformed"] == 3
 
 
 def test_unknown_kinds_and_keys_are_skipped_and_counted() -> None:
-    reading = Replay()
+    reading = LogReplay()
     lines = [
         b'{"t":5,"kind":"temperature","celsius":21}',
         b'{"t":1,"kind":"camera"}',
@@ -170,7 +170,7 @@ def test_unknown_kinds_and_keys_are_skipped_and_counted() -> None:
 
 
 def test_nothing_unknown_or_malformed_is_counted_in_a_good_log(evening: Evening) -> None:
-    reading = Replay()
+    reading = LogReplay()
     list(reading.run([HEADER, *lines_of(evening)]))
     assert +reading.counters == {}
 
@@ -235,7 +235,7 @@ def test_the_first_coup_of_a_table_may_have_no_last_number(evening: Evening) -> 
 
 def test_with_facts_what_the_law_applied_stands_between_the_messages(evening: Evening) -> None:
     lines = [HEADER, *lines_of(evening)]
-    plain, full = list(replay(lines)), list(Replay(facts=True).run(lines))
+    plain, full = list(replay(lines)), list(LogReplay(facts=True).run(lines))
     facts = [line for line in map(msgspec.json.decode, full) if line["topic"] == "fact"]
     assert [line for line in full if b'"topic":"fact"' not in line] == plain
     names = [fact["payload"]["fact"] for fact in facts]
@@ -258,7 +258,7 @@ def test_a_stray_pulse_is_named_with_its_beam() -> None:
     stray = BallPass(passes[9].t_us + 40_000, (passes[9].beam + 2) % 4)
     evening.plan(stray)
     evening.until(passes[-1].t_us)
-    facts_and_messages = map(msgspec.json.decode, Replay(facts=True).run([HEADER, *lines_of(evening)]))
+    facts_and_messages = map(msgspec.json.decode, LogReplay(facts=True).run([HEADER, *lines_of(evening)]))
     named = [
         (line["t"], line["payload"]["figures"])
         for line in facts_and_messages

@@ -7,7 +7,7 @@ import random
 import msgspec
 import pytest
 
-from hw_sim.rotor import Rotor as Motion
+from hw_sim.rotor import SimRotor as Motion
 from hw_sim.rotor import tick_entered
 from tests.core.evening import CLOCKWISE, Way
 from wheeld.core.observations import Rotor

@@ -8,7 +8,7 @@ import pytest
 from tests.core.evening import FALL_S, FRENCH, START_UTC_US, Evening
 from tests.core.table_in_state import table_in
 from wheeld.core.messages.chain import GENESIS, verify_link
-from wheeld.core.messages.payloads import Gap
+from wheeld.core.messages.payloads import FeedGap
 from wheeld.core.observations import SensorState
 from wheeld.core.table import Table
 from wheeld.replay import replay
@@ -253,7 +253,7 @@ def test_a_number_that_was_seen_before_a_restart_keeps_its_date() -> None:
 
 def test_numbers_that_a_restored_journal_lacks_are_left_out_and_told_of_by_the_next_table_message() -> None:
     before = Evening().open()
-    adopted = Gap(first_seq=3, last_seq=40, by="Rossi", why="the disk was replaced")
+    adopted = FeedGap(first_seq=3, last_seq=40, by="Rossi", why="the disk was replaced")
     table, opening = Table.start(
         FRENCH, boot_id="b", started_utc_us=LATER_UTC_US, memory=before.memory, gap=(adopted, "f" * 64)
     )

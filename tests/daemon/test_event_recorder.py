@@ -15,7 +15,7 @@ from tests.journal.journals import NOW, open_reader, open_writer, write_journal,
 from wheeld.core.facts import Trouble
 from wheeld.daemon import event_recorder
 from wheeld.daemon.event_recorder import EventRecorder
-from wheeld.daemon.identity import Identity
+from wheeld.daemon.identity import DaemonIdentity
 from wheeld.journal.chain import EVENT, Value
 from wheeld.journal.rows import StoredEvent
 from wheeld.journal.verify import verify
@@ -23,7 +23,7 @@ from wheeld.journal.writer import JournalWriter
 from wheeld.ports import EventName, EventRecord
 from wheeld.sources.chatter import DoorSeen
 
-FIRST = Identity(version="1", program="a1", configuration="c1")
+FIRST = DaemonIdentity(version="1", program="a1", configuration="c1")
 
 
 class DirectEvents:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from hw_sim.whole.house import ROOT, House
-from hw_sim.whole.plan import Plan
+from hw_sim.whole.plan import EveningPlan
 from tests.broker.world import VirtualClock, settle
 from tests.journal.journals import open_reader
 from tests.whole.daemon import JOURNAL, play
@@ -85,7 +85,7 @@ async def test_what_waits_for_it_begins_only_when_its_outcome_is_stored() -> Non
     assert waiting.done()
 
 
-def quiet(plan: Plan) -> Plan:
+def quiet(plan: EveningPlan) -> EveningPlan:
     """The same evening without faults."""
     for _ in plan.faults:
         plan = plan.without_fault(0)

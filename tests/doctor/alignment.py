@@ -6,17 +6,17 @@ import msgspec
 
 from hw_sim.evening import repeatable
 from hw_sim.table import SimTable
-from hw_sim.wheel import Layout, opposite
+from hw_sim.wheel import WheelLayout, opposite
 from wheeld.core.observations import Observation, Rotor, Sighting
 
 TICKS = 148
 
 
-def layout(beams_deg: tuple[float, ...], readers_deg: tuple[float, ...] = (30.0, 150.0, 270.0)) -> Layout:
-    return Layout("campione", "roulette", "french", TICKS, beams_deg, readers_deg)
+def layout(beams_deg: tuple[float, ...], readers_deg: tuple[float, ...] = (30.0, 150.0, 270.0)) -> WheelLayout:
+    return WheelLayout("campione", "roulette", "french", TICKS, beams_deg, readers_deg)
 
 
-def spun(wheel: Layout, seed: int, *, spins: int = 3, sightings: int = 6) -> tuple[list[Observation], int]:
+def spun(wheel: WheelLayout, seed: int, *, spins: int = 3, sightings: int = 6) -> tuple[list[Observation], int]:
     """What the sensors say of free spins, the ball read in its pocket after each (so often, and thrice more), at
     the end with the rotor turning the other way too; and the last pocket's number."""
     table = SimTable(wheel, repeatable(f"alignment {seed}"), 17)

@@ -14,7 +14,7 @@ from msgspec import structs
 from tests.config.test_config import GOOD
 from tests.doctor.alignment import TICKS, after, late, layout, spun, swapped, with_rotor
 from wheeld.cli.doctor import learn, write
-from wheeld.config.instance import Wheel
+from wheeld.config.instance import WheelFiles
 from wheeld.config.reading import parse
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import Text
@@ -56,7 +56,7 @@ def learned(seen: list[Observation], ball: str | None = None, number: int | None
 
 def written(path: Path, geometry: Geometry, *, ball_given: bool = False, listed: Sequence[Finding] = ()) -> Exit:
     path.write_text(TEXT)
-    return write(Wheel(path), config(), geometry, ball_given=ball_given, language="en", found=listed)
+    return write(WheelFiles(path), config(), geometry, ball_given=ball_given, language="en", found=listed)
 
 
 def refused(path: Path, capsys: pytest.CaptureFixture[str], geometry: Geometry, *, ball_given: bool = False) -> str:
@@ -132,7 +132,7 @@ def test_a_file_keeps_its_mode_its_line_ends_and_every_former_self(tmp_path: Pat
     path.write_bytes(TEXT.replace("\n", "\r\n").encode())
     path.chmod(0o640)
     for _ in range(3):
-        assert write(Wheel(path), config(), geometry, ball_given=False, language="en") == Exit.OK
+        assert write(WheelFiles(path), config(), geometry, ball_given=False, language="en") == Exit.OK
     kept = [tmp_path / f"wheel.toml{end}" for end in (".before", ".before.1", ".before.2")]
     assert sorted(tmp_path.iterdir()) == [path, *kept]
     assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o640}
@@ -163,7 +163,8 @@ def test_a_credential_in_the_file_is_one_after_learning_too(tmp_path: Path, monk
     path.write_text(TEXT.replace("[mqtt]\n", f"[mqtt]\n{more}"))
     assert "credential:" in path.read_text()
     assert (
-        write(Wheel(path), config(), learned(spun(layout(BEAMS_DEG), 1)[0]), ball_given=False, language="en") == Exit.OK
+        write(WheelFiles(path), config(), learned(spun(layout(BEAMS_DEG), 1)[0]), ball_given=False, language="en")
+        == Exit.OK
     )
 
 
@@ -281,7 +282,7 @@ def test_a_swapped_encoder_mirrors_no_readers(tmp_path: Path, capsys: pytest.Cap
 def test_readers_without_an_encoder_are_not_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wheel.toml"
     bare = structs.replace(config(), table=structs.replace(config().table, rotor_ticks=0))
-    assert write(Wheel(path), bare, Geometry([], [], number=5), ball_given=False, language="en") == Exit.BAD_DATA
+    assert write(WheelFiles(path), bare, Geometry([], [], number=5), ball_given=False, language="en") == Exit.BAD_DATA
     assert "--number needs an encoder" in capsys.readouterr().err
 
 

@@ -16,15 +16,15 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from wheeld.core.messages import chain
-from wheeld.core.messages.payloads import Result, Ruling, Table, Void
+from wheeld.core.messages.payloads import Result, Ruling, TableMessage, Void
 from wheeld.core.step import Topic
 
 FILE = Path(__file__).parents[2] / "docs" / "feed-vectors.json"
 SITE, TABLE = "campione", "campione-03"
 ROOT = f"wheel/v1/{SITE}/{TABLE}"
 KEY, OTHER_KEY = (Ed25519PrivateKey.from_private_bytes(bytes([n]) * 32) for n in (7, 9))
-KINDS: Final[dict[Topic, type[Result | Void | Ruling | Table]]] = {
-    "result": Result, "void": Void, "ruling": Ruling, "table": Table,
+KINDS: Final[dict[Topic, type[Result | Void | Ruling | TableMessage]]] = {
+    "result": Result, "void": Void, "ruling": Ruling, "table": TableMessage,
 }  # fmt: skip
 COMMON: Final[dict[str, Any]] = {
     "language": "fr", "site": SITE, "table": TABLE, "house": "campione", "game": "roulette", "boot_id": "b7d1",

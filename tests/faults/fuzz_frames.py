@@ -153,7 +153,7 @@ class Receivers:
                     if isinstance(event, host.Identified):
                         self.tally.identified += 1
                         self._boot_id = event.identity.boot_id
-                case host.Gap():
+                case host.LostEvents():
                     assert self._next_seq in (None, event.first_seq)
                     self._next_seq = event.last_seq + 1
                 case host.Observed():

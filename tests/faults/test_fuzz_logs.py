@@ -19,7 +19,7 @@ from wheeld.cli.main import main
 from wheeld.core.step import SEQUENCED
 from wheeld.exits import Exit
 from wheeld.feed.message import GENESIS, read_message
-from wheeld.replay import LogError, Replay, replay
+from wheeld.replay import LogError, LogReplay, replay
 
 TOKENS = (
     b'{"t":5,"kind":"ball","beam":2}\n', b'"kind":"end"', b'"kind":"restart"', b'"kind":"time"', b'"snapshot":{}',
@@ -57,7 +57,7 @@ def test_a_log_is_replayed_or_refused_with_its_line(
 
 
 def _outcome(lines: Iterable[bytes], *, lenient: bool) -> str:
-    replayed, fault = _run(Replay(lenient=lenient, facts=lenient), lines)
+    replayed, fault = _run(LogReplay(lenient=lenient, facts=lenient), lines)
     _check_feed(replayed)
     if fault is None:
         return "replayed"
@@ -97,7 +97,7 @@ def test_a_damaged_line_changes_no_other_verdict(
         place = rng.randrange(1, len(evening))
         damaged = Mutator(rng, evening, TOKENS).draw().replace(b"\n", b"")
         lines = [*evening[:place], damaged, *evening[place + 1 :]]
-        replayed, fault = _run(Replay(), lines)
+        replayed, fault = _run(LogReplay(), lines)
         if fault is None or fault.line > place + 1:
             # Good in itself; a later one may then be too early.
             tried["still a line"] += 1
@@ -111,7 +111,7 @@ def test_a_damaged_line_changes_no_other_verdict(
     assert tried["malformed"]
 
 
-def _run(replay_run: Replay, lines: Iterable[bytes]) -> tuple[list[bytes], LogError | None]:
+def _run(replay_run: LogReplay, lines: Iterable[bytes]) -> tuple[list[bytes], LogError | None]:
     replayed: list[bytes] = []
     try:
         replayed.extend(replay_run.run(lines))

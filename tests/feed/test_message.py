@@ -59,7 +59,7 @@ def test_reads_a_whole_evening_of_the_core() -> None:
 def test_its_rule_of_the_chain_is_the_cores() -> None:
     assert GENESIS == chain.GENESIS
     assert [
-        kind.__struct_fields__[-3:] for kind in (messages.Result, messages.Void, messages.Ruling, messages.Table)
+        kind.__struct_fields__[-3:] for kind in (messages.Result, messages.Void, messages.Ruling, messages.TableMessage)
     ] == [("prev", "hash", "signature")] * len(SEQUENCED)
 
 

@@ -21,9 +21,9 @@ from firmware_protocol.host import (
     SYNC_BURST_INTERVAL_NS,
     SYNC_INTERVAL_NS,
     BoardReset,
-    Gap,
     HostSession,
     Identified,
+    LostEvents,
     Observed,
     Position,
     Refused,
@@ -187,13 +187,13 @@ def test_the_watermark_stands_exactly_before_the_first_later_event(known: Bench)
 
 def test_an_overrun_ring_is_a_gap(known: Bench) -> None:
     assert known.board_says(balls(0, 2)) == observed(0, 2)
-    assert known.board_says(beat(20_000, 12, oldest_seq=8)) == [Gap(2, 7)]
+    assert known.board_says(beat(20_000, 12, oldest_seq=8)) == [LostEvents(2, 7)]
     assert known.board_says(balls(8, 4)) == [*observed(8, 4), Watermark(20_000)]
 
 
 def test_a_gap_releases_the_watermark_before_it(known: Bench) -> None:
     assert known.board_says(beat(1500, 2)) == []
-    assert known.board_says(beat(1400, 2, oldest_seq=2)) == [Gap(0, 1), Watermark(1500)]
+    assert known.board_says(beat(1400, 2, oldest_seq=2)) == [LostEvents(0, 1), Watermark(1500)]
 
 
 def test_levels_stand_behind_the_events_before_them_or_not_at_all(known: Bench) -> None:
@@ -206,7 +206,7 @@ def test_levels_stand_behind_the_events_before_them_or_not_at_all(known: Bench) 
 def test_levels_from_before_lost_events_are_not_told(known: Bench) -> None:
     told = msgspec.structs.replace(beat(1500, 2), levels=m.Levels(object="clear"))
     assert known.board_says(told) == []
-    assert known.board_says(beat(1400, 4, oldest_seq=4)) == [Gap(0, 3), Watermark(1500, None)]
+    assert known.board_says(beat(1400, 4, oldest_seq=4)) == [LostEvents(0, 3), Watermark(1500, None)]
 
 
 def test_a_new_host_gets_what_was_never_acknowledged(bench: Bench) -> None:
@@ -216,7 +216,7 @@ def test_a_new_host_gets_what_was_never_acknowledged(bench: Bench) -> None:
 
 def test_a_new_host_learns_what_nobody_got(bench: Bench) -> None:
     events = bench.board_says(identity_of(oldest_seq=6, acked_seq=3, next_seq=9))
-    assert events[1:] == [Gap(3, 5)]
+    assert events[1:] == [LostEvents(3, 5)]
 
 
 def test_a_host_that_knows_where_it_stood_asks_from_there() -> None:

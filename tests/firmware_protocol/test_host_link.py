@@ -14,7 +14,7 @@ import pytest
 
 from firmware_protocol import messages as m
 from firmware_protocol.codec import FrameDecoder, encode_frame
-from firmware_protocol.host import BoardReset, Gap, HostSession, Observed, SessionEvent, Watermark
+from firmware_protocol.host import BoardReset, HostSession, LostEvents, Observed, SessionEvent, Watermark
 from firmware_protocol.wire import decode_from_host, encode
 from tests.firmware_protocol.bench import beat, identity_of, timed_ball
 
@@ -171,7 +171,7 @@ def check_boot(events: list[SessionEvent]) -> int:
                 assert (board_us, event) == (timed_ball(seq).board_us, timed_ball(seq).event)
                 assert board_us >= watermark_us
                 next_seq += 1
-            case Gap(first_seq=first_seq, last_seq=last_seq):
+            case LostEvents(first_seq=first_seq, last_seq=last_seq):
                 assert first_seq == next_seq <= last_seq
                 next_seq = last_seq + 1
             case Watermark(board_us=board_us):

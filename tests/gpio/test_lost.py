@@ -8,7 +8,7 @@ from tests.gpio.test_contract import MS, pulse
 from tests.gpio.test_source import Rig
 from wheeld.core.observations import BallPass, Command, ForeignObject
 from wheeld.ports import Edge
-from wheeld.sources.gpio.debounce import QUIET_NS, Contact, Pulse
+from wheeld.sources.gpio.debounce import QUIET_NS, Blockage, Contact
 from wheeld.sources.gpio.rpi import CALLBACK_ERROR_NS, KERNEL_ERROR_NS
 from wheeld.sources.line_state import GOOD_US
 
@@ -92,7 +92,7 @@ def test_a_first_contact_too_short_to_be_read_is_a_bounce() -> None:
 
 
 def test_flicker_while_a_ball_blocks_a_beam_is_ignored() -> None:
-    beam = Pulse(shortest_ns=10, longest_ns=100)
+    beam = Blockage(shortest_ns=10, longest_ns=100)
     assert [beam.edge(at_ns, blocked=True) for at_ns in (1_000, 1_050, 1_150)] == [None] * 3
     assert beam.repeats == 0
     assert beam.edge(1_251, blocked=True) is None

@@ -18,7 +18,7 @@ from wheeld.core.observations import BallPass, ClockReading, ForeignObject, Obse
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.ports import Edge, PinsError, Pull
 from wheeld.sources.chatter import PULSES
-from wheeld.sources.gpio.debounce import Contact, Pulse
+from wheeld.sources.gpio.debounce import Blockage, Contact
 from wheeld.sources.gpio.encoder import Encoder, Line
 from wheeld.sources.gpio.intake import Intake
 from wheeld.sources.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
@@ -408,7 +408,7 @@ def test_a_contact_has_a_horizon() -> None:
 
 
 def test_a_pulse_has_a_horizon() -> None:
-    beam = Pulse(shortest_ns=10, longest_ns=100)
+    beam = Blockage(shortest_ns=10, longest_ns=100)
     assert beam.edge(0, blocked=False) is None
     assert beam.edge(1_000, blocked=True) is None
     assert beam.horizon_ns(1_050) == 1_025

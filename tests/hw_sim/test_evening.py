@@ -28,7 +28,7 @@ from hw_sim.log import lines
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.scenarios.unseen import BLIND_COUPS
 from hw_sim.table import Outcome, SimTable, laps_safe
-from hw_sim.wheel import Layout, Track
+from hw_sim.wheel import Track, WheelLayout
 from hw_sim.world import us
 from tests.hw_sim.log_reader import Log
 
@@ -384,7 +384,7 @@ def test_a_good_push_suits_the_track(
     bouler: tuple[float, float], track: Track, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(table_module, "LAUNCH_REV_S", bouler)
-    layout = Layout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
+    layout = WheelLayout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
     table = SimTable(layout, random.Random(1), 0)
     table.track = track
     for seconds in (0.0, 6.0):

@@ -9,21 +9,21 @@ from functools import cache
 import pytest
 
 from hw_sim.fall import FALL_S, Bias, fall, fall_off_obstacle
-from hw_sim.rotor import Rotor
+from hw_sim.rotor import SimRotor
 from hw_sim.wheel import POCKETS, BallRun, Fall, Track, pocket_index
 
 FALLS = 2000
 
 
-def played(seed: int) -> tuple[BallRun, Rotor, random.Random]:
+def played(seed: int) -> tuple[BallRun, SimRotor, random.Random]:
     rng = random.Random(seed)
     turning = rng.choice((1, -1))
     run = BallRun.free(Track.draw(rng), rng.uniform(0, 100), rng.random(), turning, rng.uniform(1.3, 2.6))
-    return run, Rotor(rng.random(), -turning * rng.uniform(10, 20) / 60, 0.002), rng
+    return run, SimRotor(rng.random(), -turning * rng.uniform(10, 20) / 60, 0.002), rng
 
 
 @cache
-def falls() -> list[tuple[BallRun, Rotor, Fall]]:
+def falls() -> list[tuple[BallRun, SimRotor, Fall]]:
     return [(run, rotor, fall(run, rotor, rng)) for run, rotor, rng in map(played, range(FALLS))]
 
 
@@ -86,7 +86,7 @@ def test_a_ball_falls_off_an_obstacle_sooner_than_off_the_track(seed: int) -> No
 @pytest.mark.parametrize("speed", [0.0, 0.2])
 def test_a_ball_also_falls_into_a_rotor_that_stands_or_turns_with_it(seed: int, speed: float) -> None:
     run, _, rng = played(seed)
-    fallen = fall(run, Rotor(0.0, run.turning * speed, 0.002), rng)
+    fallen = fall(run, SimRotor(0.0, run.turning * speed, 0.002), rng)
     assert FALL_S[0] <= fallen.rest_s - fallen.left_s <= FALL_S[1], seed
 
 

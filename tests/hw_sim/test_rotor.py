@@ -7,15 +7,15 @@ import random
 
 import pytest
 
-from hw_sim.rotor import Rotor, tick_entered
+from hw_sim.rotor import SimRotor, tick_entered
 
 SEEDS = range(10)
 
 
-def handled(seed: int) -> Rotor:
+def handled(seed: int) -> SimRotor:
     """A rotor that hands push, brake and reverse some ten times in two minutes."""
     rng = random.Random(seed)
-    rotor = Rotor(rng.random(), rng.choice((1, -1)) * rng.uniform(0.1, 0.4), rng.uniform(0.001, 0.003))
+    rotor = SimRotor(rng.random(), rng.choice((1, -1)) * rng.uniform(0.1, 0.4), rng.uniform(0.001, 0.003))
     t_s = 0.0
     for _ in range(10):
         t_s += rng.uniform(1, 12)
@@ -26,7 +26,7 @@ def handled(seed: int) -> Rotor:
 @pytest.mark.parametrize(("speed", "expected"), [(0.25, [1, 2, 3, 0]), (-0.25, [0, 3, 2, 1])])
 def test_a_tick_is_the_sector_entered(speed: float, expected: list[int]) -> None:
     """Four sectors, from the middle of sector 0 (clockwise) or of sector 1 (counter-clockwise)."""
-    rotor = Rotor(0.125 if speed > 0 else 0.375, speed, 0.001)
+    rotor = SimRotor(0.125 if speed > 0 else 0.375, speed, 0.001)
     ticks = [tick_entered(k, 4, clockwise=cw) for _, k, cw in rotor.crossings(0.0, 0.25, 0.0, 4.02)]
     assert ticks == expected
 
@@ -63,7 +63,7 @@ def test_angle_and_speed_agree_and_never_jump(seed: int) -> None:
 
 
 def test_a_free_rotor_comes_to_rest_and_stays() -> None:
-    rotor = Rotor(0.0, 0.2, 0.01)
+    rotor = SimRotor(0.0, 0.2, 0.01)
     assert rotor.speed_at(50.0) == pytest.approx(0.1)
     assert rotor.speed_at(101.0) == 0.0
     assert rotor.angle_at(500.0) == pytest.approx(10.0)
@@ -71,7 +71,7 @@ def test_a_free_rotor_comes_to_rest_and_stays() -> None:
 
 
 def test_a_hand_brakes_and_reverses() -> None:
-    rotor = Rotor(0.0, 0.2, 0.001)
+    rotor = SimRotor(0.0, 0.2, 0.001)
     released_s = rotor.order(10.0, -0.3, 0.1)
     assert released_s == pytest.approx(10 + (0.198 + 0.3) / 0.1, abs=1e-9)
     assert rotor.speed_at(released_s) == pytest.approx(-0.3)
@@ -81,7 +81,7 @@ def test_a_hand_brakes_and_reverses() -> None:
 
 
 def test_a_new_order_replaces_what_would_have_come() -> None:
-    rotor = Rotor(0.0, 0.2, 0.001)
+    rotor = SimRotor(0.0, 0.2, 0.001)
     rotor.order(10.0, 0.0, 0.1)
     rotor.order(5.0, 0.4, 0.1)
     assert rotor.speed_at(12.0) > 0.39

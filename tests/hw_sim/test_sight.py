@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hw_sim.events import BallPass, ForeignObject, RotorEdge, Sighting, SimEvent
-from hw_sim.whole.sight import LATE_US, Sight
+from hw_sim.whole.sight import LATE_US, SimSight
 from hw_sim.whole.timeline import Timeline
 
 SEEN: list[SimEvent] = [BallPass(0, 1), BallPass(0, 2), Sighting(0, 1), Sighting(0, 2), RotorEdge(0, 36, "cw")]
 
 
-def reported(sight: Sight, timeline: Timeline, told: list[SimEvent]) -> list[SimEvent]:
+def reported(sight: SimSight, timeline: Timeline, told: list[SimEvent]) -> list[SimEvent]:
     told.clear()
     for event in SEEN:
         sight.see(event)
@@ -20,7 +20,7 @@ def reported(sight: Sight, timeline: Timeline, told: list[SimEvent]) -> list[Sim
 def test_each_sensor_shows_what_it_can() -> None:
     told: list[SimEvent] = []
     timeline = Timeline()
-    sight = Sight(timeline, 37, told.append)
+    sight = SimSight(timeline, 37, told.append)
     assert reported(sight, timeline, told) == SEEN
     sight.blind["beam/1"] += 1
     sight.blind["reader/2"] += 1
@@ -33,6 +33,6 @@ def test_each_sensor_shows_what_it_can() -> None:
 def test_a_late_sensor_reports_in_the_order_of_its_reports() -> None:
     told: list[SimEvent] = []
     timeline = Timeline()
-    sight = Sight(timeline, 37, told.append)
+    sight = SimSight(timeline, 37, told.append)
     sight.late["beam/2"] += 1
     assert reported(sight, timeline, told) == [*(one for one in SEEN if one != BallPass(0, 2)), BallPass(LATE_US, 2)]

@@ -10,9 +10,9 @@ import pytest
 from firmware_protocol import messages as m
 from firmware_protocol.host import (
     BoardReset,
-    Gap,
     HostSession,
     Identified,
+    LostEvents,
     Observed,
     SessionEvent,
     SyncSample,
@@ -95,7 +95,7 @@ def test_lost_bytes_and_noise_lose_no_event(seed: int) -> None:
     meeting.calm()
     assert meeting.observed() == meeting.expected(), f"seed {seed}"
     assert meeting.host.counters["replay_requests"] > 0, f"seed {seed}"
-    assert not any(isinstance(one, Gap | BoardReset) for one in meeting.session_events), f"seed {seed}"
+    assert not any(isinstance(one, LostEvents | BoardReset) for one in meeting.session_events), f"seed {seed}"
 
 
 def test_a_cut_cable_delays_and_a_small_ring_admits_the_gap() -> None:
@@ -106,7 +106,7 @@ def test_a_cut_cable_delays_and_a_small_ring_admits_the_gap() -> None:
     meeting.board.cable.cut = False
     meeting.run(END_US)
     meeting.calm()
-    gaps = [one for one in meeting.session_events if isinstance(one, Gap)]
+    gaps = [one for one in meeting.session_events if isinstance(one, LostEvents)]
     lost = {seq for gap in gaps for seq in range(gap.first_seq, gap.last_seq + 1)}
     assert meeting.observed() == [one for seq, one in enumerate(meeting.expected()) if seq not in lost]
     assert 100 < len(lost) < 200

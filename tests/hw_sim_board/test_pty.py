@@ -16,7 +16,7 @@ import serial
 
 from firmware_protocol import messages as m
 from firmware_protocol.codec import FrameDecoder, encode_frame
-from firmware_protocol.host import Gap, HostSession, Observed, SessionEvent
+from firmware_protocol.host import HostSession, LostEvents, Observed, SessionEvent
 from firmware_protocol.wire import encode
 from hw_sim import events as sim
 from hw_sim.board import BoardSetup, SimBoard
@@ -111,7 +111,7 @@ async def test_a_host_that_closes_and_reopens_misses_nothing(tmp_path: Path) -> 
         await asyncio.wait_for(running, TIMEOUT_S)
         host.close()
     assert host.observed() == expected(made)
-    assert not any(isinstance(one, Gap) for one in host.session_events)
+    assert not any(isinstance(one, LostEvents) for one in host.session_events)
 
 
 async def until(board: SimBoard, t_us: int, running: asyncio.Task[None]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hw_sim.campaign.black_box import Message
+from hw_sim.campaign.black_box import HeardMessage
 from hw_sim.table import Outcome
 
 EVIDENCE_US, DEADLINE_US = 10_000_000, 12_000_000
@@ -21,21 +21,21 @@ def evidence(t_us: int) -> dict[str, str]:
     return {"evidence_at": _utc(t_us)}
 
 
-def result(number: int, t: int = 20_000_000, **more: Any) -> Message:
-    return Message(t, "result", {"number": number, "label": str(number), "laps": 7.5, "coup": 1, **more})
+def result(number: int, t: int = 20_000_000, **more: Any) -> HeardMessage:
+    return HeardMessage(t, "result", {"number": number, "label": str(number), "laps": 7.5, "coup": 1, **more})
 
 
-def void(cause: str, t: int = 11_000_000, **more: Any) -> Message:
+def void(cause: str, t: int = 11_000_000, **more: Any) -> HeardMessage:
     at = {"at": _utc(t), "evidence_at": _utc(t), "evidence": {}}
-    return Message(t, "void", {"cause": cause, "coup": 1, "laps_needed": 3, **at, **more})
+    return HeardMessage(t, "void", {"cause": cause, "coup": 1, "laps_needed": 3, **at, **more})
 
 
-def notice(name: str, t: int, coup: int = 1, **figures: Any) -> Message:
-    return Message(t, "notice", {"notice": name, "coup": coup, "figures": figures})
+def notice(name: str, t: int, coup: int = 1, **figures: Any) -> HeardMessage:
+    return HeardMessage(t, "notice", {"notice": name, "coup": coup, "figures": figures})
 
 
-def state(name: str, t: int, bets: str = "closed") -> Message:
-    return Message(t, "table", {"state": name, "bets": bets})
+def state(name: str, t: int, bets: str = "closed") -> HeardMessage:
+    return HeardMessage(t, "table", {"state": name, "bets": bets})
 
 
 def came_out(number: int, laps: float = 8.0) -> Outcome:

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from hw_sim.campaign.black_box import BlackBoxError, Message, find, replay
+from hw_sim.campaign.black_box import BlackBoxError, HeardMessage, find, replay
 from tests.hw_sim_campaign.stand_in import stand_in
 
 LINE = b'{"t":5,"topic":"result","payload":{"number":17}}\n'
 
 
-def _all(program: Path, lines: list[bytes] | Iterator[bytes]) -> tuple[list[Message], int, str]:
-    messages: list[Message] = []
+def _all(program: Path, lines: list[bytes] | Iterator[bytes]) -> tuple[list[HeardMessage], int, str]:
+    messages: list[HeardMessage] = []
 
-    def receive(each: Message) -> bool:
+    def receive(each: HeardMessage) -> bool:
         messages.append(each)
         return True
 
@@ -28,9 +28,9 @@ def _all(program: Path, lines: list[bytes] | Iterator[bytes]) -> tuple[list[Mess
 
 def test_messages_are_received_while_the_log_is_still_written(tmp_path: Path) -> None:
     echo = stand_in(tmp_path, f"for line in sys.stdin: print({LINE.decode()!r}, end='', flush=True)")
-    received: list[Message] = []
+    received: list[HeardMessage] = []
 
-    def receive(each: Message) -> bool:
+    def receive(each: HeardMessage) -> bool:
         received.append(each)
         return len(received) < 3
 
@@ -40,7 +40,7 @@ def test_messages_are_received_while_the_log_is_still_written(tmp_path: Path) ->
 
     ended = replay(echo, endless(), receive)
     assert ended.stopped
-    assert received == [Message(5, "result", {"number": 17})] * 3
+    assert received == [HeardMessage(5, "result", {"number": 17})] * 3
 
 
 def test_a_child_that_nobody_needs_any_more_is_ended_whatever_it_does(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_what_is_no_message_is_an_error(tmp_path: Path) -> None:
 def test_a_program_that_has_ended_when_it_is_killed_is_waited_for_once(tmp_path: Path) -> None:
     """What it wrote is read as late as that."""
 
-    def late(_: Message) -> bool:
+    def late(_: HeardMessage) -> bool:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
         return False
 

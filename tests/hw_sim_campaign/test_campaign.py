@@ -15,8 +15,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from hw_sim.campaign import command, coup_command, pictures
-from hw_sim.campaign.black_box import Message, find, replay
-from hw_sim.campaign.evening_run import EveningRun, Plan, run_evening
+from hw_sim.campaign.black_box import HeardMessage, find, replay
+from hw_sim.campaign.evening_run import CampaignPlan, EveningRun, run_evening
 from hw_sim.campaign.explain import Disagreement, Explanation, explain
 from hw_sim.campaign.processes import run_evenings
 from hw_sim.campaign.report import Timing, report
@@ -28,12 +28,12 @@ from hw_sim.faults import FaultyEvening, Strike
 from hw_sim.world import T_US
 from tests.hw_sim_campaign.stand_in import falsifier, stand_in, voider
 
-PLAN = Plan("middle", evening_coups=14)
+PLAN = CampaignPlan("middle", evening_coups=14)
 MIDDLE = 4
 """A mark with others before and after it."""
 
 
-def _part(plan: Plan, index: int = 0) -> Slice:
+def _part(plan: CampaignPlan, index: int = 0) -> Slice:
     evening_run = plan.evening(index)
     return Slice(evening_run, plan.faulty(evening_run, index), 0, len(evening_run.marks) - 1)
 
@@ -42,9 +42,9 @@ def _part(plan: Plan, index: int = 0) -> Slice:
 def _some_result() -> tuple[int, int]:
     """(mark, time in µs) of a right result in the middle of the first evening."""
     part = _part(PLAN)
-    messages: list[Message] = []
+    messages: list[HeardMessage] = []
 
-    def receive(each: Message) -> bool:
+    def receive(each: HeardMessage) -> bool:
         messages.append(each)
         return True
 
@@ -56,14 +56,14 @@ def _some_result() -> tuple[int, int]:
     raise AssertionError("no result in the middle of the evening")
 
 
-def _report(plan: Plan, *played: EveningRun) -> dict[str, Any]:
+def _report(plan: CampaignPlan, *played: EveningRun) -> dict[str, Any]:
     return report(plan, 1, played, Timing(1, 1, 1), 1e-4)
 
 
 def test_a_campaign_from_end_to_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "Plan", partial(Plan, evening_coups=50))
+    monkeypatch.setattr(command, "Plan", partial(CampaignPlan, evening_coups=50))
     code = main(["campaign", "--coups", "100", "--seed", "end to end", "--jobs", "2", "--out", str(tmp_path / "out")])
     found = json.loads((tmp_path / "out" / "report.json").read_text())
     assert 100 <= found["coups"] < 110, "two whole evenings"
@@ -122,7 +122,7 @@ def test_any_number_of_jobs_gives_the_same_report() -> None:
 
 
 def test_a_layout_of_one_beam_must_be_refused(tmp_path: Path) -> None:
-    plan = Plan("beams", evening_coups=1)
+    plan = CampaignPlan("beams", evening_coups=1)
     index = next(i for i in count() if len(plan.evening(i).header["beams_deg"]) == 1)
     evening_run = run_evening(plan, index, find())
     assert evening_run.refused
@@ -196,7 +196,7 @@ def test_a_slice_has_what_stood_before_it() -> None:
 
 
 def test_a_slice_numbers_the_coups_of_its_commands_as_its_table_does() -> None:
-    plan = Plan("confirmed", people=10, evening_coups=30)
+    plan = CampaignPlan("confirmed", people=10, evening_coups=30)
     part = _part(plan)
     confirmed = [e for e in part.faulty.events if isinstance(e, TableCommand) and e.coup is not None]
     at_us = confirmed[-1].t_us
@@ -211,7 +211,7 @@ def test_a_slice_numbers_the_coups_of_its_commands_as_its_table_does() -> None:
 
 @pytest.mark.parametrize(("people", "options"), [(1.0, ""), (0.0, " --people 0"), (2.5, " --people 2.5")])
 def test_a_plan_names_the_options_that_play_it_again(people: float, options: str) -> None:
-    assert Plan("s", people=people).options() == options
+    assert CampaignPlan("s", people=people).options() == options
 
 
 def test_slices_make_up_the_evening() -> None:

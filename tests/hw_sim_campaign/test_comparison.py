@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hw_sim.campaign.black_box import Message
-from hw_sim.campaign.comparison import AGREEING, KINDS, Kind, Span, SpanComparer, compare
+from hw_sim.campaign.black_box import HeardMessage
+from hw_sim.campaign.comparison import AGREEING, KINDS, Kind, MarkSpan, SpanComparer, compare
 from hw_sim.table import Outcome
 from tests.hw_sim_campaign.messages import (
     DEADLINE_US,
@@ -23,7 +23,7 @@ from tests.hw_sim_campaign.messages import (
 
 TWO_BEAMS = (10.0, 100.0)
 
-PAIRS: list[tuple[Kind, list[Outcome], list[Message]]] = [
+PAIRS: list[tuple[Kind, list[Outcome], list[HeardMessage]]] = [
     ("right", [came_out(17)], [result(17)]),
     ("right", [was_void("chef")], [void("chef")]),
     ("right", [was_void("chef")], [void("chef", DEADLINE_US)]),
@@ -57,7 +57,7 @@ PAIRS: list[tuple[Kind, list[Outcome], list[Message]]] = [
 
 
 @pytest.mark.parametrize(("kind", "truth", "messages"), PAIRS)
-def test_a_pair_is_what_it_is(kind: Kind, truth: list[Outcome], messages: list[Message]) -> None:
+def test_a_pair_is_what_it_is(kind: Kind, truth: list[Outcome], messages: list[HeardMessage]) -> None:
     (comparison,) = compare(truth, messages, TWO_BEAMS)
     assert comparison.kind == kind
     assert comparison.outcome is (truth[0] if truth else None)
@@ -100,7 +100,7 @@ def test_of_too_few_verdicts_the_missed_outcome_is_the_one_that_fits_nowhere() -
 
 
 def _listening(*outcomes: list[Outcome]) -> SpanComparer:
-    spans = [Span(7 + place, 30_000_000 * place, tuple(some)) for place, some in enumerate(outcomes)]
+    spans = [MarkSpan(7 + place, 30_000_000 * place, tuple(some)) for place, some in enumerate(outcomes)]
     return SpanComparer(spans, TWO_BEAMS)
 
 
@@ -297,8 +297,8 @@ def test_a_disagreement_is_not_counted_a_second_time_as_stranded() -> None:
     ],
     ids=["idle", "told twice", "another state", "a coup ran"],
 )
-def test_a_table_that_is_suspended_while_no_coup_runs_is_noted(published: list[Message], idle: int) -> None:
-    comparer = SpanComparer([Span(0, 0, ())], TWO_BEAMS)
+def test_a_table_that_is_suspended_while_no_coup_runs_is_noted(published: list[HeardMessage], idle: int) -> None:
+    comparer = SpanComparer([MarkSpan(0, 0, ())], TWO_BEAMS)
     for message in published:
         comparer.receive(message)
     comparer.finish()
@@ -306,7 +306,7 @@ def test_a_table_that_is_suspended_while_no_coup_runs_is_noted(published: list[M
 
 
 def test_a_person_who_suspends_the_table_is_no_idle_suspension() -> None:
-    comparer = SpanComparer([Span(0, 0, ())], TWO_BEAMS)
-    comparer.receive(Message(OUT_US, "table", {"state": "suspended", "bets": "closed", "by": "chef"}))
+    comparer = SpanComparer([MarkSpan(0, 0, ())], TWO_BEAMS)
+    comparer.receive(HeardMessage(OUT_US, "table", {"state": "suspended", "bets": "closed", "by": "chef"}))
     comparer.finish()
     assert comparer.compared[0].suspensions == ()

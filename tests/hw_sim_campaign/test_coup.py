@@ -14,15 +14,15 @@ import pytest
 
 from hw_sim.campaign import coup_command
 from hw_sim.campaign.drawing import draw
-from hw_sim.campaign.evening_run import Plan
-from hw_sim.campaign.timeline import Interval, ReadPocket, Rotor, ShownVerdict, Timeline, read_timeline
+from hw_sim.campaign.evening_run import CampaignPlan
+from hw_sim.campaign.timeline import Interval, LogTimeline, ReadPocket, RotorCurve, ShownVerdict, read_timeline
 from hw_sim.cli import main
 from tests.hw_sim.log_reader import Log
 from tests.hw_sim_campaign.messages import state, void
 from tests.hw_sim_campaign.stand_in import stand_in
 
 COUP = "short/5/2"
-TIMELINE = Timeline(
+TIMELINE = LogTimeline(
     beams=2,
     readers=1,
     passes=[(1.0, 0), (2.0, 1), (3.0, 0)],
@@ -42,7 +42,7 @@ TIMELINE = Timeline(
 @pytest.fixture(autouse=True)
 def _short_evenings(monkeypatch: pytest.MonkeyPatch) -> None:
     """An evening is drawn whole for each of its coups."""
-    monkeypatch.setattr(coup_command, "Plan", partial(Plan, evening_coups=3))
+    monkeypatch.setattr(coup_command, "Plan", partial(CampaignPlan, evening_coups=3))
 
 
 def test_a_coup_is_played_printed_written_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,17 +130,17 @@ def test_a_sensor_is_counted_from_one() -> None:
 
 def test_the_rotor_has_a_signed_speed() -> None:
     edges = [{"t": 100_000 * k, "tick": -k % 37, "direction": "ccw"} for k in range(30)]
-    speeds = [rpm for _, rpm in Rotor(37, edges).speeds()]
+    speeds = [rpm for _, rpm in RotorCurve(37, edges).speeds()]
     assert speeds
     assert speeds == [pytest.approx(-600 / 37)] * len(speeds)
 
 
 def test_an_edge_is_where_the_format_puts_it_and_between_edges_the_rotor_turns_evenly() -> None:
-    clockwise = Rotor(37, [{"t": 100 * k, "tick": 5 + k, "direction": "cw"} for k in range(3)])
+    clockwise = RotorCurve(37, [{"t": 100 * k, "tick": 5 + k, "direction": "cw"} for k in range(3)])
     assert [clockwise.angle(t) for t in (0, 50, 100)] == pytest.approx([5 / 37, 5.5 / 37, 6 / 37])
-    other = Rotor(37, [{"t": 100 * k, "tick": 5 - k, "direction": "ccw"} for k in range(3)])
+    other = RotorCurve(37, [{"t": 100 * k, "tick": 5 - k, "direction": "ccw"} for k in range(3)])
     assert [other.angle(t) for t in (0, 50, 100)] == pytest.approx([6 / 37, 5.5 / 37, 5 / 37])
-    assert Rotor(37, []).angle(0) is None
+    assert RotorCurve(37, []).angle(0) is None
 
 
 def test_states_last_until_the_next_and_verdicts_have_their_evidence() -> None:

@@ -8,38 +8,38 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from hw_sim.campaign.black_box import Message
-from hw_sim.campaign.comparison import ComparedSpan, Comparison, Span, compare
-from hw_sim.campaign.evening_run import EveningRun, Plan
+from hw_sim.campaign.black_box import HeardMessage
+from hw_sim.campaign.comparison import ComparedSpan, Comparison, MarkSpan, compare
+from hw_sim.campaign.evening_run import CampaignPlan, EveningRun
 from hw_sim.campaign.explain import Explanation
 from hw_sim.campaign.page import page
 from hw_sim.campaign.plots import plots
 from hw_sim.campaign.report import Timing, report
-from hw_sim.campaign.rows import EarlyWarning, IdleSuspension, Row, early_warnings, idle_suspensions, rows
+from hw_sim.campaign.rows import EarlyWarning, IdleSuspension, VerdictRow, early_warnings, idle_suspensions, rows
 from hw_sim.campaign.slices import Slice
 from hw_sim.evening import campaign_evening
 from hw_sim.events import SensorState
 from hw_sim.faults import FaultyEvening, Strike
 from hw_sim.table import Outcome
-from hw_sim.wheel import Layout
+from hw_sim.wheel import WheelLayout
 from hw_sim.world import World
 from tests.hw_sim_campaign.messages import came_out, notice, result, void, was_void
 
-PLAN = Plan("s", 1.0)
+PLAN = CampaignPlan("s", 1.0)
 TIMING = Timing(10.0, 6.0, 12.0)
 BY_STRAY = Explanation(("stray",), together=False, alone=True, since=0, strikes=("1.000 s stray: beam 0",))
 BY_ALL = Explanation(("stray", "missed"), together=True, alone=True, since=0, strikes=())
 BY_NONE = Explanation((), together=False, alone=True, since=0, strikes=())
 
 
-def _row(kind: str = "right", truth: str = "result", verdict: str = "result", **more: object) -> Row:
-    blank = dict.fromkeys(Row.__slots__)
-    return Row(**{**blank, "coup": "s/0/1", "scenario": "x", "kind": kind, "truth": truth, "verdict": verdict,
+def _row(kind: str = "right", truth: str = "result", verdict: str = "result", **more: object) -> VerdictRow:
+    blank = dict.fromkeys(VerdictRow.__slots__)
+    return VerdictRow(**{**blank, "coup": "s/0/1", "scenario": "x", "kind": kind, "truth": truth, "verdict": verdict,
                   "beams": 2, **more})  # type: ignore[arg-type]  # fmt: skip
 
 
 def _evening_run(
-    *some: Row,
+    *some: VerdictRow,
     explained: Explanation = BY_STRAY,
     warnings: tuple[EarlyWarning, ...] = (),
     idle: tuple[IdleSuspension, ...] = (),
@@ -51,7 +51,7 @@ def _evening_run(
 
 
 def _failures(
-    *some: Row, explained: Explanation = BY_STRAY, share: float = 1e-4, failed: str | None = None
+    *some: VerdictRow, explained: Explanation = BY_STRAY, share: float = 1e-4, failed: str | None = None
 ) -> list[str]:
     failures: list[str] = report(PLAN, 1, [_evening_run(*some, explained=explained, failed=failed)], TIMING, share)[
         "failures"
@@ -173,21 +173,21 @@ def test_what_limited_it_follows_from_the_processor_seconds() -> None:
 
 
 def test_a_disagreement_names_what_plays_it_again() -> None:
-    plan = Plan("a/b", 10.0, margin=True)
+    plan = CampaignPlan("a/b", 10.0, margin=True)
     evening_run = _evening_run(_row("false_void", verdict="breakdown", coup="a/b/3/7", number=4))
     (disagreement,) = report(plan, 1, [evening_run], TIMING, 1e-4)["disagreements"]
     assert disagreement["replay"] == "hw-sim coup a/b/3/7 --faults 10 --margin"
     assert (disagreement["truth"], disagreement["told"], disagreement["causes"]) == ("result 4", "breakdown", ["stray"])
 
 
-def _compared(outcome: Outcome, *verdict: Message) -> ComparedSpan:
+def _compared(outcome: Outcome, *verdict: HeardMessage) -> ComparedSpan:
     verdicts = [each for each in verdict if each.topic != "notice"]
     notices = tuple(each for each in verdict if each.topic == "notice")
-    return ComparedSpan(Span(4, 0, (outcome,)), compare([outcome], verdicts), notices)
+    return ComparedSpan(MarkSpan(4, 0, (outcome,)), compare([outcome], verdicts), notices)
 
 
-def _warnings_of(outcome: Outcome, *verdict: Message) -> list[EarlyWarning]:
-    layout = Layout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
+def _warnings_of(outcome: Outcome, *verdict: HeardMessage) -> list[EarlyWarning]:
+    layout = WheelLayout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
     return list(early_warnings("s/0", _compared(outcome, *verdict), World(layout, None), 1.0))  # type: ignore[arg-type]
 
 
@@ -200,7 +200,7 @@ def test_a_row_has_the_truth_and_the_verdict() -> None:
 
 
 def test_a_stranded_table_has_a_row_of_nothing() -> None:
-    compared = ComparedSpan(Span(4, 0, ()), (Comparison("stranded", None, None),), ())
+    compared = ComparedSpan(MarkSpan(4, 0, ()), (Comparison("stranded", None, None),), ())
     (row,) = rows("s/0", compared, 2)
     assert (row.kind, row.truth, row.verdict) == ("stranded", "nothing", "nothing")
 
@@ -221,7 +221,7 @@ def test_warnings_of_what_did_not_come() -> None:
     assert _warnings_of(came_out(17), other, result(17)) == []
 
 
-def _whole() -> tuple[list[Row], tuple[EarlyWarning, ...]]:
+def _whole() -> tuple[list[VerdictRow], tuple[EarlyWarning, ...]]:
     some = [
         _row(laps_run=8.0, laps_seen=7.5, margin=0.5, margin_of="laps"),
         _row("unproven", verdict="too_few_laps", laps_run=3.1),
@@ -258,7 +258,7 @@ def test_an_idle_suspension_is_explained_by_a_gross_fault_or_the_scenarios_own(a
     evening.world.direct_events.append(SensorState(30_000_000, "rotor", ok=False))
     strikes = [Strike("slip", 10_000_000, 12_000_000, ""), Strike("jitter", 0, 99_000_000, "")]
     part = Slice(evening, FaultyEvening([], strikes, [], 1.0), 0, 0)
-    message = Message(at_us, "table", {"state": "suspended", "failing": ["rotor"]})
-    compared = ComparedSpan(Span(3, 0, ()), (), (), (message,))
+    message = HeardMessage(at_us, "table", {"state": "suspended", "failing": ["rotor"]})
+    compared = ComparedSpan(MarkSpan(3, 0, ()), (), (), (message,))
     assert len(list(idle_suspensions("s/0", compared, part))) == idle
     assert not list(idle_suspensions("s/0", replace(compared, suspensions=()), part))

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from hw_sim.events import TableCommand
-from hw_sim.panel import Broker, Panel, no_button_says, payload_of
+from hw_sim.panel import BrokerAddress, ChefClient, no_button_says, payload_of
 from hw_sim.subscriber import Subscriber
 from tests.mosquitto import Mosquitto
 from wheeld.broker.payloads import ConfirmPayload
@@ -41,7 +41,7 @@ async def test_it_sees_the_table_says_what_no_button_says_and_comes_back(tmp_pat
             return line
 
     with Mosquitto(tmp_path) as broker:
-        panel = Panel(Broker(ROOT, "c3", "127.0.0.1", broker.port), Hears(), tell=told.append)
+        panel = ChefClient(BrokerAddress(ROOT, "c3", "127.0.0.1", broker.port), Hears(), tell=told.append)
         panel.say(TableCommand(1, "confirm", "chef", coup=1))  # lost: it is not there yet
         running = asyncio.create_task(panel.run())
         async with aiomqtt.Client("127.0.0.1", broker.port) as daemon:

@@ -13,7 +13,7 @@ from hw_sim.events import ForeignObject, RotorEdge, TableCommand
 from hw_sim.live_table import LiveTable
 from hw_sim.people import STEPS_MAX, People, TableStuckError
 from hw_sim.scenarios import Scenario
-from hw_sim.subscriber import Subscriber, Verdict
+from hw_sim.subscriber import Subscriber, ToldVerdict
 from hw_sim.table import SimTable
 
 OBEYS = {
@@ -148,7 +148,7 @@ def test_a_table_that_does_not_obey_is_given_up(table: dict[str, Any] | None) ->
 
 
 def verdict(name: str) -> Any:
-    return Verdict(1, 1, name, "")
+    return ToldVerdict(1, 1, name, "")
 
 
 def test_verdicts_are_held_against_what_was_played() -> None:

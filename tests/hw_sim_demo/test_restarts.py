@@ -20,7 +20,7 @@ from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.people import told_of
 from hw_sim.run import live_events
 from hw_sim.subscriber import SEQUENCED, Subscriber
-from hw_sim.wheel import Layout
+from hw_sim.wheel import WheelLayout
 from tests.core.evening import FRENCH, START_UTC_US
 from wheeld.core.observations import Level, Observation, TimePassed
 from wheeld.core.step import Step
@@ -39,7 +39,7 @@ GOES_ON_S = 600.0
 class Bench:
     """A table and a simulator of which each can be switched off and on; both sensing clocks begin again with theirs."""
 
-    def __init__(self, seed: str, layout: Layout) -> None:
+    def __init__(self, seed: str, layout: WheelLayout) -> None:
         self.rng = repeatable(seed)
         self._layout = layout
         self._setting = msgspec.structs.replace(FRENCH, readers_deg=tuple(map(int, layout.readers_deg)))

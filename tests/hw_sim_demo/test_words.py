@@ -15,7 +15,7 @@ from hw_sim import demo, people, run, subscriber, view
 from hw_sim.bench import hand, play, server
 from hw_sim.bench.buttons import BUTTONS
 from hw_sim.bench.captions import CAPTIONS
-from hw_sim.bench.hand import SAYS, Ball
+from hw_sim.bench.hand import SAYS, BallPlace
 from hw_sim.broker import Broker
 from hw_sim.cli import parser
 from hw_sim.demo import Demo
@@ -45,7 +45,7 @@ OF_BENCH = {
     *(text for button in BUTTONS.values() for text in (button.group, button.label, button.about)),
     *CAPTIONS.values(),
     *SAYS.values(),
-    *(where.value for where in Ball),
+    *(where.value for where in BallPlace),
 }
 
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.journal.journals import NOW, open_writer
-from wheeld.journal.chain import FIRST_HEAD, Kind, Value, canonical, digest_of, follow
+from wheeld.journal.chain import FIRST_HEAD, RecordKind, Value, canonical, digest_of, follow
 from wheeld.journal.verify import verify
 from wheeld.ports import CommandRecord
 
-KIND = Kind("thing", "things", ("id", "number", "text", "raw"))
+KIND = RecordKind("thing", "things", ("id", "number", "text", "raw"))
 
 INTEGERS = st.none() | st.integers(-(2**63), 2**63 - 1) | st.booleans()
 TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]))

@@ -24,7 +24,7 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.core.step import CoupLog, Message, Reply, Step
 from wheeld.journal.database import LATER_MAX
 from wheeld.journal.journal import Journal
-from wheeld.journal.rows import JournalError, State
+from wheeld.journal.rows import JournalError, SendState
 from wheeld.journal.schema import VERSION
 from wheeld.journal.verify import verify
 from wheeld.journal.writer import REPEAT_WINDOW_S, UNFINISHED, JournalWriter
@@ -74,9 +74,9 @@ def test_a_step_is_kept_whole_across_a_reopening(path: Path) -> None:
     again = open_writer(path)
     rows = again.reader.records(0, 10)
     assert [(row.id, row.topic, row.seq, row.retained, row.state) for row in rows] == [
-        (1, "notice", None, False, State.OWED),
-        (2, "result", 1, False, State.OWED),
-        (3, "table", 2, True, State.OWED),
+        (1, "notice", None, False, SendState.OWED),
+        (2, "result", 1, False, SendState.OWED),
+        (3, "table", 2, True, SendState.OWED),
     ]
     assert [row.payload for row in rows] == [message.payload for message in step.messages]
     assert {row.at_utc_us for row in rows} == {NOW}

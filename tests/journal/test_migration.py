@@ -16,7 +16,7 @@ from wheeld.cli.main import main
 from wheeld.core.step import CoupLog, Reply
 from wheeld.exits import Exit
 from wheeld.journal import schema
-from wheeld.journal.rows import JournalError, State
+from wheeld.journal.rows import JournalError, SendState
 from wheeld.journal.verify import verify
 from wheeld.ports import CommandRecord, Receipt
 
@@ -36,7 +36,7 @@ def test_everything_is_there_and_chained(tmp_path: Path) -> None:
         assert (report.records, report.messages, report.sequenced, report.coups) == (RECORDS, 90, 60, COUPS)
         assert reader.memory() == b"m"
         states = [record.state for record in reader.records(0, 1000)]
-        assert states == [State.SETTLED] * SETTLED + [State.OWED] * 6
+        assert states == [SendState.SETTLED] * SETTLED + [SendState.OWED] * 6
         assert [message.id for message in reader.owed(0, 100)] == list(range(SETTLED + 1, 91))
         evidence = reader.evidence(7)
         assert evidence is not None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.core.evening import Evening
-from wheeld.page.numbers import Numbers
-from wheeld.page.wheel import Wheel
+from wheeld.page.numbers import NumberHistory
+from wheeld.page.wheel import WheelView
 
 ONLINE = b'{"schema":"availability/1","state":"online","version":"1","boot_id":"b"}'
 HEALTH = (
@@ -15,9 +15,9 @@ HEALTH = (
 )
 
 
-def watched(evening: Evening) -> tuple[Wheel, Numbers]:
+def watched(evening: Evening) -> tuple[WheelView, NumberHistory]:
     """What a page knows that has heard all of an evening."""
-    wheel, numbers = Wheel(), Numbers()
+    wheel, numbers = WheelView(), NumberHistory()
     wheel.is_reached = True
     wheel.take("availability", ONLINE, retained=True, now_s=0)
     for message in evening.published:

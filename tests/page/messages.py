@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 
 BOOT = "b1"
 COMMON = {
@@ -56,16 +56,18 @@ NOTICE = {
 }
 
 
-def take(wheel: Wheel, message: dict[str, Any], *, retained: bool = False, now_s: float = 0.0, **members: Any) -> bool:
+def take(
+    wheel: WheelView, message: dict[str, Any], *, retained: bool = False, now_s: float = 0.0, **members: Any
+) -> bool:
     """Let the wheel take a message with other members; the topic is that of its schema."""
     body = {**message, **members}
     leaf = str(body["schema"]).partition("/")[0]
     return wheel.take(leaf, json.dumps(body).encode(), retained=retained, now_s=now_s)
 
 
-def seen(now_s: float = 0.0) -> Wheel:
+def seen(now_s: float = 0.0) -> WheelView:
     """A wheel that is online, and of which a report of health and the table's state have come."""
-    wheel = Wheel()
+    wheel = WheelView()
     wheel.is_reached = True
     for message in (AVAILABILITY, HEALTH, TABLE):
         assert take(wheel, message, retained=True, now_s=now_s)

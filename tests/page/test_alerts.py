@@ -20,7 +20,7 @@ from tests.page.alert_cases import CASES, Case
 from tests.page.messages import HEALTH, NOTICE, TABLE, seen, take
 from wheeld.page.metric_list import METRICS, Histogram
 from wheeld.page.metrics import WHERE, WheelCollector, exposition
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "docs" / "metrics" / "wheeld-alerts.yml"
@@ -301,8 +301,8 @@ def test_promtool_accepts_every_expression_of_the_dashboard(tmp_path: Path) -> N
 
 
 @needs_promtool
-@pytest.mark.parametrize("wheel", [Wheel(), seen()], ids=["nothing heard", "running"])
-def test_promtool_accepts_the_metrics(wheel: Wheel) -> None:
+@pytest.mark.parametrize("wheel", [WheelView(), seen()], ids=["nothing heard", "running"])
+def test_promtool_accepts_the_metrics(wheel: WheelView) -> None:
     registry = CollectorRegistry()
     registry.register(WheelCollector(wheel, "campione", "campione-03", lambda: 1.0))
     promtool("check", "metrics", text=exposition(registry, "")[0].decode())

@@ -14,7 +14,7 @@ import structlog
 from tests.broker.world import working
 from tests.mosquitto import Mosquitto, free_port
 from wheeld.broker.settings import MqttSettings
-from wheeld.page.broker import Login, NotConfirmedError, NotSentError
+from wheeld.page.broker import NotConfirmedError, NotSentError, PageLogin
 
 ROOT = "wheel/v1/s/t/"
 
@@ -26,7 +26,7 @@ class Page:
         self.taken: list[tuple[str, bytes, bool]] = []
         self.states: list[str] = []
         self._news = asyncio.Event()
-        self.login = Login(
+        self.login = PageLogin(
             settings,
             ROOT,
             ("board", "table"),

@@ -7,7 +7,7 @@ import pytest
 from tests.page.voids import PLAYED, void_of
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.facts import Cause
-from wheeld.page.evidence import ARROWS, DECIDES, Row, evidence
+from wheeld.page.evidence import ARROWS, DECIDES, EvidenceRow, evidence
 from wheeld.page.health import sensor_name
 from wheeld.page.words import WORDS
 from wheeld.screen.locale import LANGUAGES
@@ -33,7 +33,7 @@ FAILED = {
 """What a breakdown was."""
 
 
-def rows_of(scenario: str, language: Language = "en") -> dict[str, Row]:
+def rows_of(scenario: str, language: Language = "en") -> dict[str, EvidenceRow]:
     """By kind; of words the last."""
     return {row.kind: row for row in evidence(void_of(scenario).axis, language).rows}
 

@@ -9,13 +9,13 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from wheeld.cli.places import origin_here
-from wheeld.page.numbers import Numbers
+from wheeld.page.numbers import NumberHistory
 from wheeld.page.pages import Pages
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 
 
 async def policy(frame_of: str | None, path: str) -> str:
-    pages = Pages(Wheel(), Numbers(None), now_s=lambda: 0.0, want=lambda _: None, frame_of=frame_of)
+    pages = Pages(WheelView(), NumberHistory(None), now_s=lambda: 0.0, want=lambda _: None, frame_of=frame_of)
     app: web.Application = pages.application()
     async with TestClient(TestServer(app)) as client, client.get(path) as answer:
         return answer.headers["Content-Security-Policy"]

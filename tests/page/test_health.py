@@ -11,7 +11,7 @@ from tests.page.messages import HEALTH as MESSAGE
 from tests.page.messages import RULING, TABLE, seen, take
 from wheeld.core.catalogue import Catalogue
 from wheeld.page.health import LEVELS, Tile, tiles
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 
 WELL: dict[str, Any] = {
     "sensors": {"link": True, "beam/0": True, "beam/2": True}, "troubles": {}, "outbox_depth": 0,
@@ -86,7 +86,7 @@ def test_the_table_says_sooner_what_fails_and_what_is_left_out() -> None:
 
 
 def test_a_later_version_s_sensor_has_its_own_name() -> None:
-    wheel = Wheel()
+    wheel = WheelView()
     wheel.take("health", HEALTH.replace(b'"future/1":true', b'"future/1":false'), retained=True, now_s=100)
     named = {tile.name: tile for tile in tiles(wheel, Catalogue("en"), 107)}
     assert named["future/1"].level == "wrong"

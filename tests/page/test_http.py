@@ -17,8 +17,8 @@ from tests.core.evening import Evening
 from tests.page.evenings import watched
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.messages.payloads import ReplyPayload
-from wheeld.page.broker import Login, NotConfirmedError, NotSentError
-from wheeld.page.chef import ANSWER_S_MAX, ATTEMPTS, ATTEMPTS_S, SEEN_S_MAX, Answers, Panel, Token
+from wheeld.page.broker import NotConfirmedError, NotSentError, PageLogin
+from wheeld.page.chef import ANSWER_S_MAX, ATTEMPTS, ATTEMPTS_S, SEEN_S_MAX, Panel, PendingReplies, Token
 from wheeld.page.pages import Pages
 from wheeld.page.words import WORDS
 from wheeld.screen.locale import LANGUAGES
@@ -39,17 +39,17 @@ class House:
         self.is_broker_there = self.confirms = True
         self.now_s = 0.0
         self.wanted: list[bool] = []
-        self.answers = Answers(USER)
+        self.answers = PendingReplies(USER)
         self.pages = Pages(self.wheel, self.numbers, now_s=lambda: self.now_s, want=self.wanted.append)
         self.token = Token(TOKEN, lambda: self.now_s)
-        login = cast("Login", self)
+        login = cast("PageLogin", self)
         self.panel = Panel(
             self.wheel, self.numbers, login, self.answers, user=USER, token=self.token, now_s=lambda: self.now_s
         )
         self.panel.is_reached = True
 
     async def publish(self, leaf: str, payload: bytes, *, expiry_s: int | None = None) -> None:
-        """As `Login` does it; the answer comes at once."""
+        """As `PageLogin` does it; the answer comes at once."""
         self.expiries_s.append(expiry_s)
         if not self.is_broker_there:
             raise NotSentError("the broker is not reached")

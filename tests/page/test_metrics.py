@@ -27,7 +27,7 @@ from tests.page.messages import (
 from wheeld.core.facts import Cause
 from wheeld.page.metric_list import COUNTERS_MAX, METRICS, NAMES_MAX, Histogram
 from wheeld.page.metrics import WHERE, WheelCollector, application, exposition
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 
 ROOT = Path(__file__).parents[2]
 STARTED_S = 1_767_294_000.0
@@ -42,7 +42,7 @@ OF_NOW = {metric.name for metric in METRICS} - {
 """Metrics that say how the wheel is at present."""
 
 
-def registry_of(wheel: Wheel, now_s: float = 1.0) -> CollectorRegistry:
+def registry_of(wheel: WheelView, now_s: float = 1.0) -> CollectorRegistry:
     registry = CollectorRegistry()
     registry.register(WheelCollector(wheel, "campione", "campione-03", lambda: now_s))
     return registry
@@ -63,7 +63,7 @@ def samples(registry: CollectorRegistry) -> dict[str, float]:
     return found
 
 
-def told(wheel: Wheel, now_s: float = 1.0) -> dict[str, float]:
+def told(wheel: WheelView, now_s: float = 1.0) -> dict[str, float]:
     """The samples, but for histograms."""
     spread = tuple(metric.name for metric in METRICS if isinstance(metric, Histogram))
     return {key: value for key, value in samples(registry_of(wheel, now_s)).items() if not key.startswith(spread)}
@@ -123,7 +123,7 @@ SEEN = {
 
 
 def test_of_a_wheel_that_nothing_has_come_from() -> None:
-    assert told(Wheel()) == NOTHING
+    assert told(WheelView()) == NOTHING
 
 
 def test_of_a_wheel_that_runs() -> None:
@@ -176,7 +176,7 @@ def test_a_report_counts_while_it_is_fresh(age_s: float, is_seen: int) -> None:
     assert "wheeld_bets_open" in found  # the table's state is retained, and does not age
 
 
-def lost(wheel: Wheel) -> None:
+def lost(wheel: WheelView) -> None:
     wheel.is_reached = False
 
 
@@ -414,7 +414,7 @@ async def asked(server: web.Application, method: str, path: str, accept: str = "
         return response.status, response.headers.get("Content-Type", ""), await response.text()
 
 
-def served(wheel: Wheel) -> web.Application:
+def served(wheel: WheelView) -> web.Application:
     return application(wheel, "campione", "campione-03", lambda: 1.0)
 
 
@@ -464,7 +464,7 @@ async def test_who_asks_more_often_than_once_a_second_gets_the_same() -> None:
 
 async def test_two_applications_share_nothing() -> None:
     before = prometheus_client.generate_latest()
-    one, other = seen(), Wheel()
+    one, other = seen(), WheelView()
     first, second = served(one), application(other, "campione", "campione-04", lambda: 1.0)
     assert 'table="campione-04"' not in (await asked(first, "GET", "/metrics"))[2]
     assert 'table="campione-03"' not in (await asked(second, "GET", "/metrics"))[2]

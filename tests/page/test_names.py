@@ -7,14 +7,16 @@ import socket
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from wheeld.page.numbers import Numbers
+from wheeld.page.numbers import NumberHistory
 from wheeld.page.pages import Pages
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 
 
 async def answer_to(host: str, path: str = "/", language: str = "en") -> tuple[int, str, str]:
     """Status, text, and what may be done with it."""
-    pages = Pages(Wheel(), Numbers(None), now_s=lambda: 0.0, want=lambda _: None, names=("Wheel-3.casino.lan",))
+    pages = Pages(
+        WheelView(), NumberHistory(None), now_s=lambda: 0.0, want=lambda _: None, names=("Wheel-3.casino.lan",)
+    )
     headers = {"Host": host, "Accept-Language": language}
     async with TestClient(TestServer(pages.application())) as client, client.get(path, headers=headers) as answer:
         text = "" if path.endswith("events") and answer.status == 200 else await answer.text()
@@ -58,7 +60,7 @@ async def test_a_name_is_repeated_no_longer_than_a_name_can_be() -> None:
 
 async def test_the_display_s_own_port_may_be_called_as_one_likes() -> None:
     """It shows what the whole hall sees."""
-    pages = Pages(Wheel(), Numbers(None), now_s=lambda: 0.0, want=lambda _: None)
+    pages = Pages(WheelView(), NumberHistory(None), now_s=lambda: 0.0, want=lambda _: None)
     server = TestServer(pages.display_application())
     async with TestClient(server) as client, client.get("/display", headers={"Host": "board.lan"}) as answer:
         assert answer.status == 200

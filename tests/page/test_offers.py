@@ -17,7 +17,7 @@ from wheeld.core.facts import State
 from wheeld.core.law.table import state_of
 from wheeld.core.observations import CommandName
 from wheeld.page.offers import Offer, offers, words_of
-from wheeld.page.snapshot import Snapshot
+from wheeld.page.snapshot import WheelInWords
 
 FAIR: dict[str, Any] = {"wheel": "fair", "rotor_direction": "ccw"}
 
@@ -198,7 +198,7 @@ def test_the_house_s_own_words_are_on_the_buttons() -> None:
 
 def confirmations(evening: Evening) -> tuple[str | None, list[tuple[str, str | None]]]:
     """The number on the panel's tile, and what each button to confirm says and has."""
-    awaited = Snapshot(*watched(evening), "en").panel()["awaited"]
+    awaited = WheelInWords(*watched(evening), "en").panel()["awaited"]
     offers = [(each.label, each.number) for each in offered(evening) if each.name == "confirm"]
     return (None if awaited is None else awaited["number"]), offers
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.page.messages import RESULT, TABLE
-from wheeld.page.wheel import PAYLOAD_BYTES_MAX, Wheel
+from wheeld.page.wheel import PAYLOAD_BYTES_MAX, WheelView
 
 AVAILABILITY = {"schema": "availability/1", "state": "online", "version": "1", "boot_id": "b"}
 NOTICE = {
@@ -16,12 +16,12 @@ NOTICE = {
 }  # fmt: skip
 
 
-def take(wheel: Wheel, leaf: str, body: dict[str, Any], *, retained: bool = False) -> bool:
+def take(wheel: WheelView, leaf: str, body: dict[str, Any], *, retained: bool = False) -> bool:
     return wheel.take(leaf, json.dumps(body).encode(), retained=retained, now_s=1.0)
 
 
 def test_the_newest_message_of_each_topic_is_kept() -> None:
-    wheel = Wheel()
+    wheel = WheelView()
     assert take(wheel, "notice", NOTICE)
     assert take(wheel, "notice", {**NOTICE, "notice": "door_closed"})
     assert wheel.notice is not None
@@ -30,14 +30,14 @@ def test_the_newest_message_of_each_topic_is_kept() -> None:
 
 
 def test_a_message_that_the_broker_kept_is_not_counted() -> None:
-    wheel = Wheel()
+    wheel = WheelView()
     assert take(wheel, "notice", NOTICE, retained=True)
     assert wheel.notice is not None
     assert not wheel.notices
 
 
 def test_a_wheel_is_online_while_the_broker_says_so_and_is_reached() -> None:
-    wheel = Wheel()
+    wheel = WheelView()
     take(wheel, "availability", AVAILABILITY, retained=True)
     seen = [wheel.is_online]
     wheel.is_reached = True
@@ -47,7 +47,7 @@ def test_a_wheel_is_online_while_the_broker_says_so_and_is_reached() -> None:
 
 
 def test_what_is_marked_as_a_test_makes_a_bench_table() -> None:
-    wheel = Wheel()
+    wheel = WheelView()
     take(wheel, "availability", AVAILABILITY)
     assert not wheel.is_test
     take(wheel, "availability", {**AVAILABILITY, "test": True})
@@ -55,11 +55,11 @@ def test_what_is_marked_as_a_test_makes_a_bench_table() -> None:
 
 
 def test_a_later_version_may_add_members() -> None:
-    assert take(Wheel(), "availability", {**AVAILABILITY, "mood": "good"})
+    assert take(WheelView(), "availability", {**AVAILABILITY, "mood": "good"})
 
 
 def test_what_is_no_message_of_a_wheel_changes_nothing() -> None:
-    wheel = Wheel()
+    wheel = WheelView()
     assert not wheel.take("notice", b"{", retained=False, now_s=0)
     assert not wheel.take("notice", b"[" * 3_000, retained=False, now_s=0)
     assert not wheel.take("mood", b"{}", retained=False, now_s=0)
@@ -69,7 +69,7 @@ def test_what_is_no_message_of_a_wheel_changes_nothing() -> None:
 
 
 def test_what_is_sent_again_is_neither_shown_nor_counted() -> None:
-    wheel = Wheel()
+    wheel = WheelView()
     assert take(wheel, "result", {**RESULT, "seq": 7})
     assert not take(wheel, "result", {**RESULT, "seq": 7})
     assert not take(wheel, "result", {**RESULT, "seq": 6, "boot_id": "before", "number": 9})
@@ -82,7 +82,7 @@ def test_what_is_sent_again_is_neither_shown_nor_counted() -> None:
 
 
 def test_a_run_with_a_new_journal_counts_from_one_again() -> None:
-    wheel = Wheel()
+    wheel = WheelView()
     assert take(wheel, "table", {**TABLE, "seq": 700, "boot_id": "b"}, retained=True)
     take(wheel, "availability", {**AVAILABILITY, "boot_id": "new"})
     assert take(wheel, "table", {**TABLE, "seq": 1, "boot_id": "new"})
@@ -92,7 +92,7 @@ def test_a_run_with_a_new_journal_counts_from_one_again() -> None:
 
 
 def test_what_the_run_before_still_owed_is_new() -> None:
-    wheel = Wheel()
+    wheel = WheelView()
     take(wheel, "availability", {**AVAILABILITY, "boot_id": "b"})
     assert take(wheel, "result", {**RESULT, "seq": 7, "boot_id": "b"})
     take(wheel, "availability", {**AVAILABILITY, "boot_id": "new"})
@@ -103,7 +103,7 @@ def test_what_the_run_before_still_owed_is_new() -> None:
 
 
 def test_each_run_of_the_daemon_after_the_first_is_a_restart() -> None:
-    wheel = Wheel()
+    wheel = WheelView()
     for state, boot_id in (("online", "b"), ("offline", "b"), ("online", "b"), ("offline", "old"), ("online", "c")):
         take(wheel, "availability", {**AVAILABILITY, "state": state, "boot_id": boot_id}, retained=True)
     assert wheel.restarts == 1

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from hw_sim.fall import Bias, fall
-from hw_sim.rotor import Rotor
+from hw_sim.rotor import SimRotor
 from hw_sim.wheel import POCKETS, BallRun, Track
 from wheeld.core.facts import Cause, Fact
 from wheeld.core.instants import ClockState
@@ -116,7 +116,7 @@ def play(seed: int, coups: int, fault: Fault = Fault()) -> Iterator[Played]:
             passes = [(t_s, -beam % 4) for t_s, beam in passes]
         rev_s = rng.uniform(10, 20) / 60 * (1 - fault.rotor_lost * at / coups)
         bias = fault.bias if at >= coups / 2 or not fault.bias_late else None
-        fallen = fall(run, Rotor(rng.random(), -run.turning * rev_s, SLOWING_PER_S), rng, bias)
+        fallen = fall(run, SimRotor(rng.random(), -run.turning * rev_s, SLOWING_PER_S), rng, bias)
         number = fallen.number
         if last is not None and bouler == BOULERS[0] and rng.random() < fault.signature:
             number = POCKETS[(POCKETS.index(last) + 12 + rng.randint(-4, 4)) % len(POCKETS)]
@@ -173,9 +173,9 @@ def _sightings(
         at_s += 1 / 3 / rev_s  # the readers are a third of a turn apart
 
 
-def wheel_of(played: list[Played]) -> wheel.Wheel:
+def wheel_of(played: list[Played]) -> wheel.WheelRecord:
     """As `reading` makes it of the journal of these coups."""
-    made = wheel.Wheel(site="campione", table="campione-03", test=False, pockets=SINGLE_ZERO, layout=LAYOUT)
+    made = wheel.WheelRecord(site="campione", table="campione-03", test=False, pockets=SINGLE_ZERO, layout=LAYOUT)
     valid = sum(one.number is not None for one in played)
     count = min(valid, reading.LOGS_MAX)
     sampled = {valid * each // count for each in range(count)}
@@ -190,13 +190,13 @@ def wheel_of(played: list[Played]) -> wheel.Wheel:
     return made
 
 
-LAYOUT = wheel.Layout(BEAMS_DEG, READERS_DEG, TICKS)
+LAYOUT = wheel.SensorPlaces(BEAMS_DEG, READERS_DEG, TICKS)
 
 
-def _coup(one: Played, at: int, at_utc_us: int) -> wheel.Coup:
+def _coup(one: Played, at: int, at_utc_us: int) -> wheel.ValidCoup:
     assert one.number is not None
     seen_s = one.sightings[0][0]
-    return wheel.Coup(
+    return wheel.ValidCoup(
         at_utc_us=at_utc_us,
         coup=at + 1,
         pocket=POCKETS.index(one.number),
@@ -209,14 +209,14 @@ def _coup(one: Played, at: int, at_utc_us: int) -> wheel.Coup:
         margin=one.margin,
         margin_of="direction",
         is_chefs_word=one.is_chefs_word,
-        sightings=tuple(wheel.Sighting(round(t_s * 1e6), reader) for t_s, reader in one.sightings),
+        sightings=tuple(wheel.LoggedSighting(round(t_s * 1e6), reader) for t_s, reader in one.sightings),
     )
 
 
-def _run_of(one: Played, at_utc_us: int) -> wheel.Run:
+def _run_of(one: Played, at_utc_us: int) -> wheel.LoggedRun:
     passes = [(round(t_s * 1e6), beam) for t_s, beam in one.passes]
     before = [t_us for t_us, beam in passes[:-1] if beam == passes[-1][1]]
-    return wheel.Run(
+    return wheel.LoggedRun(
         at_utc_us=at_utc_us,
         ball_direction="cw" if one.forward else "ccw",
         last_beam=passes[-1][1],

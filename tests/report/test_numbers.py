@@ -15,19 +15,19 @@ from wheeld.report.numbers import (
     EFFECT_TIMES,
     RECENT_US,
     WIDTHS,
-    Numbers,
+    NumberCounts,
     coups_needed,
     numbers,
     power_of_chi_square,
 )
-from wheeld.report.wheel import Coup
+from wheeld.report.wheel import ValidCoup
 
 SAY = Catalogue("en")
 POCKETS, ROTOR_ORDER = SINGLE_ZERO.count, SINGLE_ZERO.order
 
 
-def of_counts(counts: list[int]) -> Numbers:
-    coups = [Coup(at_utc_us=0, coup=1, pocket=at) for at, count in enumerate(counts) for _ in range(count)]
+def of_counts(counts: list[int]) -> NumberCounts:
+    coups = [ValidCoup(at_utc_us=0, coup=1, pocket=at) for at, count in enumerate(counts) for _ in range(count)]
     return numbers(coups, SINGLE_ZERO, SAY)
 
 
@@ -65,7 +65,7 @@ def test_what_began_late_is_found_in_the_coups_since() -> None:
 
     def found(places: list[int], recent_from: int = 0) -> dict[str, float]:
         since = {at: RECENT_US + 1 if at >= recent_from else 0 for at in range(len(places))}
-        coups = [Coup(at_utc_us=since[at], coup=at, pocket=place) for at, place in enumerate(places)]
+        coups = [ValidCoup(at_utc_us=since[at], coup=at, pocket=place) for at, place in enumerate(places)]
         return {check.code: check.p for check in numbers(coups, SINGLE_ZERO, SAY).checks}
 
     late = found([*before, *biased])

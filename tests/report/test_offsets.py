@@ -7,7 +7,7 @@ import pytest
 
 from wheeld.core.catalogue import Catalogue
 from wheeld.report.offsets import COUPS_MIN, Offsets, check_of, offsets
-from wheeld.report.wheel import Coup
+from wheeld.report.wheel import ValidCoup
 
 POCKETS = 37
 
@@ -15,7 +15,7 @@ POCKETS = 37
 def played(steps: list[int], *, bouler: str = "Rossi", numbered: int = 1) -> list[Offsets]:
     places = np.cumsum([0, *steps]) % POCKETS
     coups = [
-        Coup(at_utc_us=at, coup=1 + numbered * at, pocket=int(place), bouler=bouler, ball_direction="cw")
+        ValidCoup(at_utc_us=at, coup=1 + numbered * at, pocket=int(place), bouler=bouler, ball_direction="cw")
         for at, place in enumerate(places)
     ]
     return offsets(coups, POCKETS)

@@ -12,10 +12,10 @@ import pytest
 from tests.report.played import BIASED, START_UTC_US, Fault, play, wheel_of
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.pockets import SINGLE_ZERO
-from wheeld.report.health import Health, health
+from wheeld.report.health import WheelReport, health
 from wheeld.report.page import chance, page, verdict
 from wheeld.report.plots import MARK
-from wheeld.report.wheel import Decision, VoidCoup, Wheel
+from wheeld.report.wheel import Decision, VoidCoup, WheelRecord
 
 VOID = {"meta", "br"}
 FETCHES = ("src", "href", "xlink:href", "data", "poster", "srcset", "action")
@@ -46,7 +46,7 @@ class Outline(HTMLParser):
 
 
 @cache
-def report(language: Language = "en", fault: Fault = Fault(), coups: int = 700) -> Health:  # noqa: B008  frozen
+def report(language: Language = "en", fault: Fault = Fault(), coups: int = 700) -> WheelReport:  # noqa: B008  frozen
     return health(wheel_of(list(play(3, coups, fault))), Catalogue(language))
 
 
@@ -175,7 +175,7 @@ def test_a_name_cannot_be_markup() -> None:
 
 
 def test_a_bench_table_is_marked_and_a_wheel_without_coups_has_a_page() -> None:
-    bare = Wheel(site="a", table="b", test=True, pockets=SINGLE_ZERO, voids=[VoidCoup(at_utc_us=1, cause="chef")])
+    bare = WheelRecord(site="a", table="b", test=True, pockets=SINGLE_ZERO, voids=[VoidCoup(at_utc_us=1, cause="chef")])
     text = outline(page([health(bare, Catalogue("en"))], Catalogue("en"))).text
     assert "BENCH TABLE: a test" in text
     assert "This sample is too small to say anything." in text

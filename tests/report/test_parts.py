@@ -11,15 +11,15 @@ from tests.report.played import BIASED, NINE, Fault, play, wheel_of
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.report.checks import FALSE_ALARMS, Check, judge
-from wheeld.report.health import Health, health
-from wheeld.report.wheel import Layout, VoidCoup, Wheel
+from wheeld.report.health import WheelReport, health
+from wheeld.report.wheel import SensorPlaces, VoidCoup, WheelRecord
 
 COUPS = 1_000
 SAY = Catalogue("en")
 
 
 @cache
-def report(fault: Fault = Fault(), coups: int = COUPS, seed: int = 3) -> Health:  # noqa: B008  frozen
+def report(fault: Fault = Fault(), coups: int = COUPS, seed: int = 3) -> WheelReport:  # noqa: B008  frozen
     return health(wheel_of(list(play(seed, coups, fault))), SAY)
 
 
@@ -100,10 +100,12 @@ def test_few_coups_are_too_few_and_a_plain_fault_is_found_all_the_same() -> None
 
 
 def test_a_wheel_without_sensors_of_its_own_or_without_any_coup_has_a_report() -> None:
-    bare = Wheel(site="a", table="b", test=False, pockets=SINGLE_ZERO, voids=[VoidCoup(at_utc_us=1, cause="chef")])
+    bare = WheelRecord(
+        site="a", table="b", test=False, pockets=SINGLE_ZERO, voids=[VoidCoup(at_utc_us=1, cause="chef")]
+    )
     assert health(bare, SAY).verdict == "too_small"
     head = wheel_of(list(play(3, 600)))
-    head.layout, head.runs = Layout(), []
+    head.layout, head.runs = SensorPlaces(), []
     found = health(head, SAY)
     assert (found.zones.coups, found.zones.zones, found.sensors.sensors) == (0, [], [])
 

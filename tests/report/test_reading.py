@@ -28,7 +28,7 @@ from wheeld.journal.rows import JournalError
 from wheeld.report import reading
 from wheeld.report.hops import hops
 from wheeld.report.reading import wheels
-from wheeld.report.wheel import Wheel
+from wheeld.report.wheel import WheelRecord
 
 COUPS = 120
 
@@ -145,13 +145,13 @@ def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def evening(tmp_path_factory: pytest.TempPathFactory) -> tuple[Evening, Wheel]:
+def evening(tmp_path_factory: pytest.TempPathFactory) -> tuple[Evening, WheelRecord]:
     """An evening of the simulator, played by a table to a journal as a daemon keeps it, and what is read of that."""
     drawn = script(["valid"] * 12 + ["too_few_laps", "chef_void", "rotor_stops_running"], seed=11)
     return drawn, _read_of(drawn, tmp_path_factory.mktemp("evening"))
 
 
-def _read_of(drawn: Evening, directory: Path) -> Wheel:
+def _read_of(drawn: Evening, directory: Path) -> WheelRecord:
     sim_log.write(directory / "evening.jsonl", drawn.header, drawn.events())
     first, *rest = (directory / "evening.jsonl").read_bytes().splitlines()
     setting = from_header(msgspec.json.decode(first, type=Header))
@@ -173,7 +173,7 @@ def test_a_number_that_is_the_chefs_word_is_read_as_that(tmp_path: Path) -> None
     assert len(read.unobserved_utc_us) == read.notices["unobserved_coup"]
 
 
-def test_an_evening_of_a_real_table_is_read_with_its_truth(evening: tuple[Evening, Wheel]) -> None:
+def test_an_evening_of_a_real_table_is_read_with_its_truth(evening: tuple[Evening, WheelRecord]) -> None:
     drawn, read = evening
     results = [outcome for outcome in drawn.truth if outcome["kind"] == "result"]
     assert [POCKETS[coup.pocket] for coup in read.coups] == [outcome["number"] for outcome in results]
@@ -187,7 +187,7 @@ def test_an_evening_of_a_real_table_is_read_with_its_truth(evening: tuple[Evenin
         assert 0 < coup.rest_s < 10
 
 
-def test_the_runs_of_a_real_table_are_those_of_the_simulated_ball(evening: tuple[Evening, Wheel]) -> None:
+def test_the_runs_of_a_real_table_are_those_of_the_simulated_ball(evening: tuple[Evening, WheelRecord]) -> None:
     drawn, read = evening
     beams = drawn.header["beams_deg"]
     assert len(read.runs) == len(read.coups)

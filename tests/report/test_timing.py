@@ -9,7 +9,7 @@ import pytest
 
 from wheeld.core.pockets import SINGLE_ZERO
 from wheeld.report.timing import RUNS_MIN, lateness, tilt_of, timed
-from wheeld.report.wheel import Layout, Run, Wheel
+from wheeld.report.wheel import LoggedRun, SensorPlaces, WheelRecord
 
 FOUR = (0.0, 90.0, 180.0, 270.0)
 
@@ -22,10 +22,10 @@ def wheel(
     missed: float = 0.0,
     pull_low: tuple[float, float] = (0.0, 0.0),
     runs: int = 60,
-) -> Wheel:
+) -> WheelRecord:
     """Balls that lose speed evenly with the laps: from 2 to 0.5 rev/s."""
     rng = random.Random("timing")
-    made = Wheel(site="a", table="b", test=False, pockets=SINGLE_ZERO, layout=Layout(angles, (), 0))
+    made = WheelRecord(site="a", table="b", test=False, pockets=SINGLE_ZERO, layout=SensorPlaces(angles, (), 0))
     for at in range(runs):
         way = ways[at % len(ways)]
         sign, start = 1 if way == "cw" else -1, rng.random()
@@ -45,11 +45,13 @@ def wheel(
                 for lap in range(12)
             ]
         seen = tuple((round(t_s * 1e6), beam) for t_s, beam in sorted(passes) if rng.random() >= missed)
-        made.runs.append(Run(at_utc_us=at, ball_direction=way, last_beam=0, last_lap_s=None, slowing=None, passes=seen))
+        made.runs.append(
+            LoggedRun(at_utc_us=at, ball_direction=way, last_beam=0, last_lap_s=None, slowing=None, passes=seen)
+        )
     return made
 
 
-def found_ms(made: Wheel) -> list[float]:
+def found_ms(made: WheelRecord) -> list[float]:
     return [1e3 * each.late_s for each in lateness(timed(made))]
 
 

@@ -23,7 +23,7 @@ from scipy import stats
 from tests.report.played import BIASED, Fault, play, wheel_of, write_journal
 from wheeld.core.catalogue import Catalogue
 from wheeld.report.checks import CONFIDENCE, FALSE_ALARMS
-from wheeld.report.health import Health, health
+from wheeld.report.health import WheelReport, health
 
 FAIR_COUPS = 600
 TIMED_COUPS, TIMED_S_MAX = 10_000, 10.0
@@ -100,7 +100,7 @@ ROWS = (
 )
 
 
-def examined(seed: int, coups: int, fault: Fault) -> Health:
+def examined(seed: int, coups: int, fault: Fault) -> WheelReport:
     """The report on one simulated wheel."""
     return health(wheel_of(list(play(seed, coups, fault))), Catalogue("en"))
 

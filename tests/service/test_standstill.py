@@ -8,7 +8,7 @@ import pytest
 
 from wheeld.ports import READ_NS_TIGHT, read_together
 from wheeld.service.host_clock import SystemClock
-from wheeld.service.standstill import ASLEEP_NS, BEAT_S, LATE_NS, STEP_US, Gap, Moment, Pulse
+from wheeld.service.standstill import ASLEEP_NS, BEAT_S, LATE_NS, STEP_US, BeatGap, LoopBeats, Moment
 
 SECOND_NS = 1_000_000_000
 START = Moment(5 * SECOND_NS, 7, 10**15, 100)
@@ -21,24 +21,24 @@ def after(host_ns: int, *, asleep_ns: int = 0, stepped_us: int = 0) -> Moment:
 
 
 def test_before_the_first_beat_nothing_is_known() -> None:
-    pulse = Pulse()
+    pulse = LoopBeats()
     assert not pulse.is_due(10**18)
     assert pulse.beat(START) is None
     assert not pulse.is_due(START.host_ns + round(BEAT_S * 1e9) - 1)
     assert pulse.is_due(START.host_ns + round(BEAT_S * 1e9))
-    assert pulse.beat(after(SECOND_NS)) == Gap(START, after(SECOND_NS))
+    assert pulse.beat(after(SECOND_NS)) == BeatGap(START, after(SECOND_NS))
 
 
 @pytest.mark.parametrize(("host_ns", "is_late"), [(LATE_NS, False), (LATE_NS + 1, True), (7 * SECOND_NS, True)])
 def test_a_late_beat_was_kept_back(host_ns: int, *, is_late: bool) -> None:
-    gap = Gap(START, after(host_ns))
+    gap = BeatGap(START, after(host_ns))
     assert (gap.is_late, gap.slept_us, gap.stepped_us) == (is_late, 0, 0)
     assert gap.real_us == host_ns // 1_000
 
 
 @pytest.mark.parametrize(("asleep_ns", "slept_us"), [(ASLEEP_NS, 0), (ASLEEP_NS + 1_000, (ASLEEP_NS + 1_000) // 1_000)])
 def test_a_host_that_was_suspended_is_late_though_its_clock_stood(asleep_ns: int, slept_us: int) -> None:
-    gap = Gap(START, after(SECOND_NS // 20, asleep_ns=asleep_ns))
+    gap = BeatGap(START, after(SECOND_NS // 20, asleep_ns=asleep_ns))
     assert (gap.slept_us, gap.is_late, gap.stepped_us) == (slept_us, slept_us > 0, 0)
 
 
@@ -46,8 +46,8 @@ def test_a_host_that_was_suspended_is_late_though_its_clock_stood(asleep_ns: int
     ("stepped_us", "found_us"), [(STEP_US, 0), (STEP_US + 1, STEP_US + 1), (-3 * 10**6, -3 * 10**6)]
 )
 def test_utc_was_set_when_it_moved_otherwise_than_time(stepped_us: int, found_us: int) -> None:
-    assert Gap(START, after(SECOND_NS, stepped_us=stepped_us)).stepped_us == found_us
-    assert Gap(START, after(SECOND_NS, asleep_ns=3600 * SECOND_NS, stepped_us=stepped_us)).stepped_us == found_us
+    assert BeatGap(START, after(SECOND_NS, stepped_us=stepped_us)).stepped_us == found_us
+    assert BeatGap(START, after(SECOND_NS, asleep_ns=3600 * SECOND_NS, stepped_us=stepped_us)).stepped_us == found_us
 
 
 class Interrupted:

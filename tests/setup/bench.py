@@ -13,7 +13,7 @@ from wheeld.setup.answers import Answers
 from wheeld.setup.computer import Computer
 from wheeld.setup.plan import plan_of
 from wheeld.setup.questions import Here, take_defaults
-from wheeld.setup.steps import Step, carry_out
+from wheeld.setup.steps import SetupStep, carry_out
 
 NOW = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 HERE = Here("wheel-pc", ("/dev/wheeld/0042",))
@@ -80,17 +80,17 @@ def answers_of(*words: str) -> Answers:
     return answers
 
 
-def planned(computer: Computer, *words: str, now: datetime.datetime = NOW) -> list[Step]:
+def planned(computer: Computer, *words: str, now: datetime.datetime = NOW) -> list[SetupStep]:
     return plan_of(answers_of(*words), computer, now)
 
 
-def set_up(computer: Computer, *words: str, now: datetime.datetime = NOW) -> list[Step]:
+def set_up(computer: Computer, *words: str, now: datetime.datetime = NOW) -> list[SetupStep]:
     """Carry the plan of this command line out; returns it."""
     plan = planned(computer, *words, now=now)
     carry_out(plan, computer)
     return plan
 
 
-def actions(plan: list[Step]) -> dict[str, str]:
+def actions(plan: list[SetupStep]) -> dict[str, str]:
     """What becomes of each step, by what it is."""
     return {step.what: str(step.action) for step in plan}

@@ -22,7 +22,7 @@ from hw_sim.cable import Cable
 from hw_sim.evening import repeatable
 from hw_sim.scenarios import SCENARIOS
 from hw_sim.table import SimTable
-from hw_sim.wheel import Layout
+from hw_sim.wheel import WheelLayout
 from tests.core.evening import FRENCH
 from wheeld.core.observations import Command
 from wheeld.core.step import Message
@@ -61,7 +61,7 @@ class Trial:
 def play(seed: int, cable: Cable) -> Trial:
     """One valid coup from the opening of line and table to the end of its operations."""
     rng = repeatable(f"line {seed}")
-    layout = Layout("campione", "roulette", "french", 148, FRENCH.beams_deg, FRENCH.readers_deg, None)
+    layout = WheelLayout("campione", "roulette", "french", 148, FRENCH.beams_deg, FRENCH.readers_deg, None)
     wheel = SimTable(layout, rng, rng.randrange(37))
     wheel.now_s = SETTLE_US / 1e6 + 0.5
     SCENARIOS["valid"](wheel)

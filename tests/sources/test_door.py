@@ -14,7 +14,7 @@ from tests.sources.test_line_troubles import published
 from wheeld.core.facts import Trouble
 from wheeld.core.observations import Level, SensorState
 from wheeld.sources.board.board import Board
-from wheeld.sources.chatter import DOOR_MOVES, DOOR_QUIET_US, DOOR_WITHIN_US, Door, DoorSeen
+from wheeld.sources.chatter import DOOR_MOVES, DOOR_QUIET_US, DOOR_WITHIN_US, DoorFilter, DoorSeen
 from wheeld.sources.clock import UtcPair
 
 CLOSED, OPEN = m.Levels(object="clear", door="closed"), m.Levels(object="clear", door="open")
@@ -131,7 +131,7 @@ def test_a_switch_that_chatters_is_told_to_be_open_and_floods_nobody() -> None:
     assert (doors(bench)[-1], notices(bench)[-1]) == (False, "door_closed")
 
 
-def moves(door: Door, count: int, *, apart_us: int, from_us: int = 0) -> list[Level]:
+def moves(door: DoorFilter, count: int, *, apart_us: int, from_us: int = 0) -> list[Level]:
     told: list[Level] = []
     for number in range(count):
         t_us = from_us + number * apart_us
@@ -140,13 +140,13 @@ def moves(door: Door, count: int, *, apart_us: int, from_us: int = 0) -> list[Le
 
 
 def test_a_person_who_works_behind_it_opens_it_as_often_as_he_likes() -> None:
-    door = Door("test")
+    door = DoorFilter("test")
     assert len(moves(door, 60, apart_us=DOOR_WITHIN_US // (DOOR_MOVES - 1) + 1)) == 60
     assert door.seen == DoorSeen(False, 30)
 
 
 def test_to_be_told_again_how_it_stands_is_no_move() -> None:
-    door = Door("test")
+    door = DoorFilter("test")
     same = Level(5, "door", active=False)
     assert [seen for _ in range(3 * DOOR_MOVES) for seen in door.take(same)] == [same] * 3 * DOOR_MOVES
     assert (door.sensors, door.dropped) == ({"door": True}, 0)
@@ -154,7 +154,7 @@ def test_to_be_told_again_how_it_stands_is_no_move() -> None:
 
 @pytest.mark.parametrize("moves_made", [2 * DOOR_MOVES, 2 * DOOR_MOVES + 1])
 def test_while_it_chatters_nothing_more_is_told_and_then_how_it_stands(moves_made: int) -> None:
-    door = Door("test")
+    door = DoorFilter("test")
     told = moves(door, moves_made, apart_us=1_000)
     assert len(told) == DOOR_MOVES
     assert told[-1].active is True
@@ -169,4 +169,4 @@ def test_while_it_chatters_nothing_more_is_told_and_then_how_it_stands(moves_mad
 def test_without_end_what_is_told_is_bounded() -> None:
     hour_us = 3_600_000_000
     for apart_us in (50_000, 1_000_000, 5_000_000, 6_700_000, 20_000_000):
-        assert len(moves(Door("test"), hour_us // apart_us, apart_us=apart_us)) <= 60 * DOOR_MOVES
+        assert len(moves(DoorFilter("test"), hour_us // apart_us, apart_us=apart_us)) <= 60 * DOOR_MOVES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from hw_sim.cammegh.coups import KINDS, Coup, Model
+from hw_sim.cammegh.coups import KINDS, HeadCoup, Model
 from tests.cammegh.bench import MERCURY, SLINGSHOT, head
 from tests.core import head_evening
 from tests.sources.head_table import HeadTable, Played, cammegh
@@ -24,13 +24,13 @@ AT = {
 }
 
 
-def played(model: Model, seed: int, setting: TableSetting | None = None, **more: bool) -> tuple[list[Coup], Played]:
+def played(model: Model, seed: int, setting: TableSetting | None = None, **more: bool) -> tuple[list[HeadCoup], Played]:
     wheel = head(model, seed, COUPS)
     setup, usual = AT[model]
     return wheel.truth, HeadTable(wheel, cammegh(setup), setting or usual, **more).play()
 
 
-def well_run(model: Model, truth: list[Coup]) -> list[int]:
+def well_run(model: Model, truth: list[HeadCoup]) -> list[int]:
     return [coup.number for coup in truth if coup.kind in PLAYED_WELL[model] and coup.number is not None]
 
 

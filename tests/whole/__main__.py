@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import Plan, from_text
+from hw_sim.whole.plan import EveningPlan, from_text
 from tests.whole.daemon import play
 from tests.whole.evening import Ended, plan_of, played, shrunk
 from tests.whole.oracles import problems
@@ -29,7 +29,7 @@ TOLD_EACH = 1000
 class Found(NamedTuple):
     """An evening with which something is wrong."""
 
-    plan: Plan
+    plan: EveningPlan
     problems: tuple[str, ...]
 
 
@@ -59,7 +59,7 @@ def some(seed: str, first: int, last: int, only: Collection[str]) -> Tally:
     return Tally(last - first, injected, verdicts, seconds, time.process_time() - began_s, found)
 
 
-def one(plan: Plan) -> Ended:
+def one(plan: EveningPlan) -> Ended:
     """That evening; one that cannot be played to its end is found, too."""
     try:
         return played(plan)
@@ -108,7 +108,7 @@ def _report(tallies: list[Tally], seed: str, took_s: float) -> None:
     say(f"  {kinds['unsafe']} unsafe, {kinds['stuck']} stuck, {others} other")
 
 
-def day(plan: Plan) -> Iterator[str]:
+def day(plan: EveningPlan) -> Iterator[str]:
     """The plan's evening, line by line."""
     with TemporaryDirectory() as directory:
         house = House(plan)

@@ -23,9 +23,9 @@ import wheeld.daemon.table_loop
 import wheeld.service.host_clock
 import wheeld.sources.board.hearing
 import wheeld.sources.line_state
-from firmware_protocol.cammegh.status import State as HeadState
+from firmware_protocol.cammegh.status import StateCode as HeadState
 from firmware_protocol.host import SyncSample
-from hw_sim.whole.plan import Plan
+from hw_sim.whole.plan import EveningPlan
 from tests.whole.__main__ import one, say
 from tests.whole.evening import FOUND, plan_of
 from wheeld.broker.lanes import Inbox
@@ -39,7 +39,7 @@ from wheeld.core.tracking.beams import BallTracker
 from wheeld.daemon.table_loop import TableLoop
 from wheeld.journal.database import Database
 from wheeld.ports import OwedMessage, PublishError
-from wheeld.service.standstill import Gap
+from wheeld.service.standstill import BeatGap
 from wheeld.sources.board.board import Board
 from wheeld.sources.clock import BoardClock
 from wheeld.sources.head.cammegh import PHASES
@@ -134,7 +134,7 @@ def levels_told_once() -> Iterator[None]:
 
 def words_dated_by_arrival() -> AbstractContextManager[object]:
     """2: a daemon that stood still does not know it."""
-    return mock.patch.object(Gap, "is_late", property(lambda _: False))
+    return mock.patch.object(BeatGap, "is_late", property(lambda _: False))
 
 
 @contextmanager
@@ -304,7 +304,7 @@ BROKEN: dict[str, Callable[[], AbstractContextManager[object]]] = {
 }
 
 
-def plans(name: str, evenings: int, seed: str) -> Iterator[tuple[str, Plan]]:
+def plans(name: str, evenings: int, seed: str) -> Iterator[tuple[str, EveningPlan]]:
     """Those that failed once, then of so many drawn ones those that can find what is broken, by their number."""
     yield from ((f"kept {number}", plan) for number, plan in enumerate(FOUND, 1))
     for index in range(evenings):

@@ -33,7 +33,7 @@ import wheeld.daemon.status
 import wheeld.journal.journal
 import wheeld.service.host_clock
 from hw_sim.configuration import sections
-from hw_sim.wheel import Layout
+from hw_sim.wheel import WheelLayout
 from hw_sim.whole import wires
 from hw_sim.whole.broker import BrokerAwayError, Client, Delivery
 from hw_sim.whole.computer import WATCHDOG_S
@@ -88,7 +88,7 @@ def _with_head(wheel: str, source: Source) -> str:
     return f'{wheel}\n[head]\nproduct = "{product}"\nport = "head"\n'
 
 
-def _gpio(layout: Layout, *, has_head: bool) -> str:
+def _gpio(layout: WheelLayout, *, has_head: bool) -> str:
     """Its pins; beside a head those of beams, the object sensor and buttons."""
     buttons = "".join(f"button_{name} = {pin}\n" for name, pin in wires.BUTTONS.items())
     of_wheel = f"""encoder = "quadrature"

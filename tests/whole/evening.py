@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import HEADS, KINDS, Plan, Source, draw_plan, from_text
+from hw_sim.whole.plan import HEADS, KINDS, EveningPlan, Source, draw_plan, from_text
 from tests.whole.daemon import play
 from tests.whole.oracles import problems
 
@@ -35,14 +35,14 @@ class Ended(NamedTuple):
     digest: str
 
 
-def plan_of(seed: str, index: int, only: Collection[str] = ()) -> Plan:
+def plan_of(seed: str, index: int, only: Collection[str] = ()) -> EveningPlan:
     """Evening number `index` of that seed; with faults of the kinds in `only` alone, if there are any."""
     kinds = only or KINDS
     sources = [source for source in SOURCES if any(source in KINDS[kind].at for kind in kinds)]
     return draw_plan(f"{seed}/{index}", sources[index % len(sources)], only=kinds)
 
 
-def played(plan: Plan) -> Ended:
+def played(plan: EveningPlan) -> Ended:
     """Play it from its beginning to its end."""
     with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as directory:
         house = House(plan)
@@ -56,13 +56,13 @@ def played(plan: Plan) -> Ended:
     return Ended(found, house.faults.injected, verdicts, house.now_us / 1e6, digest.hexdigest())
 
 
-def shrunk(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
+def shrunk(plan: EveningPlan, fails: Callable[[EveningPlan], bool]) -> EveningPlan:
     """The plan without the faults and coups that it does not need to fail."""
     while (smaller := next((one for one in _smaller(plan) if fails(one)), None)) is not None:
         plan = smaller
     return plan
 
 
-def _smaller(plan: Plan) -> Iterator[Plan]:
+def _smaller(plan: EveningPlan) -> Iterator[EveningPlan]:
     yield from (plan.without_coup(index) for index in reversed(range(len(plan.coups))) if len(plan.coups) > 1)
     yield from (plan.without_fault(index) for index in range(len(plan.faults)))

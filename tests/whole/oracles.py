@@ -10,7 +10,7 @@ from itertools import pairwise
 from hw_sim.whole.house import House
 from hw_sim.whole.plan import HEADS, HEADS_ALONE, KINDS, READ
 from hw_sim.whole.settlement import Settlement
-from hw_sim.whole.witness import Published, Round, Span, TrueCoup, Witness, Word
+from hw_sim.whole.witness import FirstTaken, Round, TimeSpan, TrueCoup, Witness, Word
 
 LAUNCH_KNOWN_US = 2_500_000
 """A launch has no deadline; several passes take less."""
@@ -88,13 +88,13 @@ def unsafe(witness: Witness) -> Iterator[str]:
         yield from (f"{_told(result)}: {why}" for why in _not_borne_out(witness, coup, result))
 
 
-def _is_named(witness: Witness, result: Published) -> bool:
+def _is_named(witness: Witness, result: FirstTaken) -> bool:
     """R3b: the chef named that number himself, right or wrong, and answers for it where no sensor could prove one."""
     named = (word.number for word in witness.words if word.name == "confirm")
     return result.body["confirmed_by"] is not None and result.body["number"] in named
 
 
-def _not_borne_out(witness: Witness, coup: TrueCoup, result: Published) -> Iterator[str]:
+def _not_borne_out(witness: Witness, coup: TrueCoup, result: FirstTaken) -> Iterator[str]:
     if not witness.is_good(coup):
         yield "a foreign object lay in the cylinder"
     if result.body["confirmed_by"] is None and witness.was("board off", coup.launch_us, coup.rest_us):
@@ -108,7 +108,7 @@ def _not_borne_out(witness: Witness, coup: TrueCoup, result: Published) -> Itera
 
 def _feed(witness: Witness, settlement: Settlement) -> Iterator[str]:
     """`seq` and bytes: each once, without a gap, in a chain; the settlement core has all in the end."""
-    by_seq: dict[int, Published] = {}
+    by_seq: dict[int, FirstTaken] = {}
     for one in witness.of("result", "void", "table"):
         seq = one.body["seq"]
         if seq in by_seq:
@@ -325,7 +325,7 @@ def _untold(house: House) -> Iterator[str]:
             yield f"nobody told of the board that is deaf since {deaf.from_us}"
 
 
-def _is_deaf_already(house: House, number: int, deaf: Span) -> bool:
+def _is_deaf_already(house: House, number: int, deaf: TimeSpan) -> bool:
     others = (n for n, fault in enumerate(house.plan.faults) if n != number and fault.kind == "board_deaf")
     spans = (one for n in others for one in house.witness.spans.get(f"fault {n}", ()))
     return any(one.from_us <= deaf.from_us <= one.to_us for one in spans)
@@ -354,11 +354,11 @@ def _floods(witness: Witness) -> Iterator[str]:
             break
 
 
-def _fails(table: Published) -> bool:
+def _fails(table: FirstTaken) -> bool:
     return "link" in table.body.get("failing", [])
 
 
-def _told(one: Published) -> str:
+def _told(one: FirstTaken) -> str:
     body = one.body
     what = body.get("number", body.get("cause", body.get("state")))
     return f"{one.leaf} {what} (coup {body['coup']}, seq {body['seq']}, at {one.t_us})"

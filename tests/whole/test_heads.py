@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import Coup, Plan
+from hw_sim.whole.plan import EveningPlan, PlannedCoup
 from tests.whole.daemon import play
 from tests.whole.oracles import problems
 
@@ -34,7 +34,7 @@ ALONE = ("valid", "same_direction", "early_launch", "too_few_laps", "rotor_stops
 """Those that a Mercury 360 decides without beams; of a short run it has to see a whole lap."""
 
 
-def played(plan: Plan, directory: Path) -> House:
+def played(plan: EveningPlan, directory: Path) -> House:
     """The evening; its rounds have the verdicts that were played. The first coup is for the daemon to be there."""
     house = House(plan)
     play(house, directory)
@@ -46,7 +46,7 @@ def played(plan: Plan, directory: Path) -> House:
 
 @pytest.mark.parametrize("kind", WITH_BEAMS)
 def test_beams_prove_what_the_head_does_not_report(kind: str, tmp_path: Path) -> None:
-    house = played(Plan("heads/c", "slingshot_pins", (Coup("valid"), Coup(kind))), tmp_path)
+    house = played(EveningPlan("heads/c", "slingshot_pins", (PlannedCoup("valid"), PlannedCoup(kind))), tmp_path)
     for result in house.witness.of("result"):
         assert (result.body["unproven"], result.body["confirmed_by"]) == ([], None)
         assert result.body["laps"] >= 3
@@ -54,4 +54,4 @@ def test_beams_prove_what_the_head_does_not_report(kind: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("kind", ALONE)
 def test_a_mercury_needs_no_beams(kind: str, tmp_path: Path) -> None:
-    played(Plan("c/c", "mercury", (Coup("valid"), Coup(kind))), tmp_path)
+    played(EveningPlan("c/c", "mercury", (PlannedCoup("valid"), PlannedCoup(kind))), tmp_path)

@@ -14,9 +14,18 @@ import pytest
 from hw_sim.evening import drawable
 from hw_sim.whole.faults import Faults
 from hw_sim.whole.house import House
-from hw_sim.whole.plan import KINDS, LAYOUTS, NOT_OF_THE_WHOLE, OF_A_BOARD, Coup, Fault, Plan, from_text
+from hw_sim.whole.plan import (
+    KINDS,
+    LAYOUTS,
+    NOT_OF_THE_WHOLE,
+    OF_A_BOARD,
+    EveningPlan,
+    PlannedCoup,
+    PlannedFault,
+    from_text,
+)
 from hw_sim.whole.settlement import Settlement
-from hw_sim.whole.witness import Published, Round, Span, TrueCoup, TrueRun, Witness, Word
+from hw_sim.whole.witness import FirstTaken, Round, TimeSpan, TrueCoup, TrueRun, Witness, Word
 from tests.journal.journals import open_reader
 from tests.whole import oracles
 from tests.whole.daemon import JOURNAL, play
@@ -39,7 +48,7 @@ def test_after_a_slip_no_number_is_wrong_and_people_play_on(index: int) -> None:
 
 
 @pytest.mark.parametrize("plan", FOUND, ids=[plan.seed for plan in FOUND])
-def test_what_was_found_once_stays_away(plan: Plan) -> None:
+def test_what_was_found_once_stays_away(plan: EveningPlan) -> None:
     assert played(plan).problems == ()
 
 
@@ -62,8 +71,10 @@ def test_each_kind_of_fault_can_be_injected() -> None:
 
 def test_a_plan_that_fails_is_made_smaller() -> None:
     """Down to what makes it fail: here one fault, in one coup."""
-    faults = tuple(Fault(kind, coup, "start", 1.0) for coup in range(3) for kind in ("stall", "object", "noise"))
-    plan = Plan("smaller", "board", (Coup("valid"), Coup("chef_void"), Coup("valid")), faults)
+    faults = tuple(PlannedFault(kind, coup, "start", 1.0) for coup in range(3) for kind in ("stall", "object", "noise"))
+    plan = EveningPlan(
+        "smaller", "board", (PlannedCoup("valid"), PlannedCoup("chef_void"), PlannedCoup("valid")), faults
+    )
     smaller = shrunk(plan, lambda one: any(fault.kind == "object" for fault in one.faults))
     assert smaller == msgspec.structs.replace(plan, coups=plan.coups[:1], faults=(faults[1],))
 
@@ -71,9 +82,9 @@ def test_a_plan_that_fails_is_made_smaller() -> None:
 # --- the oracles themselves ------------------------------------------------------------------------------------------
 
 
-def _result(t_s: float, number: int, seq: int, **more: object) -> Published:
+def _result(t_s: float, number: int, seq: int, **more: object) -> FirstTaken:
     body = {"coup": seq, "seq": seq, "number": number, "confirmed_by": None, "prev": "", "hash": "", **more}
-    return Published(round(t_s * 1e6), "result", msgspec.json.encode(body), body)
+    return FirstTaken(round(t_s * 1e6), "result", msgspec.json.encode(body), body)
 
 
 COUP = TrueCoup(0, 10_000_000, 30_000_000, 17)
@@ -94,7 +105,7 @@ def test_a_result_needs_a_coup_at_rest() -> None:
 @pytest.mark.parametrize(("what", "said"), [("object", "foreign object"), ("board off", "no power")])
 def test_a_result_needs_a_run_that_was_whole_and_clear(what: str, said: str) -> None:
     during, after = (
-        Witness([COUP], [_result(32, 17, 1)], spans={what: [Span(us, us + 9)]}) for us in (2 * 10**7, 31 * 10**6)
+        Witness([COUP], [_result(32, 17, 1)], spans={what: [TimeSpan(us, us + 9)]}) for us in (2 * 10**7, 31 * 10**6)
     )
     assert said in _unsafe(during)[0]
     assert _unsafe(after) == []
@@ -112,11 +123,11 @@ def test_what_the_chef_says_in_time_counts() -> None:
 
 
 def _house(witness: Witness) -> Any:
-    return SimpleNamespace(witness=witness, plan=Plan("made up", "board", (Coup("valid"),)))
+    return SimpleNamespace(witness=witness, plan=EveningPlan("made up", "board", (PlannedCoup("valid"),)))
 
 
-def _table(t_s: float, state: str) -> Published:
-    return Published(round(t_s * 1e6), "table", b"", {"coup": 1, "seq": 1, "state": state})
+def _table(t_s: float, state: str) -> FirstTaken:
+    return FirstTaken(round(t_s * 1e6), "table", b"", {"coup": 1, "seq": 1, "state": state})
 
 
 RUN = TrueRun(10_000_000, 26_000_000, 10_400_000)
@@ -124,9 +135,9 @@ RUN = TrueRun(10_000_000, 26_000_000, 10_400_000)
 
 def test_bets_that_are_open_in_a_run_close_as_the_ball_leaves_the_track() -> None:
     for until_s, late in ((25.0, 0), (28.0, 0), (32.0, 1)):
-        shown = {"shown open": [Span(0, until_s * 1e6)]}
+        shown = {"shown open": [TimeSpan(0, until_s * 1e6)]}
         assert len(list(oracles._open_after_the_run(_house(Witness(runs=[RUN], spans=shown))))) == late
-    blind = {**shown, "blind": [Span(12_000_000, 13_000_000)]}
+    blind = {**shown, "blind": [TimeSpan(12_000_000, 13_000_000)]}
     assert list(oracles._open_after_the_run(_house(Witness(runs=[RUN], spans=blind)))) == []
 
 
@@ -136,12 +147,12 @@ def test_a_launch_that_the_table_awaited_has_a_verdict_before_the_bets_are_open_
     assert "no verdict" in next(oracles._unjudged(_house(Witness(runs=[RUN], published=told))))
     judged = [before, suspended, _result(32, 17, 1), opened]
     assert list(oracles._unjudged(_house(Witness(runs=[RUN], published=judged)))) == []
-    unseen = Witness(runs=[RUN], published=told, spans={"blind": [Span(10_300_000)]})
+    unseen = Witness(runs=[RUN], published=told, spans={"blind": [TimeSpan(10_300_000)]})
     assert list(oracles._unjudged(_house(unseen))) == []
 
 
 def test_no_breakdown_voids_a_coup_whose_ball_was_seen_at_rest() -> None:
-    void = Published(35_000_000, "void", b"", {"coup": 1, "seq": 2, "cause": "breakdown"})
+    void = FirstTaken(35_000_000, "void", b"", {"coup": 1, "seq": 2, "cause": "breakdown"})
     told = [_table(11, "ball_running"), void]
     assert "at rest" in next(oracles._voided_at_rest(_house(Witness([COUP], told, sightings=[31_000_000]))))
     assert list(oracles._voided_at_rest(_house(Witness([COUP], told, sightings=[36_000_000])))) == []
@@ -184,7 +195,7 @@ def test_what_happens_to_the_device_is_in_its_journal(index: int, tmp_path: Path
 
 
 def test_a_round_after_la_derniere_has_one_verdict() -> None:
-    said = Published(10_000_000, "notice", b"", {"notice": "last_coup"})
+    said = FirstTaken(10_000_000, "notice", b"", {"notice": "last_coup"})
     played = Round(1, 30_000_000, ["result 17", "result 0"])
     for told, is_wrong in (
         ([said, _result(40, 17, 1)], False),

@@ -89,7 +89,7 @@ class Seal(Protocol):
         ...
 
 
-class Program(Protocol):
+class KnownProgram(Protocol):
     """What the daemon knows of its own files."""
 
     @property
@@ -154,7 +154,7 @@ class CommandIntake:
         journal: CommandLog,
         outbox: Outbox,
         seal: Seal,
-        program: Program,
+        program: KnownProgram,
         table: Listener,
         catalogue: Catalogue,
         network: Network,

@@ -19,7 +19,7 @@ ANSWER_NS = 1_200_000_000
 fastest (R3) that nobody can be heard."""
 
 
-class Connection(Protocol):
+class HeardConnection(Protocol):
     """The connection to the broker."""
 
     @property
@@ -47,7 +47,7 @@ class Connection(Protocol):
 class Earshot:
     """Knows since when nobody can be heard over `connection`, while that is so."""
 
-    def __init__(self, connection: Connection, *, clock: HostClock, is_running: Callable[[], bool]) -> None:
+    def __init__(self, connection: HeardConnection, *, clock: HostClock, is_running: Callable[[], bool]) -> None:
         self._connection, self._clock, self._is_running = connection, clock, is_running
         self.cut_ns: int | None = None
         """What was said since then, host time, may be on its way; None: everybody has been heard."""

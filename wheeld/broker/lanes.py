@@ -118,7 +118,7 @@ class Waiting(NamedTuple):
     incoming: Incoming
 
 
-class Turns:
+class LaneTurns:
     """What waits in one lane. It is taken in the order in which it came, but after `TURN` messages of one sender it is
     the turn of the others who wait. What one sender sent keeps its order."""
 
@@ -198,7 +198,7 @@ class Inbox:
         self.counters |= {"acks": 0, "acks_malformed": 0}
         self.acks = Acks(log, self.counters)
         self._clock, self._log, self._users = clock, log, users
-        self._lanes = {lane: Turns() for lane in Lane}
+        self._lanes = {lane: LaneTurns() for lane in Lane}
         self._allowances: dict[Place, tuple[Allowance, Allowance]] = {}
         self._news = asyncio.Event()
         self._number = 0

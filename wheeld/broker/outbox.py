@@ -18,7 +18,7 @@ from wheeld.broker.resend import (
     RESEND_BATCH,
     RESEND_PAUSE_S,
     Answered,
-    Question,
+    ResendRequest,
     Resends,
     no_such_message,
 )
@@ -100,7 +100,7 @@ class Outbox:
         last_seq = await self._store.last_seq()
         if not await self._store.again(from_seq, 1):
             raise no_such_message(from_seq, last_seq)
-        self._resends.ask(Question(from_seq, answered), last_seq)
+        self._resends.ask(ResendRequest(from_seq, answered), last_seq)
         self.counters["resends"] += 1
         self._asked.set()
 

@@ -43,7 +43,7 @@ def no_such_message(from_seq: int, last_seq: int) -> ResendError:
     return ResendError(Text(words, {"first": from_seq, "last": last_seq}), last_seq)
 
 
-class Question(msgspec.Struct, frozen=True):
+class ResendRequest(msgspec.Struct, frozen=True):
     """Somebody misses all from `from_seq` on."""
 
     from_seq: int
@@ -56,15 +56,15 @@ class Resends:
     def __init__(self) -> None:
         self.next_seq = 0
         """The next number of the present pass."""
-        self._served: list[Question] = []
-        self._waiting: list[Question] = []
+        self._served: list[ResendRequest] = []
+        self._waiting: list[ResendRequest] = []
 
     @property
     def is_under_way(self) -> bool:
         """Whether there is a pass to go on with."""
         return bool(self._served)
 
-    def ask(self, question: Question, last_seq: int) -> None:
+    def ask(self, question: ResendRequest, last_seq: int) -> None:
         """Add a question. Raises ResendError when too many wait."""
         if len(self._served) + len(self._waiting) >= QUESTIONS_MAX:
             words = translatable(
@@ -82,7 +82,7 @@ class Resends:
         """The present pass has come past that number."""
         self.next_seq = seq + 1
 
-    def end(self) -> list[Question]:
+    def end(self) -> list[ResendRequest]:
         """The present pass is over; returns whom it has served. The next one begins."""
         served, self._served, self._waiting = self._served, self._waiting, []
         if self._served:

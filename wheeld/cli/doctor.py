@@ -12,7 +12,7 @@ from serial.tools import list_ports
 
 from wheeld.cli.failure import fail
 from wheeld.cli.person import user
-from wheeld.config.instance import Wheel, wheel_of
+from wheeld.config.instance import WheelFiles, wheel_of
 from wheeld.config.reading import load, parse
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import Catalogue, Language, Part, Text, translatable
@@ -118,7 +118,7 @@ def _running(name: str) -> Text:
 
 
 def tell(
-    found: Sequence[Finding], learned: Geometry, config: Config, wheel: Wheel, options: argparse.Namespace
+    found: Sequence[Finding], learned: Geometry, config: Config, wheel: WheelFiles, options: argparse.Namespace
 ) -> Exit:
     """Print what was found, and write what was learned if that is asked; raises OSError, ConfigError."""
     for each in found:
@@ -295,7 +295,7 @@ def findings(
 
 
 def write(
-    wheel: Wheel,
+    wheel: WheelFiles,
     config: Config,
     learned: Geometry,
     *,

@@ -20,7 +20,7 @@ from wheeld.core.messages.chain import unsigned
 from wheeld.core.observations import Observation
 from wheeld.journal.reader import PAGE, JournalReader
 from wheeld.journal.rows import StoredMessage
-from wheeld.replay import LogError, Replay
+from wheeld.replay import LogError, LogReplay
 from wheeld.screen.describe import describe
 
 BEFORE_US = 1_000_000
@@ -109,7 +109,7 @@ def _evidence(log: bytes, verdict: StoredMessage) -> Iterator[str]:
     """The observations drawn, what was said, and the facts that a replay finds."""
     observations = read(log)
     try:
-        lines = [msgspec.json.decode(line, type=_Line) for line in Replay(facts=True).run(log.splitlines())]
+        lines = [msgspec.json.decode(line, type=_Line) for line in LogReplay(facts=True).run(log.splitlines())]
     except LogError as wrong:
         yield f"its observations cannot be replayed: {wrong}"
         return

@@ -18,7 +18,7 @@ from wheeld.cli.failure import catalogue_of, fail
 from wheeld.core.catalogue import Catalogue, Language, Text, translatable
 from wheeld.core.observations import LINE_BYTES_MAX
 from wheeld.exits import Exit
-from wheeld.replay import LogError, Replay
+from wheeld.replay import LogError, LogReplay
 from wheeld.screen.describe import describe
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -32,7 +32,7 @@ class _Line(msgspec.Struct):
 
 def replay(options: argparse.Namespace) -> Exit:
     """Replay the log; raises OSError when it cannot be read."""
-    replayed = Replay(lenient=options.lenient, facts=options.facts)
+    replayed = LogReplay(lenient=options.lenient, facts=options.facts)
     try:
         with _opened(options.file) as source, _target(options.output) as target:
             for line in replayed.run(_lines(source)):
@@ -93,7 +93,7 @@ SKIPPED = {
 """By counter, what is said of lines that did not count: without this, nobody would notice them."""
 
 
-def _report_skipped(replayed: Replay, catalogue: Catalogue, out: TextIO) -> None:
+def _report_skipped(replayed: LogReplay, catalogue: Catalogue, out: TextIO) -> None:
     for counter, text in SKIPPED.items():
         if count := replayed.counters[counter]:
             out.write(f"wheeld: {catalogue.say(text, count=count)}\n")

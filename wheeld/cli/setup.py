@@ -19,7 +19,7 @@ from wheeld.setup.configuration import checked
 from wheeld.setup.places import BrokerPlaces, Places
 from wheeld.setup.plan import plan_of
 from wheeld.setup.questions import Here, Shape, ask_all, take_defaults, value_of
-from wheeld.setup.steps import Action, Step, carry_out, shown
+from wheeld.setup.steps import Action, SetupStep, carry_out, shown
 
 KEYS: dict[str, tuple[str, Shape]] = {
     "name": ("setup.name", "text"),
@@ -124,7 +124,7 @@ def given(options: argparse.Namespace) -> Answers:
     return answers
 
 
-def _next(places: Places, config: Config, plan: Sequence[Step], catalogue: Catalogue) -> list[str]:
+def _next(places: Places, config: Config, plan: Sequence[SetupStep], catalogue: Catalogue) -> list[str]:
     """What is left to a person."""
     say = catalogue.say
     lines = [

@@ -27,7 +27,7 @@ NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9:_.@-]{0,127}"
 """What can be an instance of a unit and the name of a file. A path has a slash."""
 
 
-class Wheel(NamedTuple):
+class WheelFiles(NamedTuple):
     """The configuration file of one wheel, and what gives the files of the credentials that it names."""
 
     config: Path
@@ -40,17 +40,17 @@ class Wheel(NamedTuple):
         return self.config.stem if is_instance else str(self.config.absolute())
 
 
-def wheel_of(given: str) -> Wheel:
+def wheel_of(given: str) -> WheelFiles:
     """The wheel that a command line names, as a file or as an instance.
 
     An instance is a bare name, without a slash and without `.toml`, that is no existing file. Raises OSError.
     """
     name = _instance(given)
     if name is None:
-        return Wheel(Path(given))
+        return WheelFiles(Path(given))
     # Within a service systemd has read the store already, which the service's user may not.
     credentials = given_by_systemd if is_in_service() else StoredCredentials(name).file
-    return Wheel(ROOT / CONFIGURATIONS / f"{name}.toml", credentials)
+    return WheelFiles(ROOT / CONFIGURATIONS / f"{name}.toml", credentials)
 
 
 def journal_of(given: str) -> Path:

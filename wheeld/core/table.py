@@ -25,7 +25,7 @@ from wheeld.core.law.breakdown import standstill
 from wheeld.core.law.needs import Known
 from wheeld.core.law.table import awaited, history_after_restart, is_closed, is_running
 from wheeld.core.law.waiting import ON_THEIR_WAY_US, Happening, Waitlist, WaitOf, waits
-from wheeld.core.messages.payloads import Gap
+from wheeld.core.messages.payloads import FeedGap
 from wheeld.core.messages.phrases import AWAITED, MEND, MEND_SENSOR, NUMBER_PROVEN, NUMBER_SEEN, NUMBER_UNSEEN
 from wheeld.core.messages.writer import MessageWriter
 from wheeld.core.names import sensor_text, sensor_texts
@@ -221,7 +221,7 @@ class Table:
         boot_id: str,
         started_utc_us: int,
         memory: bytes | None = None,
-        gap: tuple[Gap, str] | None = None,
+        gap: tuple[FeedGap, str] | None = None,
     ) -> tuple[Table, Step]:
         """A table at sensing time 0, `started_utc_us` in UTC, with what the journal last stored of it, if anything.
 

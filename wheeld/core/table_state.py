@@ -144,7 +144,7 @@ def _later(called: Called | None, later_us: int) -> Called | None:
     return msgspec.structs.replace(called, t_us=called.t_us + later_us, sightings=sightings)
 
 
-class VoidCoup(msgspec.Struct, frozen=True):
+class PublishedVoid(msgspec.Struct, frozen=True):
     """A coup that was void: its number, why, and when that was published, in UTC."""
 
     coup: int
@@ -175,7 +175,7 @@ class TableState(msgspec.Struct):
     prev: str = GENESIS
     last_number: int | None = None
     numbers: list[int] = msgspec.field(default_factory=list)
-    last_void: VoidCoup | None = None
+    last_void: PublishedVoid | None = None
     la_derniere: int | Literal["played"] | None = None
     tout_va_owed: bool = False
     object_level: ObjectLevel = "clear"

@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from wheeld.core.facts import Trouble
-from wheeld.daemon.identity import Identity
+from wheeld.daemon.identity import DaemonIdentity
 from wheeld.journal.rows import StoredEvent
 from wheeld.ports import EventName, EventRecord, HostClock
 from wheeld.sources.chatter import DoorSeen
@@ -29,7 +29,7 @@ LINK = "link"
 _SYNCHRONISED: dict[bool, EventName] = {True: "clock_synchronised", False: "clock_not_synchronised"}
 
 
-class Events(Protocol):
+class EventStore(Protocol):
     """The journal, as far as it holds event records. Every call raises the journal's error."""
 
     async def note(self, happened: EventRecord, at_utc_us: int) -> None:
@@ -41,7 +41,7 @@ class Events(Protocol):
         ...
 
 
-class Connection(Protocol):
+class WatchedConnection(Protocol):
     """The connection to the broker."""
 
     async def connected(self) -> int:
@@ -70,7 +70,7 @@ class EventRecorder:
 
     def __init__(
         self,
-        journal: Events,
+        journal: EventStore,
         *,
         clock: HostClock,
         sensors: Callable[[], Mapping[str, bool]],
@@ -90,7 +90,7 @@ class EventRecorder:
         self._dropped = 0
         self._log = structlog.get_logger("events")
 
-    async def power_up(self, identity: Identity, boot_id: str) -> None:
+    async def power_up(self, identity: DaemonIdentity, boot_id: str) -> None:
         """Store that the daemon starts, and what of program and configuration differs from its start before."""
         last = await self._journal.last_event("power_up", "stop")
         before = await self._journal.last_event("power_up")
@@ -164,7 +164,7 @@ class EventRecorder:
         while True:
             await self._store(*await self._waiting.get())
 
-    async def follow(self, connection: Connection) -> NoReturn:
+    async def follow(self, connection: WatchedConnection) -> NoReturn:
         """Note each connection to the broker, and each end of one, until cancelled."""
         while True:
             session = await connection.connected()

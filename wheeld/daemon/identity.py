@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 
-class Identity(msgspec.Struct, frozen=True, kw_only=True):
+class DaemonIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """`program`: the digest of its files (`wheeld.service.program`), None where they could not be read; `as_released`:
     whether the release's manifest has the same, None without one. `configuration`: SHA-256 of its file, None where
     there is no file. Both digests are in hexadecimal. `test`: whether it runs a bench table."""

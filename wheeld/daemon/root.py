@@ -25,11 +25,11 @@ from wheeld.broker.payloads import UNREADABLE, Availability, Display
 from wheeld.broker.roles import TableAccess
 from wheeld.broker.settings import MqttSettings
 from wheeld.config.sections import Config
-from wheeld.core.messages.payloads import Gap
+from wheeld.core.messages.payloads import FeedGap
 from wheeld.core.step import Step
 from wheeld.core.table import Table
 from wheeld.daemon.event_recorder import EventRecorder
-from wheeld.daemon.identity import Identity
+from wheeld.daemon.identity import DaemonIdentity
 from wheeld.daemon.self_test import SelfTest
 from wheeld.daemon.sources import Source
 from wheeld.daemon.status import DaemonStatus
@@ -179,7 +179,7 @@ class Daemon:
             boot_id=uuid.uuid4().hex,
             started_utc_us=clock.utc_us(),
             memory=memory,
-            gap=None if gap is None else (Gap(gap.first_seq, gap.last_seq, gap.by, gap.why), gap.hash),
+            gap=None if gap is None else (FeedGap(gap.first_seq, gap.last_seq, gap.by, gap.why), gap.hash),
         )
         self._source = Source(config, start_ns=clock.monotonic_ns(), resume_at=resume_at)
         self._notifier = ServiceNotifier()
@@ -312,7 +312,7 @@ class Daemon:
         """Who starts, as the first event record of this run."""
         program = self._program
         await program.read()
-        identity = Identity(
+        identity = DaemonIdentity(
             version=program.version,
             program=program.digest,
             as_released=program.as_released,

@@ -36,7 +36,7 @@ from wheeld.core.observations import Command, Heard, Level, Observation, SensorS
 from wheeld.core.step import Step, joined
 from wheeld.core.table import NOTHING, Table
 from wheeld.ports import HostClock, read_together
-from wheeld.service.standstill import BEAT_S, Gap, Moment, Pulse
+from wheeld.service.standstill import BEAT_S, BeatGap, LoopBeats, Moment
 from wheeld.sources.sensing import Batch, Sensing
 
 QUEUE_MAX = 64
@@ -116,8 +116,8 @@ class TableLoop:
         self._in_turn = asyncio.Lock()
         self._news = asyncio.Event()
         self._newest_us = 0
-        self._pulse = Pulse()
-        self._stood: Gap | None = None
+        self._pulse = LoopBeats()
+        self._stood: BeatGap | None = None
         self._slow: Moment | None = None
         self._stepped_us = 0
         self.clock_set_s = 0.0
@@ -272,7 +272,7 @@ class TableLoop:
         if gap.is_late:
             # What came between the last beat and the standstill was of its own time.
             since = msgspec.structs.replace(gap.since, t_us=max(gap.since.t_us, self._newest_us))
-            self._stood = Gap(since if self._stood is None else self._stood.since, gap.until)
+            self._stood = BeatGap(since if self._stood is None else self._stood.since, gap.until)
             self._news.set()
 
     async def _catch_up(self) -> None:
@@ -283,9 +283,9 @@ class TableLoop:
         until = self._moment()
         if gap is None:
             assert slow is not None, "one of the two stood still"
-            self._keep(self._standstill(Gap(slow, until), "journal"))
+            self._keep(self._standstill(BeatGap(slow, until), "journal"))
             return
-        still = self._standstill(Gap(gap.since, until), "machine")
+        still = self._standstill(BeatGap(gap.since, until), "machine")
         self._keep(still)
         self._keep_heard(still.to_us, still.t_us)
 
@@ -293,7 +293,7 @@ class TableLoop:
         """Since when something has stood still that the table does not know of yet."""
         return [began for began in (self._stood and self._stood.since, self._slow) if isinstance(began, Moment)]
 
-    def _standstill(self, gap: Gap, what: StoodStill) -> Standstill:
+    def _standstill(self, gap: BeatGap, what: StoodStill) -> Standstill:
         """The observation, counted and logged."""
         self.counters["slow_stores" if what == "journal" else "standstills"] += 1
         self.counters["standstill_ms"] += gap.real_us // 1_000

@@ -34,7 +34,7 @@ some 2^90 steps (Wagner's generalised birthday attack)."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class RecordKind:
     """One kind of record: its table, and the columns that the digest covers, the key first."""
 
     name: str
@@ -57,24 +57,24 @@ class Kind:
         return ", ".join(f"CAST({column} AS BLOB)" for column in self.columns)
 
 
-ORIGIN = Kind("origin", "origins", ("row", "site", "table_id", "public_key", "at_utc_us"))
-ADOPTION = Kind("adoption", "adoptions", ("row", "first_seq", "last_seq", "hash", "at_utc_us", "by", "why"))
-MESSAGE = Kind(
+ORIGIN = RecordKind("origin", "origins", ("row", "site", "table_id", "public_key", "at_utc_us"))
+ADOPTION = RecordKind("adoption", "adoptions", ("row", "first_seq", "last_seq", "hash", "at_utc_us", "by", "why"))
+MESSAGE = RecordKind(
     "message",
     "messages",
     ("id", "topic", "seq", "retained", "payload", "t_us", "at_utc_us", "response_topic", "correlation"),
 )
-EVIDENCE = Kind("evidence", "evidence", ("coup", "verdict", "seq", "at_utc_us", "digest", "packed_digest"))
-COMMAND = Kind(
+EVIDENCE = RecordKind("evidence", "evidence", ("coup", "verdict", "seq", "at_utc_us", "digest", "packed_digest"))
+COMMAND = RecordKind(
     "command",
     "commands",
     ("row", "id", "name", "by", "reason", "details", "response_topic", "correlation", "received_utc_us"),
 )
-SENDER = Kind("sender", "senders", ("row", "user"))
-ANSWER = Kind("answer", "answers", ("row", "answered_utc_us", "done", "why"))
-PRUNING = Kind("pruning", "prunings", ("coup", "at_utc_us", "why"))
-SEAL = Kind("seal", "heads", ("n", "head", "at_utc_us", "by", "why", "key_id", "signature"))
-EVENT = Kind("event", "events", ("row", "event", "by", "why", "details", "at_utc_us"))
+SENDER = RecordKind("sender", "senders", ("row", "user"))
+ANSWER = RecordKind("answer", "answers", ("row", "answered_utc_us", "done", "why"))
+PRUNING = RecordKind("pruning", "prunings", ("coup", "at_utc_us", "why"))
+SEAL = RecordKind("seal", "heads", ("n", "head", "at_utc_us", "by", "why", "key_id", "signature"))
+EVENT = RecordKind("event", "events", ("row", "event", "by", "why", "details", "at_utc_us"))
 KINDS = {
     kind.name: kind for kind in (ORIGIN, ADOPTION, MESSAGE, EVIDENCE, COMMAND, SENDER, ANSWER, PRUNING, SEAL, EVENT)
 }

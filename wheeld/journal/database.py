@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from wheeld.journal import schema
-from wheeld.journal.chain import FIRST_HEAD, Kind, Value, digest_of, follow
+from wheeld.journal.chain import FIRST_HEAD, RecordKind, Value, digest_of, follow
 from wheeld.journal.rows import EXAMINE, Fault, JournalError, explain, is_full
 from wheeld.journal.watch import FileWatch
 
@@ -216,7 +216,7 @@ class Database:
         with self._guard():
             self._db.executemany(statement, rows)
 
-    def record(self, kind: Kind, **columns: Value) -> int:
+    def record(self, kind: RecordKind, **columns: Value) -> int:
         """Store one record and its link; returns its key, which SQLite chooses when it is not given."""
         values = [columns.pop(name, None) for name in kind.columns]
         assert not columns, f"{kind.table} has no such columns: {columns}"

@@ -38,7 +38,7 @@ class JournalError(WheeldError):
         self.path = path
 
 
-class State(IntEnum):
+class SendState(IntEnum):
     """How far a message has come. Everything below `SETTLED` is owed."""
 
     OWED = 0
@@ -59,7 +59,7 @@ class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
     payload: bytes
     t_us: int | None
     at_utc_us: int
-    state: State
+    state: SendState
 
 
 class StoredCommand(msgspec.Struct, frozen=True, kw_only=True):

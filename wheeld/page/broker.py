@@ -30,7 +30,7 @@ class NotConfirmedError(WheeldError):
     """It went out, and the broker has not confirmed it: it may have it all the same, or get it later."""
 
 
-class Login:
+class PageLogin:
     """A connection that comes and goes. `take(leaf, payload, retained)` gets what comes on `leaves` below `root`;
     `reached` and `lost` are called when the broker is there, and when no longer."""
 

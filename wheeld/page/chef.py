@@ -21,13 +21,13 @@ from wheeld.broker.payloads import COMMANDS, UNREADABLE, Name, Number, Sentence
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.messages.payloads import ReplyPayload
-from wheeld.page.broker import Login, NotConfirmedError, NotSentError
+from wheeld.page.broker import NotConfirmedError, NotSentError, PageLogin
 from wheeld.page.http import add_files, guard, language_of, page
 from wheeld.page.names import named
-from wheeld.page.numbers import Numbers
-from wheeld.page.snapshot import Snapshot
+from wheeld.page.numbers import NumberHistory
+from wheeld.page.snapshot import WheelInWords
 from wheeld.page.viewers import Viewer, Viewers
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 from wheeld.page.words import WORDS
 from wheeld.screen.language import translation
 
@@ -67,7 +67,7 @@ class Asked(msgspec.Struct, forbid_unknown_fields=True):
     without: tuple[Name, ...] | None = None
 
 
-class Answers:
+class PendingReplies:
     """Who waits for which reply. One is ours only if its id, its user and its name are all those of our command."""
 
     def __init__(self, user: str) -> None:
@@ -127,10 +127,10 @@ class Panel:
 
     def __init__(  # noqa: PLR0913  one for each of those that it speaks to
         self,
-        wheel: Wheel,
-        numbers: Numbers,
-        login: Login,
-        answers: Answers,
+        wheel: WheelView,
+        numbers: NumberHistory,
+        login: PageLogin,
+        answers: PendingReplies,
         *,
         user: str,
         token: Token | None,
@@ -165,7 +165,7 @@ class Panel:
             self.viewers.show("wheel", self._panel(language), language)
 
     def _panel(self, language: Language) -> bytes:
-        shown = Snapshot(self._wheel, self._numbers, language).panel()
+        shown = WheelInWords(self._wheel, self._numbers, language).panel()
         # What a chef presses is of this coup: another may have come meanwhile.
         shown |= {"coup": self._wheel.coup, "seen_s": self._now_s(), "mute": not self.is_reached}
         return msgspec.json.encode(shown if self.is_reached else shown | {"offers": []})

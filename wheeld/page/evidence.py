@@ -37,7 +37,7 @@ DECIDES: dict[VoidRule, tuple[str, ...]] = {
 """By the rule that voids it, in which rows that is to be seen. Of words and failures the last one decided."""
 
 
-class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
+class EvidenceRow(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One row. `told`: what it shows, in words. The rest stands at places from 0 to 1: `line` with heights, `marks`,
     `laps` completed, `bars` from one to another."""
 
@@ -51,7 +51,7 @@ class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
     bars: list[Point] = []
 
 
-class Evidence(msgspec.Struct, kw_only=True):
+class DrawnEvidence(msgspec.Struct, kw_only=True):
     """What is drawn of one coup. `moment`: where it was decided, and `why`, in a few words. `ticks`: seconds since the
     launch, or since the beginning where there was none."""
 
@@ -59,11 +59,11 @@ class Evidence(msgspec.Struct, kw_only=True):
     words: str
     why: str
     moment: float
-    rows: list[Row]
+    rows: list[EvidenceRow]
     ticks: list[Point]
 
 
-def evidence(axis: Axis, language: Language) -> Evidence:
+def evidence(axis: Axis, language: Language) -> DrawnEvidence:
     """Raises msgspec's errors for a message of another version."""
     return _Drawing(axis, language).whole()
 
@@ -74,14 +74,14 @@ class _Drawing:
         self._void = msgspec.json.decode(axis.void, type=Void)
         self._catalogue = Catalogue(language, words_after(self._void.words))
 
-    def whole(self) -> Evidence:
+    def whole(self) -> DrawnEvidence:
         """All of it."""
         rows, why = [*self._measured(), *self._seen(), *self._noted()], self._say(self._void.cause.text)
         if self._decides("fails") and (decided := [row for row in rows if row.decides]):
             # "A breakdown" is also what the direction has suspended: which it was, or what failed, stands with it.
             what = decided[0].told if decided[0].kind == "word" else f"{decided[0].name} {decided[0].told}"
             why = self._say("{first}: {second}", first=why, second=what)
-        return Evidence(
+        return DrawnEvidence(
             coup=self._void.coup,
             words=self._void.words,
             why=why,
@@ -100,13 +100,13 @@ class _Drawing:
     def _decides(self, kind: str) -> bool:
         return kind in DECIDES[self._void.rule]
 
-    def _measured(self) -> Iterator[Row]:
+    def _measured(self) -> Iterator[EvidenceRow]:
         """Ball, laps and rotor."""
         axis = self._axis
         hops = [(t_us, (laps - before) / (t_us - before_us) * 60e6) for (before_us, before), (t_us, laps) in
                 pairwise(axis.ball)]  # fmt: skip
         speeds = [round(rpm) for _, rpm in hops]
-        yield Row(
+        yield EvidenceRow(
             kind="ball",
             name=self._say(WORDS["ball"]),
             told=self._turning(axis.direction, [speeds[0], speeds[-1]] if speeds else []),
@@ -120,7 +120,7 @@ class _Drawing:
         way: Direction = "ccw" if axis.rpm and axis.rpm[0][1] < 0 else "cw"
         stands = bool(turned) and turned[-1][1] == 0
         speeds = [round(rpm) for _, rpm in turned]
-        yield Row(
+        yield EvidenceRow(
             kind="rotor",
             name=self._say(WORDS["rotor"]),
             told=self._turning(way if any(speeds) else None, speeds[:1] if any(speeds) else [], stands=stands),
@@ -137,7 +137,7 @@ class _Drawing:
         words += [self._say(WORDS["stands"])] if stands else []
         return ", ".join(words) or self._say(WORDS["unknown"])
 
-    def _laps(self) -> Row:
+    def _laps(self) -> EvidenceRow:
         """Each that the passes complete. Where too few decided, those that the message has as proven, and how many were
         needed; elsewhere that would be read as the cause of a coup that was void before it could have them."""
         ball = self._axis.ball
@@ -147,7 +147,7 @@ class _Drawing:
             count, told = float(self._void.evidence.get("laps_proven", count)), WORDS["laps_of"]
         shown = range(1, int(min(count, run)) + 1)
         done = [next(self._at(t_us) for t_us, laps in ball if laps >= lap) for lap in shown]
-        return Row(
+        return EvidenceRow(
             kind="laps",
             name=self._say(WORDS["laps_row"]),
             told=self._say(told, count=self._catalogue.decimal(count), number=self._void.laps_needed),
@@ -160,26 +160,26 @@ class _Drawing:
         most = max((value for _, value in points), default=0.0) or 1.0
         return [(self._at(t_us), round(value / most, 3)) for t_us, value in points]
 
-    def _seen(self) -> Iterator[Row]:
+    def _seen(self) -> Iterator[EvidenceRow]:
         """What readers and the object sensor saw, if they saw anything."""
         axis = self._axis
         if self._decides("before"):  # what it was launched in: nothing that a sensor sees
             name, told = self._say(WORDS["before"]), self._say(WORDS["not_finished"])
-            yield Row(kind="before", name=name, told=told, decides=True, bars=[(0.0, 1.0)])
+            yield EvidenceRow(kind="before", name=name, told=told, decides=True, bars=[(0.0, 1.0)])
         if self._decides("obstacle") and axis.ball:  # nothing sees it there: it passes no beam, and lies in no pocket
             name, told = self._say(WORDS["off_track"]), self._say(WORDS["no_pocket"])
             bars = [(self._at(axis.ball[-1][0]), self._at(axis.moment_us))]
-            yield Row(kind="obstacle", name=name, told=told, decides=True, bars=bars)
+            yield EvidenceRow(kind="obstacle", name=name, told=told, decides=True, bars=bars)
         if sightings := [self._at(t_us) for t_us, kind, _ in axis.marks if kind == "reader"]:
-            yield Row(kind="reader", name=self._say(WORDS["readers_row"]), marks=sightings)
+            yield EvidenceRow(kind="reader", name=self._say(WORDS["readers_row"]), marks=sightings)
         levels = [(t_us, bool(stands)) for t_us, kind, stands in axis.marks if kind == "object"]
         if any(stands for _, stands in levels):
             ends = [*(t_us for t_us, _ in levels[1:]), axis.to_us]
             bars = [(self._at(t_us), self._at(end)) for (t_us, stands), end in zip(levels, ends, strict=True) if stands]
             name, decides = self._say(WORDS["object"]), self._decides("object")
-            yield Row(kind="object", name=name, told=self._say(WORDS["object_in"]), decides=decides, bars=bars)
+            yield EvidenceRow(kind="object", name=name, told=self._say(WORDS["object_in"]), decides=decides, bars=bars)
 
-    def _noted(self) -> Iterator[Row]:
+    def _noted(self) -> Iterator[EvidenceRow]:
         """What was said, and what failed; the last that could decide did."""
         notes = [*self._axis.notes][-NOTES_MAX:]
         failed = self._void.evidence.get("sensor")
@@ -188,12 +188,12 @@ class _Drawing:
         deciding = [note for note in notes if self._decides(note[1])][-1:]
         yield from (self._note(note, decides=note in deciding) for note in notes)
 
-    def _note(self, note: Note, *, decides: bool) -> Row:
+    def _note(self, note: Note, *, decides: bool) -> EvidenceRow:
         t_us, kind, name, by = note
         if kind == "word":
             told = self._say(COMMAND_NAMES[name]) if name in COMMAND_NAMES else name
-            return Row(kind=kind, name=by, told=told, decides=decides, marks=[self._at(t_us)])
-        return Row(
+            return EvidenceRow(kind=kind, name=by, told=told, decides=decides, marks=[self._at(t_us)])
+        return EvidenceRow(
             kind=kind,
             name=sensor_name(name, self._catalogue),
             told=self._say(WORDS[kind]),

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from wheeld.broker.payloads import Health
 from wheeld.core.catalogue import Catalogue
-from wheeld.core.messages.payloads import Result, Ruling, Table, Void
+from wheeld.core.messages.payloads import Result, Ruling, TableMessage, Void
 from wheeld.core.names import sensor_text
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 from wheeld.page.words import WORDS
 
 HASH_SHOWN = 12
@@ -44,14 +44,14 @@ def sensor_name(sensor: str, catalogue: Catalogue) -> str:
         return sensor
 
 
-def tiles(wheel: Wheel, catalogue: Catalogue, now_s: float) -> list[Tile]:
+def tiles(wheel: WheelView, catalogue: Catalogue, now_s: float) -> list[Tile]:
     """All that is known of the wheel, worst first, then as they are written here."""
     found = [*_Tiles(wheel, catalogue, now_s).all()]
     return sorted(found, key=lambda tile: LEVELS.index(tile.level))
 
 
 class _Tiles:
-    def __init__(self, wheel: Wheel, catalogue: Catalogue, now_s: float) -> None:
+    def __init__(self, wheel: WheelView, catalogue: Catalogue, now_s: float) -> None:
         self._wheel, self._catalogue, self._now_s = wheel, catalogue, now_s
 
     def all(self) -> Iterator[Tile]:
@@ -113,7 +113,7 @@ class _Tiles:
             level = "wrong" if age_s > OLD_S_WRONG else "look" if age_s > OLD_S_LOOK else "good"
             yield self._tile("reported", level, self._say("ago", count=age_s))
 
-    def _newest(self) -> Result | Void | Ruling | Table | None:
+    def _newest(self) -> Result | Void | Ruling | TableMessage | None:
         """The newest message of the feed that is known here."""
         wheel = self._wheel
         feed = (wheel.result, wheel.void, wheel.ruling, wheel.table)

@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from wheeld.broker.health import PERIOD_S
 from wheeld.broker.payloads import Health
 from wheeld.core.facts import Cause, StateName
-from wheeld.core.messages.payloads import Table
+from wheeld.core.messages.payloads import TableMessage
 from wheeld.page.distribution import Distribution
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 
 FRESH_S = 4 * PERIOD_S
 """Three reports of health in a row are missing then, which is when the daemon needs attention."""
@@ -31,17 +31,17 @@ Sample: TypeAlias = tuple[tuple[str, ...], float]
 """The values of a metric's own labels, and the figure."""
 
 
-class View(NamedTuple):
+class MetricsView(NamedTuple):
     """A wheel at the moment when somebody asks.
 
     `health` and `table` are None unless they are the present state: an old one would look like a wheel that works.
     `age_s`: how old the report of health is. `started_s`: when this run of the daemon began, Unix time.
     """
 
-    wheel: Wheel
+    wheel: WheelView
     age_s: float | None
     health: Health | None
-    table: Table | None
+    table: TableMessage | None
     started_s: float | None
 
 
@@ -54,7 +54,7 @@ class Single(NamedTuple):
     name: str
     kind: Literal["counter", "gauge"]
     about: str
-    samples: Callable[[View], Iterable[Sample]]
+    samples: Callable[[MetricsView], Iterable[Sample]]
     labels: tuple[str, ...] = ()
     is_of_run: bool = False
 
@@ -64,25 +64,25 @@ class Histogram(NamedTuple):
 
     name: str
     about: str
-    spread: Callable[[View], Iterable[tuple[tuple[str, ...], Distribution]]]
+    spread: Callable[[MetricsView], Iterable[tuple[tuple[str, ...], Distribution]]]
     labels: tuple[str, ...] = ()
     kind: Literal["histogram"] = "histogram"
 
 
-def _figure(of: Callable[[View], float | None]) -> Callable[[View], Iterable[Sample]]:
+def _figure(of: Callable[[MetricsView], float | None]) -> Callable[[MetricsView], Iterable[Sample]]:
     """Of a metric without labels of its own: one sample, or none where it is not known."""
 
-    def samples(view: View) -> Iterable[Sample]:
+    def samples(view: MetricsView) -> Iterable[Sample]:
         figure = of(view)
         return [] if figure is None else [((), figure)]
 
     return samples
 
 
-def _of_health(of: Callable[[Health], float | None], per: float = 1) -> Callable[[View], Iterable[Sample]]:
+def _of_health(of: Callable[[Health], float | None], per: float = 1) -> Callable[[MetricsView], Iterable[Sample]]:
     """Of a report of health: a figure, which has `per` of its units in one of the metric's."""
 
-    def figure(view: View) -> float | None:
+    def figure(view: MetricsView) -> float | None:
         found = None if view.health is None else of(view.health)
         return None if found is None or abs(found) > LARGEST else found / per
 
@@ -110,14 +110,14 @@ def _left_out(health: Health) -> int:
     return counters + sum(len(names) - len(_fitting(names)) for names in (health.sensors, health.temperatures_c))
 
 
-def _daemon(view: View) -> Iterator[Sample]:
+def _daemon(view: MetricsView) -> Iterator[Sample]:
     online = view.wheel.availability
     if view.health is not None and online is not None:
         known = (online.version, view.health.program or "")
         yield tuple(text if NAME.match(text) else "" for text in known), 1
 
 
-def _troubles(view: View) -> list[Sample]:
+def _troubles(view: MetricsView) -> list[Sample]:
     troubles = {} if view.health is None else view.health.troubles
     found = {(sensor, trouble.value) for sensor in _fitting(troubles) for trouble in troubles[sensor]}
     return [(each, 1) for each in sorted(found)[:NAMES_MAX]]

@@ -15,8 +15,8 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from wheeld.broker.payloads import Health
-from wheeld.page.metric_list import FRESH_S, METRICS, Histogram, Single, View
-from wheeld.page.wheel import Wheel
+from wheeld.page.metric_list import FRESH_S, METRICS, Histogram, MetricsView, Single
+from wheeld.page.wheel import WheelView
 
 WHERE = ("site", "table")
 """The labels that every metric has."""
@@ -30,9 +30,9 @@ than once a second gets the same text again."""
 
 class WheelCollector(Collector):
     """Makes the metrics of one wheel each time that somebody asks. `now_s`: monotonic seconds, those of
-    `Wheel.heard_s`."""
+    `WheelView.heard_s`."""
 
-    def __init__(self, wheel: Wheel, site: str, table: str, now_s: Callable[[], float]) -> None:
+    def __init__(self, wheel: WheelView, site: str, table: str, now_s: Callable[[], float]) -> None:
         self._wheel, self._where, self._now_s = wheel, (site, table), now_s
         self._start: tuple[str, float | None] | None = None
         """The daemon's run, and when it began. Found once: the computer's clock may be set later."""
@@ -46,19 +46,19 @@ class WheelCollector(Collector):
             else:
                 yield self._single(declared, view)
 
-    def _view(self) -> View:
+    def _view(self) -> MetricsView:
         wheel = self._wheel
         age_s = None if wheel.heard_s is None else self._now_s() - wheel.heard_s
         health = wheel.health if _is_present(wheel, age_s) else None
         table = wheel.table if wheel.is_online else None
-        return View(wheel, age_s, health, table, None if health is None else self._started_s(health))
+        return MetricsView(wheel, age_s, health, table, None if health is None else self._started_s(health))
 
     def _started_s(self, health: Health) -> float | None:
         if self._start is None or self._start[0] != health.boot_id:
             self._start = health.boot_id, _began_s(health)
         return self._start[1]
 
-    def _single(self, declared: Single, view: View) -> Metric:
+    def _single(self, declared: Single, view: MetricsView) -> Metric:
         named = [((*self._where, *labels), float(figure)) for labels, figure in declared.samples(view)]
         if declared.kind == "gauge":
             gauge = GaugeMetricFamily(declared.name, declared.about, labels=(*WHERE, *declared.labels))
@@ -70,7 +70,7 @@ class WheelCollector(Collector):
             counter.add_metric(labels, figure, created=view.started_s if declared.is_of_run else None)
         return counter
 
-    def _histogram(self, declared: Histogram, view: View) -> Metric:
+    def _histogram(self, declared: Histogram, view: MetricsView) -> Metric:
         family = HistogramMetricFamily(declared.name, declared.about, labels=(*WHERE, *declared.labels))
         for labels, spread in declared.spread(view):
             buckets = [("+Inf" if isinf(bound) else str(bound), count) for bound, count in spread.at_most]
@@ -78,7 +78,7 @@ class WheelCollector(Collector):
         return family
 
 
-def _is_present(wheel: Wheel, age_s: float | None) -> bool:
+def _is_present(wheel: WheelView, age_s: float | None) -> bool:
     """Whether the report of health says how the wheel is now: it is fresh, and of the run that is online."""
     if wheel.health is None or wheel.availability is None or age_s is None:
         return False
@@ -106,9 +106,9 @@ def exposition(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]:
     return encode(registry), content_type
 
 
-def application(wheel: Wheel, site: str, table: str, now_s: Callable[[], float]) -> web.Application:
+def application(wheel: WheelView, site: str, table: str, now_s: Callable[[], float]) -> web.Application:
     """Answers GET /metrics, and nothing else; for a port of its own. `now_s`: monotonic seconds, those of
-    `Wheel.heard_s`."""
+    `WheelView.heard_s`."""
     registry = CollectorRegistry()
     registry.register(WheelCollector(wheel, site, table, now_s))
     kept: dict[bool, tuple[float, bytes, str]] = {}

@@ -16,14 +16,14 @@ FAVOURITES = 4
 """Numbers that a display shows as hot, and as cold."""
 
 
-class Seen(NamedTuple):
+class NumberCount(NamedTuple):
     """How often a number came."""
 
     number: int
     times: int
 
 
-class Numbers:
+class NumberHistory:
     """Newest first. `path`: where they are kept, None: nowhere. What it holds and is none of ours counts as nothing."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -43,16 +43,16 @@ class Numbers:
             self.newest_first = [*latest[:new], *known][:NUMBERS_MAX]
             self._store()
 
-    def hot(self) -> list[Seen]:
+    def hot(self) -> list[NumberCount]:
         """Those that came most often, of equal ones the latest first."""
-        return [Seen(*each) for each in Counter(self.newest_first).most_common(FAVOURITES)]
+        return [NumberCount(*each) for each in Counter(self.newest_first).most_common(FAVOURITES)]
 
-    def cold(self, order: Sequence[int]) -> list[Seen]:
+    def cold(self, order: Sequence[int]) -> list[NumberCount]:
         """Those of a wheel that came least often, of equal ones the longest ago first."""
         counts = Counter(self.newest_first)
         ago = {number: place for place, number in reversed([*enumerate(self.newest_first)])}
         coldest = sorted(order, key=lambda number: (counts[number], -ago.get(number, NUMBERS_MAX)))
-        return [Seen(number, counts[number]) for number in coldest[:FAVOURITES]]
+        return [NumberCount(number, counts[number]) for number in coldest[:FAVOURITES]]
 
     def _store(self) -> None:
         """Keep them. Where that fails they are lost at the next start, and are shown until then: it is logged once."""

@@ -13,7 +13,7 @@ from wheeld.core.houses import PROFILES, TOUT_VA
 from wheeld.core.law.needs import SENSORS_WORK
 from wheeld.core.law.rows import Row
 from wheeld.core.law.table import row_of, state_of
-from wheeld.core.messages.payloads import Table, Void
+from wheeld.core.messages.payloads import TableMessage, Void
 from wheeld.core.names import COMMAND_NAMES
 from wheeld.core.observations import PLACE, CommandName, kind_of
 from wheeld.core.pockets import label_of
@@ -73,7 +73,7 @@ class Offer(NamedTuple):
     number: str | None = None
 
 
-def words_of(table: Table, void: Void | None) -> dict[str, str]:
+def words_of(table: TableMessage, void: Void | None) -> dict[str, str]:
     """The house's words for a void and after it: those of its last void coup, else those of its regulation."""
     profile = PROFILES.get((table.house, table.game))
     default = "rien va" if profile is None else profile.void_words
@@ -85,7 +85,7 @@ def words_after(said: str) -> dict[str, str]:
     return {"void": said, "tout_va": next((after for before, after in TOUT_VA.items() if before == said), "tout va")}
 
 
-def offers(table: Table, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
+def offers(table: TableMessage, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
     """The commands that the law does in this state, in order. A command is left out while the table waits for what it
     needs, unless the chef's word is enough. `catalogue` knows the house's words; `sensors`: the failing ones that may
     be left out, as people call them."""

@@ -12,10 +12,10 @@ from wheeld.monitor.lines import Axis
 from wheeld.page.evidence import evidence
 from wheeld.page.http import add_files, guard, language_of, page
 from wheeld.page.names import named
-from wheeld.page.numbers import Numbers
-from wheeld.page.snapshot import Snapshot
+from wheeld.page.numbers import NumberHistory
+from wheeld.page.snapshot import WheelInWords
 from wheeld.page.viewers import Viewer, Viewers
-from wheeld.page.wheel import Wheel
+from wheeld.page.wheel import WheelView
 
 
 class Pages:
@@ -24,8 +24,8 @@ class Pages:
 
     def __init__(
         self,
-        wheel: Wheel,
-        numbers: Numbers,
+        wheel: WheelView,
+        numbers: NumberHistory,
         *,
         now_s: Callable[[], float],
         want: Callable[[bool], None],
@@ -84,14 +84,14 @@ class Pages:
         self.live.show("blind", b"{}")
 
     def _whole(self, language: Language) -> bytes:
-        return msgspec.json.encode(Snapshot(self._wheel, self._numbers, language).whole(self._now_s()))
+        return msgspec.json.encode(WheelInWords(self._wheel, self._numbers, language).whole(self._now_s()))
 
     @staticmethod
     def _evidence(axis: Axis, language: Language) -> bytes:
         return msgspec.json.encode(evidence(axis, language))
 
     def _board(self, language: Language) -> bytes:
-        return msgspec.json.encode(Snapshot(self._wheel, self._numbers, language).board())
+        return msgspec.json.encode(WheelInWords(self._wheel, self._numbers, language).board())
 
     def _first_live(self, viewer: Viewer) -> None:
         viewer.show("wheel", self._whole(viewer.language))

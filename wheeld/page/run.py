@@ -13,16 +13,16 @@ from typing import Any
 from aiohttp import web
 
 from wheeld.broker.tls import load_authorities, load_own
-from wheeld.page.broker import Login
-from wheeld.page.chef import Answers, Panel, Token
+from wheeld.page.broker import PageLogin
+from wheeld.page.chef import Panel, PendingReplies, Token
 from wheeld.page.listening import listening
 from wheeld.page.metrics import application
-from wheeld.page.numbers import Numbers
+from wheeld.page.numbers import NumberHistory
 from wheeld.page.pages import Pages
 from wheeld.page.sensors import SensorReader
 from wheeld.page.setting import Address, ChefSetting, PageSetting
 from wheeld.page.viewers import VIEWERS_MAX
-from wheeld.page.wheel import TOPICS, Wheel
+from wheeld.page.wheel import TOPICS, WheelView
 
 TELL_S = 1.0
 """Ages are told again so often."""
@@ -41,7 +41,7 @@ async def serve(setting: PageSetting) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    program = Program(setting)
+    program = PageProgram(setting)
     async with program.listening(), asyncio.TaskGroup() as group:
         tasks = [group.create_task(work) for work in program.works()]
         await stop.wait()
@@ -49,13 +49,15 @@ async def serve(setting: PageSetting) -> None:
             task.cancel()
 
 
-class Program:
+class PageProgram:
     """Everything of one page's process, built in the order in which it depends on each other."""
 
     def __init__(self, setting: PageSetting) -> None:
         self._setting = setting
-        self._wheel = Wheel()
-        self._numbers = Numbers(None if setting.state is None else setting.state / f"{setting.table}.numbers.json")
+        self._wheel = WheelView()
+        self._numbers = NumberHistory(
+            None if setting.state is None else setting.state / f"{setting.table}.numbers.json"
+        )
         self._pages = Pages(
             self._wheel,
             self._numbers,
@@ -64,19 +66,19 @@ class Program:
             frame_of=setting.frame_of,
             names=setting.names,
         )
-        self._login = Login(
+        self._login = PageLogin(
             setting.mqtt, setting.root, tuple(TOPICS), take=self._take, reached=self._reached, lost=self._lost
         )
         self._sensors = None
         if setting.socket is not None:
             self._sensors = SensorReader(setting.socket, take=self._pages.take_line, lost=self._pages.lose_sensors)
-        self._chef_login: Login | None = None
+        self._chef_login: PageLogin | None = None
         self._panel = None if setting.chef is None else self._chefs(setting.chef)
         self._news = asyncio.Event()
 
     def _chefs(self, chef: ChefSetting) -> Panel:
-        answers = Answers(chef.user)
-        self._chef_login = login = Login(
+        answers = PendingReplies(chef.user)
+        self._chef_login = login = PageLogin(
             chef.mqtt,
             self._setting.root,
             ("reply",),

@@ -12,13 +12,13 @@ from wheeld.broker.payloads import Display
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.facts import Cause
 from wheeld.core.houses import PROFILES
-from wheeld.core.messages.payloads import Common, Result, Table
+from wheeld.core.messages.payloads import Common, Result, TableMessage
 from wheeld.core.observations import PLACE
 from wheeld.core.pockets import Colour, Half, Parity, PocketLayout, label_of
 from wheeld.page.health import sensor_name, tiles
-from wheeld.page.numbers import Numbers, Seen
+from wheeld.page.numbers import NumberCount, NumberHistory
 from wheeld.page.offers import offers, words_of
-from wheeld.page.wheel import LateBet, Wheel
+from wheeld.page.wheel import LateBet, WheelView
 from wheeld.page.words import RITUAL, WORDS
 from wheeld.screen.describe import BETS, LATE_BETS, RULED, STATES, minute
 from wheeld.screen.language import translation
@@ -29,10 +29,10 @@ EVEN_CHANCES = {"colour": get_args(Colour), "parity": get_args(Parity), "half": 
 """The two sides of each, by the fact of a number that says which it is of. A zero is of none."""
 
 
-class Snapshot:
+class WheelInWords:
     """Says what is known of `wheel` in one language. `numbers`: those of the display."""
 
-    def __init__(self, wheel: Wheel, numbers: Numbers, language: Language) -> None:
+    def __init__(self, wheel: WheelView, numbers: NumberHistory, language: Language) -> None:
         self._wheel, self._numbers, self._language = wheel, numbers, language
         words = {} if wheel.table is None else words_of(wheel.table, wheel.void)
         self._catalogue = Catalogue(language, words)
@@ -97,7 +97,7 @@ class Snapshot:
             "offers": [] if table is None or not wheel.is_online else self._offers(table),
         }
 
-    def _offers(self, table: Table) -> list[Shown]:
+    def _offers(self, table: TableMessage) -> list[Shown]:
         failing = self._sensors([each for each in table.failing if each != PLACE])
         sensors = self._catalogue.listed(failing) if failing else ""
         return [offer._asdict() for offer in offers(table, self._catalogue, sensors)]
@@ -125,11 +125,11 @@ class Snapshot:
                 percent = round(100 * came[one] / of)
                 yield [{"side": one, "percent": percent}, {"side": other, "percent": 100 - percent}]
 
-    def _zeros(self) -> list[Seen]:
+    def _zeros(self) -> list[NumberCount]:
         """How often each number came that is of no even chance."""
         facts = {} if self._pockets is None else self._pockets.facts
         came = Counter(self._numbers.newest_first)
-        return [Seen(number, came[number]) for number, each in facts.items() if each.colour is None]
+        return [NumberCount(number, came[number]) for number, each in facts.items() if each.colour is None]
 
     @property
     def _pockets(self) -> PocketLayout | None:
@@ -145,7 +145,7 @@ class Snapshot:
         facts = None if self._pockets is None else self._pockets.facts.get(number)
         return {"number": label_of(number), "colour": "" if facts is None else facts.colour or "vert"}
 
-    def _seen(self, seen: Seen) -> Shown:
+    def _seen(self, seen: NumberCount) -> Shown:
         return {**(self._number(seen.number) or {}), "times": seen.times}
 
     def _told(self, message: Common, text: str) -> str:
@@ -204,7 +204,7 @@ class Snapshot:
         coup = catalogue.say("coup {coup}", coup=bet.coup)
         return f"{coup}: {catalogue.say(LATE_BETS[run.accepted])} — {bet.reason} ({', '.join(said)})"
 
-    def _ritual(self, table: Table) -> str:
+    def _ritual(self, table: TableMessage) -> str:
         """What players read; a void first, then what became of play with it."""
         said = [RITUAL["rien_va"]] if self._wheel.is_void else []
         said += [RITUAL[table.state]] if RITUAL[table.state] not in said else []

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from wheeld.broker.payloads import UNREADABLE, Availability, Health
-from wheeld.core.messages.payloads import Board, Notice, Published, Result, Ruling, Table, Void
+from wheeld.core.messages.payloads import BoardMessage, Notice, Published, Result, Ruling, TableMessage, Void
 from wheeld.core.tracking.evidence import LOW, Measure
 from wheeld.page.distribution import Distribution
 
@@ -17,9 +17,9 @@ TOPICS: dict[str, type[Published]] = {
     "result": Result,
     "void": Void,
     "ruling": Ruling,
-    "table": Table,
+    "table": TableMessage,
     "notice": Notice,
-    "board": Board,
+    "board": BoardMessage,
     "health": Health,
     "availability": Availability,
 }
@@ -57,7 +57,7 @@ class LateBet(msgspec.Struct):
     reason: str
 
 
-class Wheel:
+class WheelView:
     """The newest message of each topic, None until one has come, and what was counted since this program's start.
 
     `is_reached`: whether the broker is connected. `coup`: the one at hand, of the feed's newest message. `is_void`:
@@ -73,10 +73,10 @@ class Wheel:
         self.result: Result | None = None
         self.void: Void | None = None
         self.ruling: Ruling | None = None
-        self.table: Table | None = None
+        self.table: TableMessage | None = None
         self.notice: Notice | None = None
         self.late_bets = deque[LateBet](maxlen=LATE_BETS_MAX)
-        self.board: Board | None = None
+        self.board: BoardMessage | None = None
         self.health: Health | None = None
         self.availability: Availability | None = None
         self.coup: int | None = None
@@ -117,7 +117,7 @@ class Wheel:
         except UNREADABLE:
             self.unreadable += 1
             return False
-        if isinstance(message, Result | Void | Ruling | Table) and self._is_again(message):
+        if isinstance(message, Result | Void | Ruling | TableMessage) and self._is_again(message):
             return False
         setattr(self, leaf, message)
         if isinstance(message, Availability) and message.state == "online":
@@ -136,7 +136,7 @@ class Wheel:
         if bet not in self.late_bets:
             self.late_bets.append(bet)
 
-    def _is_again(self, message: Result | Void | Ruling | Table) -> bool:
+    def _is_again(self, message: Result | Void | Ruling | TableMessage) -> bool:
         """Whether it is no newer than what came before: a settlement system has asked for it again (`resend`)."""
         if self._newest is not None:
             boot_id, seq = self._newest
@@ -146,7 +146,7 @@ class Wheel:
                 return True
         self._newest = message.boot_id, message.seq
         self.coup = message.coup
-        if isinstance(message, Table):
+        if isinstance(message, TableMessage):
             self.is_void = message.state == "rien_va" or (self.is_void and message.state in ("suspended", "closed"))
         elif not isinstance(message, Ruling):
             self.is_void = isinstance(message, Void)

@@ -10,21 +10,21 @@ import msgspec
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.instants import to_text
 from wheeld.report.checks import FALSE_ALARMS, Check, judge
-from wheeld.report.numbers import Numbers, numbers
+from wheeld.report.numbers import NumberCounts, numbers
 from wheeld.report.offsets import Offsets, check_of, offsets
 from wheeld.report.people import Balance, balance
 from wheeld.report.sensors import Sensors, sensors
 from wheeld.report.timing import timed
 from wheeld.report.trends import Trend, trends
 from wheeld.report.voids import Voids, voids
-from wheeld.report.wheel import Decision, Layout, Wheel
+from wheeld.report.wheel import Decision, SensorPlaces, WheelRecord
 from wheeld.report.zones import Zones, zones
 
 Verdict: TypeAlias = Literal["found", "nothing_found", "too_small"]
 """`too_small`: nothing was found, and the sample is too small for that to mean anything about the numbers."""
 
 
-class Health(msgspec.Struct, kw_only=True):
+class WheelReport(msgspec.Struct, kw_only=True):
     """The report on one wheel. `findings` are the checks that count, the surest first; `false_alarms`: of a hundred
     wheels with nothing wrong, the part that has any."""
 
@@ -38,11 +38,11 @@ class Health(msgspec.Struct, kw_only=True):
     coups: int
     voids_count: int
     unreadable: int
-    layout: Layout
+    layout: SensorPlaces
     verdict: Verdict
     false_alarms: float
     findings: list[Check]
-    numbers: Numbers
+    numbers: NumberCounts
     offsets: list[Offsets]
     zones: Zones
     trends: list[Trend]
@@ -52,7 +52,7 @@ class Health(msgspec.Struct, kw_only=True):
     sensors: Sensors
 
 
-def health(wheel: Wheel, say: Catalogue) -> Health:
+def health(wheel: WheelRecord, say: Catalogue) -> WheelReport:
     """What its journals say of a wheel."""
     runs = timed(wheel)
     of_numbers, of_zones = numbers(wheel.coups, wheel.pockets, say), zones(wheel, runs, say)
@@ -63,7 +63,7 @@ def health(wheel: Wheel, say: Catalogue) -> Health:
     of_measures = chain.from_iterable(trend.checks for trend in of_trends)
     findings = judge([*chain.from_iterable(of_all), *of_measures, *(check_of(one, say) for one in of_offsets)])
     times = [one.at_utc_us for one in wheel.verdicts]
-    return Health(
+    return WheelReport(
         site=wheel.site,
         table=wheel.table,
         test=wheel.test,

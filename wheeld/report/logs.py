@@ -12,24 +12,24 @@ from collections.abc import Sequence
 import msgspec
 
 from wheeld.core.observations import BallPass, Rotor
-from wheeld.report.wheel import Coup, Layout, Run
+from wheeld.report.wheel import LoggedRun, SensorPlaces, ValidCoup
 
 SLACK_US = 200_000
 """Instants of a result are in UTC: back on the sensing clock they may differ from a pass by as much as a clock that was
 set drifts in a coup. No ball passes a beam so soon before its launch or after its leaving."""
 _BALL, _ROTOR = b'{"kind":"ball"', b'{"kind":"rotor"'
 
-_header = msgspec.json.Decoder(Layout)
+_header = msgspec.json.Decoder(SensorPlaces)
 _ball = msgspec.json.Decoder(BallPass)
 _rotor = msgspec.json.Decoder(Rotor)
 
 
-def layout_of(log: bytes) -> Layout:
+def layout_of(log: bytes) -> SensorPlaces:
     """Where the sensors stood, by the header. Raises msgspec's errors."""
     return _header.decode(log.partition(b"\n")[0])
 
 
-def run_of(coup: Coup, log: bytes, layout: Layout) -> Run | None:
+def run_of(coup: ValidCoup, log: bytes, layout: SensorPlaces) -> LoggedRun | None:
     """The run of `coup` in its log; None where no passes tell it. Raises msgspec's errors."""
     if coup.left_us is None or coup.ball_direction is None or len(layout.beams_deg) < 2:
         return None
@@ -43,7 +43,7 @@ def run_of(coup: Coup, log: bytes, layout: Layout) -> Run | None:
     if len(passes) < 2:
         return None
     edges = [line for line in lines if line.startswith(_ROTOR)]
-    return Run(
+    return LoggedRun(
         at_utc_us=coup.at_utc_us,
         ball_direction=coup.ball_direction,
         last_beam=passes[-1].beam,

@@ -18,7 +18,7 @@ from scipy import optimize, stats
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.pockets import PocketLayout, label_of
 from wheeld.report.checks import NUMBERS_LIMIT, POWER_MIN, Check, interval
-from wheeld.report.wheel import Coup
+from wheeld.report.wheel import ValidCoup
 
 EFFECT_POCKETS, EFFECT_TIMES = 9, 1.5
 """The fault that a sample must be large enough to find: a quarter of the rotor that comes half as often again."""
@@ -32,7 +32,7 @@ RECENT_US = 28 * 86_400_000_000
 SEED = 1
 
 
-class Window(msgspec.Struct, frozen=True):
+class Sector(msgspec.Struct, frozen=True):
     """A sector: so many pockets clockwise from `first`, around `middle`, both as printed on the wheel; `times` its
     share, and the interval of that."""
 
@@ -46,7 +46,7 @@ class Window(msgspec.Struct, frozen=True):
     deviation: float
 
 
-class Numbers(msgspec.Struct, kw_only=True):
+class NumberCounts(msgspec.Struct, kw_only=True):
     """`counts` in the order of the rotor, whose numbers are `labels`. `coups_needed`: for a power of `POWER_MIN`.
     `windows`: of each width the one that stands out most."""
 
@@ -59,11 +59,11 @@ class Numbers(msgspec.Struct, kw_only=True):
     chi_square: float
     p_chi_square: float
     p_sectors: float
-    windows: list[Window]
+    windows: list[Sector]
     checks: list[Check]
 
 
-def numbers(coups: Sequence[Coup], pockets: PocketLayout, say: Catalogue) -> Numbers:
+def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -> NumberCounts:
     """What the numbers of these coups say."""
     counts = np.bincount([coup.pocket for coup in coups], minlength=pockets.count)
     total = len(coups)
@@ -86,14 +86,14 @@ def numbers(coups: Sequence[Coup], pockets: PocketLayout, say: Catalogue) -> Num
     return _numbers(counts, pockets, statistic, p, p_sectors, windows, checks)
 
 
-def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Window], Window, float]:
+def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sector], Sector, float]:
     """Of each width the window that stands out most, the one that does of all, and the chance of that."""
     windows = [_widest(counts, width, pockets) for width in WIDTHS]
     largest = max(windows, key=lambda window: abs(window.deviation))
     return windows, largest, _p_of(abs(largest.deviation), int(counts.sum()), pockets.count)
 
 
-def _of_parts(coups: Sequence[Coup], pockets: PocketLayout, say: Catalogue) -> Iterator[Check]:
+def _of_parts(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -> Iterator[Check]:
     """Sectors of the later coups alone: a fault that began there is twice as plain as in a comparison with the earlier
     ones, for what chance does is known and need not be measured."""
     half = len(coups) // 2
@@ -121,12 +121,12 @@ def _numbers(
     chi_square: float,
     p: float,
     p_sectors: float,
-    windows: list[Window],
+    windows: list[Sector],
     checks: list[Check],
-) -> Numbers:
+) -> NumberCounts:
     total = int(counts.sum())
     power = power_of_chi_square(total, pockets.count)
-    return Numbers(
+    return NumberCounts(
         coups=total,
         labels=[label_of(number) for number in pockets.order],
         counts=counts.tolist(),
@@ -182,14 +182,14 @@ def _deviations(counts: NDArray[np.int64], width: int, total: int) -> NDArray[np
     return away
 
 
-def _widest(counts: NDArray[np.int64], width: int, pockets: PocketLayout) -> Window:
+def _widest(counts: NDArray[np.int64], width: int, pockets: PocketLayout) -> Sector:
     total = int(counts.sum())
     deviations = _deviations(counts, width, total)
     first = int(np.argmax(np.abs(deviations)))
     count, share = int(_sums(counts, width)[first]), width / pockets.count
     middle = pockets.order[(first + width // 2) % pockets.count]
     low, high = interval(count, total)
-    return Window(
+    return Sector(
         width=width,
         first=label_of(pockets.order[first]),
         middle=label_of(middle),
@@ -216,7 +216,7 @@ def _p_of(deviation: float, total: int, pockets: int) -> float:
     return (as_large + 1) / (SIMULATED + 1)
 
 
-def _said(window: Window, say: Catalogue) -> str:
+def _said(window: Sector, say: Catalogue) -> str:
     parts = {name: say.decimal(round(getattr(window, name), 2)) for name in ("times", "times_low", "times_high")}
     if window.width == 1:
         return say.say(

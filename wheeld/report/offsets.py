@@ -16,7 +16,7 @@ from scipy import stats
 
 from wheeld.core.catalogue import Catalogue
 from wheeld.report.checks import Check
-from wheeld.report.wheel import Coup
+from wheeld.report.wheel import ValidCoup
 
 HARMONICS = np.array((1, 2))
 """A sector of a third to a half of the rotor shows in the first, a narrower one in both."""
@@ -36,7 +36,7 @@ class Offsets(msgspec.Struct, frozen=True):
     p: float
 
 
-def offsets(coups: Sequence[Coup], pockets: int) -> list[Offsets]:
+def offsets(coups: Sequence[ValidCoup], pockets: int) -> list[Offsets]:
     """Of each bouler and direction with enough coups."""
     ways: dict[tuple[str | None, str], list[int]] = defaultdict(list)
     for before, after in pairwise(coups):

@@ -9,7 +9,7 @@ from html import escape
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text
 from wheeld.report.checks import POWER_MIN
-from wheeld.report.health import Health
+from wheeld.report.health import WheelReport
 from wheeld.report.numbers import EFFECT_POCKETS, EFFECT_TIMES
 from wheeld.report.offsets import arrow_of
 from wheeld.report.plots import Pictures, name_of
@@ -46,7 +46,7 @@ DECIDED = {**RULED, "accepted": LATE_BETS["yes"], "refused": LATE_BETS["no"]}
 CLASSES = {"found": "found", "nothing_found": "fine", "too_small": "small"}
 
 
-def page(reports: Sequence[Health], say: Catalogue) -> str:
+def page(reports: Sequence[WheelReport], say: Catalogue) -> str:
     """The whole HTML text."""
     title = escape(say.say("Health of the wheel"))
     body = "\n".join(line for at, each in enumerate(reports) for line in _wheel(each, say, f"w{at}"))
@@ -57,7 +57,7 @@ def page(reports: Sequence[Health], say: Catalogue) -> str:
     )
 
 
-def verdict(health: Health, say: Catalogue) -> str:
+def verdict(health: WheelReport, say: Catalogue) -> str:
     """What the report comes to, in a sentence."""
     if health.findings:
         return say.say("findings: {count}", count=len(health.findings))
@@ -71,7 +71,7 @@ def verdict(health: Health, say: Catalogue) -> str:
     return say.say("nothing was found")
 
 
-def _wheel(health: Health, say: Catalogue, name: str) -> Iterator[str]:
+def _wheel(health: WheelReport, say: Catalogue, name: str) -> Iterator[str]:
     bench = f' <span class="bench">{escape(say.say(BENCH))}</span>' if health.test else ""
     yield f"<section><h2>{escape(health.site)}/{escape(health.table)}{bench}</h2>"
     counted = say.say("coups: {coups}, voids: {voids}", coups=health.coups, voids=health.voids_count)
@@ -99,7 +99,7 @@ def _wheel(health: Health, say: Catalogue, name: str) -> Iterator[str]:
     yield "</section>"
 
 
-def _parts(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+def _parts(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield from _numbers(health, say, pictures)
     yield from _offsets(health, say)
     yield from _zones(health, say, pictures)
@@ -113,7 +113,7 @@ def _parts(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield from _sensors(health, say, pictures)
 
 
-def _numbers(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+def _numbers(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     numbers = health.numbers
     yield f"<h3>{escape(say.say('Numbers and sectors'))}</h3>"
     if not numbers.coups:
@@ -152,7 +152,7 @@ def _numbers(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str
     yield f"<p>{escape(chance)}</p>{_table(heads, windows)}{_details(say, counts)}"
 
 
-def _offsets(health: Health, say: Catalogue) -> Iterator[str]:
+def _offsets(health: WheelReport, say: Catalogue) -> Iterator[str]:
     yield f"<h3>{escape(say.say('From one number to the next'))}</h3>"
     if not health.offsets:
         yield _too_small(say)
@@ -165,7 +165,7 @@ def _offsets(health: Health, say: Catalogue) -> Iterator[str]:
     yield _table(heads, rows)
 
 
-def _zones(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+def _zones(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield f"<h3>{escape(say.say('Drop zones'))}</h3>"
     if not health.zones.coups:
         yield f"<p>{escape(say.say('No stored log tells where the ball left the track.'))}</p>"
@@ -200,7 +200,7 @@ def _trend(trend: Trend, say: Catalogue) -> tuple[object, ...]:
     return f"{trend.label}, {trend.unit}", trend.count, low, middle, high, change
 
 
-def _balance(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+def _balance(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield f"<h3>{escape(say.say('Direction of the launches'))}</h3>"
     balance = health.balance
     if not balance.boulers:
@@ -214,7 +214,7 @@ def _balance(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str
     yield pictures.balance() + _details(say, _table(heads, rows))
 
 
-def _voids(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+def _voids(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield f"<h3>{escape(say.say('Voids by cause'))}</h3>"
     undecided = say.say(
         "the sensors did not decide {count} of {total} coups",
@@ -234,7 +234,7 @@ def _voids(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield pictures.voids() + _details(say, _table(heads, rows))
 
 
-def _decisions(health: Health, say: Catalogue) -> Iterator[str]:
+def _decisions(health: WheelReport, say: Catalogue) -> Iterator[str]:
     """What people decided of single coups; nothing where there is none."""
     if not health.decisions:
         return
@@ -247,7 +247,7 @@ def _decisions(health: Health, say: Catalogue) -> Iterator[str]:
     yield _table(heads, rows)
 
 
-def _sensors(health: Health, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+def _sensors(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield f"<h3>{escape(say.say('Sensors and margins'))}</h3>"
     sensors = health.sensors
     few = say.say("too few to say anything")

@@ -9,7 +9,7 @@ import msgspec
 
 from wheeld.core.catalogue import Catalogue
 from wheeld.report.checks import POWER_MIN, Check, interval, more_than, power_of_share
-from wheeld.report.wheel import Coup
+from wheeld.report.wheel import ValidCoup
 
 TOLERATED = 0.6
 """The larger part of a bouler's launches: nobody counts."""
@@ -38,7 +38,7 @@ class Balance(msgspec.Struct, kw_only=True):
     checks: list[Check]
 
 
-def balance(coups: Sequence[Coup], say: Catalogue) -> Balance:
+def balance(coups: Sequence[ValidCoup], say: Catalogue) -> Balance:
     """Who launched which way, those with most launches first."""
     counts: dict[str | None, list[int]] = defaultdict(lambda: [0, 0])
     for coup in coups:

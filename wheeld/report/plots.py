@@ -17,7 +17,7 @@ from scipy import stats
 
 from wheeld.core.catalogue import Catalogue
 from wheeld.report.checks import confidence_of_each
-from wheeld.report.health import Health
+from wheeld.report.health import WheelReport
 from wheeld.report.offsets import Offsets
 from wheeld.report.people import Directions
 from wheeld.report.trends import DAY_US
@@ -36,7 +36,7 @@ BOULERS_MAX = 20
 class Pictures:
     """Draws one wheel's report; `name` makes its ids different from those of other wheels on the same page."""
 
-    def __init__(self, health: Health, say: Catalogue, name: str) -> None:
+    def __init__(self, health: WheelReport, say: Catalogue, name: str) -> None:
         self._health, self._say, self._name = health, say, name
 
     def numbers(self) -> str:

@@ -1,4 +1,4 @@
-"""Reads journals, of any number of tables, to one `Wheel` for each table.
+"""Reads journals, of any number of tables, to one `WheelRecord` for each table.
 
 A bench table is a wheel of its own beside a live one of the same name; so is a wheel with other pockets. Journals may
 overlap, as a backup and its original do: what stands in two of them counts once.
@@ -20,7 +20,7 @@ from wheeld.journal.database import Database
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import JournalError, StoredMessage
 from wheeld.report.logs import layout_of, run_of
-from wheeld.report.wheel import Coup, Decision, Layout, Run, Sighting, VoidCoup, Wheel
+from wheeld.report.wheel import Decision, LoggedRun, LoggedSighting, SensorPlaces, ValidCoup, VoidCoup, WheelRecord
 
 LOGS_MAX = 1_000
 """Logs of coups that are read for one wheel, spread evenly over all of them. One takes about a millisecond, and a
@@ -50,7 +50,7 @@ class _Result(_Message, kw_only=True):
     rotor_rpm: float | None
     launched_at: datetime
     left_track_at: datetime | None
-    sightings: tuple[Sighting, ...]
+    sightings: tuple[LoggedSighting, ...]
     confirmed_by: str | None
     unproven: tuple[str, ...] = ()
     margin: float | None = None
@@ -97,15 +97,15 @@ _DECODERS = {topic: msgspec.json.Decoder(kind) for topic, kind in _KINDS.items()
 class _Book:
     """One wheel, as it is being read, and in which journal the log of each coup is."""
 
-    def __init__(self, wheel: Wheel) -> None:
+    def __init__(self, wheel: WheelRecord) -> None:
         self.wheel = wheel
         self.hashes: set[str] = set()
-        self.places: list[tuple[Coup, JournalReader]] = []
+        self.places: list[tuple[ValidCoup, JournalReader]] = []
         self.decisions: set[Decision] = set()
         self.bouler: str | None = None
 
 
-def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[Wheel]:
+def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[WheelRecord]:
     """The wheels of these journals, by name, live ones first. `during`: only what was stored then, in µs UTC.
 
     Raises JournalError, OSError.
@@ -138,7 +138,7 @@ def _read(reader: JournalReader, during: range, books: dict[_Key, _Book]) -> Non
             continue
         key = (message.test, message.site, message.table, pockets.count)
         if key not in books:
-            books[key] = _Book(Wheel(site=message.site, table=message.table, test=message.test, pockets=pockets))
+            books[key] = _Book(WheelRecord(site=message.site, table=message.table, test=message.test, pockets=pockets))
         book = books[key]
         if (name := str(reader.database.path)) not in book.wheel.journals:
             book.wheel.journals.append(name)
@@ -174,14 +174,14 @@ def _note(book: _Book, message: _Message, stored: StoredMessage, reader: Journal
             pass
 
 
-def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> Coup:
+def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> ValidCoup:
     def sensed_us(at: datetime) -> int:
         return result.t_us - round((result.at - at).total_seconds() * SECOND_US)
 
     left = result.left_track_at
     is_sensed = result.confirmed_by is None and result.sightings
     since_us = result.t_us - result.sightings[0].t_us if is_sensed else 0
-    return Coup(
+    return ValidCoup(
         at_utc_us=at_utc_us,
         coup=result.coup,
         pocket=result.pocket_index,
@@ -222,7 +222,7 @@ def _finish(book: _Book) -> None:
             wheel.runs.append(run)
 
 
-def _sampled(places: Sequence[tuple[Coup, JournalReader]]) -> Iterator[tuple[Layout, Run | None]]:
+def _sampled(places: Sequence[tuple[ValidCoup, JournalReader]]) -> Iterator[tuple[SensorPlaces, LoggedRun | None]]:
     """Some coups, spread evenly: where the sensors stood, and the run, of those whose logs are still stored."""
     count = min(LOGS_MAX, len(places))
     for coup, reader in (places[len(places) * each // count] for each in range(count)):

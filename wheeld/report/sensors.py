@@ -13,8 +13,8 @@ from wheeld.core.names import sensor_text
 from wheeld.core.tracking.evidence import LOW
 from wheeld.report.checks import POWER_MIN, Check, interval, more_late, more_than, power_of_share
 from wheeld.report.hops import hops
-from wheeld.report.timing import Late, Timed, lateness, p_of
-from wheeld.report.wheel import Wheel
+from wheeld.report.timing import Late, RunTimes, lateness, p_of
+from wheeld.report.wheel import WheelRecord
 
 LATE_TOLERATED_S = 0.005
 """A quarter of what moves a verdict, and more than filters of one kind differ by."""
@@ -30,7 +30,7 @@ LOW_TOLERATED = 0.05
 """Of verdicts with a margin under `LOW`, of one measure: weak launches alone make some."""
 
 
-class Sensor(msgspec.Struct, frozen=True):
+class SensorHealth(msgspec.Struct, frozen=True):
     """`sensor` as in messages, like "beam/1". `share_low`, `share_high`: of what it missed, the interval of all
     sensors together. `late_s`: of a
     beam, against the others; None where nothing tells it."""
@@ -59,7 +59,7 @@ class Margins(msgspec.Struct, frozen=True):
 class Sensors(msgspec.Struct, kw_only=True):
     """`verdicts`: those that have a margin. `notices`: how many of each kind, of those that are about sensors."""
 
-    sensors: list[Sensor]
+    sensors: list[SensorHealth]
     verdicts: int
     margins: list[Margins]
     notices: dict[str, int]
@@ -69,7 +69,7 @@ class Sensors(msgspec.Struct, kw_only=True):
 NOTICES = ("sensor_trouble", "low_margin", "unobserved_coup", "standstill")
 
 
-def sensors(wheel: Wheel, runs: Sequence[Timed], say: Catalogue) -> Sensors:
+def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sensors:
     """How late each beam is, and what each sensor missed, by the sampled runs and by the sightings of every coup."""
     late = lateness(runs)
     beams = [_summed(counts, len(wheel.layout.beams_deg)) for counts in _of_runs(wheel, late)]
@@ -93,7 +93,7 @@ def sensors(wheel: Wheel, runs: Sequence[Timed], say: Catalogue) -> Sensors:
     )
 
 
-def _of_runs(wheel: Wheel, late: Sequence[Late]) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
+def _of_runs(wheel: WheelRecord, late: Sequence[Late]) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
     """A late beam's passes are put back: else its neighbours would seem to miss the ball."""
     delays_us = [round(1e6 * each.late_s) if abs(each.late_s) > _tolerated_s(each) else 0 for each in late] or [
         0
@@ -113,7 +113,7 @@ def _tolerated_s(late: Late) -> float:
     return LATE_TOLERATED_ONE_WAY_S if late.one_way else LATE_TOLERATED_S
 
 
-def _late(sensor: Sensor, late: Late, say: Catalogue) -> Check:
+def _late(sensor: SensorHealth, late: Late, say: Catalogue) -> Check:
     said = say.say(
         "{sensor} reports the ball {late} ms later than the other beams",
         sensor=sensor.name,
@@ -126,7 +126,7 @@ def _late(sensor: Sensor, late: Late, say: Catalogue) -> Check:
     return Check(code="beam_late", p=p, said=said, action=action)
 
 
-def _of_sightings(wheel: Wheel) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
+def _of_sightings(wheel: WheelRecord) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
     """The ball at rest goes round with the rotor, whose speed is known, against the way that it ran."""
     angles = wheel.layout.readers_deg
     pairs = [
@@ -149,14 +149,14 @@ def _summed(counts: Iterable[Sequence[int]], sensors: int) -> list[int]:
     return [sum(column) for column in zip(*counts, strict=True)] or [0] * sensors
 
 
-def _sensor(sensor: str, seen: int, missed: int, late: Late | None, among: int, say: Catalogue) -> Sensor:
+def _sensor(sensor: str, seen: int, missed: int, late: Late | None, among: int, say: Catalogue) -> SensorHealth:
     low, high = interval(missed, seen + missed, among)
     power = power_of_share(seen + missed, MISSED_TOLERATED, MISSED_EFFECT)
     late_s = None if late is None else late.late_s
-    return Sensor(sensor, say.say_text(sensor_text(sensor)), seen, missed, low, high, power >= POWER_MIN, late_s)
+    return SensorHealth(sensor, say.say_text(sensor_text(sensor)), seen, missed, low, high, power >= POWER_MIN, late_s)
 
 
-def _check(sensor: Sensor, say: Catalogue) -> Check:
+def _check(sensor: SensorHealth, say: Catalogue) -> Check:
     total = sensor.seen + sensor.missed
     said = say.say(
         "{sensor} missed the ball {missed} of {total} times", sensor=sensor.name, missed=sensor.missed, total=total
@@ -165,7 +165,7 @@ def _check(sensor: Sensor, say: Catalogue) -> Check:
     return Check(code="sensor_misses", p=more_than(sensor.missed, total, MISSED_TOLERATED), said=said, action=action)
 
 
-def _margins(wheel: Wheel) -> tuple[list[Margins], int]:
+def _margins(wheel: WheelRecord) -> tuple[list[Margins], int]:
     counts: dict[str, Counter[int]] = {}
     low: Counter[str] = Counter()
     low_late: Counter[str] = Counter()

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from wheeld.report.wheel import Run, Wheel
+from wheeld.report.wheel import LoggedRun, WheelRecord
 
 BEAMS_MIN = 3
 """Of two that differ nobody knows which one is late."""
@@ -33,7 +33,7 @@ GRAVITY_M_S2, RADIUS_M = 9.81, 0.36
 Floats = NDArray[np.float64]
 
 
-class Timed(msgspec.Struct, frozen=True):
+class RunTimes(msgspec.Struct, frozen=True):
     """One run. `late_s`: of each beam, against the mean of all. `grown_deg`: how much further on (the way the ball
     runs) each beam met the ball in the slow half of the run than in the fast one; `lap2_s2`: by how much the mean
     square of the time of a lap differs between the two. Both None for a run that is too short."""
@@ -64,7 +64,7 @@ class Tilt(msgspec.Struct, frozen=True):
     runs: int
 
 
-def timed(wheel: Wheel) -> list[Timed]:
+def timed(wheel: WheelRecord) -> list[RunTimes]:
     """Of the sampled runs, those whose passes follow one another without a gap for long enough."""
     if len(wheel.layout.beams_deg) < BEAMS_MIN:
         return []
@@ -72,7 +72,7 @@ def timed(wheel: Wheel) -> list[Timed]:
     return [found for run in wheel.runs if (found := _timed(run, angles)) is not None]
 
 
-def lateness(runs: Sequence[Timed]) -> list[Late]:
+def lateness(runs: Sequence[RunTimes]) -> list[Late]:
     """Of each beam; none where there are too few runs. The beams agree on the time of the lower median of them."""
     ways = [np.array([run.late_s for run in runs if run.forward == forward]) for forward in (True, False)]
     known = [way for way in ways if len(way) >= RUNS_MIN]
@@ -90,7 +90,7 @@ def p_of(value: float, tolerated: float, error: float, count: int) -> float:
     return min(1.0, 2 * float(stats.t.sf((abs(value) - tolerated) / max(error, 1e-12), count - 2)))
 
 
-def _timed(run: Run, angles: Floats) -> Timed | None:
+def _timed(run: LoggedRun, angles: Floats) -> RunTimes | None:
     count = len(angles)
     forward = run.ball_direction == "cw"
     sign = 1 if forward else -1
@@ -118,8 +118,8 @@ def _timed(run: Run, angles: Floats) -> Timed | None:
         halves.append(_against_mean(first[of_half], second[of_half], degrees.ravel()[of_half], count))
     late, early = halves
     if late is None or early is None:
-        return Timed(forward, whole, None, None)
-    return Timed(forward, whole, late - early, float((laps[slow] ** 2).mean() - (laps[~slow] ** 2).mean()))
+        return RunTimes(forward, whole, None, None)
+    return RunTimes(forward, whole, late - early, float((laps[slow] ** 2).mean() - (laps[~slow] ** 2).mean()))
 
 
 def _residuals(times: Floats, at: NDArray[np.intp], starts: NDArray[np.intp], ways_deg: Floats) -> Floats:
@@ -149,7 +149,7 @@ def _against_mean(first: NDArray[np.intp], second: NDArray[np.intp], residuals: 
     return found
 
 
-def tilt_of(runs: Sequence[Timed], angles: Sequence[float]) -> Tilt | None:
+def tilt_of(runs: Sequence[RunTimes], angles: Sequence[float]) -> Tilt | None:
     """How far the bowl is from level; None where there are too few runs of either direction."""
     ways = [[run for run in runs if run.forward == forward] for forward in (True, False)]
     long = [[(run.grown_deg, run.lap2_s2) for run in way if run.grown_deg is not None] for way in ways]

@@ -15,7 +15,7 @@ from scipy import stats
 
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.report.checks import CONFIDENCE, Check
-from wheeld.report.wheel import Coup, Run, Wheel
+from wheeld.report.wheel import LoggedRun, ValidCoup, WheelRecord
 
 BLOCK_COUPS = 30
 """Half an hour, at a coup a minute."""
@@ -37,8 +37,8 @@ class Measure(NamedTuple):
     unit: str
     tolerated: float
     action: str
-    of_coup: Callable[[Coup], float | None] = lambda _: None
-    of_run: Callable[[Run], float | None] = lambda _: None
+    of_coup: Callable[[ValidCoup], float | None] = lambda _: None
+    of_run: Callable[[LoggedRun], float | None] = lambda _: None
 
 
 _PEOPLE = translatable("Look how the boulers launch and turn; if they do as before, clean the ball and the track.")
@@ -113,7 +113,7 @@ class Trend(msgspec.Struct, kw_only=True):
     checks: list[Check] = []
 
 
-def trends(wheel: Wheel, say: Catalogue) -> list[Trend]:
+def trends(wheel: WheelRecord, say: Catalogue) -> list[Trend]:
     """Of everything that was measured at all."""
     found = []
     for measure in MEASURES:

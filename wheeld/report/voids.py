@@ -9,7 +9,7 @@ import msgspec
 
 from wheeld.core.catalogue import Catalogue
 from wheeld.report.checks import Check, more_late, more_than
-from wheeld.report.wheel import Wheel
+from wheeld.report.wheel import WheelRecord
 
 SLICES = 12
 BREAKDOWN = "breakdown"
@@ -21,7 +21,7 @@ VOIDS_MIN = 20
 """Of one cause: with fewer even three times as many would be found in less than four of five wheels."""
 
 
-class Cause(msgspec.Struct, frozen=True):
+class CauseShare(msgspec.Struct, frozen=True):
     """`slices`: in each twelfth of the verdicts."""
 
     cause: str
@@ -37,12 +37,12 @@ class Voids(msgspec.Struct, kw_only=True):
     verdicts: int
     undecided: int
     undecided_late: int
-    causes: list[Cause]
+    causes: list[CauseShare]
     slice_starts_utc_us: list[int]
     checks: list[Check]
 
 
-def voids(wheel: Wheel, say: Catalogue) -> Voids:
+def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
     """The most frequent causes first."""
     times = sorted(one.at_utc_us for one in wheel.verdicts)
     total = len(times)
@@ -54,7 +54,7 @@ def voids(wheel: Wheel, say: Catalogue) -> Voids:
         of_cause = [void.at_utc_us for void in wheel.voids if void.cause == name]
         edges = [bisect_left(of_cause, start) for start in starts] + [count]
         slices = [edges[at + 1] - edges[at] for at in range(SLICES)]
-        causes.append(Cause(name, count, slices, enough=count >= VOIDS_MIN))
+        causes.append(CauseShare(name, count, slices, enough=count >= VOIDS_MIN))
         checks.append(_check(name, sum(at >= middle for at in of_cause), count, late / total, say))
     undecided = _undecided(wheel)
     undecided_late = sum(at >= middle for at in undecided)
@@ -70,7 +70,7 @@ def voids(wheel: Wheel, say: Catalogue) -> Voids:
     )
 
 
-def _undecided(wheel: Wheel) -> list[int]:
+def _undecided(wheel: WheelRecord) -> list[int]:
     """When each of them was, in µs UTC."""
     found = [void.at_utc_us for void in wheel.voids if void.cause == BREAKDOWN]
     found += [coup.at_utc_us for coup in wheel.coups if coup.is_chefs_word]

@@ -10,14 +10,14 @@ import msgspec
 from wheeld.core.pockets import PocketLayout
 
 
-class Sighting(msgspec.Struct, frozen=True):
+class LoggedSighting(msgspec.Struct, frozen=True):
     """A reader saw the ball in its pocket, on the sensing clock."""
 
     t_us: int
     reader: int
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class DatedVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """One coup, valid or void. `at_utc_us`: when its verdict was stored; `margin`, `margin_of`: as in messages."""
 
     at_utc_us: int
@@ -25,7 +25,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     margin_of: str | None = None
 
 
-class Coup(Verdict, frozen=True, kw_only=True):
+class ValidCoup(DatedVerdict, frozen=True, kw_only=True):
     """One valid coup. What no sensor reported is None.
 
     `coup`: its number in the count of coups. `is_chefs_word`: sensors did not prove the number. `pocket`: its place on
@@ -44,11 +44,11 @@ class Coup(Verdict, frozen=True, kw_only=True):
     rest_s: float | None = None
     launched_us: int = 0
     left_us: int | None = None
-    sightings: tuple[Sighting, ...] = ()
+    sightings: tuple[LoggedSighting, ...] = ()
     is_chefs_word: bool = False
 
 
-class VoidCoup(Verdict, frozen=True, kw_only=True):
+class VoidCoup(DatedVerdict, frozen=True, kw_only=True):
     """One void coup."""
 
     cause: str
@@ -66,7 +66,7 @@ class Decision(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Layout(msgspec.Struct, frozen=True):
+class SensorPlaces(msgspec.Struct, frozen=True):
     """Where the sensors stand, in degrees, and how many sectors the encoder has."""
 
     beams_deg: tuple[float, ...] = ()
@@ -74,7 +74,7 @@ class Layout(msgspec.Struct, frozen=True):
     rotor_ticks: int = 0
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class LoggedRun(msgspec.Struct, frozen=True, kw_only=True):
     """What the log of one coup says of the run on the track.
 
     `last_beam`: the last that the ball passed. `last_lap_s`: the time of its last lap. `slowing`: the part of its speed
@@ -89,7 +89,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     passes: tuple[tuple[int, int], ...]
 
 
-class Wheel(msgspec.Struct, kw_only=True):
+class WheelRecord(msgspec.Struct, kw_only=True):
     """Everything of one table and its wheel with these `pockets`; times of `coups`, `voids`, `decisions` and
     `runs` do not fall.
 
@@ -103,16 +103,16 @@ class Wheel(msgspec.Struct, kw_only=True):
     test: bool
     pockets: PocketLayout
     journals: list[str] = []
-    coups: list[Coup] = []
+    coups: list[ValidCoup] = []
     voids: list[VoidCoup] = []
     decisions: list[Decision] = []
     unobserved_utc_us: set[int] = set()
     notices: Counter[str] = msgspec.field(default_factory=Counter)
-    layout: Layout = Layout()
-    runs: list[Run] = []
+    layout: SensorPlaces = SensorPlaces()
+    runs: list[LoggedRun] = []
     unreadable: int = 0
 
     @property
-    def verdicts(self) -> list[Verdict]:
+    def verdicts(self) -> list[DatedVerdict]:
         """Of all coups, those of each kind in the order of their times."""
         return [*self.coups, *self.voids]

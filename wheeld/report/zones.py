@@ -13,8 +13,8 @@ import msgspec
 
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.report.checks import POWER_MIN, Check, more_than, power_of_share
-from wheeld.report.timing import Tilt, Timed, tilt_of
-from wheeld.report.wheel import Wheel
+from wheeld.report.timing import RunTimes, Tilt, tilt_of
+from wheeld.report.wheel import WheelRecord
 
 TOLERATED = 1.15
 """Times its share: what the tilt of 0.1°, to which real tables are level, does at the simulator's wheels."""
@@ -46,7 +46,7 @@ class Zones(msgspec.Struct, kw_only=True):
     checks: list[Check]
 
 
-def zones(wheel: Wheel, runs: Sequence[Timed], say: Catalogue) -> Zones:
+def zones(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Zones:
     """How level the wheel is, and where the balls of the sampled runs left the track."""
     angles = wheel.layout.beams_deg
     order = sorted(range(len(angles)), key=lambda beam: angles[beam])

@@ -25,7 +25,7 @@ from wheeld.broker.payloads import (
     RienVaPayload,
     RulingPayload,
 )
-from wheeld.core.messages.payloads import Board, Notice, ReplyPayload, Result, Ruling, Table, Void
+from wheeld.core.messages.payloads import BoardMessage, Notice, ReplyPayload, Result, Ruling, TableMessage, Void
 from wheeld.core.step import SEQUENCED
 
 DIRECTORY = Path(__file__).parent
@@ -35,9 +35,9 @@ PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "result": Result,
     "void": Void,
     "ruling": Ruling,
-    "table": Table,
+    "table": TableMessage,
     "notice": Notice,
-    "board": Board,
+    "board": BoardMessage,
     "health": Health,
     "availability": Availability,
     "reply": ReplyPayload,

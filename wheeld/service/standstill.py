@@ -31,7 +31,7 @@ class Moment(msgspec.Struct, frozen=True):
     t_us: int
 
 
-class Gap(msgspec.Struct, frozen=True):
+class BeatGap(msgspec.Struct, frozen=True):
     """From the last beat before a standstill to the first one after it."""
 
     since: Moment
@@ -60,7 +60,7 @@ class Gap(msgspec.Struct, frozen=True):
         return off_us if abs(off_us) > STEP_US else 0
 
 
-class Pulse:
+class LoopBeats:
     """The beats of one event loop; nothing is known before the first."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Pulse:
         """Whether the last beat lies a whole interval back; never before the first."""
         return self.last is not None and host_ns - self.last.host_ns >= BEAT_S * 1e9
 
-    def beat(self, now: Moment) -> Gap | None:
+    def beat(self, now: Moment) -> BeatGap | None:
         """Take a beat; returns the time since the one before, None for the first."""
         before, self.last = self.last, now
-        return None if before is None else Gap(before, now)
+        return None if before is None else BeatGap(before, now)

@@ -15,7 +15,7 @@ from wheeld.setup import authority, pages, steps
 from wheeld.setup.access import configured, list_for, lost
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.places import BrokerPlaces, Places
-from wheeld.setup.steps import Action, Put, Step, looked
+from wheeld.setup.steps import Action, Put, SetupStep, looked
 
 HERE = ("localhost", "127.0.0.1")
 """How the wheels of this computer reach it."""
@@ -34,7 +34,7 @@ def broker_steps(
     users: Mapping[str, RoleName],
     hosts: Sequence[str],
     now: datetime.datetime,
-) -> Iterator[Step]:
+) -> Iterator[SetupStep]:
     """What a broker for this wheel and those that are configured here needs. Raises SetupError."""
     broker = BrokerPlaces(places.computer)
     if not broker.program.exists():
@@ -54,7 +54,7 @@ def broker_steps(
     yield from _commands(broker, [*made, listed, *closed])
 
 
-def _authority(maker: _Certificates) -> Iterator[Step]:
+def _authority(maker: _Certificates) -> Iterator[SetupStep]:
     """Its key stays readable by root alone: who has it can make himself a certificate of any role."""
     computer, broker = maker.places.computer, maker.broker
     yield looked(lambda: steps.directory(computer, broker.house, 0o700, "root", Text("what devices get")), broker.house)
@@ -74,12 +74,12 @@ class _Certificates:
         self.places, self.broker = places, broker
         self._hosts, self._now = hosts, now
 
-    def of_authority(self) -> Step:
+    def of_authority(self) -> SetupStep:
         broker, read = self.broker, self.places.computer.read
         key, found = read(broker.authority_key), read(broker.authority)
         if found is None:
             put = Put(broker.authority, 0o644, self._new_authority)
-            return Step(action=Action.MAKE, what=str(put.path), why=Text("its certificate"), files=(put,))
+            return SetupStep(action=Action.MAKE, what=str(put.path), why=Text("its certificate"), files=(put,))
         if key is None:
             files = {"certificate": str(broker.authority), "key": str(broker.authority_key)}
             raise SetupError(
@@ -90,48 +90,48 @@ class _Certificates:
                 )
             )
         about = Text("the certificate of the house's authority")
-        return Step(action=Action.STAYS, what=str(broker.authority), why=about)
+        return SetupStep(action=Action.STAYS, what=str(broker.authority), why=about)
 
-    def of_broker(self) -> Step:
+    def of_broker(self) -> SetupStep:
         key, certificate = (Put(self.broker.key, 0o640, authority.new_key, "mosquitto"), self.broker.certificate)
         why = Text("the broker's, for {names}", {"names": ", ".join(self._hosts)})
         return self._step(key, Put(certificate, 0o644, bytes), "broker", why, self._hosts)
 
-    def of_wheel(self, user: str) -> Step:
+    def of_wheel(self, user: str) -> SetupStep:
         key = Put(self.places.secret("mqtt-key"), 0o600, authority.new_key)
         about = Text("the wheel's: {user}", {"user": user})
         return self._step(key, Put(self.places.certificate, 0o644, bytes), user, about)
 
-    def of_pages(self, user: str) -> Step:
+    def of_pages(self, user: str) -> SetupStep:
         """The pages run on this computer: systemd gives them both."""
         key = Put(self.places.secret("page-key"), 0o600, authority.new_key)
         about = Text("its pages': {user}", {"user": user})
         return self._step(key, Put(self.places.secret("page-certificate"), 0o600, bytes), user, about)
 
-    def of_device(self, user: str) -> Step:
+    def of_device(self, user: str) -> SetupStep:
         key = Put(self.broker.user_key(user), 0o600, authority.new_key)
         certificate = Put(self.broker.user_certificate(user), 0o600, bytes)
         return self._step(key, certificate, user, Text("carry both to the device"))
 
-    def _step(self, key: Put, certificate: Put, name: str, why: Text, hosts: Sequence[str] = ()) -> Step:
+    def _step(self, key: Put, certificate: Put, name: str, why: Text, hosts: Sequence[str] = ()) -> SetupStep:
         return looked(lambda: self._judged(key, certificate, name, why, hosts), certificate.path)
 
-    def _judged(self, key: Put, certificate: Put, name: str, why: Text, hosts: Sequence[str]) -> Step:
+    def _judged(self, key: Put, certificate: Put, name: str, why: Text, hosts: Sequence[str]) -> SetupStep:
         read = self.places.computer.read
         has_key, found, issuer = read(key.path), read(certificate.path), read(self.broker.authority)
         what = f"{certificate.path}, {key.path.name}"
         fresh = certificate._replace(make=partial(self._issued, key.path, name, hosts))
         if found is None:
             files = (fresh,) if has_key is not None else (key, fresh)
-            return Step(action=Action.MAKE, what=what, why=why, files=files)
+            return SetupStep(action=Action.MAKE, what=what, why=why, files=files)
         wrong = authority.wrong_with(found, has_key or b"", name, issuer or b"")
         if wrong:
             again = Text("{wrong}; move both away to have new ones", {"wrong": wrong})
-            return Step(action=Action.DIFFERS, what=what, why=again)
+            return SetupStep(action=Action.DIFFERS, what=what, why=again)
         if authority.ends_soon(found, self._now):
             renewed = Text("ends soon; {why}", {"why": why})
-            return Step(action=Action.REPLACE, what=str(certificate.path), why=renewed, files=(fresh,))
-        return Step(action=Action.STAYS, what=what, why=why)
+            return SetupStep(action=Action.REPLACE, what=str(certificate.path), why=renewed, files=(fresh,))
+        return SetupStep(action=Action.STAYS, what=what, why=why)
 
     def _new_authority(self) -> bytes:
         return authority.authority(self.broker.authority_key.read_bytes(), self._hosts, self._now)
@@ -141,7 +141,7 @@ class _Certificates:
         return authority.issue(key.read_bytes(), name, by, self._now, hosts)
 
 
-def _configuration(broker: BrokerPlaces) -> Step:
+def _configuration(broker: BrokerPlaces) -> SetupStep:
     put = Put(broker.configuration, 0o644, shipped)
     otherwise = Text("compare it with the one of this version")
     return steps.text(broker.computer, put, Text("the broker's configuration"), otherwise)
@@ -152,7 +152,7 @@ def shipped() -> bytes:
     return resources.files("wheeld.setup").joinpath("mosquitto.conf").read_bytes()
 
 
-def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> Step:
+def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> SetupStep:
     """Made anew when a table is missing; never so that somebody loses a right that he has."""
     others = configured(places.configurations, places.computer)
     # A configuration that is there may give names a role, which the answers do not know.
@@ -163,16 +163,16 @@ def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> Step
     put = _list_of(broker, after.encode)
     why = Text("who may do what, at every table of this computer")
     if found is None:
-        return Step(action=Action.MAKE, what=str(put.path), why=why, files=(put,))
+        return SetupStep(action=Action.MAKE, what=str(put.path), why=why, files=(put,))
     if before == after:
-        return Step(action=Action.STAYS, what=str(put.path), why=why)
+        return SetupStep(action=Action.STAYS, what=str(put.path), why=why)
     if gone := lost(before, after):
         why = Text(
             "has a right that the new one would not have ({right}); make it by hand: {command}",
             {"right": f'"{gone[0]}"', "command": "wheeld acl --help"},
         )
-        return Step(action=Action.DIFFERS, what=str(put.path), why=why)
-    return Step(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
+        return SetupStep(action=Action.DIFFERS, what=str(put.path), why=why)
+    return SetupStep(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
 
 
 def _list_of(broker: BrokerPlaces, make: Callable[[], bytes]) -> Put:
@@ -180,16 +180,16 @@ def _list_of(broker: BrokerPlaces, make: Callable[[], bytes]) -> Put:
     return Put(broker.access_list, 0o600, make, group="mosquitto", owner="mosquitto")
 
 
-def _closed(broker: BrokerPlaces) -> Iterator[Step]:
+def _closed(broker: BrokerPlaces) -> Iterator[SetupStep]:
     """The same list for the broker alone: earlier versions of setup, or people, left it to others too."""
     put = _list_of(broker, broker.access_list.read_bytes)
     with suppress(PermissionError):  # who may not look was told so about the list itself
         if not broker.computer.has_access(put.path, mode=put.mode, owner=put.owner, group=put.group):
             why = Text("the same for the broker alone: a later version of it refuses a list that others may use")
-            yield Step(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
+            yield SetupStep(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
 
 
-def _commands(broker: BrokerPlaces, steps_before: Sequence[Step]) -> Iterator[Step]:
+def _commands(broker: BrokerPlaces, steps_before: Sequence[SetupStep]) -> Iterator[SetupStep]:
     computer = broker.computer
     if not computer.is_enabled(UNIT):
         yield steps.command(("systemctl", "enable", UNIT), Text("the broker after each boot"))

@@ -11,14 +11,14 @@ from wheeld.core.catalogue import Text
 from wheeld.setup import steps
 from wheeld.setup.configuration import BROKER_PORT
 from wheeld.setup.places import Places
-from wheeld.setup.steps import Put, Step, looked
+from wheeld.setup.steps import Put, SetupStep, looked
 
 PAGES_STATE = "/var/lib/wheeld-page"
 FIRST_PORT, NEXT_PORT = 8400, 10
 """The first wheel has the command's own default. Between two of them is room for a panel, a display and metrics."""
 
 
-def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> Iterator[Step]:
+def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> Iterator[SetupStep]:
     """They are there for who wants pages; nothing is served before somebody starts the unit."""
     computer, options = places.computer, places.pages
     about = Text("options of pages, which hold no secret")

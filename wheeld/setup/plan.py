@@ -17,7 +17,7 @@ from wheeld.setup.broker import broker_steps
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import complete, file_of
 from wheeld.setup.places import Places
-from wheeld.setup.steps import Put, Step, looked
+from wheeld.setup.steps import Put, SetupStep, looked
 
 SIMULATOR = "wheeld-sim@.service"
 _GIVEN = {
@@ -29,7 +29,7 @@ _GIVEN = {
 """What a person gives, from where."""
 
 
-def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> list[Step]:
+def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> list[SetupStep]:
     """What there is to do. Looks and writes nothing. Raises ConfigError, SetupError, OSError."""
     setup = answers.setup()
     places = Places(computer, setup.name)
@@ -60,7 +60,7 @@ def _check_tables(places: Places, table: tuple[str, str]) -> None:
             raise SetupError(Text("{file} is of this table already: a table has one wheel", {"file": str(path)}))
 
 
-def _wheel(places: Places, values: dict[str, Any]) -> Iterator[Step]:
+def _wheel(places: Places, values: dict[str, Any]) -> Iterator[SetupStep]:
     computer, key = places.computer, places.secret("signing-key")
     yield looked(
         lambda: steps.directory(computer, places.configurations, 0o750, "root:wheeld", Text("configurations")),
@@ -82,7 +82,7 @@ def _wheel(places: Places, values: dict[str, Any]) -> Iterator[Step]:
     yield looked(lambda: _public_key(places, key), places.public_key)
 
 
-def _public_key(places: Places, key: Path) -> Step:
+def _public_key(places: Places, key: Path) -> SetupStep:
     """Of the key that is there, or of the one that will be."""
     computer = places.computer
     put = Put(places.public_key, 0o644, lambda: public_half(key.read_bytes()))
@@ -96,7 +96,7 @@ def _public_key(places: Places, key: Path) -> Step:
         raise SetupError(Text("{key} is no key that setup can read: restore it, or move it away", files)) from None
 
 
-def _copies(places: Places, answers: Answers) -> Iterator[Step]:
+def _copies(places: Places, answers: Answers) -> Iterator[SetupStep]:
     """The files that a person named, where the wheel can read them."""
     targets = {
         "ca_file": Put(places.broker_authority, 0o644, bytes),
@@ -109,7 +109,7 @@ def _copies(places: Places, answers: Answers) -> Iterator[Step]:
             yield looked(partial(_copy, places, name, target, given), target.path)
 
 
-def _copy(places: Places, name: str, target: Put, given: str) -> Step:
+def _copy(places: Places, name: str, target: Put, given: str) -> SetupStep:
     content = places.computer.read(Path(given))
     if not content:
         raise SetupError(
@@ -123,9 +123,9 @@ def _copy(places: Places, name: str, target: Put, given: str) -> Step:
     return steps.text(places.computer, put, about, otherwise)
 
 
-def _simulator(computer: Computer, setup: SetupSection) -> Step:
+def _simulator(computer: Computer, setup: SetupSection) -> SetupStep:
     unit = SIMULATOR.replace("@", f"@{setup.name}")
     step = steps.command(("systemctl", "enable", "--now", unit), Text("the simulated board, now and after each boot"))
     if computer.is_enabled(unit):
-        return Step(action=steps.Action.STAYS, what=unit, why=Text("the simulated board"))
+        return SetupStep(action=steps.Action.STAYS, what=unit, why=Text("the simulated board"))
     return step

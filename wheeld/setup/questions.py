@@ -18,7 +18,7 @@ TRIES = 5
 """After so many wrong answers to one question nobody is there who could answer it."""
 
 
-class Question(NamedTuple):
+class SetupQuestion(NamedTuple):
     """Asks for the key `key`; `option` gives it on the command line. `default` None: there is none. `offers` are good
     answers that were found on this computer. An `optional` one may stay without an answer."""
 
@@ -37,69 +37,69 @@ class Here(NamedTuple):
     lines: tuple[str, ...]
 
 
-def questions(answers: Answers, here: Here) -> Iterator[Question]:
+def questions(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
     """One after the other; each answer must be noted before the next is taken."""
-    yield Question("setup.name", "NAME", default=answers.get("table.id"))
-    yield Question("setup.sensors", either("--board, --head, --pins", "--simulated"), default="board")
+    yield SetupQuestion("setup.name", "NAME", default=answers.get("table.id"))
+    yield SetupQuestion("setup.sensors", either("--board, --head, --pins", "--simulated"), default="board")
     is_simulated = answers.get("setup.sensors") == "simulated"
-    yield Question("table.site", "--site", default="bench" if is_simulated else None)
-    yield Question("table.id", "--table", default=answers.get("setup.name"))
-    yield Question("table.house", "--house", default="campione" if is_simulated else None)
-    yield Question("table.game", "--game", default="roulette" if is_simulated else None)
+    yield SetupQuestion("table.site", "--site", default="bench" if is_simulated else None)
+    yield SetupQuestion("table.id", "--table", default=answers.get("setup.name"))
+    yield SetupQuestion("table.house", "--house", default="campione" if is_simulated else None)
+    yield SetupQuestion("table.game", "--game", default="roulette" if is_simulated else None)
     yield from _sensors(answers, here)
     yield from _broker(answers, here)
 
 
-def _sensors(answers: Answers, here: Here) -> Iterator[Question]:
+def _sensors(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
     match answers.get("setup.sensors"):
         case "board":
             default = here.lines[0] if len(here.lines) == 1 else None
-            yield Question("sensors.port", "--board", default=default, offers=here.lines)
+            yield SetupQuestion("sensors.port", "--board", default=default, offers=here.lines)
             yield from _wheel()
         case "pins":
             yield from _wheel()
             yield from _pins()
         case "head":
-            yield Question("head.product", "--head")
-            yield Question("head.port", "--head-line", offers=here.lines)
+            yield SetupQuestion("head.product", "--head")
+            yield SetupQuestion("head.port", "--head-line", offers=here.lines)
             head = HEADS.get(answers.get("head.product"))
             if head is not None and not head.counts_laps and not answers.get("wheel.beams_deg"):
-                yield Question("table.unproven", "--unproven")
+                yield SetupQuestion("table.unproven", "--unproven")
         case _:
             yield from _wheel((148, (0, 90, 180, 270), (30, 150, 270)))
     if answers.get("table.game") == "fair":
-        yield Question("wheel.rotor_direction", "--rotor-direction", default="cw")
+        yield SetupQuestion("wheel.rotor_direction", "--rotor-direction", default="cw")
 
 
-def _wheel(defaults: Sequence[Any] = (None, None, None)) -> Iterator[Question]:
+def _wheel(defaults: Sequence[Any] = (None, None, None)) -> Iterator[SetupQuestion]:
     """What a head does not report: its own may be left out."""
     ticks, beams, readers = defaults
-    yield Question("wheel.rotor_ticks", "--ticks", "number", default=ticks)
-    yield Question("wheel.beams_deg", "--beams", "angles", default=beams)
-    yield Question("wheel.readers_deg", "--readers", "angles", default=readers)
+    yield SetupQuestion("wheel.rotor_ticks", "--ticks", "number", default=ticks)
+    yield SetupQuestion("wheel.beams_deg", "--beams", "angles", default=beams)
+    yield SetupQuestion("wheel.readers_deg", "--readers", "angles", default=readers)
 
 
-def _pins() -> Iterator[Question]:
-    yield Question("gpio.encoder", "--answers", default="quadrature")
+def _pins() -> Iterator[SetupQuestion]:
+    yield SetupQuestion("gpio.encoder", "--answers", default="quadrature")
     for name in ("encoder_pins", "beam_pins", "reader_pins"):
-        yield Question(f"gpio.{name}", "--answers", "numbers")
+        yield SetupQuestion(f"gpio.{name}", "--answers", "numbers")
 
 
-def _broker(answers: Answers, here: Here) -> Iterator[Question]:
-    yield Question("setup.broker", either("--house-broker", "--broker"), default="house")
+def _broker(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
+    yield SetupQuestion("setup.broker", either("--house-broker", "--broker"), default="house")
     if answers.get("setup.broker") == "house":
-        yield Question("setup.broker_names", "--broker-name", "names", default=(here.host,))
+        yield SetupQuestion("setup.broker_names", "--broker-name", "names", default=(here.host,))
         return
-    yield Question("mqtt.host", "--broker")
-    yield Question("mqtt.port", "--broker-port", "number", default=8883)
-    yield Question("mqtt.ca_file", "--ca-file", optional=True)
-    yield Question("mqtt.cert_file", "--cert-file", optional=True)
+    yield SetupQuestion("mqtt.host", "--broker")
+    yield SetupQuestion("mqtt.port", "--broker-port", "number", default=8883)
+    yield SetupQuestion("mqtt.ca_file", "--ca-file", optional=True)
+    yield SetupQuestion("mqtt.cert_file", "--cert-file", optional=True)
     if answers.get("mqtt.cert_file"):
-        yield Question("mqtt.key_file", "--key-file")
+        yield SetupQuestion("mqtt.key_file", "--key-file")
         return
-    yield Question("mqtt.username", "--username", optional=True)
+    yield SetupQuestion("mqtt.username", "--username", optional=True)
     if answers.get("mqtt.username"):
-        yield Question("mqtt.password_file", "--password-file", optional=True)
+        yield SetupQuestion("mqtt.password_file", "--password-file", optional=True)
 
 
 def value_of(text: str, shape: Shape) -> Any:
@@ -166,7 +166,7 @@ def ask_all(
 
 
 def _is_answered(
-    question: Question,
+    question: SetupQuestion,
     answers: Answers,
     ask: Callable[[str], str],
     say: Callable[[str], None],
@@ -186,7 +186,7 @@ def _is_answered(
     return not problems
 
 
-def _prompt(question: Question, catalogue: Catalogue) -> str:
+def _prompt(question: SetupQuestion, catalogue: Catalogue) -> str:
     """What is asked, what is accepted, and what counts without an answer."""
     title, accepted = meaning(question.key)
     hint = catalogue.say("nothing") if question.optional else _shown(question.default)

@@ -41,7 +41,7 @@ class Put(NamedTuple):
     owner: str = "root"
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class SetupStep(msgspec.Struct, frozen=True, kw_only=True):
     """`what` and `why` are for people; what is done are the files, the directory or the command."""
 
     action: Action
@@ -58,43 +58,43 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         return self.action in DOES
 
 
-def directory(computer: Computer, path: Path, mode: int, owner: str, why: Text) -> Step:
+def directory(computer: Computer, path: Path, mode: int, owner: str, why: Text) -> SetupStep:
     """A directory of `owner`, which is also its group, or `USER:GROUP`."""
     action = Action.STAYS if computer.is_directory(path) else Action.MAKE
-    return Step(action=action, what=f"{path}/", why=why, directory=(path, mode, owner))
+    return SetupStep(action=action, what=f"{path}/", why=why, directory=(path, mode, owner))
 
 
-def secret(computer: Computer, put: Put, why: Text) -> Step:
+def secret(computer: Computer, put: Put, why: Text) -> SetupStep:
     """A key: one that is there stays, whatever it is."""
     action = Action.MAKE if computer.read(put.path) is None else Action.STAYS
-    return Step(action=action, what=str(put.path), why=why, files=(put,))
+    return SetupStep(action=action, what=str(put.path), why=why, files=(put,))
 
 
-def text(computer: Computer, put: Put, why: Text, otherwise: Text) -> Step:
+def text(computer: Computer, put: Put, why: Text, otherwise: Text) -> SetupStep:
     """A file whose content is known. `otherwise`: what to do when another one is there."""
     found = computer.read(put.path)
     if found is None:
-        return Step(action=Action.MAKE, what=str(put.path), why=why, files=(put,))
+        return SetupStep(action=Action.MAKE, what=str(put.path), why=why, files=(put,))
     if found == put.make():
-        return Step(action=Action.STAYS, what=str(put.path), why=why)
+        return SetupStep(action=Action.STAYS, what=str(put.path), why=why)
     differs = Text("is not what setup would write; {otherwise}", {"otherwise": otherwise})
-    return Step(action=Action.DIFFERS, what=str(put.path), why=differs)
+    return SetupStep(action=Action.DIFFERS, what=str(put.path), why=differs)
 
 
-def command(words: Sequence[str], why: Text) -> Step:
+def command(words: Sequence[str], why: Text) -> SetupStep:
     """Something to be run."""
-    return Step(action=Action.RUN, what=" ".join(words), why=why, command=tuple(words))
+    return SetupStep(action=Action.RUN, what=" ".join(words), why=why, command=tuple(words))
 
 
-def looked(make: Callable[[], Step], what: object) -> Step:
+def looked(make: Callable[[], SetupStep], what: object) -> SetupStep:
     """The step, or for who may not look that only root can."""
     try:
         return make()
     except PermissionError:
-        return Step(action=Action.UNKNOWN, what=str(what), why=Text("only root can see whether it is there"))
+        return SetupStep(action=Action.UNKNOWN, what=str(what), why=Text("only root can see whether it is there"))
 
 
-def shown(plan: Sequence[Step], catalogue: Catalogue) -> str:
+def shown(plan: Sequence[SetupStep], catalogue: Catalogue) -> str:
     """The plan for people, a line a step."""
     words = {action: catalogue.say(action) for action in Action}
     width = max(map(len, words.values()))
@@ -102,7 +102,7 @@ def shown(plan: Sequence[Step], catalogue: Catalogue) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _about(step: Step, catalogue: Catalogue) -> str:
+def _about(step: SetupStep, catalogue: Catalogue) -> str:
     modes = {f"{put.mode:04o}" for put in step.files}
     if step.directory is not None:
         modes = {f"{step.directory[1]:04o}"}
@@ -110,7 +110,7 @@ def _about(step: Step, catalogue: Catalogue) -> str:
     return f"{why} ({', '.join(sorted(modes))})" if modes and step.does else why
 
 
-def carry_out(plan: Sequence[Step], computer: Computer) -> None:
+def carry_out(plan: Sequence[SetupStep], computer: Computer) -> None:
     """Do the steps that do anything, in order. Raises OSError, SetupError; done again, it goes on where it ended."""
     for step in plan:
         if not step.does:

@@ -73,7 +73,7 @@ class DoorSeen(NamedTuple):
     openings: int = 0
 
 
-class Door:
+class DoorFilter:
     """The switch of the cabinet's door, of the source `name`. While it chatters the door is told to be open: nobody
     knows that it is closed. `seen`: what was told."""
 
@@ -128,7 +128,7 @@ class ChatterFilter:
     """The sensors of one source, without what those report that chatter. `name` of the source, for the log."""
 
     def __init__(self, name: str) -> None:
-        self.door = Door(name)
+        self.door = DoorFilter(name)
         self._dropped = 0
         self._name = name
         self._guard = ChatterGuard()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from wheeld.core.messages.payloads import Result, Ruling, Table, Void
+from wheeld.core.messages.payloads import Result, Ruling, TableMessage, Void
 from wheeld.core.step import Message, Topic
 from wheeld.errors import WheeldError
 
@@ -43,7 +43,7 @@ def close_with_hash(payload: bytes) -> tuple[bytes, str]:
     return body + b',"hash":"%b"}' % digest.encode(), digest
 
 
-def chained(topic: Topic, payload: Result | Void | Ruling | Table) -> tuple[Message, str]:
+def chained(topic: Topic, payload: Result | Void | Ruling | TableMessage) -> tuple[Message, str]:
     """A message of the feed, closed with its hash: (the message, the hash, which the next one carries as `prev`)."""
     closed, digest = close_with_hash(msgspec.json.encode(payload))
     return Message(payload.t_us, topic, closed, payload.seq), digest

@@ -152,7 +152,7 @@ class Ruling(Common, frozen=True, kw_only=True):
     signature: str | UnsetType = UNSET
 
 
-class Gap(msgspec.Struct, frozen=True):
+class FeedGap(msgspec.Struct, frozen=True):
     """Numbers of the feed that the wheel has no messages for, because its journal was restored from an older copy:
     from `first_seq` to `last_seq`. `by` and `why`: who adopted the journal so."""
 
@@ -162,7 +162,7 @@ class Gap(msgspec.Struct, frozen=True):
     why: str
 
 
-class Table(Common, frozen=True, kw_only=True):
+class TableMessage(Common, frozen=True, kw_only=True):
     """Where the table stands. `last_coup`: which coup is la dernière, once it is announced (A5). `waiting_for` is for
     people at the table, `waiting_codes` says the same to programs. `number_awaiting_chef`: only while one does, and
     sensors show which it is. `failing`: the sensors that stop play now. `without`: those that are left out.
@@ -187,7 +187,7 @@ class Table(Common, frozen=True, kw_only=True):
     by: str | None
     user: str | None
     reason: str | None
-    gap: Gap | UnsetType = UNSET
+    gap: FeedGap | UnsetType = UNSET
     prev: str
     hash: str | UnsetType = UNSET
     signature: str | UnsetType = UNSET
@@ -195,7 +195,7 @@ class Table(Common, frozen=True, kw_only=True):
 
 class Notice(Common, frozen=True, kw_only=True):
     """A fact that settles nothing; `notice` names its kind. `by`, `user`, `reason`: whose word it follows from, if a
-    person's, as in `Table`."""
+    person's, as in `TableMessage`."""
 
     notice: str
     text: str
@@ -216,9 +216,9 @@ class LastVoid(msgspec.Struct, frozen=True):
     rule: VoidRule | None = None
 
 
-class Board(Common, frozen=True, kw_only=True):
+class BoardMessage(Common, frozen=True, kw_only=True):
     """For displays: state, the last twenty numbers (newest first), and as they are printed (`labels`), la dernière as
-    in `Table`, the last void."""
+    in `TableMessage`, the last void."""
 
     state: StateName
     bets: Bets

@@ -16,7 +16,7 @@ from wheeld.core.messages.chain import chained
 from wheeld.core.observations import Command, Direction
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import SEQUENCED, Message, Topic
-from wheeld.core.table_state import Called, TableState, VoidCoup
+from wheeld.core.table_state import Called, PublishedVoid, TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
 
 _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
@@ -35,7 +35,7 @@ class MessageWriter:
 
     def __init__(self, setting: TableSetting, boot_id: str, state: TableState, clock: ClockState) -> None:
         self._setting, self._state, self._clock = setting, state, clock
-        self._gap: messages.Gap | UnsetType = UNSET
+        self._gap: messages.FeedGap | UnsetType = UNSET
         self._of_table: dict[str, Any] = {
             "test": setting.test or UNSET,
             "language": setting.table_language,
@@ -102,7 +102,7 @@ class MessageWriter:
         """The coup at hand, void; `person` is who declared it and why, and `case` which of C11's cases he named."""
         state, sure = self._state, evidence.margin
         common, (evidence_at,) = self._common("void", now_us, (evidence.evidence_us,))
-        state.last_void = VoidCoup(state.coup, cause, common["at"])
+        state.last_void = PublishedVoid(state.coup, cause, common["at"])
         payload = messages.Void(
             **common,
             seq=state.seq,
@@ -141,7 +141,7 @@ class MessageWriter:
         message, self._state.prev = chained("ruling", payload)
         return message
 
-    def leave_out(self, gap: messages.Gap, last_hash: str) -> None:
+    def leave_out(self, gap: messages.FeedGap, last_hash: str) -> None:
         """Go on behind `gap`, whose last message had that hash; the next state of the table says so."""
         self._gap = gap
         self._state.seq, self._state.prev = gap.last_seq, last_hash
@@ -154,7 +154,7 @@ class MessageWriter:
         state, last_coup = self._state, self._state.last_coup
         common, _ = self._common("table", now_us)
         called = None if state.decided else state.current.called  # it awaits the chef, even while play is suspended
-        payload = messages.Table(
+        payload = messages.TableMessage(
             **common,
             seq=state.seq,
             state=state.state.wire_name,
@@ -181,7 +181,7 @@ class MessageWriter:
         if void is not None:
             article = self._articles.get(void.cause.rule)
             last_void = messages.LastVoid(void.coup, void.cause.value, article, self._words, void.at, void.cause.rule)
-        board = messages.Board(
+        board = messages.BoardMessage(
             **common,
             state=state.state.wire_name,
             bets=state.state.bets,

@@ -314,7 +314,7 @@ class Board:
                 self._forget_boot(host_ns)
             case _ if self._is_useless:
                 self._counts["of_refused_board"] += 1
-            case host.Gap():
+            case host.LostEvents():
                 self._counts["lost_events"] += event.last_seq - event.first_seq + 1
                 lost = {"first_seq": event.first_seq, "last_seq": event.last_seq}
                 yield from self._fault(Trouble.EVENTS_LOST, host_ns, **lost)

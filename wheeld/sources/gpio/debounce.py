@@ -77,7 +77,7 @@ class Contact:
         return self._anew or self._reads_on is not self._is_on
 
 
-class Pulse:
+class Blockage:
     """A beam that a ball blocks for `shortest_ns` to `longest_ns`; `since_ns` is None while it is free."""
 
     def __init__(self, shortest_ns: int, longest_ns: int) -> None:

@@ -22,7 +22,7 @@ from wheeld.core.observations import (
     Sighting,
 )
 from wheeld.core.pockets import PocketLayout
-from wheeld.sources.gpio.debounce import Contact, Pulse
+from wheeld.sources.gpio.debounce import Blockage, Contact
 from wheeld.sources.gpio.encoder import Encoder, Line
 from wheeld.sources.gpio.setting import GpioSetting
 
@@ -102,7 +102,7 @@ class _Beam:
 
     name: str
 
-    def __init__(self, pulse: Pulse, us: Callable[[int], int]) -> None:
+    def __init__(self, pulse: Blockage, us: Callable[[int], int]) -> None:
         self.pulse, self._us = pulse, us
         self.ok = True
         self._told_blocked = False
@@ -160,7 +160,7 @@ class Beam(_Beam):
     """Beam `number` of the track; blocked for more than `blocked_ns_max` it is stuck."""
 
     def __init__(self, number: int, setting: GpioSetting, us: Callable[[int], int]) -> None:
-        super().__init__(Pulse(setting.min_pulse_ns, BALL_NS_MAX), us)
+        super().__init__(Blockage(setting.min_pulse_ns, BALL_NS_MAX), us)
         self.name = f"beam/{number}"
         self._number, self._blocked_ns_max = number, setting.beam_blocked_ns_max
 
@@ -179,7 +179,7 @@ class Reader(_Beam):
     def __init__(
         self, number: int, setting: GpioSetting, us: Callable[[int], int], encoder: Encoder, pockets: PocketLayout
     ) -> None:
-        super().__init__(Pulse(setting.min_pulse_ns, POCKET_NS_MAX), us)
+        super().__init__(Blockage(setting.min_pulse_ns, POCKET_NS_MAX), us)
         self.name = f"reader/{number}"
         self._number, self._encoder = number, encoder
         self._ticks_max = POCKETS_BLOCKED_MAX * encoder.ticks / pockets.count
@@ -271,7 +271,7 @@ class DoorSwitch(_Switch):
         return [Level(t_us=t_us, sensor=DOOR, active=on)]
 
 
-class Button(_Switch):
+class ButtonLine(_Switch):
     """A button: its press is the command, its release nothing, and one that is held at first was not pressed."""
 
     def __init__(self, contact: Contact, us: Callable[[int], int], name: CommandName) -> None:
@@ -306,7 +306,7 @@ def beams_and_readers(
 def switches(setting: GpioSetting, us: Callable[[int], int]) -> Iterator[tuple[int, Sensor, bool]]:
     """Each button and each switch with its pin, and whether it is on while that is low."""
     for name, pin in setting.buttons.items():
-        yield pin, Button(Contact(setting.debounce_ns, on=None), us, name), setting.buttons_active_low
+        yield pin, ButtonLine(Contact(setting.debounce_ns, on=None), us, name), setting.buttons_active_low
     if setting.object_pin is not None:
         contact = Contact(OBJECT_DEBOUNCE_NS, on=None, chatter_ns_max=OBJECT_CHATTER_NS_MAX)
         yield setting.object_pin, ObjectSwitch(contact, us), setting.sensors_active_low

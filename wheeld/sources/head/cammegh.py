@@ -12,7 +12,7 @@ import structlog
 
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.session import CammeghSession, Setup
-from firmware_protocol.cammegh.status import Flag, Flags, Product, State
+from firmware_protocol.cammegh.status import Flag, Flags, Product, StateCode
 from wheeld.core.catalogue import Text
 from wheeld.core.observations import (
     HeadBall,
@@ -31,15 +31,15 @@ from wheeld.sources.head.setting import HeadSetting, Wrong
 
 POLL_NS = 500_000_000
 """As often as a head speaks by itself: more is no use to the law, and the wheel wants 100 ms between polls."""
-PHASES: dict[State, HeadPhase] = {
-    State.START: "ready",
-    State.PLACE_BETS: "ready",
-    State.BALL_IN_RIM: "running",
-    State.NO_MORE_BETS: "closing",
-    State.WINNING_NUMBER: "number",
-    State.TABLE_CLOSED: "idle",
-    State.BALL_OFF_TRACK: "off_track",
-    State.DEALER_LOCK: "locked",
+PHASES: dict[StateCode, HeadPhase] = {
+    StateCode.START: "ready",
+    StateCode.PLACE_BETS: "ready",
+    StateCode.BALL_IN_RIM: "running",
+    StateCode.NO_MORE_BETS: "closing",
+    StateCode.WINNING_NUMBER: "number",
+    StateCode.TABLE_CLOSED: "idle",
+    StateCode.BALL_OFF_TRACK: "off_track",
+    StateCode.DEALER_LOCK: "locked",
 }
 WARNED: dict[Flag, HeadWarned] = {
     Flag.BALL_NOT_DETECTED: "ball_not_detected",
@@ -49,7 +49,7 @@ WARNED: dict[Flag, HeadWarned] = {
     Flag.LAUNCH_FAILED: "launch_failed",
     Flag.VOID_GAME: "void_game",
 }
-IN_GAME = (State.BALL_IN_RIM, State.NO_MORE_BETS, State.BALL_OFF_TRACK, State.WINNING_NUMBER)
+IN_GAME = (StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS, StateCode.BALL_OFF_TRACK, StateCode.WINNING_NUMBER)
 
 
 def setup_of(setting: HeadSetting, pockets: PocketLayout) -> Setup:
@@ -108,7 +108,7 @@ class CammeghHead:
         self._session, self._now_us = CammeghSession(setup), now_us
         self.opened, self.data_to_send = self._session.opened, self._session.data_to_send
         self.sensors = {"head": False, "head/sensors": True}
-        self._state = State.START
+        self._state = StateCode.START
         self._spin = 0
         self._repeat_game = False
         """The wheel is heard again after a silence: its state is to be reported with the next line."""
@@ -144,7 +144,7 @@ class CammeghHead:
                 yield from self._game(t_us, state, spin)
             case e.Silent():
                 yield from self._sensor(t_us, "head", ok=False)
-            case e.Heard():
+            case e.LinesAgain():
                 yield from self._sensor(t_us, "head", ok=True)
                 self._repeat_game = True
             case e.GameState(state=state, spin=spin):
@@ -185,7 +185,7 @@ class CammeghHead:
             case _:
                 self._log_command(event)
 
-    def _game(self, t_us: int, state: State, spin: int) -> Iterator[HeadReport]:
+    def _game(self, t_us: int, state: StateCode, spin: int) -> Iterator[HeadReport]:
         self._state, self._spin, self._repeat_game = state, spin, False
         yield HeadGame(t_us, PHASES[state], spin)
 

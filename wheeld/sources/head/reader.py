@@ -52,7 +52,7 @@ class WheelHead(Protocol):
         ...
 
 
-class Reader(Protocol):
+class HeadReader(Protocol):
     """The module that a row of `HEADS` names."""
 
     def new_head(self, setting: HeadSetting, pockets: PocketLayout, now_us: Callable[[int], int]) -> WheelHead:
@@ -69,6 +69,6 @@ class Reader(Protocol):
         ...
 
 
-def reader_of(product: str) -> Reader:
+def reader_of(product: str) -> HeadReader:
     """That of a product; KeyError for an unknown one."""
-    return cast("Reader", import_module(HEADS[product].reader))
+    return cast("HeadReader", import_module(HEADS[product].reader))
