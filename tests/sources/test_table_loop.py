@@ -133,7 +133,8 @@ async def test_with_what_follows_is_stored_how_far_the_events_had_come() -> None
         await settle()
         assert rig.positions == [Position(1, 6), Position(1, 9), Position(1, 9)]
         topics = [[message.topic for message in step.messages] for step in rig.stored]
-        assert topics == [["table", "board"], ["table", "board", "table", "board"], ["table", "board"]]
+        moved, ended = ["table", "board"], ["notice", "table", "board"]
+        assert topics == [moved, [*ended, *moved], ended]
         assert [len(step.replies) for step in rig.stored] == [1, 2, 1]
         states = [msgspec.json.decode(step.memory or b"")["state"] for step in rig.stored]
         assert states == ["faites_vos_jeux", "faites_vos_jeux", "closed"]
