@@ -363,6 +363,13 @@ def test_check_config_takes_a_name_that_the_file_makes_a_wheel_s(tmp_path: Path,
     assert "with the certificate of cabinet-7" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("more", ["", 'username = "wheel-campione-03"\n'])
+def test_check_config_tells_of_a_certificate_that_has_ended(more: str, tmp_path: Path, capsys: Captured) -> None:
+    files = Authority(tmp_path).issue("wheel-campione-03", days=-1)
+    assert main(["check-config", str(write(tmp_path, with_certificate(files, more)))]) == Exit.BAD_CONFIG
+    assert re.search(r"mqtt.cert_file: ended at [-\d]+ [:\d]+ UTC: have a new one issued", capsys.readouterr().err)
+
+
 def test_check_config_tells_of_a_certificate_that_names_nobody(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:

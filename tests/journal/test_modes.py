@@ -15,6 +15,7 @@ from tests.broker.feed import Feed
 from tests.journal.journals import open_writer, write_journal, write_keys
 from wheeld.cli.main import main
 from wheeld.exits import Exit
+from wheeld.journal.rows import JournalError
 
 
 @contextmanager
@@ -105,3 +106,15 @@ def test_what_root_makes_is_the_services(journal: Path, command: str) -> None:
     journal.with_name("j.lock").unlink()
     assert main(["journal", *commands(journal)[command]]) == Exit.OK
     assert {each.stat().st_uid for each in journal.parent.iterdir()} == {WHEELD}
+
+
+@pytest.mark.parametrize("of_root", ["j", "j.lock"])
+def test_a_service_that_meets_roots_files_says_what_to_do(journal: Path, of_root: str) -> None:
+    os.chown(journal.with_name(of_root), 0, 0)
+    journal.with_name(of_root).chmod(0o600)
+    os.seteuid(WHEELD)
+    try:
+        with pytest.raises(JournalError, match=f"as root: chown wheeld: {journal}"):
+            open_writer(journal)
+    finally:
+        os.seteuid(0)

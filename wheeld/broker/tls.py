@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ssl
+from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -80,9 +81,16 @@ class TlsFiles(msgspec.Struct, frozen=True):
         return context
 
 
-def common_name(cert_file: Path) -> str | None:
-    """Of whom our certificate is, which brokers may take as the name of the user; empty: it names nobody. None: the
-    optional package that reads certificates is not installed. Raises TlsFilesError."""
+class OwnCertificate(NamedTuple):
+    """Whom our certificate names, which brokers may take as the name of the user (empty: nobody), and when it ends."""
+
+    name: str
+    ends: datetime
+
+
+def own_certificate(cert_file: Path) -> OwnCertificate | None:
+    """What our certificate says; None: the optional package that reads certificates is not installed. Raises
+    TlsFilesError."""
     try:
         from cryptography import x509  # noqa: PLC0415  optional, as for keys
     except ImportError:
@@ -94,7 +102,13 @@ def common_name(cert_file: Path) -> str | None:
     except ValueError:
         raise _no_certificate("cert_file", cert_file) from None
     names = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
-    return str(names[0].value).strip() if names else ""
+    return OwnCertificate(str(names[0].value).strip() if names else "", certificate.not_valid_after_utc)
+
+
+def common_name(cert_file: Path) -> str | None:
+    """The name in our certificate, as `own_certificate` says it."""
+    own = own_certificate(cert_file)
+    return None if own is None else own.name
 
 
 def fault(error: BaseException) -> str:

@@ -51,7 +51,9 @@ def file_trouble(wrong: OSError) -> Text | str:
     return Text("{first}: {second}", {"first": str(wrong.filename), "second": Text(text)})
 
 
-_NOT_ALLOWED = translatable("this user may not use it; run this as root, or as a user that may use that file")
+_NOT_ALLOWED = translatable(
+    "this user may not use it; run this as root, or as a user that may; for a unit, as root: chgrp wheeld, chmod g+r"
+)
 """Most files of a wheel are closed to others: its secrets to all but root."""
 
 

@@ -6,13 +6,14 @@ What they mean for the law is validated in one place only, the core's `RULES` of
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import msgspec
 from msgspec import structs
 
 from wheeld.broker.roles import BY_NAME, users_at
 from wheeld.broker.settings import TLS_PORT, MqttSettings
-from wheeld.broker.tls import TlsFiles, TlsFilesError, common_name
+from wheeld.broker.tls import TlsFiles, TlsFilesError, own_certificate
 from wheeld.config.paths import SECRETS, trouble
 from wheeld.config.problems import Problem
 from wheeld.config.sections import Config
@@ -55,17 +56,24 @@ def _directory(config: Config) -> Iterator[Problem]:
 
 
 def _name_at_broker(config: Config) -> Iterator[Problem]:
-    """Without a username only the certificate can say who we are."""
+    """Our certificate has not ended, and without a username it alone can say who we are."""
     mqtt, table = config.mqtt, config.table.table
     if mqtt.cert_file is None:
         return
     try:
-        name = common_name(mqtt.cert_file)
+        own = own_certificate(mqtt.cert_file)
     except TlsFilesError as wrong:
         yield Problem("mqtt.cert_file", wrong.text)
         return
-    if name is None or mqtt.username is not None:
+    if own is not None and own.ends <= datetime.now(UTC):
+        ended = {"at": f"{own.ends:%Y-%m-%d %H:%M} UTC"}
+        yield Problem(
+            "mqtt.cert_file", Text("ended at {at}: have a new one issued, or let `wheeld setup` do it", ended)
+        )
         return
+    if own is None or mqtt.username is not None:
+        return
+    name = own.name
     known = users_at(table, mqtt.users)
     right: dict[str, Part] = {"user": BY_NAME["wheel"].user(table), "name": repr(name)}
     if not name:

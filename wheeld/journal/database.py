@@ -237,7 +237,7 @@ class Database:
             lock_fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         except OSError as error:
             fault: Fault = "full" if is_full(path) else "io"
-            raise JournalError(fault, self.path, f"cannot create its lock {path}: {error.strerror}") from error
+            raise JournalError(fault, self.path, f"cannot create its lock {path}: {_told(error, self.path)}") from error
         try:
             fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -274,7 +274,7 @@ class Database:
                     path.with_name(name).chmod(FILE_MODE)
         except OSError as error:
             fault: Fault = "full" if is_full(path) else "io"
-            raise JournalError(fault, path, f"cannot be made, or closed to others: {error.strerror}") from error
+            raise JournalError(fault, path, f"cannot be made, or closed to others: {_told(error, path)}") from error
 
     def _prepare(self, *, read_only: bool) -> None:
         self._db.execute("PRAGMA cell_size_check = ON")
@@ -372,3 +372,10 @@ class Database:
             why = "the file is damaged, and so is SQLite's message about it; keep the file for examination"
             self._failure = JournalError("corrupt", self.path, why)
             raise self._failure from error
+
+
+def _told(error: OSError, path: Path) -> str:
+    """What the system says of a file; of one that another user made, what to do, too."""
+    if isinstance(error, PermissionError):
+        return f"{error.strerror}: files beside it belong to another user; as root: chown wheeld: {path}*"
+    return str(error.strerror)
