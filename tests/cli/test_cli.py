@@ -815,3 +815,13 @@ def test_a_result_that_a_chef_confirmed_is_shown_as_such() -> None:
 
 def test_every_state_of_a_table_has_words() -> None:
     assert (set(STATES), set(BETS)) == (set(get_args(StateName)), set(get_args(Bets)))
+
+
+@pytest.mark.parametrize("option", ["--why", "--by"])
+@pytest.mark.parametrize("command", [["seal"], ["adopt", "--after", "7"]])
+def test_words_that_are_no_text_are_refused(command: list[str], option: str, capsys: Captured) -> None:
+    """Python gives bytes that are no UTF-8 as lone surrogates, which no journal can store."""
+    with pytest.raises(SystemExit) as end:
+        main(["journal", *command, "campione-03", "--why", "card", option, "\udcff"])
+    assert end.value.code == Exit.USAGE
+    assert f"argument {option}: '\\udcff' is no " in capsys.readouterr().err

@@ -282,6 +282,7 @@ def _on_call(name: str) -> Callable[[Any], Any]:
 
 
 _FILE, _ADDRESS = _on_call("places.named_file"), _on_call("places.address")
+_BY, _WHY = _on_call("person.person"), _on_call("person.sentence")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -448,8 +449,8 @@ def _add_seal(parts: Commands[_Parser]) -> None:
     seal.add_argument(
         "--key", metavar="FILE", type=Path, help="the private key, Ed25519, PEM or base64 (default: the wheel's)"
     )
-    seal.add_argument("--why", metavar="TEXT", required=True, help="why it is sealed")
-    seal.add_argument("--by", metavar="NAME", help="who seals it (default: the user)")
+    seal.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="why it is sealed")
+    seal.add_argument("--by", metavar="NAME", type=_BY, help="who seals it (default: the user)")
 
 
 def _add_backup(parts: Commands[_Parser]) -> None:
@@ -474,8 +475,8 @@ def _add_adopt(parts: Commands[_Parser]) -> None:
         "--far", action="store_true", help="also if that is more than a million numbers on; it is never taken back"
     )
     adopt.add_argument("--key", metavar="FILE", type=Path, help="the private key (default: the wheel's)")
-    adopt.add_argument("--why", metavar="TEXT", required=True, help="why it is adopted: it is published")
-    adopt.add_argument("--by", metavar="NAME", help="who adopts it (default: the user)")
+    adopt.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="why it is adopted: it is published")
+    adopt.add_argument("--by", metavar="NAME", type=_BY, help="who adopts it (default: the user)")
 
 
 def _add_language(command: argparse.ArgumentParser) -> None:
@@ -565,8 +566,8 @@ def _add_rule(commands: Commands[_Parser]) -> None:
         required=True,
         help="stands, void, other (the reason says what), or the number that it is",
     )
-    rule.add_argument("--by", metavar="NAME", type=_on_call("person.person"), required=True, help="who rules")
-    rule.add_argument("--reason", metavar="TEXT", type=_on_call("rule.sentence"), required=True, help="why")
+    rule.add_argument("--by", metavar="NAME", type=_BY, required=True, help="who rules")
+    rule.add_argument("--reason", metavar="TEXT", type=_WHY, required=True, help="why")
     _add_language(rule)
     rule.set_defaults(do=_on_call("rule.rule"))
 
@@ -677,7 +678,7 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
     doctor.add_argument("--learn", action="store_true", help="write the angles found into its configuration")
     doctor.add_argument("--number", metavar="N", type=_pocket, help="the ball lies in this pocket: find the readers")
     doctor.add_argument("--ball", choices=("cw", "ccw"), help="which way it is thrown (default: against the rotor)")
-    doctor.add_argument("--by", metavar="NAME", type=_on_call("person.person"), help="who looks (default: the user)")
+    doctor.add_argument("--by", metavar="NAME", type=_BY, help="who looks (default: the user)")
     _add_language(doctor)
     doctor.set_defaults(do=_on_call("doctor.doctor"))
 

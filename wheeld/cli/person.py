@@ -1,14 +1,15 @@
-"""Who gives a command, as the journal stores it."""
+"""Who gives a command and why, as the journal stores it."""
 
 from __future__ import annotations
 
 import argparse
 import getpass
 import os
+from typing import cast
 
 import msgspec
 
-from wheeld.broker.payloads import Name
+from wheeld.broker.payloads import Name, Sentence
 
 
 def user() -> str:
@@ -21,7 +22,17 @@ def user() -> str:
 
 def person(text: str) -> str:
     """A name on the command line, as in commands to a wheel; raises ArgumentTypeError."""
+    return _visible(text, Name, "is no name: 1 to 64 visible characters")
+
+
+def sentence(text: str) -> str:
+    """A reason on the command line, as in commands to a wheel; raises ArgumentTypeError."""
+    return _visible(text, Sentence, "is no reason: 1 to 500 visible characters")
+
+
+def _visible(text: str, kind: object, wrong: str) -> str:
     try:
-        return msgspec.convert(text, Name)
-    except msgspec.ValidationError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no name: 1 to 64 visible characters") from None
+        text.encode()  # Python takes bytes that are no UTF-8, too
+        return msgspec.convert(text, cast("type[str]", kind))
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        raise argparse.ArgumentTypeError(f"{text!r} {wrong}") from None

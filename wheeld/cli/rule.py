@@ -13,7 +13,7 @@ import msgspec
 
 from wheeld.broker.hints import hint_of
 from wheeld.broker.login import opened
-from wheeld.broker.payloads import UNREADABLE, RulingPayload, Sentence
+from wheeld.broker.payloads import UNREADABLE, RulingPayload
 from wheeld.broker.roles import BY_NAME
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import common_name
@@ -44,14 +44,6 @@ def ruled_as(text: str) -> dict[str, str | int]:
         wrong = f"{text!r} is none of {', '.join(RULED)}, and no number of a pocket"
         raise argparse.ArgumentTypeError(wrong) from None
     return {"ruled_as": "number", "number": LABELS.get(number, number)}
-
-
-def sentence(text: str) -> str:
-    """A reason on the command line, as in commands to a wheel; raises ArgumentTypeError."""
-    try:
-        return msgspec.convert(text, Sentence)
-    except msgspec.ValidationError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no reason: 1 to 500 visible characters") from None
 
 
 def rule(options: argparse.Namespace) -> Exit:
