@@ -122,6 +122,14 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "no manifest to read": (lambda root: (root / MANIFEST).write_text("{}"), "no manifest of a release"),
     "a false compiled copy": (false_copy, "compiled from something else: wheeld/__pycache__/law"),
     "a copy that is not checked": (unchecked_copy, "compiled from something else: wheeld/__pycache__/law"),
+    "a copy without source": (
+        lambda root: shutil.copy(compiled(root), compiled(root).with_name("new.cpython-311.pyc")),
+        "not of the release: wheeld/__pycache__/new.cpython-311.pyc",
+    ),
+    "a module among the copies": (
+        lambda root: (compiled(root).parent / "new.py").write_text("LAPS = 1\n"),
+        "not of the release: wheeld/__pycache__/new.py",
+    ),
     "a copy that is none": (
         lambda root: compiled(root).write_bytes(compiled(root).read_bytes()[:16] + b"rubbish"),
         "compiled from something else: wheeld/__pycache__/law",

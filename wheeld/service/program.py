@@ -95,7 +95,13 @@ def differences(manifest: Manifest, files: dict[str, str]) -> Iterator[str]:
 
 
 def false_copies(root: Path) -> Iterator[str]:
-    """The compiled copies that this Python would run in place of a source that says something else."""
+    """The compiled copies that this Python would run in place of a source that says something else, and what lies among
+    them and is no copy of a source."""
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob(f"{CACHE}/*")):
+            name, _, kind = path.name.partition(".")
+            if not kind.endswith("pyc") or not path.parent.with_name(f"{name}.py").is_file():
+                yield f"not of the release: {path.relative_to(root).as_posix()}"
     for source in _files(root):
         if source.suffix == ".py":
             for optimize, level in (("", 0), ("1", 1), ("2", 2)):
