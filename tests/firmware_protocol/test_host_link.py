@@ -203,5 +203,14 @@ def test_the_swarm_sees_every_kind_of_trouble() -> None:
         world.run(0, STEPS)
         seen |= {type(one).__name__ for one in world.events}
         seen |= {name for name, count in world.session.counters.items() if count}
-    wanted = {"Gap", "BoardReset", "Watermark", "duplicate_events", "early_frames", "crc", "cobs", "replay_requests"}
+    wanted = {
+        "LostEvents",
+        "BoardReset",
+        "Watermark",
+        "duplicate_events",
+        "early_frames",
+        "crc",
+        "cobs",
+        "replay_requests",
+    }
     assert wanted <= seen

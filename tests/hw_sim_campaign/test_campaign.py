@@ -63,7 +63,7 @@ def _report(plan: CampaignPlan, *played: EveningRun) -> dict[str, Any]:
 def test_a_campaign_from_end_to_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "Plan", partial(CampaignPlan, evening_coups=50))
+    monkeypatch.setattr(command, "CampaignPlan", partial(CampaignPlan, evening_coups=50))
     code = main(["campaign", "--coups", "100", "--seed", "end to end", "--jobs", "2", "--out", str(tmp_path / "out")])
     found = json.loads((tmp_path / "out" / "report.json").read_text())
     assert 100 <= found["coups"] < 110, "two whole evenings"

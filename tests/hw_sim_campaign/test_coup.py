@@ -42,7 +42,7 @@ TIMELINE = LogTimeline(
 @pytest.fixture(autouse=True)
 def _short_evenings(monkeypatch: pytest.MonkeyPatch) -> None:
     """An evening is drawn whole for each of its coups."""
-    monkeypatch.setattr(coup_command, "Plan", partial(CampaignPlan, evening_coups=3))
+    monkeypatch.setattr(coup_command, "CampaignPlan", partial(CampaignPlan, evening_coups=3))
 
 
 def test_a_coup_is_played_printed_written_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
