@@ -107,7 +107,7 @@ async def test_a_run_that_the_broker_refuses(table: Table) -> None:
         path = table.configured(username="x")
         async with running(path) as daemon:
             refused = await daemon.until("broker.unreachable")
-            assert "authori" in str(refused["why"]).lower()
+            assert "correct username and password_file" in str(refused["why"])
             table.password.write_text(PASSWORD)
             assert await daemon.end() == 0
     table.must_not_be_in(logs=logs_of(daemon), journal=table.journal())
