@@ -47,7 +47,7 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
 
 def _port(places: Places) -> int:
     """The wheel's own, or else one that no other wheel of this computer has."""
-    found = {path: _ports(path.read_text(errors="replace")) for path in places.pages.parent.glob("*")}
+    found = {path: _ports(path.read_text(errors="replace")) for path in places.pages.parent.glob("*") if path.is_file()}
     if own := found.pop(places.pages, None):
         return own[0]
     taken = {port for ports in found.values() for port in ports}
