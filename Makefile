@@ -28,7 +28,7 @@ LIVE   = tests/live $(WAITS:%=--ignore=%)
 # machine that others use too, one of three runs met such a stall. `make live` has those that wait longest, half of their
 # time.
 OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/site tests/browser
-# What `make test` leaves to targets of their own; it has five minutes.
+# What `make test` leaves to targets of their own.
 GIVEN_SPEED := $(SPEED)
 SPEED  ?= 5
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
