@@ -225,7 +225,10 @@ def _quiet_rounds(house: House) -> Iterator[str]:
             for one in witness.of("result", "void")
             if played.from_us <= one.t_us < played.to_us
         ]
-        truth = played.truth[:1] if _is_last_to_come(witness, played) else played.truth
+        truth = played.truth
+        if _is_last_to_come(witness, played):
+            last = next((n for n, one in enumerate(truth) if one.startswith("result")), len(truth))
+            truth = truth[: last + 1]  # the next that is valid is the last: a void before it is none
         if published != truth and not _is_place_doubted(house, played):
             yield f"round {played.index}: played {truth}, published {published}"
 

@@ -194,14 +194,17 @@ def test_what_happens_to_the_device_is_in_its_journal(index: int, tmp_path: Path
     assert len(names) < 20 * len(ups) + 40, "a flood"
 
 
-def test_a_round_after_la_derniere_has_one_verdict() -> None:
+def test_a_round_after_la_derniere_ends_with_its_first_number() -> None:
     said = FirstTaken(10_000_000, "notice", b"", {"notice": "last_coup"})
-    played = Round(1, 30_000_000, ["result 17", "result 0"])
-    for told, is_wrong in (
-        ([said, _result(40, 17, 1)], False),
-        ([_result(40, 17, 1)], True),
-        ([said, _result(40, 0, 1)], True),
-        ([said, _table(20, "closed"), _result(40, 17, 1)], True),
+    numbers, void = ["result 17", "result 0"], "void too_few_laps"
+    voided = FirstTaken(35_000_000, "void", b"", {"cause": "too_few_laps", "coup": 1})
+    for truth, told, is_wrong in (
+        (numbers, [said, _result(40, 17, 1)], False),
+        (numbers, [_result(40, 17, 1)], True),
+        (numbers, [said, _result(40, 0, 1)], True),
+        (numbers, [said, _table(20, "closed"), _result(40, 17, 1)], True),
+        ([void, *numbers], [said, voided, _result(40, 17, 2)], False),
+        ([void, *numbers], [said, voided], True),
     ):
-        wrong = oracles._quiet_rounds(_house(Witness(rounds=[played], published=told)))
-        assert bool(list(wrong)) is is_wrong, told
+        wrong = oracles._quiet_rounds(_house(Witness(rounds=[Round(1, 30_000_000, truth)], published=told)))
+        assert bool(list(wrong)) is is_wrong, (truth, told)
