@@ -10,16 +10,15 @@ COUPS  ?=
 found   = $(or $(wildcard tests/$(1) tests/*/$(1) tests/*/*/$(1)),$(error there is no $(1) below tests))
 DRAWN  := $(foreach each,test_evenings.py test_law_machine.py test_simulator.py test_order.py test_number_out.py,\
     $(call found,$(each)))
-# Evenings that are drawn: `make evenings`.
+# Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
 PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.py \
     test_head_machine.py test_law_walk.py test_coups.py test_host_link.py test_board_and_host.py \
     test_campaign.py hw_sim/test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
     test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
-# Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
+# Of the kind of `make test`, and long: `make longer`.
 LONGER := $(foreach each,test_coup.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py cammegh/test_status.py \
     test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py test_board_pin.py \
     test_secrets_in_a_run.py feed/test_watch.py feed/test_real.py,$(call found,$(each))) tests/report
-# Tests of one part each that take long: `make coverage` runs them with all others of that kind.
 WAITS := tests/security/test_floods.py $(foreach each,network_cut demo_stopped older_copy bench_page standstill,\
     $(call found,live/test_$(each).py))
 LIVE   = tests/live $(WAITS:%=--ignore=%)
@@ -31,6 +30,9 @@ OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers
 # What `make test` leaves to targets of their own.
 GIVEN_SPEED := $(SPEED)
 SPEED  ?= 5
+# Of tests: COVER=yes notes which lines and branches ran, for the gates.
+COVER  ?=
+TRIED   = $(BIN)/$(if $(COVER),coverage run -m pytest,python -m pytest)
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
 # report goes, and other options (MORE=--margin).
 FAULTS ?= 1
@@ -84,7 +86,7 @@ SIZES  := demo:10 campaign:45 test:160 pages:215 docs:30 release:35
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help quick soak demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests coverage campaign catalogues clean mosquitto cc
+.PHONY: help quick soak demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto cc
 
 help:  ## these targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' Makefile | expand -t 18
@@ -105,7 +107,7 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 tests: $(VENV)/test.stamp mosquitto cc
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(OF_OTHERS:%=--ignore=%) $(LONGER:%=--ignore=%)
+	$(TRIED) -n 2 --dist worksteal $(OF_OTHERS:%=--ignore=%) $(LONGER:%=--ignore=%)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(LIVE) || $(BIN)/python -m pytest $(AGAIN) $(LIVE)
 
 live: $(VENV)/test.stamp mosquitto  ## the daemon in a network that is cut, in floods, and in a demo stopped anywhere: it waits in real seconds
@@ -114,9 +116,15 @@ live: $(VENV)/test.stamp mosquitto  ## the daemon in a network that is cut, in f
 proofs: $(VENV)/test.stamp mosquitto cc  ## what proves verdicts: hundreds of evenings, of wrong laws and of faults
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(PROOFS)
 
-coverage: $(VENV)/test.stamp mosquitto cc  ## the gates: every branch of the law and of the wire, nine tenths of the rest
+longer: $(VENV)/test.stamp mosquitto cc
+	$(TRIED) -n 2 --dist worksteal $(LONGER)
+
+coverage:  ## the tests of make test and the longer ones of their kind, and the gates: every branch of the law and of the wire, nine tenths of the rest
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -q -n 2 --dist worksteal $(OF_OTHERS:%=--ignore=%)
+	$(MAKE) tests longer gates COVER=yes
+
+# Of what was run with COVER=yes.
+gates: $(VENV)/test.stamp
 	-@$(BIN)/coverage combine -q
 	$(BIN)/coverage report --include='wheeld/core/*,wheeld/replay.py,wheeld/text_error.py,firmware_protocol/*' --fail-under=100 --show-missing --skip-covered
 	$(BIN)/coverage report --include='wheeld/*' --omit='wheeld/core/*,wheeld/replay.py,wheeld/text_error.py' --fail-under=90 --show-missing --skip-covered
