@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
-from itertools import islice, zip_longest
+from itertools import zip_longest
 
 import msgspec
 
@@ -52,6 +52,7 @@ ROTOR_STEP_S = 0.1
 ROTOR_STOPS_REV_S = 0.001
 SAYS_US = 300_000
 """From a hand that stops a running ball to the chef's word."""
+THIRD_OF_LAP_DEG = 120
 LAST = "valid"
 """What is played at the end: a table that is in order makes a result of it."""
 
@@ -210,9 +211,13 @@ class House:
         for run, following in zip_longest(runs, runs[1:]):
             until_s = math.inf if following is None else following.t_s
             if run.laps >= LAPS_NEEDED:
-                passes = run.passes(self.live.table.layout.beams_deg)
-                known_us = us(next(islice(passes, 1, None))[0])
-                self.witness.runs.append(TrueRun(us(run.t_s), us(run.end_s), known_us))
+                beams_deg = self.live.table.layout.beams_deg
+                (_, first), second, *others = run.passes(beams_deg)
+                apart_deg = (
+                    (s, (beams_deg[beam] - beams_deg[first]) * run.turning % 360) for s, beam in (second, *others)
+                )
+                third_s = next(s for s, deg in apart_deg if deg == 0 or deg >= THIRD_OF_LAP_DEG)
+                self.witness.runs.append(TrueRun(us(run.t_s), us(run.end_s), us(second[0]), us(third_s)))
             fallen = next((one for one in world.falls if run.t_s < one.rest_s < until_s), None)
             if fallen is not None and us(run.t_s) not in self._launched and _is_valid(run, fallen.rest_s, world.rotor):
                 self._coup(us(run.t_s), us(fallen.rest_s), fallen.number)

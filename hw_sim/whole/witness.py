@@ -24,11 +24,13 @@ class TrueCoup:
 
 @dataclass(frozen=True)
 class TrueRun:
-    """A launched ball ran on the track: from when to when, and when it passed its second beam."""
+    """A launched ball ran on the track: from when to when, when it passed its second beam, and when one that stands a
+    third of a lap from the first or more."""
 
     from_us: int
     to_us: int
     second_pass_us: int
+    third_of_lap_us: int
 
 
 @dataclass(frozen=True)

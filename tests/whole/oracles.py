@@ -181,6 +181,9 @@ def _unjudged(house: House) -> Iterator[str]:
         is_met = all(coup.scenario != "two_beams_blind" for coup in house.plan.coups)
         if _harmed(house, run.from_us, known_us + SENT_US if is_met else run.to_us):
             continue
+        # Two passes less than a third of a lap apart prove no launch (rulebook 6), and a stop forgets them.
+        if not is_head_alone and witness.was("down", known_us, run.third_of_lap_us + SENT_US):
+            continue
         after = (one for one in told if one.t_us > known_us)
         first = next((one for one in after if one.leaf != "table" or one.body["state"] == "faites_vos_jeux"), None)
         if first is not None and first.leaf == "table" and first.t_us > run.to_us:

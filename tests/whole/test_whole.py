@@ -130,7 +130,7 @@ def _table(t_s: float, state: str) -> FirstTaken:
     return FirstTaken(round(t_s * 1e6), "table", b"", {"coup": 1, "seq": 1, "state": state})
 
 
-RUN = TrueRun(10_000_000, 26_000_000, 10_400_000)
+RUN = TrueRun(10_000_000, 26_000_000, 10_400_000, 10_700_000)
 
 
 def test_bets_that_are_open_in_a_run_close_as_the_ball_leaves_the_track() -> None:
@@ -149,6 +149,10 @@ def test_a_launch_that_the_table_awaited_has_a_verdict_before_the_bets_are_open_
     assert list(oracles._unjudged(_house(Witness(runs=[RUN], published=judged)))) == []
     unseen = Witness(runs=[RUN], published=told, spans={"blind": [TimeSpan(10_300_000)]})
     assert list(oracles._unjudged(_house(unseen))) == []
+    for stopped_s, is_wrong in ((10.5, False), (11.5, True)):
+        stopped = {"down": [TimeSpan(stopped_s * 1e6, 20_000_000)]}
+        wrong = oracles._unjudged(_house(Witness(runs=[RUN], published=[before, opened], spans=stopped)))
+        assert bool(list(wrong)) is is_wrong, "two passes near to each other prove no launch"
 
 
 def test_no_breakdown_voids_a_coup_whose_ball_was_seen_at_rest() -> None:
