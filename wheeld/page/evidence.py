@@ -118,23 +118,22 @@ class _Drawing:
             yield self._laps()
         turned = [(t_us, abs(rpm)) for t_us, rpm in axis.rpm]
         way: Direction = "ccw" if axis.rpm and axis.rpm[0][1] < 0 else "cw"
-        stands = bool(turned) and turned[-1][1] == 0
         speeds = [round(rpm) for _, rpm in turned]
+        ends = [] if not speeds else [speeds[0], 0] if turned[-1][1] == 0 else [speeds[0]]
         yield EvidenceRow(
             kind="rotor",
             name=self._say(WORDS["rotor"]),
-            told=self._turning(way if any(speeds) else None, speeds[:1] if any(speeds) else [], stands=stands),
+            told=self._turning(way if any(speeds) else None, ends),
             decides=self._decides("rotor"),
             line=self._line(turned),
         )
 
-    def _turning(self, way: Direction | None, rpm: Sequence[int], *, stands: bool = False) -> str:
-        """Which way, how fast from the first to the last, and whether it stands at the end."""
+    def _turning(self, way: Direction | None, rpm: Sequence[int]) -> str:
+        """Which way, and how fast at first and at the end."""
         words = [] if way is None else [f"{ARROWS[way]} {self._say(WORDS[way])}"]
         if rpm:
             value = " → ".join(map(str, dict.fromkeys(rpm)))
             words.append(self._say(WORDS["rpm"], value=value))
-        words += [self._say(WORDS["stands"])] if stands else []
         return ", ".join(words) or self._say(WORDS["unknown"])
 
     def _laps(self) -> EvidenceRow:
@@ -198,12 +197,18 @@ class _Drawing:
             name=sensor_name(name, self._catalogue),
             told=self._say(WORDS[kind]),
             decides=decides,
-            marks=[self._at(t_us)],
+            marks=[self._at(t_us)] if kind == "works" else [],
+            bars=[(self._at(t_us), self._at(self._mended_us(note)))] if kind == "fails" else [],
         )
+
+    def _mended_us(self, failed: Note) -> int:
+        mended = (t_us for t_us, kind, name, _ in self._axis.notes if (kind, name) == ("works", failed[2]))
+        return next((t_us for t_us in mended if t_us > failed[0]), self._axis.to_us)
 
     def _ticks(self) -> Iterable[Point]:
         axis = self._axis
         zero_us = axis.from_us if axis.launch_us is None else axis.launch_us
-        seconds = (axis.to_us - zero_us) / 1e6
-        step = next((each for each in (1, 2, 5, 10, 20) if seconds / each <= TICKS_MAX), 60)
-        return ((self._at(zero_us + second * 1_000_000), second) for second in range(0, int(seconds) + 1, step))
+        first, last = int((axis.from_us - zero_us) / 1e6), int((axis.to_us - zero_us) / 1e6)
+        step = next((each for each in (1, 2, 5, 10, 20) if (last - first) / each <= TICKS_MAX), 60)
+        seconds = range(-(-first // step) * step, last + 1, step)
+        return ((self._at(zero_us + second * 1_000_000), second) for second in seconds)

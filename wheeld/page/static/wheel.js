@@ -180,9 +180,9 @@ function drawRow(row, moment, parent) {
   for (const x of row.marks ?? []) placed("mark", x, plot);
   let last = -1;
   for (const [x, lap] of row.laps ?? []) {
-    const isApart = x - last >= LAPS_APART;
-    placed(isApart ? "lap" : "lap bare", x, plot, isApart ? String(lap) : "");
-    if (isApart) last = x;
+    if (x - last < LAPS_APART) continue;
+    placed("lap", x, plot, String(lap));
+    last = x;
   }
   for (const [from, to] of row.bars ?? []) placed("bar-of", from, plot).style.width = `${(to - from) * 100}%`;
   placed("moment", moment, plot);
