@@ -10,7 +10,7 @@ from tests.core.evening import FALL_S, Evening, ball_passes
 from wheeld.core.observations import BallPass
 from wheeld.core.tracking.beams import Beams, Chain
 from wheeld.core.tracking.evidence import Pass
-from wheeld.core.tracking.forecast import BINS, ENOUGH_RUNS, KEPT_RUNS, SOFT, Habit, forecast
+from wheeld.core.tracking.forecast import BINS, ENOUGH_RUNS, KEPT_RUNS, SOFT, SURE_RUNS, Habit, forecast
 
 TWO, FOUR = (0.0, 100.0), (0.0, 90.0, 180.0, 270.0)
 LEAVE_REV_S = 0.46
@@ -173,3 +173,47 @@ def test_a_new_wheel_warns_only_of_what_no_wheel_would_carry_on() -> None:
     assert evening.notices() == ["void_foreseen"]
     (warning,) = evening.of("notice")
     assert "leaves_us" not in warning["figures"]
+
+
+def pushed(run: list[BallPass], part: float) -> list[BallPass]:
+    """After two laps the ball loses that part of its speed at once."""
+    at, slower = 8, 1 / (1 - part)
+    late = [BallPass(run[at].t_us + round((seen.t_us - run[at].t_us) * slower), seen.beam) for seen in run[at:]]
+    return [*run[:at], *late]
+
+
+@pytest.mark.parametrize(("part", "least", "most"), [(0.0, 0.0, 0.02), (0.3, 0.24, 0.35), (-0.3, 0.24, 0.35)])
+def test_a_ball_that_something_touched_changes_its_speed_as_no_free_one_does(
+    part: float, least: float, most: float
+) -> None:
+    touched = chain(pushed(ball_passes(FOUR, "cw", start_us=0, rev_s=1.6, laps=laps_from(1.6)), part)).passes
+    few, known = habit_of(runs=SURE_RUNS - 1), habit_of(runs=3 * SURE_RUNS)
+    few.add(touched)
+    known.add(touched)
+    assert few.strange == 0, "too few runs are known"
+    assert least <= known.strange <= most
+
+
+def test_a_ball_that_was_taken_at_speed_is_strange() -> None:
+    whole, habit = whole_run(1.6).passes, habit_of(runs=SURE_RUNS)
+    habit.add(whole[: len(whole) // 4])
+    assert habit.strange > 0.4
+    habit.add(whole)
+    assert habit.strange < 0.02
+
+
+def test_a_number_whose_ball_was_touched_is_told_and_stands() -> None:
+    evening, laps = Evening().open(), laps_from(1.8)
+    for number in range(SURE_RUNS + 1):
+        passes = evening.launch(laps=laps)
+        if number == SURE_RUNS:
+            assert "low_margin" not in evening.notices()
+            evening._planned.clear()
+            passes = pushed(passes, 0.3)
+            evening.plan(*passes)
+        evening.until(passes[-1].t_us)
+        evening.fall(number)
+        evening.say("operations_done")
+    assert [result["number"] for result in evening.of("result")] == [*range(SURE_RUNS + 1)]
+    (low,) = [notice for notice in evening.of("notice") if notice["notice"] == "low_margin"]
+    assert low["figures"]["margin_of"] == "slowing"

@@ -110,14 +110,15 @@ def test_a_wheel_without_sensors_of_its_own_or_without_any_coup_has_a_report() -
     assert (found.zones.coups, found.zones.zones, found.sensors.sensors) == (0, [], [])
 
 
-def test_low_margins_are_found_by_their_measure() -> None:
+@pytest.mark.parametrize(("measure", "each"), [("pocket", 8), ("slowing", 60)])
+def test_low_margins_are_found_by_their_measure(measure: str, each: int) -> None:
     wheel = wheel_of(list(play(3, 600)))
     wheel.coups = [
-        msgspec.structs.replace(coup, margin=0.1, margin_of="pocket") if at % 8 == 0 else coup
+        msgspec.structs.replace(coup, margin=0.1, margin_of=measure) if at % each == 0 else coup
         for at, coup in enumerate(wheel.coups)
     ]
     (check,) = health(wheel, SAY).findings
-    assert (check.code, "by the measure pocket" in check.said) == ("low_margins", True)
+    assert (check.code, f"by the measure {measure}" in check.said) == ("low_margins", True)
 
 
 def test_the_promise_is_shared_by_all_checks() -> None:

@@ -38,6 +38,9 @@ LOW_MARGINS: dict[Measure, str] = {
     "passes": translatable("the verdict stands; few passes of the ball support it"),
     "rotor": translatable("the verdict stands; the rotor turned so slowly that its stop was hard to tell"),
     "sight": translatable("the verdict stands; the sensors saw little of what they should have seen"),
+    "slowing": translatable(
+        "the verdict stands; no free ball changes its speed so: did something touch it, or beams miss it?"
+    ),
     "time": translatable("the verdict stands; the launch was close to the moment from which it was allowed"),
 }
 """What a notice says of a verdict whose margin is low, by the measure that the margin is of."""

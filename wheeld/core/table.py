@@ -106,12 +106,7 @@ class StatePublisher:
     """The messages `table` and `board` of one table. They go into `pending`, the step at hand."""
 
     def __init__(
-        self,
-        setting: TableSetting,
-        state: TableState,
-        observer: Observer,
-        writer: MessageWriter,
-        pending: PendingStep,
+        self, setting: TableSetting, state: TableState, observer: Observer, writer: MessageWriter, pending: PendingStep
     ) -> None:
         self._setting, self._profile, self._catalogue = setting, setting.profile, setting.catalogue
         self._state, self._observer = state, observer

@@ -28,6 +28,8 @@ RISING_TOLERATED = 1.5
 """Times as many verdicts near to flipping in the second half: what other people at the table may do."""
 LOW_TOLERATED = 0.05
 """Of verdicts with a margin under `LOW`, of one measure: weak launches alone make some."""
+TOUCHED_TOLERATED = 0.002
+"""The same, of the measure slowing. Free balls make fewer than one in 5,000."""
 
 
 class SensorHealth(msgspec.Struct, frozen=True):
@@ -188,6 +190,7 @@ _LOW_ACTIONS = {
     "passes": translatable("Too few passes are seen: clean the beams, and run wheeld doctor."),
     "pocket": translatable("The readers see the ball beside its pocket: align them (wheeld doctor with a number)."),
     "rotor": translatable("The rotor turns too slowly for its encoder: ask the boulers to turn it faster."),
+    "slowing": translatable("Look at the wheel, its cover and the films of these coups: was the ball touched?"),
     "time": translatable("Launches come just before the table is ready: tell the boulers."),
 }
 
@@ -200,7 +203,8 @@ def _low(one: Margins, verdicts: int, say: Catalogue) -> list[Check]:
         measure=one.measure,
     )
     action = say.say(_LOW_ACTIONS.get(one.measure, _LOW_ACTIONS["passes"]))
-    many = Check(code="low_margins", p=more_than(one.low, verdicts, LOW_TOLERATED), said=said, action=action)
+    tolerated = TOUCHED_TOLERATED if one.measure == "slowing" else LOW_TOLERATED
+    many = Check(code="low_margins", p=more_than(one.low, verdicts, tolerated), said=said, action=action)
     rising = say.say(
         "{late} of {low} verdicts near to flipping, by the measure {measure}, fell in the second half of the period",
         late=one.low_late,

@@ -19,7 +19,7 @@ from wheeld.core.facts import Fact
 from wheeld.core.observations import Direction
 from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.ball import Phase, Run, RunRecord
-from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Pass, Share
+from wheeld.core.tracking.evidence import HAND_PART, SURE_LEAD, Evidence, Figures, Margin, Pass
 from wheeld.core.tracking.forecast import LEFT_REV_S_MAX, Forecast, Habit, forecast
 from wheeld.core.tracking.sight import Sight
 
@@ -646,10 +646,11 @@ class BallFromBeams(BallTracker):
         """Pulses that count for nothing, since the start."""
         return {"stray_pulses": self.state.strays, "double_pulses": self.state.doubles}
 
-    def seen_passes(self) -> Share | None:
-        """Of the passes that the beams should have seen; None without a reading."""
-        chain = self.leading
-        return None if chain is None else Share(len(chain.passes), len(chain.passes) + chain.skipped)
+    def quality(self) -> tuple[float, float]:
+        """How much of the passes that the beams should have seen they saw, and `Habit.strange`. A run in two parts is
+        strange: beams missed laps between them, or no free ball made both."""
+        chain, strange = self.leading, HAND_PART if self.state.earlier_deg else self._habit.strange
+        return 1.0 if chain is None else len(chain.passes) / (len(chain.passes) + chain.skipped), strange
 
     def disown(self) -> None:
         """The run in progress belongs to no coup to come: it must not hide the next launch."""
@@ -674,7 +675,9 @@ class BallFromBeams(BallTracker):
         chain = self.few_passes(self.run.last_us or 0 if at_us is None else at_us)
         assert chain is not None, "passes show it"
         figures = self.record().figures | {"first_pass_us": chain.first_us, "last_pass_us": chain.last_us}
-        evidence = Evidence(Fact.WEAK_LAUNCH, chain.first_us, figures, Margin.passes(len(chain.passes)))
+        evidence = Evidence(
+            Fact.WEAK_LAUNCH, chain.first_us, figures, Margin.part(len(chain.passes) / SURE_LEAD, "passes")
+        )
         self.forget()
         return evidence
 

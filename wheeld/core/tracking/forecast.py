@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import fsum
+from typing import TypeAlias
 
 import msgspec
 
@@ -21,10 +22,9 @@ from wheeld.core.tracking.evidence import Pass
 
 BIN_REV_S, BIN_LOW_REV_S, BINS = 0.05, 0.40, 24
 """Speeds that are kept apart: from below the slowest ball to 1.6 laps/s; a faster one has its laps before it."""
-ENOUGH_RUNS = 3
-KEPT_RUNS = 20
-"""A habit counts after `ENOUGH_RUNS` runs. It follows about the latest `KEPT_RUNS`: balls are changed, tracks are
-cleaned."""
+ENOUGH_RUNS, SURE_RUNS, KEPT_RUNS = 3, 10, 20
+"""A habit counts after `ENOUGH_RUNS` runs, and shows what is strange after `SURE_RUNS`. It follows about the latest
+`KEPT_RUNS`: balls are changed, tracks are cleaned."""
 SOFT = [0.003 + 0.045 * (BIN_LOW_REV_S + (place + 0.5) * BIN_REV_S) ** 2 for place in range(BINS)]
 """The least that any captured ball slows, by speed: friction and air, laps/s²."""
 LEAVE_LOW_REV_S = 0.42
@@ -38,32 +38,55 @@ LEFT_REV_S_MAX = 0.60
 STEP_REV_S = 0.02
 
 
+TimedSpeed: TypeAlias = tuple[int, float]
+
+
 class Habit(msgspec.Struct):
     """How balls slow on a wheel, by speed: mean slowing, laps/s², and of how many runs. `leave_rev_s`: the mean speed
-    at which they left the track, of `left` runs."""
+    at which they left the track.
+
+    `strange`: by which part of its speed the latest ball lost or gained more in a lap, or by leaving the track, than
+    balls do on this wheel, at most: a hand or a wire may have touched it. 0 until `SURE_RUNS` runs are known.
+    """
 
     slowing: list[float] = msgspec.field(default_factory=lambda: [0.0] * BINS)
     runs: list[int] = msgspec.field(default_factory=lambda: [0] * BINS)
     leave_rev_s: float = 0.465
-    left: int = 0
+    strange: float = 0.0
+
+    @property
+    def left(self) -> int:
+        """How many runs are known to the moment at which the ball left."""
+        return max(self.runs)
 
     def add(self, passes: list[Pass]) -> None:
         """Add a whole run, once the ball has left the track."""
         last = _laps(passes, passes[-1].beam)
+        laps = [two for beam in {seen.beam for seen in passes} for two in pairwise(_laps(passes, beam))]
+        hops = [(one, two) for one, two in laps if two[0] - one[0] < 0.6e6 / one[1] + 0.6e6 / two[1]]  # none between
+        self.strange = self._strange_in(hops, _last_lap(passes))
         if len(last) < 2 or last[-1][1] > LEFT_REV_S_MAX:
             return
-        self.left = min(self.left + 1, KEPT_RUNS)
         (before_us, before), (after_us, after) = last[-2:]
         left_rev_s = after - (before - after) / (after_us - before_us) * (passes[-1].t_us - after_us)
-        self.leave_rev_s += (left_rev_s - self.leave_rev_s) / self.left
+        self.leave_rev_s += (left_rev_s - self.leave_rev_s) / min(self.left + 1, KEPT_RUNS)
         slowings: dict[int, list[float]] = {}
-        for beam in {seen.beam for seen in passes}:
-            for (before_us, before), (after_us, after) in pairwise(_laps(passes, beam)):
-                slowing = (before - after) / (after_us - before_us) * 1e6
-                slowings.setdefault(_bin((before + after) / 2), []).append(slowing)
+        for (before_us, before), (after_us, after) in hops:
+            slowing = (before - after) / (after_us - before_us) * 1e6
+            slowings.setdefault(_bin((before + after) / 2), []).append(slowing)
         for place, found in slowings.items():
             self.runs[place] = min(self.runs[place] + 1, KEPT_RUNS)
             self.slowing[place] += (fsum(found) / len(found) - self.slowing[place]) / self.runs[place]
+
+    def _strange_in(self, hops: list[tuple[TimedSpeed, TimedSpeed]], last: tuple[float, int] | None) -> float:
+        if self.left < SURE_RUNS:
+            return 0.0
+        parts = [0.0 if last is None else max(0.0, 1 - LEFT_REV_S_MAX / last[0])]
+        for (before_us, before), (after_us, after) in hops:
+            if self.runs[place := _bin((before + after) / 2)] >= SURE_RUNS:
+                lost = self.slowing[place] * (after_us - before_us) / 1e6
+                parts.append(abs(before - after - lost) / before)
+        return max(parts)
 
     def covers(self, speed_rev_s: float) -> bool:
         """Whether enough runs are known at every speed, or at the one beside it, from this one down to where balls
@@ -129,7 +152,7 @@ def _to_leave(speed_rev_s: float, leave_rev_s: float, profile: list[float], part
     return laps, round(seconds * 1e6)
 
 
-def _laps(passes: list[Pass], beam: int) -> list[tuple[int, float]]:
+def _laps(passes: list[Pass], beam: int) -> list[TimedSpeed]:
     """(middle in µs, speed) of each whole lap from a pass of that beam to the next: even of tilt."""
     same = [seen for seen in passes if seen.beam == beam]
     return [

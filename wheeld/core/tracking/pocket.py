@@ -497,10 +497,11 @@ class PocketFromReaders(PocketTracker):
             return Evidence(Fact.NUMBER_UNPROVEN, t_us, figures)
         if by_chef:
             figures |= {"unproven": "R2", "laps_at_most": round(record.laps_at_most or 0, 2)}
-            sure = Margin.least(Margin.direction(record.lead_passes or 0), Margin.pocket(streak))
+            sure = min(Margin.direction(record.lead_passes or 0), Margin.pocket(streak))
             return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures, sure)
-        seen = (self._beams.seen_passes(), self._sight.of_readers(self._left))
-        sure = Margin.number(record.laps, self._min_laps, record.lead_passes, streak, seen)
+        run = Margin.run(record.laps, self._min_laps, record.lead_passes)
+        by_beams, strange = self._beams.quality()
+        sure = Margin.number(run, streak, (by_beams, self._sight.part_of_readers(self._left)), strange)
         if self.ball.doubt == "astray":
             return Evidence(Fact.NUMBER_UNCONFIRMED, t_us, figures | {"unproven": "R3"}, sure)
         return Evidence(self._proven, t_us, figures, sure)

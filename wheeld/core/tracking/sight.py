@@ -21,7 +21,7 @@ from wheeld.core.facts import Fact, Trouble
 from wheeld.core.names import sensor_text, sensor_texts
 from wheeld.core.observations import BallPass, Observation, Sighting, kind_of
 from wheeld.core.setting import TableSetting
-from wheeld.core.tracking.evidence import Evidence, Share
+from wheeld.core.tracking.evidence import Evidence
 
 READERS = "reader"
 """All readers together, among the names of what may miss the ball."""
@@ -100,10 +100,10 @@ class Sight(msgspec.Struct):
             if self.note(f"reader/{reader}", saw=reader in met) == limit > 0
         ]
 
-    def of_readers(self, readers: Collection[int]) -> Share:
-        """How many of the readers meet the ball where it lies: not those that missed it in the latest whole turn."""
+    def part_of_readers(self, readers: Collection[int]) -> float:
+        """Which part of the readers meets the ball where it lies: not those that missed it in the latest turn."""
         others = max(1, len(readers) - 1)
-        return Share(sum(self.missed.get(f"reader/{reader}", 0) < others for reader in readers), len(readers))
+        return sum(self.missed.get(f"reader/{reader}", 0) < others for reader in readers) / len(readers)
 
     def note_launch(self) -> None:
         """A ball was launched: what the readers have met before is of another time."""
