@@ -181,7 +181,8 @@ class HousePeople:
 
     def _step_of(self, code: str, table: dict[str, Any], began_us: int) -> str | None:
         """What people do where the table waits for `code`; None where they can do nothing about it."""
-        house = self._house
+        house, number = self._house, table["last_number"]
+        is_back = number is None or house.live.table.ball_is_in(number)
         match code:
             case "clear_object" if not house.witness.is_so("object"):
                 # Nothing lies there, though the table waits for its removal: where a word serves, it is said.
@@ -190,8 +191,8 @@ class HousePeople:
                 return RESTART
             case "repair" if table["failing"] == ["rotor/place"]:
                 return "name_place"
-            case "put_back" if house.live.table.ball_is_in(table["last_number"]):
-                return "doubt_place"
+            case "put_back" | "tout_va" if is_back is (code == "put_back"):  # who says "tout va" looks
+                return "doubt_place" if is_back else "put_back"
             case _ if code in WAITS:
                 return LOOK
             case "number" | "fall_or_stop":

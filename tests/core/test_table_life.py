@@ -194,7 +194,7 @@ def test_after_a_void_the_ball_goes_home_and_tout_va_opens_the_bets_again() -> N
     assert (evening.state, bets(evening)) == ("rien_va", "closed")
     assert "put the ball back in 22" in evening.of("table")[-1]["waiting_for"]
     evening.put_back()
-    assert evening.of("table")[-1]["waiting_for"] == '"tout va"'
+    assert evening.of("table")[-1]["waiting_for"] == '"tout va", when you see the ball in its pocket'
     assert evening.say("tout_va").done
     assert (evening.state, bets(evening)) == ("faites_vos_jeux", "open")
     assert evening.say("rien_ne_va_plus").done

@@ -554,7 +554,7 @@ def test_after_a_close_in_a_run_the_ball_goes_back_and_tout_va_is_said_at_the_ne
     assert (opened.done, '"tout va" is still owed' in opened.why) == (True, True)
     table = evening.of("table")[-1]
     assert (table["state"], table["bets"]) == ("rien_va", "closed")
-    assert table["waiting_for"] == 'put the ball back in 17, then "tout va"'
+    assert table["waiting_for"] == 'put the ball back in 17, then "tout va", when you see the ball in its pocket'
     assert not evening.say("tout_va").done
     evening.put_back()
     assert evening.say("tout_va").done

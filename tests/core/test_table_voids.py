@@ -70,7 +70,7 @@ def test_the_house_chooses_the_words_of_a_void() -> None:
     evening.void_by_chef()
     assert evening.last("void").payload["words"] == "nulla vale"
     assert evening.of("board")[-1]["last_void"]["words"] == "nulla vale"
-    assert evening.of("table")[-1]["waiting_for"] == '"tutto vale"'
+    assert evening.of("table")[-1]["waiting_for"] == '"tutto vale", when you see the ball in its pocket'
 
 
 # --- N1 -----------------------------------------------------------------------------------------------------------

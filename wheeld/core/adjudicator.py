@@ -169,8 +169,8 @@ class Adjudicator:
                 self._observer.disown()
             case Act.LOSE_PLACE:
                 self._lose_place(now_us)
-            case Act.PUT_BACK | Act.AT_HOME:
-                self._take_word_for_place(by_eye=act is Act.PUT_BACK)
+            case Act.AT_HOME:
+                self._take_word_for_place(by_eye=False)
             case Act.ASTRAY:
                 self._observer.ball.note_elsewhere()
             case Act.NOTICE:
@@ -212,7 +212,7 @@ class Adjudicator:
                 state.forget_last()
             case Act.TOUT_VA:
                 state.tout_va_owed = False
-                self._take_word_for_place(by_eye=False)
+                self._take_word_for_place(by_eye=True)  # C11: who says it has put the ball back
             case Act.BEGIN_PLAY:
                 state.spinning.start(utc_us)
             case Act.USE_SENSORS:

@@ -249,6 +249,5 @@ ROWS = (
         Act.LOSE_PLACE,
     ),
     ignore(F.BALL_CARRIED, ELSEWHERE, "", "no game is on; hands may move the ball"),
-    on(F.BALL_IN_PLACE, AFTER_VOID, STAY, "3", "it was to be put back there", Act.PUT_BACK),
     on(F.BALL_IN_PLACE, ELSEWHERE, STAY, "3", "the ball is where it belongs between coups", Act.AT_HOME),
 )

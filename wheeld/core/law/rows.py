@@ -39,7 +39,6 @@ class Act(Enum):
     DISOWN = "let the run belong to no coup to come"
     LOSE_PLACE = "where the pockets stand is in doubt"
     ASTRAY = "after a gap it lies elsewhere: the chef confirms each number"
-    PUT_BACK = "a person has put it back where it belongs: that ends the doubt"
     AT_HOME = "it is where it belongs; a hand that was seen to bring it there ends the doubt"
     OVERTAKE = "what is seen from now on is not of the number that awaits the chef"
     CLOSE_BETS = "note that bets closed"

@@ -21,7 +21,7 @@ AWAITED: dict[Awaited, str] = {
     Awaited.OBJECT_LEVEL: translatable("report of the object sensor, whether the cylinder is clear"),
     Awaited.TURN_ROTOR: translatable("turn the rotor, so that a reader can see the ball"),
     Awaited.DIRECTION: translatable("word of the direction, which suspended play"),
-    Awaited.TOUT_VA: translatable('"{tout_va}"'),
+    Awaited.TOUT_VA: translatable('"{tout_va}", when you see the ball in its pocket'),
     Awaited.OPERATIONS_DONE: translatable("end of operations"),
     Awaited.OPEN: translatable("opening of the table"),
     Awaited.LAUNCH: translatable("launch of the ball"),
