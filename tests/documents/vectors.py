@@ -210,6 +210,12 @@ class _Cases:
             self.add(finds, f"test is {mark.decode()}", payload)
         self.add("next", "a member of a later version", _anew(self.result, b'"seq":2', b'"seq":2,"later":{"seq":3.0}'))
         self.add("foreign", "without a site", _anew(self.result, b'"site":"campione",', b""))
+        for what, old, value in (
+            ("a site in a list", b'"site":"campione"', b'["campione"]'),
+            ("a table that no text can be made of", b'"table":"campione-03"', b'{"toString":1}'),
+            ("a schema in a list", b'"schema":"result/1"', b'["result/1"]'),
+        ):
+            self.add("foreign", what, _anew(self.result, old, old[: old.index(b":") + 1] + value))
 
     def wrongly_signed(self) -> None:
         result, unsigned = self.result, self.unsigned

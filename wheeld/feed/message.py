@@ -82,9 +82,9 @@ def read_message(
     content, prev, digest, signature = closed.groups()
     if hashlib.sha256(content).hexdigest().encode() != digest:
         raise FeedError("edited", seq, "its bytes do not have its hash: it was edited")
-    whose = f"wheel/v1/{body.get('site')}/{body.get('table')}: {body.get('schema')}"
-    if whose != f"{root}: {topic}/1":
-        raise FeedError("foreign", seq, f"it is of {whose[:200]!r} and came on {root}/{topic}")
+    whose = ["wheel", "v1", body.get("site"), body.get("table"), body.get("schema")]
+    if whose != [*root.split("/"), f"{topic}/1"]:
+        raise FeedError("foreign", seq, f"it is of {str(whose[2:])[:200]} and came on {root}/{topic}")
     check_test(body, seq, test=test)
     if verify is not None and (signature is None or not _is_signed(signature, digest, verify)):
         raise FeedError("signature", seq, "its signature is wrong" if signature else "it has no signature")
