@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from tests.documents.vectors import FILE, payload_of, text, vectors
 from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.feed import FeedError, Manner
-from wheeld.feed.message import ed25519, read_message
+from wheeld.feed.message import ed25519, read_json, read_message
 from wheeld.feed.order import Order
 
 VECTORS = vectors()
@@ -22,6 +22,7 @@ MESSAGES: list[dict[str, Any]] = VECTORS["messages"]
 
 def test_the_file_is_up_to_date() -> None:
     assert FILE.read_text(encoding="utf-8") == text(), "python -m tests.documents.vectors writes it anew"
+    read_json(FILE.read_bytes())  # as strictly as the page wants a consumer to read
 
 
 def test_the_messages_are_as_the_page_says() -> None:

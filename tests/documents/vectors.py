@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -131,11 +132,7 @@ class _Cases:
 
     def add(self, finds: str, what: str, payload: bytes, topic: Topic = "result", **more: Any) -> None:
         row = {"finds": finds, "what": what, "stored": 1, "key": True, "topic": topic, **more}
-        try:
-            row["payload"] = payload.decode()
-        except UnicodeDecodeError:
-            row["base64"] = base64.b64encode(payload).decode()
-        self.rows.append(row)
+        self.rows.append(row | _given(payload))
 
     def variant(self, topic: Topic = "result", seq: int = 2, prev: str = "", **more: Any) -> bytes:
         """Another message with that number, without a signature."""
@@ -173,10 +170,13 @@ class _Cases:
             ("the same, in an object inside", b'"reader":0', b'"reader":1,"reader":0'),
             ("a NUL in a text", b'"label":"32"', b'"label":"32\0"'),
             ("a NUL as an escape", b'"label":"32"', b'"label":"32\\u0000"'),
+            ("a NUL in a name", b'"label":', b'"later\\u0000":0,"label":'),
+            ("a byte order mark before it", b'{"schema"', b'\xef\xbb\xbf{"schema"'),
             ("a byte that is no UTF-8", b'"label":"32"', b'"label":"32\xff"'),
             ("a number that JSON has not", b'"laps":9.0', b'"laps":NaN'),
         ):
             self.add("malformed", what, _anew(self.result, old, new))
+        self.add("next", "blanks, with the right hash", _anew(self.result, b',"seq":2', b', "seq":2 '))
         self.add("next", "no NUL: a backslash and u0000", _anew(self.result, b'"label":"32"', b'"label":"32\\\\u0000"'))
         for what, gap in (
             ("no object", b"null"),
@@ -195,6 +195,10 @@ class _Cases:
         self.add("edited", "the same JSON with a blank", _edit(result, b',"seq":2', b', "seq":2'))
         self.add("edited", "the same value written in another way", _edit(result, b'"laps":9.0', b'"laps":9'))
         self.add("edited", "no hash", _edit(self.unsigned, b',"hash":"%b"' % digest, b""), key=False)
+        self.add("edited", "no prev, with the right hash", _anew(result, b',"prev":"%b"' % self.first_digest, b""))
+        self.add("edited", "a member behind the hash", _edit(self.unsigned, b'"}', b'","later":1}'), key=False)
+        cut = result[:-5] + b'=="}'
+        self.add("edited", "no key is configured, and the signature has 87 letters", cut, key=False)
         self.add("edited", "a hash in capital letters", _edit(self.unsigned, digest, digest.upper()), key=False)
         self.add("edited", "another prev", _edit(result, self.first_digest, digest[::-1]))
         self.add("edited", "a line end behind it", result + b"\n")
@@ -244,6 +248,8 @@ class _Cases:
         self.add("lost", "the same, where 3 and 4 are stored: 5 to 7 are lost", after, "table", stored=4)
         self.add("gap", "the same, where seq 2 is missing too: ask for it first", after, "table")
         self.add("next", "the wheel has no message 2, but it is stored: nothing is lost", after_2, "table", stored=2)
+        after_3 = _anew(self.signed[3], b'"seq":4', b'"seq":4,"gap":{"first_seq":3,"last_seq":3}')
+        self.add("lost", "a gap in a void is as one in a table", after_3, "void", stored=2)
 
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -261,6 +267,14 @@ def _anew(payload: bytes, old: bytes, new: bytes) -> bytes:
 
 def _with(payload: bytes, signature: bytes) -> bytes:
     return chain.signed(payload, base64.b64encode(signature))
+
+
+def _given(payload: bytes) -> dict[str, str]:
+    """A payload as a row has it. A reader that refuses a NUL must be able to read the file."""
+    if b"\0" not in payload:
+        with suppress(UnicodeDecodeError):
+            return {"payload": payload.decode()}
+    return {"base64": base64.b64encode(payload).decode()}
 
 
 def payload_of(case: dict[str, Any]) -> bytes:
