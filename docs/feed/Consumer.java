@@ -29,15 +29,16 @@ public class Consumer {
         heardMs = now();
         if (asked != null) dueMs = heardMs + 10_000; // the answer comes behind all that it brings
     }
-    static void answered(Map<?, ?> reply) throws FeedMessage.Fault {
+    /** What a reply says to the question that is open. */
+    static String answered(Map<?, ?> reply) {
         List<?> said = Arrays.asList(reply.get("id"), reply.get("user"), reply.get("name"));
-        if (asked == null || !said.equals(List.of('"' + asked + '"', '"' + user + '"', "\"resend\""))) return;
+        if (asked == null || !said.equals(List.of('"' + asked + '"', '"' + user + '"', "\"resend\""))) return "drop";
         asked = null;
         dueMs = now() + waitMs;
-        FeedMessage.fault(FeedMessage.isTest(reply), "test");
-        long last = FeedMessage.number(reply.get("last_seq")); // -1 where it was refused: ask again
-        if (last >= 0 && last < from - 1) System.err.printf("rolled back: its last is %d: call a person%n", last);
-        if (last >= 0) wanting = last > chain.seq;
+        long last = FeedMessage.number(reply.get("last_seq"));
+        if (FeedMessage.isTest(reply) || last < 0) return FeedMessage.isTest(reply) ? "test" : "refused";
+        wanting = last > chain.seq;
+        return last < from - 1 ? "rolled_back" : wanting ? "more" : "all";
     }
     public static void main(String[] words) throws Exception {
         String root = words[0], pem = words[2].equals("-") ? null : Files.readString(Path.of(words[2]));
@@ -52,8 +53,11 @@ public class Consumer {
             for (int n = 0; n < 200 && (heard = mosquitto.next()) != null; n++) {
                 if (heard.isRetained()) want(true);
                 try {
-                    if (heard.leaf().equals("reply")) answered(Json.members(heard.payload()));
-                    else take(FeedMessage.read(root, heard.leaf(), heard.payload(), key), file);
+                    if (heard.leaf().equals("reply")) {
+                        String finds = answered(Json.members(heard.payload()));
+                        if (List.of("test", "refused", "rolled_back").contains(finds))
+                            System.err.printf("the reply to seq %d: %s%n", from, finds); // for a person
+                    } else take(FeedMessage.read(root, heard.leaf(), heard.payload(), key), file);
                 } catch (FeedMessage.Fault fault) {
                     System.err.printf("refused: %s, %s%n", fault.getMessage(), heard.leaf());
                     if (!fault.getMessage().equals("conflict")) want(false);

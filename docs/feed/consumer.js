@@ -1,7 +1,7 @@
 // A consumer of the feed (docs/feed.md): npm ci; node consumer.js mqtts://USER:PASSWORD@BROKER ROOT FILE [KEY.pem]
 // FILE stands for your database: a line for each message, its topic and its bytes, in order. It is read at each start.
 const { createPublicKey, randomUUID } = require('crypto'); const fs = require('fs')
-const { Chain, Fault, fault, read } = require('./message.js')
+const { Chain, Fault, read } = require('./message.js')
 function run (url, root, path, keyFile) {
   const key = keyFile && createPublicKey(fs.readFileSync(keyFile))
   const file = fs.openSync(path, 'as'); const kept = fs.readFileSync(path); const chain = new Chain() // s: to the disk
@@ -24,13 +24,11 @@ function run (url, root, path, keyFile) {
     chain.stored(message); waitMs = 2000; heardMs = now()
     if (asked) dueMs = now() + 10000 // the answer comes behind all that it brings
   }
-  function answered ({ id, user: whose, name, last_seq: last, test }) {
-    if (!asked || id !== asked || whose !== user || name !== 'resend') return
-    asked = undefined; dueMs = now() + waitMs
-    fault(test !== undefined && test !== false, 'test')
-    if (!Number.isSafeInteger(last) || last < 0) return // refused: ask again
-    if (last < from - 1) console.error(`rolled back: ${from - 1} is stored, the wheel's last is ${last}: call a person`)
-    wanting = last > chain.seq
+  function answered (payload) {
+    const finds = asked ? chain.answered(payload, user, asked, from) : 'drop'
+    if (finds === 'drop') return
+    asked = undefined; dueMs = now() + waitMs; wanting = finds !== 'all' && finds !== 'rolled_back'
+    if (finds !== 'all' && finds !== 'more') console.error(`the reply to seq ${from}: ${finds}`) // for a person
   }
   client.on('error', error => console.error(error.message))
   client.on('connect', () => { asked = undefined; wanting = false; want() })
@@ -38,10 +36,9 @@ function run (url, root, path, keyFile) {
     refused && console.error(`the broker refuses a topic: ${refused.message}`)) // again at each connection, by mqtt
   client.on('message', (topic, payload) => {
     try {
-      if (topic === `${root}/reply`) answered(JSON.parse(payload) ?? {})
+      if (topic === `${root}/reply`) answered(payload)
       else take(read(root, topic.slice(root.length + 1), payload, key))
     } catch (error) {
-      if (error instanceof SyntaxError) return // no reply of a wheel
       if (!(error instanceof Fault)) throw error // the disk, say: end, and start again
       console.error(`refused: ${error.message}, ${topic}`)
       if (error.message !== 'conflict') want()

@@ -8,8 +8,8 @@ function parse (payload) { // JSON in which no name stands twice in one object, 
   const body = JSON.parse(text, function (_, value) { names += !Array.isArray(this); return value })
   const strings = text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g) ?? []
   fault(strings.filter(each => each.endsWith(':')).length > names || /(?<!\\)(?:\\\\)*\\u0000/.test(text), 'malformed')
-  const isWhole = (name, value) => // also as it is written: 2.0 is none
-    Number.isSafeInteger(value) && value > 0 && RegExp(`"${name}"\\s*:\\s*${value}\\s*[,}]`).test(text)
+  const isWhole = (name, value, least = 1) => // also as it is written: 2.0 is none
+    Number.isSafeInteger(value) && value >= least && RegExp(`"${name}"\\s*:\\s*${value}\\s*[,}]`).test(text)
   return { body, isWhole }
 }
 function read (root, topic, payload, key) { // one message, checked by itself
@@ -35,6 +35,13 @@ class Chain { // what is stored, and whether a message may be stored next
     fault(first === seq && prev !== this.hash, 'chain')
     return seq > this.seq + 1 ? 'lost' : 'next'
   }
+  answered (payload, user, id, from) { // what a reply says to the question that is open
+    let body, isWhole; try { ({ body, isWhole } = parse(payload)) } catch { return 'drop' }
+    if (body?.id !== id || body.user !== user || body.name !== 'resend') return 'drop'
+    if ('test' in body && body.test !== false) return 'test'
+    if (!isWhole('last_seq', body.last_seq, 0)) return 'refused'
+    return body.last_seq < from - 1 ? 'rolled_back' : body.last_seq > this.seq ? 'more' : 'all'
+  }
   stored ({ seq, hash }) { Object.assign(this, { seq, hash }).known.set(seq, hash).delete(seq - 10000) }
 }
-module.exports = { Chain, Fault, fault, read }
+module.exports = { Chain, Fault, read }

@@ -211,6 +211,11 @@ def _java(classes: Path, key_file: Path) -> tuple[list[str], str]:
         " ".join([str(case["key"]).lower(), parts(case), *map(parts, VECTORS["messages"][: case["stored"]])])
         for case in VECTORS["cases"]
     ]
+    question = " ".join(map(str, VECTORS["question"].values()))
+    lines += [
+        f"reply {question} {each['stored']} {base64.b64encode(payload_of(each)).decode()}"
+        for each in VECTORS["replies"]
+    ]
     key = "".join(key_file.read_text().splitlines()[1:-1])
     return ["java", "-cp", str(classes), "Vectors", ROOT, key], "\n".join(lines)
 
@@ -223,7 +228,7 @@ def test_the_vectors(language: str, classes: Path, key_file: Path) -> None:
         else (["node", str(HERE / "vectors.js"), str(key_file)], FILE.read_text())
     )
     found = subprocess.run(words, input=given, capture_output=True, text=True, check=True)
-    assert found.stdout.splitlines() == [case["finds"] for case in VECTORS["cases"]]
+    assert found.stdout.splitlines() == [case["finds"] for case in VECTORS["cases"] + VECTORS["replies"]]
 
 
 @pytest.mark.parametrize("source", sorted([*SOURCE.glob("*.js"), *SOURCE.glob("*.java")]), ids=lambda path: path.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -64,3 +65,29 @@ def test_the_feed_finds_what_the_file_says(case: dict[str, Any]) -> None:
 def test_every_fault_of_one_message_has_a_case() -> None:
     kinds = {"malformed", "foreign", "test", "edited", "signature", "chain", "conflict", "lost"}
     assert {case["finds"] for case in VECTORS["cases"]} == {*kinds, "next", "repeat", "gap"}
+
+
+@pytest.mark.parametrize("case", VECTORS["replies"], ids=lambda case: case["what"])
+def test_the_feed_takes_a_reply_as_the_file_says(case: dict[str, Any]) -> None:
+    """By what it does: whether and when it asks again, and what it reports."""
+    asked, told = VECTORS["question"], list[str]()
+    order = Order(0, None, Manner(tell=told.append), user=asked["user"])
+    messages = [read_message(one["topic"], one["payload"].encode(), root=VECTORS["root"]) for one in MESSAGES]
+    for message in messages[: asked["from_seq"] - 1]:
+        order.take(message, 0.0)
+    order.connected(0.0)
+    question = json.loads(order.question(1.0) or b"")
+    assert question["from_seq"] == asked["from_seq"]
+    for message in messages[asked["from_seq"] - 1 : case["stored"]]:
+        order.take(message, 1.0)
+    reply = payload_of(case).replace(asked["id"].encode(), question["id"].encode())
+    if case["finds"] in ("test", "rolled_back"):
+        with pytest.raises(FeedError) as refused:
+            order.answered(reply, 2.0)
+        assert refused.value.fault == case["finds"]
+        return
+    order.answered(reply, 2.0)
+    asks_soon = order.question(100.0) is not None
+    said = {"more": "", "all": "", "refused": "the wheel refused", "drop": "no answer"}[case["finds"]]
+    assert asks_soon is (case["finds"] != "all")
+    assert [text[: len(said)] for text in told] == ([said] if said else [])

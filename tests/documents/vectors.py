@@ -62,6 +62,9 @@ OWN: Final[dict[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
+QUESTION: Final[dict[str, Any]] = {"id": "feed-7c1d", "user": "settlement", "from_seq": 3}
+
+
 class Wheel:
     """A feed from its first message on, with the hash of each."""
 
@@ -118,6 +121,8 @@ def vectors() -> dict[str, Any]:
         .decode(),
         "messages": [_message(*one) for one in signed],
         "cases": cases.rows,
+        "question": QUESTION,
+        "replies": _replies(),
     }
 
 
@@ -250,6 +255,42 @@ class _Cases:
         self.add("next", "the wheel has no message 2, but it is stored: nothing is lost", after_2, "table", stored=2)
         after_3 = _anew(self.signed[3], b'"seq":4', b'"seq":4,"gap":{"first_seq":3,"last_seq":3}')
         self.add("lost", "a gap in a void is as one in a table", after_3, "void", stored=2)
+
+
+def _replies() -> list[dict[str, str | int]]:
+    """Rows of the file: 1 and 2 were stored and the question asked; those up to `stored` came, then this reply."""
+    rows = list[dict[str, str | int]]()
+
+    def add(finds: str, what: str, stored: int = 2, last: object = 2, more: bytes = b"", **other: object) -> None:
+        whose = {"schema": "reply/1", "id": QUESTION["id"], "user": QUESTION["user"], "name": "resend", "by": "Anna"}
+        said = {**whose, "done": True, "why": "", "last_seq": last, **other}
+        payload = json.dumps({name: value for name, value in said.items() if value is not ...}, separators=(",", ":"))
+        rows.append({"finds": finds, "what": what, "stored": stored, **_given(payload.encode()[:-1] + more + b"}")})
+
+    add("all", "nothing was missing", done=False, why="there is no message 3: the last one is 2")
+    add("all", "what was missing came", stored=5, last=5)
+    add("all", "the last number came meanwhile, and more", stored=5, last=3)
+    add("all", "done is no sign", done=None)
+    add("more", "there is more, and nothing came", last=5)
+    add("more", "there is more than what came", stored=4, last=5)
+    add("rolled_back", "message 2 was stored, and the wheel has 1 alone", last=1)
+    add("rolled_back", "the wheel has none", last=0)
+    add("rolled_back", "more came, but the wheel did not have what was stored before", stored=5, last=1)
+    for what, value in (
+        ("no last_seq", ...), ("null", None), ("a text", "5"), ("a decimal point", 5.0), ("2^53", 2**53),
+        ("below 0", -1), ("no number", True),
+    ):  # fmt: skip
+        add("refused", f"last_seq: {what}", last=value, done=False, why="ask again")
+    for finds, mark in (("test", True), ("test", None), ("all", False)):
+        add(finds, f"test is {json.dumps(mark)}", test=mark)
+    for name, value in (("id", "feed-7c1e"), ("id", None), ("user", "other"), ("user", None), ("name", "seal")):
+        add("drop", f"{name} is {json.dumps(value)}", **{name: value})
+    add("drop", "no user", user=...)
+    add("drop", "a name that stands twice", more=b',"last_seq":5')
+    add("drop", "a NUL", by="Anna\0")
+    add("drop", "a byte that is no UTF-8", more=b',"later":"\xff"')
+    add("drop", "no JSON", more=b"}")
+    return rows
 
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
 from pathlib import Path
 
@@ -13,17 +12,12 @@ from tests.feed.wheel import ROOT, Wheel
 from tests.feed.world import Caller, World, run_virtually
 from tests.mosquitto import free_port
 from tests.security.authority import Authority, strict
-from wheeld.feed import Feed, FeedError, Login, Manner, order
+from wheeld.feed import Feed, Login, Manner, order
 from wheeld.feed.connection import _tls
 from wheeld.feed.message import read_message
 from wheeld.feed.order import Order
 
 PATIENCE_S = 20.0
-
-
-def reply(asked: str | None, **more: object) -> bytes:
-    whose = {"id": asked, "user": "settlement", "name": "resend"}
-    return json.dumps({**whose, "done": True, "why": "", "last_seq": 3, **more}).encode()
 
 
 def taken(made: Order, wheel: Wheel, count: int) -> None:
@@ -32,51 +26,10 @@ def taken(made: Order, wheel: Wheel, count: int) -> None:
         assert made.take(read_message(leaf, payload, root=ROOT), 0.0)
 
 
-@pytest.mark.parametrize("asked", ["feed-of-another", "", None])
-def test_an_answer_to_somebody_else_s_question_says_nothing(asked: str | None) -> None:
-    made = Order(0, None, Manner(tell=lambda _: None))
-    taken(made, Wheel(), 3)
-    made.connected(0.0)
-    question = made.question(1.0)
-    assert question is not None
-    made.answered(reply(asked), 2.0)
-    assert made.question(1_000.0) is not None, "its own is not answered"
-    assert made.counters["unanswered"] == 1
-
-
-@pytest.mark.parametrize("other", [{"user": "another"}, {"user": None}, {"name": "seal"}])
-def test_an_answer_with_its_id_to_another_s_command_says_nothing(other: dict[str, str]) -> None:
-    """Whoever may give a command chooses its id."""
-    made = Order(0, None, Manner(tell=lambda _: None))
-    taken(made, Wheel(), 3)
-    made.connected(0.0)
-    asked = json.loads(made.question(1.0) or b"")["id"]
-    made.answered(reply(asked, **other), 2.0)
-    assert made.question(100.0) is not None, "its own is not answered"
-    assert made.counters["unanswered"] == 1
-
-
-@pytest.mark.parametrize("last", [3, 4, 2, 3.0, -1, 2**53, "3", None])
-def test_an_answer_counts_with_a_whole_number_only(last: object) -> None:
-    told: list[str] = []
-    made = Order(0, None, Manner(tell=told.append))
-    taken(made, Wheel(), 3)
-    made.connected(0.0)
-    asked = json.loads(made.question(1.0) or b"")["id"]
-    if last == 2:
-        with pytest.raises(FeedError, match="replaced or cut"):
-            made.answered(reply(asked, last_seq=last), 2.0)
-        return
-    made.answered(reply(asked, last_seq=last), 2.0)
-    is_whole = type(last) is int and 0 <= last < 2**53
-    assert bool(told) is not is_whole
-    assert (made.question(100.0) is None) is (is_whole and last == 3)
-
-
 def test_before_it_has_asked_it_believes_no_answer() -> None:
     made = Order(0, None, Manner(tell=lambda _: None))
     taken(made, Wheel(), 3)
-    made.answered(reply(None), 2.0)
+    made.answered(b'{"id":null,"user":"settlement","name":"resend","last_seq":3}', 2.0)
     made.connected(0.0)
     assert made.question(1.0) is not None
 
