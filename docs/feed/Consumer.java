@@ -9,23 +9,23 @@ import java.util.*;
  *  FILE stands for your database: a line for each message, its topic and its bytes. OPTIONS: see Mosquitto.java */
 public class Consumer {
     static final FeedMessage.Chain chain = new FeedMessage.Chain();
-    static long heardMs = now(), askedMs = -1L << 40, dueMs, waitMs = 2_000, from;
+    static long heardMs = now(), askedMs = -1L << 40, dueMs, waitMs = 1_000, from;
     static boolean wanting, owesAck;
     static String user = "settlement", asked;
     static long now() { return System.nanoTime() / 1_000_000; }
-    static void want(boolean anew) {
-        if (anew || !wanting) dueMs = Math.max(now() + 500, askedMs + waitMs);
+    static void want(long leastMs) {
+        if (!wanting) dueMs = Math.max(now() + 500, askedMs + Math.max(waitMs, leastMs));
         wanting = true;
     }
     static void take(FeedMessage one, RandomAccessFile file) throws Exception {
         String verdict = chain.judge(one);
-        if (verdict.equals("gap")) want(false);
+        if (verdict.equals("gap")) want(0);
         else owesAck = true; // of a repeat too: the wheel has not heard the last ack
         if (verdict.equals("gap") || verdict.equals("repeat")) return;
         if (verdict.equals("lost")) System.err.printf("lost: seq %d to %d%n", chain.seq + 1, one.seq() - 1);
         file.write((one.topic() + " " + new String(one.payload(), ISO_8859_1) + "\n").getBytes(ISO_8859_1)); // and pay
         chain.stored(one);
-        waitMs = 2_000;
+        waitMs = 1_000;
         heardMs = now();
         if (asked != null) dueMs = heardMs + 10_000; // the answer comes behind all that it brings
     }
@@ -48,10 +48,14 @@ public class Consumer {
         List<String> options = List.of(words).subList(3, words.length);
         if (options.contains("-u")) user = options.get(options.indexOf("-u") + 1);
         Mosquitto mosquitto = new Mosquitto(root, user, options);
-        for (want(true);; Thread.sleep(50)) {
+        for (want(0);; Thread.sleep(50)) {
             Mosquitto.Heard heard;
             for (int n = 0; n < 200 && (heard = mosquitto.next()) != null; n++) {
-                if (heard.isRetained()) want(true);
+                if (heard.isRetained()) { // a new connection
+                    wanting = false;
+                    waitMs = 1_000;
+                    want(0);
+                }
                 try {
                     if (heard.leaf().equals("reply")) {
                         String finds = answered(Json.members(heard.payload()));
@@ -60,16 +64,15 @@ public class Consumer {
                     } else take(FeedMessage.read(root, heard.leaf(), heard.payload(), key), file);
                 } catch (FeedMessage.Fault fault) {
                     System.err.printf("refused: %s, %s%n", fault.getMessage(), heard.leaf());
-                    if (!fault.getMessage().equals("conflict")) want(false);
+                    if (!fault.getMessage().equals("conflict")) want(10_000);
                 }
             }
             if (owesAck) mosquitto.ack(chain.seq); // one for all that came
             owesAck = false;
-            if (now() > Math.max(heardMs, askedMs) + 600_000) want(false); // the broker may have kept the last one back
+            if (now() > Math.max(heardMs, askedMs) + 600_000) want(0); // the broker may have kept the last one back
             if (!wanting || now() < dueMs) continue;
-            askedMs = now();
-            dueMs = askedMs + Math.max(waitMs, 10_000);
-            waitMs = Math.min(waitMs * 2, 300_000);
+            waitMs = Math.min(Math.max(waitMs * 2, 10_000), 300_000);
+            dueMs = (askedMs = now()) + waitMs;
             asked = "feed-" + UUID.randomUUID();
             mosquitto.ask(asked, from = chain.seq + 1);
         }

@@ -14,7 +14,7 @@ public record FeedMessage(String topic, byte[] payload, long seq, long first, St
     static FeedMessage read(String root, String topic, byte[] payload, PublicKey key) throws Exception {
         Map<?, ?> body = Json.members(payload), gap = body.get("gap") instanceof Map<?, ?> members ? members : Map.of();
         long seq = number(body.get("seq")), first = number(gap.get("first_seq")), last = number(gap.get("last_seq"));
-        fault(payload.length > 65_536 || seq < 1, "malformed");
+        fault(seq < 1, "malformed");
         fault(body.containsKey("gap") && (first < 1 || first > last || last != seq - 1), "malformed");
         Matcher closed = CLOSED.matcher(new String(payload, ISO_8859_1)); // a letter for each byte
         fault(!closed.matches(), "edited");

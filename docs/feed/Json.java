@@ -18,9 +18,10 @@ final class Json {
 
     private Json(String text) { token = TOKEN.matcher(text); }
 
-    /** The members of an object; none where it is no object, or no JSON in UTF-8. */
+    /** The members of an object; none where it is no object, no JSON in UTF-8, or more than 65,536 bytes. */
     static Map<?, ?> members(byte[] payload) {
         try {
+            need(payload.length <= 65_536);
             Json json = new Json(UTF_8.newDecoder().decode(ByteBuffer.wrap(payload)).toString());
             json.take();
             Object value = json.value();

@@ -11,9 +11,12 @@ function run (url, root, path, keyFile) {
     chain.judge(message); chain.stored(message)
   }
   const client = require('mqtt').connect(url); const user = client.options.username ?? 'settlement'
-  const now = () => performance.now(); let heardMs = now(); let askedMs = -1e9; let dueMs = 0; let waitMs = 2000
+  const now = () => performance.now(); let heardMs = now(); let askedMs = -1e9; let dueMs = 0; let waitMs = 1000
   let wanting = false; let owesAck = false; let asked; let from
-  const want = () => { if (!wanting) dueMs = Math.max(now() + 500, askedMs + waitMs); wanting = true }
+  const want = (leastMs = 0) => {
+    if (!wanting) dueMs = Math.max(now() + 500, askedMs + Math.max(waitMs, leastMs))
+    wanting = true
+  }
   function take (message) {
     const verdict = chain.judge(message)
     if (verdict === 'gap') return want()
@@ -21,7 +24,7 @@ function run (url, root, path, keyFile) {
     if (verdict === 'repeat') return
     if (verdict === 'lost') console.error(`lost: seq ${chain.seq + 1} to ${message.seq - 1}, settle by other records`)
     fs.writeSync(file, Buffer.concat([Buffer.from(message.topic + ' '), message.payload, Buffer.from('\n')])) // and pay
-    chain.stored(message); waitMs = 2000; heardMs = now()
+    chain.stored(message); waitMs = 1000; heardMs = now()
     if (asked) dueMs = now() + 10000 // the answer comes behind all that it brings
   }
   function answered (payload) {
@@ -31,7 +34,7 @@ function run (url, root, path, keyFile) {
     if (finds !== 'all' && finds !== 'more') console.error(`the reply to seq ${from}: ${finds}`) // for a person
   }
   client.on('error', error => console.error(error.message))
-  client.on('connect', () => { asked = undefined; wanting = false; want() })
+  client.on('connect', () => { asked = undefined; wanting = false; waitMs = 1000; want() })
   client.subscribe(['result', 'void', 'ruling', 'table', 'reply'].map(leaf => `${root}/${leaf}`), { qos: 1 }, refused =>
     refused && console.error(`the broker refuses a topic: ${refused.message}`)) // again at each connection, by mqtt
   client.on('message', (topic, payload) => {
@@ -41,14 +44,14 @@ function run (url, root, path, keyFile) {
     } catch (error) {
       if (!(error instanceof Fault)) throw error // the disk, say: end, and start again
       console.error(`refused: ${error.message}, ${topic}`)
-      if (error.message !== 'conflict') want()
+      if (error.message !== 'conflict') want(10000)
     }
   })
   setInterval(() => { // ten times a second: one ack for all that came
     if (owesAck) client.publish(`${root}/ack`, `{"seq":${chain.seq}}`, { qos: 1, retain: true })
     if (now() > Math.max(heardMs, askedMs) + 600000) want() // the broker may have kept the last one back
     owesAck = false; if (!wanting || now() < dueMs || !client.connected) return
-    askedMs = now(); dueMs = askedMs + Math.max(waitMs, 10000); waitMs = Math.min(waitMs * 2, 300000)
+    waitMs = Math.min(Math.max(waitMs * 2, 10000), 300000); askedMs = now(); dueMs = askedMs + waitMs
     asked = `feed-${randomUUID()}`; from = chain.seq + 1
     const question = { id: asked, by: 'consumer.js', reason: `is there seq ${from}?`, from_seq: from }
     client.publish(`${root}/cmd/${user}/resend`, JSON.stringify(question), { qos: 1 })

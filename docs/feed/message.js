@@ -4,6 +4,7 @@ const CLOSED = /^([^]*,"prev":"([0-9a-f]{64})"),"hash":"([0-9a-f]{64})"(?:,"sign
 class Fault extends Error {}
 const fault = (is, name) => { if (is) throw new Fault(name) }
 function parse (payload) { // JSON in which no name stands twice in one object, and no text holds a NUL
+  fault(payload.length > 65536, 'malformed')
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload); let names = -1 // the root's
   const body = JSON.parse(text, function (_, value) { names += !Array.isArray(this); return value })
   const strings = text.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g) ?? []
@@ -14,7 +15,7 @@ function parse (payload) { // JSON in which no name stands twice in one object, 
 }
 function read (root, topic, payload, key) { // one message, checked by itself
   let body, isWhole; try { ({ body, isWhole } = parse(payload)) } catch {}
-  fault(payload.length > 65536 || !isWhole?.('seq', body?.seq), 'malformed')
+  fault(!isWhole?.('seq', body?.seq), 'malformed')
   const { gap, seq } = body
   fault(gap !== undefined && !(isWhole('first_seq', gap?.first_seq) && isWhole('last_seq', gap.last_seq) &&
     gap.first_seq <= gap.last_seq && gap.last_seq === seq - 1), 'malformed')
