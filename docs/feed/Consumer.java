@@ -13,13 +13,13 @@ public class Consumer {
     static boolean wanting, owesAck;
     static String user = "settlement", asked;
     static long now() { return System.nanoTime() / 1_000_000; }
-    static void want(long leastMs) {
-        if (!wanting) dueMs = Math.max(now() + 500, askedMs + Math.max(waitMs, leastMs));
+    static void want(long apartMs) {
+        if (!wanting) dueMs = Math.max(now() + 500, askedMs + apartMs);
         wanting = true;
     }
     static void take(FeedMessage one, RandomAccessFile file) throws Exception {
         String verdict = chain.judge(one);
-        if (verdict.equals("gap")) want(0);
+        if (verdict.equals("gap")) want(Math.min(waitMs, 10_000));
         else owesAck = true; // of a repeat too: the wheel has not heard the last ack
         if (verdict.equals("gap") || verdict.equals("repeat")) return;
         if (verdict.equals("lost")) System.err.printf("lost: seq %d to %d%n", chain.seq + 1, one.seq() - 1);

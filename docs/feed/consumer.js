@@ -13,13 +13,10 @@ function run (url, root, path, keyFile) {
   const client = require('mqtt').connect(url); const user = client.options.username ?? 'settlement'
   const now = () => performance.now(); let heardMs = now(); let askedMs = -1e9; let dueMs = 0; let waitMs = 1000
   let wanting = false; let owesAck = false; let asked; let from
-  const want = (leastMs = 0) => {
-    if (!wanting) dueMs = Math.max(now() + 500, askedMs + Math.max(waitMs, leastMs))
-    wanting = true
-  }
+  const want = apartMs => { if (!wanting) dueMs = Math.max(now() + 500, askedMs + apartMs); wanting = true }
   function take (message) {
     const verdict = chain.judge(message)
-    if (verdict === 'gap') return want()
+    if (verdict === 'gap') return want(Math.min(waitMs, 10000))
     owesAck = true // of a repeat too: the wheel has not heard the last ack
     if (verdict === 'repeat') return
     if (verdict === 'lost') console.error(`lost: seq ${chain.seq + 1} to ${message.seq - 1}, settle by other records`)
@@ -34,7 +31,7 @@ function run (url, root, path, keyFile) {
     if (finds !== 'all' && finds !== 'more') console.error(`the reply to seq ${from}: ${finds}`) // for a person
   }
   client.on('error', error => console.error(error.message))
-  client.on('connect', () => { asked = undefined; wanting = false; waitMs = 1000; want() })
+  client.on('connect', () => { asked = undefined; wanting = false; waitMs = 1000; want(0) })
   client.subscribe(['result', 'void', 'ruling', 'table', 'reply'].map(leaf => `${root}/${leaf}`), { qos: 1 }, refused =>
     refused && console.error(`the broker refuses a topic: ${refused.message}`)) // again at each connection, by mqtt
   client.on('message', (topic, payload) => {
@@ -49,7 +46,7 @@ function run (url, root, path, keyFile) {
   })
   setInterval(() => { // ten times a second: one ack for all that came
     if (owesAck) client.publish(`${root}/ack`, `{"seq":${chain.seq}}`, { qos: 1, retain: true })
-    if (now() > Math.max(heardMs, askedMs) + 600000) want() // the broker may have kept the last one back
+    if (now() > Math.max(heardMs, askedMs) + 600000) want(0) // the broker may have kept the last one back
     owesAck = false; if (!wanting || now() < dueMs || !client.connected) return
     waitMs = Math.min(Math.max(waitMs * 2, 10000), 300000); askedMs = now(); dueMs = askedMs + waitMs
     asked = `feed-${randomUUID()}`; from = chain.seq + 1
