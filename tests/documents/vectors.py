@@ -283,8 +283,11 @@ def _replies() -> list[dict[str, str | int]]:
         add("refused", f"last_seq: {what}", last=value, done=False, why="ask again")
     for finds, mark in (("test", True), ("test", None), ("all", False)):
         add(finds, f"test is {json.dumps(mark)}", test=mark)
-    for name, value in (("id", "feed-7c1e"), ("id", None), ("user", "other"), ("user", None), ("name", "seal")):
-        add("drop", f"{name} is {json.dumps(value)}", **{name: value})
+    others: list[dict[str, Any]] = [
+        {"id": "feed-7c1e"}, {"id": None}, {"user": "other"}, {"user": None}, {"name": "seal"},
+    ]  # fmt: skip
+    for other in others:
+        add("drop", f"another's: {json.dumps(other)}", **other)
     add("drop", "no user", user=...)
     add("drop", "a name that stands twice", more=b',"last_seq":5')
     add("drop", "a NUL", by="Anna\0")
