@@ -1,7 +1,8 @@
 """Stores in the journal what happens to the device: power, sensors, lines, the clock. What happens at the table is
 stored by the table's own steps.
 
-Laboratories ask for this record, apart from the evidence and kept when that is removed (docs/standards.md).
+Laboratories require this record. It is separate from the evidence, and is kept when the evidence is removed
+(docs/standards.md).
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from wheeld.ports import EventName, EventRecord, HostClock
 from wheeld.sources.chatter import DoorSeen
 
 WAITING_MAX = 1_000
-"""Events that wait for the disk. A line that fails again and again gives one in some seconds, so only a disk that
-stands still for an hour lets them gather; how many were dropped then is said by the next one."""
+"""How many events may wait for the disk. A line that fails again and again causes one event every few seconds, so the
+limit is reached only if the disk does not respond for an hour. The next stored event has the number of dropped ones."""
 
 LINK = "link"
-"""The line to the sensors, among their names."""
+"""The name of the line to the sensors, among the names of the sensors."""
 
 _SYNCHRONISED: dict[bool, EventName] = {True: "clock_synchronised", False: "clock_not_synchronised"}
 
 
 class EventStore(Protocol):
-    """The journal, as far as it holds event records. Every call raises the journal's error."""
+    """The part of the journal that stores event records. Every call may raise the journal's error."""
 
     async def note(self, happened: EventRecord, at_utc_us: int) -> None:
         """Store an event record."""
         ...
 
     async def last_event(self, *names: EventName) -> StoredEvent | None:
-        """The newest one of these names, as it was written."""
+        """Return the newest stored event that has one of these names."""
         ...
 
 
@@ -49,23 +50,24 @@ class WatchedConnection(Protocol):
         ...
 
     async def lost(self, session: int) -> None:
-        """Return when that connection is over."""
+        """Return when the connection with this number has ended."""
         ...
 
 
 class _Boot(msgspec.Struct):
-    """What the details of a power-up say."""
+    """The details of a power-up that the next start compares."""
 
     program: str | None = None
     configuration: str | None = None
 
 
 class EventRecorder:
-    """Compares what it is shown with what it was, and stores each change, in its order.
+    """Compares the state of the device with its state before, and stores each change, in order.
 
-    `sensors` gives whether each sensor works, and the line to them; `troubles` what is wrong with which; `door` what
-    was told of the cabinet's door. `is_synchronised`: whether a time server has set the host's clock, None where that
-    is not known. `clock_set_s`: by how many seconds it was set since the start, all in all.
+    `sensors` returns for each sensor, and for the line to the sensors, whether it works. `troubles` returns what is
+    wrong with each of them. `door` returns what was reported about the cabinet's door. `is_synchronised` returns
+    whether a time server has set the host's clock, or None if that is unknown. `clock_set_s` returns the sum of the
+    seconds by which the clock was set since the start.
     """
 
     def __init__(
@@ -91,7 +93,7 @@ class EventRecorder:
         self._log = structlog.get_logger("events")
 
     async def power_up(self, identity: DaemonIdentity, boot_id: str) -> None:
-        """Store that the daemon starts, and what of program and configuration differs from its start before."""
+        """Store that the daemon starts, and whether program or configuration have changed since the last start."""
         last = await self._journal.last_event("power_up", "stop")
         before = await self._journal.last_event("power_up")
         door = await self._journal.last_event("door_opened", "door_closed")
@@ -99,7 +101,7 @@ class EventRecorder:
         details: dict[str, object] = {
             "boot_id": boot_id,
             **msgspec.structs.asdict(identity),
-            # None at the very first start. False: the power went, or the program was killed.
+            # None at the very first start. False: the power failed, or the program was killed.
             "stopped_in_order": None if last is None else last.event == "stop",
         }
         await self._store(EventRecord(event="power_up", details=details))
@@ -112,19 +114,19 @@ class EventRecorder:
             await self._store(_changed("configuration_changed", known.configuration, identity.configuration))
 
     async def stop(self) -> None:
-        """Store that the daemon stops because it was asked to, and what still waits."""
+        """Store the events that still wait, and that the daemon stops because it was asked to."""
         while not self._waiting.empty():
             await self._store(*self._waiting.get_nowait())
         await self._store(EventRecord(event="stop"))
 
     def begin(self) -> None:
-        """The self-test is over. Before that sensors that have not answered yet count neither as working nor as
-        failing."""
+        """Begin to compare the sensors, when the self-test is over. Before that, a sensor that has not answered yet
+        counts neither as working nor as failing."""
         self._has_begun = True
         self.look()
 
     def look(self) -> None:
-        """Compare sensors, door and clock with what they were."""
+        """Compare sensors, door and clock with their state at the last call."""
         if self._has_begun:
             self._look_at_sensors()
             self._look_at_door()
@@ -137,8 +139,8 @@ class EventRecorder:
                 self._note_sensor(sensor, works=works)
 
     def _look_at_door(self) -> None:
-        """One that was opened and closed between two looks was opened, and one that stands open at a start counts as
-        opened. What it was before the start the record says."""
+        """Store that the door was opened or closed. A door that was opened and closed between two calls counts as
+        opened, and so does a door that is open at a start. Its state before the start comes from the event records."""
         was, self._door_was = self._door_was, self._door()
         is_open, openings = self._door_was
         if openings > was.openings:
@@ -160,12 +162,12 @@ class EventRecorder:
         self._was_set_s = set_s
 
     async def run(self) -> NoReturn:
-        """Store what was noted; ends by the journal's error or by cancellation."""
+        """Store each event that was noted. Ends with the journal's error or by cancellation."""
         while True:
             await self._store(*await self._waiting.get())
 
     async def follow(self, connection: WatchedConnection) -> NoReturn:
-        """Note each connection to the broker, and each end of one, until cancelled."""
+        """Note the beginning and the end of each connection to the broker, until cancelled."""
         while True:
             session = await connection.connected()
             self._put(EventRecord(event="broker_back"))

@@ -1,4 +1,4 @@
-"""Which program runs, and by which configuration: their digests, as each power-up stores them in the journal."""
+"""The digests of the running program and of its configuration, which each power-up stores in the journal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import msgspec
 
 
 class DaemonIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """`program`: the digest of its files (`wheeld.service.program`), None where they could not be read; `as_released`:
-    whether the release's manifest has the same, None without one. `configuration`: SHA-256 of its file, None where
-    there is no file. Both digests are in hexadecimal. `test`: whether it runs a bench table."""
+    """`program`: the digest of the program's files (`wheeld.service.program`), None if they cannot be read.
+    `as_released`: whether the release's manifest has the same digest, None without one. `configuration`: SHA-256 of its
+    file, None without one. Digests are in hexadecimal. `test`: whether the table is a bench table."""
 
     version: str
     program: str | None
@@ -21,5 +21,5 @@ class DaemonIdentity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def digest_of_file(path: Path) -> str:
-    """What `sha256sum` prints of it; raises OSError."""
+    """Return the digest that `sha256sum` prints for the file. Raises OSError."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,4 +1,5 @@
-"""The composition root: builds the edges of one wheel's daemon, runs them as named tasks, and says how it ended."""
+"""The composition root: builds the edges of one wheel's daemon, runs them as named tasks, and returns how the daemon
+ended."""
 
 from __future__ import annotations
 
@@ -54,18 +55,18 @@ from wheeld.service.watchdog import TurningClock, TurningPublisher, Watch, watch
 from wheeld.sources.sensing import Batch
 
 PUBLISH_SLACK_S = 2.0
-"""A publication is given up after the configured time; one that has not ended this long after it never will."""
+"""A publication is given up after the configured time. If it has not ended this long after that time, it never ends."""
 
 CONFIRM_S_MAX, CONFIRM_STEP_S = 0.5, 0.02
-"""A broker on the same network confirms in milliseconds; one that does not must not delay the stop."""
+"""A broker on the same network confirms in milliseconds. A broker that does not confirm must not delay the stop."""
 
 TOUCHED: frozenset[Fault] = frozenset({"edited", "replaced", "behind"})
-"""Somebody's hand was in it: no start mends that, so systemd does not try again."""
+"""Faults that a person has caused. A new start does not repair them, so systemd does not try again."""
 
 
 def run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit:
-    """Run the wheel until SIGTERM or SIGINT; returns how it ended. The digest is of the file that `config` was read
-    from. `wheel` is its name on a command line; without one its journal stands for it."""
+    """Run the wheel until SIGTERM or SIGINT. Returns how it ended. `configuration_digest`: the digest of the file of
+    `config`. `wheel`: the wheel's name on a command line. Without a name the path of its journal is used."""
     log_to_stderr(config.log.level)
     return asyncio.run(_run(config, configuration_digest, wheel))
 
@@ -88,7 +89,7 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
         return Exit.BAD_CONFIG
     except JournalError as wrong:
         log.critical("journal.not_opened", why=str(wrong), fault=wrong.fault)
-        # Freeing space must be enough: systemd tries again. Every other fault needs a person.
+        # After space was freed, systemd must be able to start the daemon again. Every other fault needs a person.
         return Exit.IO_FAILED if wrong.fault == "full" else Exit.NOT_OPENED
     try:
         failure = await _serve(config, journal, clock, configuration_digest)
@@ -118,7 +119,7 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
 
 
 def adoption(wheel: str, behind: BehindError) -> str:
-    """The command that lets the numbers go on behind what others have, as a shell takes it."""
+    """Return the shell command with which the feed continues after the numbers that others already have."""
     why = "the newest journal is lost"
     return shlex.join(["wheeld", "journal", "adopt", wheel, "--after", behind.after, "--why", why])
 
@@ -126,7 +127,7 @@ def adoption(wheel: str, behind: BehindError) -> str:
 async def _serve(
     config: Config, journal: Journal, clock: SystemClock, configuration_digest: str | None
 ) -> JournalError | TwoComputersError | None:
-    """Run to the end; returns the error when one was the reason."""
+    """Run the daemon to its end. Returns the error that ended it, or None."""
     failures: list[JournalError | TwoComputersError] = []
     try:
         memory, resume_at, gap = await journal.memory(), await journal.position(), await journal.gap_due()
@@ -149,12 +150,12 @@ async def _serve(
 
 
 class Daemon:
-    """Everything of one wheel, built in the order in which it depends on each other.
+    """All parts of one wheel's daemon, built in the order of their dependencies.
 
-    `memory` is the table's as the journal has it, None for a journal that is empty; `resume_at`: up to where the
-    board's events are stored; `gap`: numbers that the journal has adopted, and that the feed does not know of yet;
-    `configuration_digest`: of the file that `config` was read from.
-    Raises PinsError, and one of `UNREADABLE` for a memory of another version.
+    `memory` is the table's memory from the journal, None if the journal is empty. `resume_at` is the position up to
+    which the board's events are stored. `gap` contains the numbers that the journal has adopted and the feed does not
+    contain yet. `configuration_digest` is the digest of the file from which `config` was read. Raises PinsError, and
+    one of `UNREADABLE` if the memory is of another version.
     """
 
     def __init__(
@@ -209,22 +210,22 @@ class Daemon:
         return Monitor(setting.socket, self._table.setting, clock=self._clock, glance=partial(glance, self._table))
 
     async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
-        """What followed, to the journal first; then whoever looks on may see the evidence."""
+        """Store a step in the journal. Then the monitor may send its evidence to listeners."""
         await self._journal.append(step, at_utc_us, position)
         for reply in step.replies:
-            if reply.id is None and not reply.done:  # a button has no answer: who stands at the cabinet reads it here
+            if reply.id is None and not reply.done:  # a button gets no reply: people at the cabinet read the log
                 self._mqtt.sparing_log.warning("button.refused", name=reply.name, why=reply.why)
         if self._monitor is not None:
             self._monitor.note_step(step)
 
     async def _put(self, batch: Batch) -> None:
-        """What sensors saw, to the table; whoever looks on sees it, too."""
+        """Give the observations to the monitor, and put them in the queue of the table."""
         if self._monitor is not None:
             self._monitor.note(batch.observations)
         await self._loop.put(batch)
 
     def _watch_device(self) -> None:
-        """What looks at the device itself: the self-test of a start, and the event record."""
+        """Build the parts that watch the device itself: the self-test of a start, and the event recorder."""
         source, time_sync, loop = self._source, self._time_sync, self._loop
         self._self_test = SelfTest(
             clock=self._clock,
@@ -243,7 +244,7 @@ class Daemon:
         )
 
     def _join_network(self, setting: MqttSettings, display: Display | None) -> None:
-        """The connection to the broker, and all that speaks or listens through it."""
+        """Build the connection to the broker, and all parts that send or receive through it."""
         journal, clock, root = self._journal, self._clock, self._access.root
         self._mqtt = MqttConnection(
             setting,
@@ -290,7 +291,7 @@ class Daemon:
         )
 
     async def run(self) -> None:
-        """Until a signal asks to stop, or a task fails: then all stop, and the error is raised in a group."""
+        """Run until a signal asks to stop or a task fails. Then all tasks stop, and the error is raised in a group."""
         await self._record_power_up()
         await self._journal.append(self._opening, self._clock.utc_us())
         await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon starts"))
@@ -309,7 +310,7 @@ class Daemon:
                 task.cancel()
 
     async def _record_power_up(self) -> None:
-        """Who starts, as the first event record of this run."""
+        """Store which program starts, as the first event record of this run."""
         program = self._program
         await program.read()
         identity = DaemonIdentity(
@@ -357,13 +358,13 @@ class Daemon:
         return tasks
 
     async def _test_itself(self) -> None:
-        """The self-test; its outcome is stored before anything is published."""
+        """Run the self-test. Its outcome is stored before anything is published."""
         await self._journal.note(await self._self_test.run(), self._clock.utc_us())
         self._events.begin()
         self._self_test.end()
 
     async def _speak(self) -> None:
-        """Connect to the broker when the self-test is over: everything that is published goes through this."""
+        """Connect to the broker after the self-test, because everything is published through this connection."""
         await self._self_test.over()
         await self._mqtt.run()
 
@@ -386,11 +387,11 @@ class Daemon:
         }
 
     async def _hear(self, since_ns: int) -> None:
-        """Return when all that people said since then has been handed on, or can't be awaited any longer."""
+        """Return when all commands given since `since_ns` are handed on, or when some cannot be awaited any longer."""
         await asyncio.gather(self._earshot.hear(since_ns), self._clock.sleep(self._source.caught_up_s))
 
     def _on_change(self) -> None:
-        """Something happened that people see."""
+        """Report a change that people can see to the parts that depend on it."""
         self._keeper.look()
         self._events.look()
         self._health.changed()
@@ -413,7 +414,7 @@ class Daemon:
         )
 
     async def _await_confirmations(self) -> None:
-        """Give the broker a moment to confirm what was just published, or the next run publishes it again."""
+        """Wait a moment for the broker to confirm the last messages. Otherwise the next run publishes them again."""
         waited_s = 0.0
         while self._mqtt.is_connected and waited_s < CONFIRM_S_MAX and await self._outbox.depth():
             await self._clock.sleep(CONFIRM_STEP_S)
@@ -421,6 +422,6 @@ class Daemon:
 
 
 def _first(group: BaseExceptionGroup[JournalError | TwoComputersError]) -> JournalError | TwoComputersError:
-    """The first of the errors in a group, which the others mostly follow from."""
+    """Return the first error of a group. The other errors are mostly its consequences."""
     error = group.exceptions[0]
     return _first(error) if isinstance(error, BaseExceptionGroup) else error

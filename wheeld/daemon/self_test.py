@@ -1,9 +1,9 @@
-"""The self-test of a start: nothing is published before it is over (docs/standards.md).
+"""The self-test of a start. Nothing is published before it is over (docs/standards.md).
 
-The journal is verified when it is opened, before anything else runs: its end, what a restart reads, and what is owed. A
-journal that is not as it was left ends the daemon there. Here the sensors are asked whether they answer, and the clock
-whether a time server has set it. Sensors that fail do not keep the daemon silent: the table is suspended, as at any
-other time, and has to say so.
+The journal is verified before, when it is opened: its end, what a restart reads, and what is owed. If the journal has
+changed since the last run, the daemon ends there. The self-test checks whether the sensors answer, and whether a time
+server has set the clock. If sensors fail, the daemon goes on: the table is suspended, as at any other time, and the
+daemon must publish that.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from wheeld.core.instants import to_text
 from wheeld.ports import EventRecord, HostClock
 
 ANSWER_S_MAX = 5.0
-"""So long sensors may take for their first answer. A board that starts anew when its line is opened needs two seconds
-for that, a head speaks twice a second; whoever waits longer for one that is not there learns nothing more."""
+"""The longest time that sensors may take for their first answer. A board that restarts when its line is opened needs
+two seconds, and a head sends a report twice a second. To wait longer for a missing device would show nothing more."""
 
 LOOK_S = 0.01
-"""Between two looks whether they have answered: much less than a person notices at a start."""
+"""The time between two checks for answers, too short for a person to notice at a start."""
 
 
 class SelfTest:
-    """One self-test. `silent` names the lines that have not answered since the start; `sensors` gives whether each
-    sensor works, `is_synchronised` whether a time server has set the host's clock (None: unknown)."""
+    """One self-test. `silent` returns the names of lines that have not answered since the start. `sensors` returns
+    whether each sensor works. `is_synchronised` returns whether a time server has set the host's clock (None:
+    unknown)."""
 
     def __init__(
         self,
@@ -41,11 +42,11 @@ class SelfTest:
         self._sensors, self._is_synchronised = sensors, is_synchronised
         self._over = asyncio.Event()
         self.outcome: SelfTestHealth | None = None
-        """None until it is over."""
+        """None until the self-test is over."""
         self._log = structlog.get_logger("self_test")
 
     async def run(self) -> EventRecord:
-        """Wait until all lines have answered, `ANSWER_S_MAX` at most; the outcome, as it is to be stored."""
+        """Wait until all lines have answered, at most `ANSWER_S_MAX`. Returns the outcome, to be stored."""
         began_ns = self._clock.monotonic_ns()
         while self._silent() and self._clock.monotonic_ns() - began_ns < ANSWER_S_MAX * 1e9:
             await self._clock.sleep(LOOK_S)
@@ -66,7 +67,7 @@ class SelfTest:
         return EventRecord(event="self_test", details=details)
 
     def end(self) -> None:
-        """The outcome is stored: what waits for that may begin."""
+        """Let everything begin that waits for the self-test. Call this after its outcome is stored."""
         self._over.set()
 
     async def over(self) -> None:

@@ -1,7 +1,7 @@
 """The sources of one daemon's wheel: a board on a serial line, pins of this computer, the wheel's own head.
 
-Part of the composition: the configuration says which there are, and they are built and run from here. Beside a board
-there may be pins with buttons and lamps; a head may be alone, or report its part beside a board or pins.
+This is a part of the composition root: it builds and runs the sources that the configuration names. Beside a board
+there may be pins with buttons and lamps. A head may be the only source, or report its part beside a board or pins.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Counters: TypeAlias = dict[str, dict[str, int]]
 
 
 class Source:
-    """All that observes the wheel, from the daemon's start (`start_ns`) on; a board's events from `resume_at` on, if
-    the board has run since then. Raises PinsError when pins cannot be used."""
+    """All that observes the wheel since the daemon's start (`start_ns`). A board's events continue from `resume_at` if
+    the board has not restarted since then. Raises PinsError if pins cannot be used."""
 
     def __init__(self, config: Config, *, start_ns: int, resume_at: Position | None = None) -> None:
         self._start_ns = start_ns
@@ -57,7 +57,7 @@ class Source:
 
     @property
     def sensing(self) -> Sensing:
-        """The source whose clock is the sensing clock: the board, else pins that see the wheel, else the host."""
+        """The source whose clock is the sensing clock: the board, otherwise observing pins, otherwise the host."""
         if self._board is not None:
             return self._board.board
         if self._pins is not None and self._pins.observes:
@@ -66,42 +66,42 @@ class Source:
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Of each sensor, and of the lines to them, whether it works."""
+        """For each sensor, and for the lines to the sensors, whether it works."""
         head = {} if self._head is None else self._head.sensors
         return {"link": self.sensing.is_up, **self.sensing.sensors, **head}
 
     @property
     def silent(self) -> tuple[str, ...]:
-        """The lines that have not answered since the start, by name. Pins answer as they are opened."""
+        """The names of the lines that have not answered since the start. Pins answer when they are opened."""
         board = () if self._board is None or self._board.board.has_answered else ("link",)
         head = () if self._head is None or self._head.sensors["head"] else ("head",)
         return (*board, *head)
 
     @property
     def unavailable(self) -> tuple[str, ...]:
-        """Of each line that cannot be opened, why, and what to do."""
+        """For each line that cannot be opened, the reason and what to do."""
         lines = [part.line for part in (self._board, self._head) if part is not None]
         return tuple(line.unavailable for line in lines if line is not None and line.unavailable)
 
     @property
     def caught_up_s(self) -> float:
-        """How long after a standstill every button has been heard that was pressed in it."""
+        """The time after a standstill in which every button that was pressed during it is read."""
         has_buttons_beside = self._pins is not None and self.sensing is not self._pins.source
         return CAUGHT_UP_S if has_buttons_beside else 0.0
 
     @property
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:
-        """What is wrong with which of them, where that is known."""
+        """What is wrong with each sensor, if that is known."""
         return dict(self.sensing.troubles)
 
     @property
     def door(self) -> DoorSeen:
-        """What was told of the cabinet's door."""
+        """What was reported about the cabinet's door."""
         return self.sensing.door
 
     @property
     def counters(self) -> Counters:
-        """By part; cumulative."""
+        """The counters of each part, counted since the start."""
         counters: Counters = {}
         for part in (self._board, self._pins, self._head):
             if part is not None:
@@ -110,7 +110,7 @@ class Source:
 
     @property
     def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
-        """Narrowest and widest pulse of beams and readers on pins; a board does not report them."""
+        """The narrowest and the widest pulse of each beam and reader on pins. A board does not report them."""
         return {} if self._pins is None else self._pins.source.pulse_widths_us
 
     def tasks(
@@ -122,10 +122,10 @@ class Source:
         clock: HostClock,
         state: Callable[[], str],
     ) -> Tasks:
-        """What must run, by name. Observations go to `put_batch`, buttons on pins beside a board to `say`.
+        """Return the tasks to run, by name. Observations go to `put_batch`, buttons on pins beside a board to `say`.
 
-        What observes the wheel waits on the clock `turning`, which thereby sees that it runs; all else on `clock`.
-        `state` gives the table's state, for the lamps.
+        Tasks that observe the wheel wait on the clock `turning`, which shows the watchdog that they run. All other
+        tasks wait on `clock`. `state` returns the table's state, for the lamps.
         """
         tasks: Tasks = {}
         if self._head is not None:
@@ -166,7 +166,7 @@ class _BoardPart:
 
 
 class _HeadPart:
-    """The wheel's own head and its line; its reports are put among what the others observe."""
+    """The wheel's own head and its line. Its reports are merged with the observations of the other sources."""
 
     def __init__(self, setting: HeadSetting, table: TableSetting, now_us: Callable[[int], int]) -> None:
         self._setting = setting
@@ -183,7 +183,7 @@ class _HeadPart:
         return {"head": {**self._head.counters, "dropped_reports": self._interleaver.dropped}}
 
     def among(self, put_batch: HandOn) -> HandOn:
-        """`put_batch`, for the batches of the others."""
+        """Return `put_batch` for the other sources, with the head's reports merged into each batch."""
         return self._interleaver.onto(put_batch)
 
     def tasks(self, clock: HostClock) -> Tasks:
@@ -197,7 +197,7 @@ class _HeadPart:
 
 
 class _PinsPart:
-    """Pins: what is observed on them, and lamps."""
+    """The pins: inputs that are observed, and outputs for lamps."""
 
     def __init__(self, setting: GpioSetting, table: TableSetting, *, start_ns: int) -> None:
         self.observes = setting.observes

@@ -22,15 +22,16 @@ from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
 
 LOOK_S = 5.0
-"""So late `systemctl status` may show that the broker is away, or back: a person looks again after some seconds."""
+"""The longest delay until `systemctl status` shows that the broker is lost or back. People look again after some
+seconds."""
 
 DAY_NS = 86_400 * 10**9
 
 
 class DaemonStatus:
-    """The present state of all parts, read when asked. `counters` gives those of the broker's parts, by part."""
+    """The present state of all parts, read on request. `counters` returns those of the broker's parts, by part."""
 
-    def __init__(  # noqa: PLR0913  one for each part that it asks
+    def __init__(  # noqa: PLR0913  one for each part that it reads
         self,
         table: Table,
         source: Source,
@@ -51,12 +52,12 @@ class DaemonStatus:
         self._started_ns = clock.monotonic_ns()
         self._outage, self._refusals = outage, refusals
         self._owed: int | None = None
-        """Messages, as counted lately; None while the broker is there, and before they were counted."""
+        """Messages owed at the last count. None while the broker is connected, and before the first count."""
 
     @property
     def line(self) -> str:
-        """For `systemctl status`: where the table stands, for what it waits, and what is wrong. In English, as the
-        log."""
+        """The line for `systemctl status`: the table's state, what it waits for, and what is wrong. In English, like
+        the log."""
         return "; ".join(self._parts())
 
     def _parts(self) -> Iterator[str]:
@@ -77,18 +78,19 @@ class DaemonStatus:
             yield f"the broker refuses {kind} of {topic} since {self._local(refusal.since_ns)}: {refusal.why}"
 
     def _local(self, at_ns: int) -> str:
-        """A time of the host's monotonic clock as the clock on the wall shows it: "21:04", of a day before with the
-        date. By the clock as it is set now: it may have been set since."""
-        at = datetime.fromtimestamp(self._utc_us(at_ns) / 1e6)  # noqa: DTZ006  for people there
+        """Return a time of the host's monotonic clock as local time: "21:04", with the date if it is more than a day
+        ago. It is computed from the host's clock as it is set now, which may have been set since that time."""
+        at = datetime.fromtimestamp(self._utc_us(at_ns) / 1e6)  # noqa: DTZ006  people at the wheel read local time
         return f"{at:%Y-%m-%d %H:%M}" if self._clock.monotonic_ns() - at_ns > DAY_NS else f"{at:%H:%M}"
 
     def _utc_us(self, at_ns: int) -> int:
         return self._clock.utc_us() - (self._clock.monotonic_ns() - at_ns) // 1000
 
     async def follow(self, publish: Callable[[str], None]) -> NoReturn:
-        """Publish the line again after changes that nobody reports: the broker's, and of what is owed meanwhile.
+        """Publish the line again after changes that no part reports: of the broker's connection, and of the messages
+        owed.
 
-        Ends by the journal's error or by cancellation.
+        Ends with the journal's error or by cancellation.
         """
         shown = self.line
         while True:
@@ -99,7 +101,7 @@ class DaemonStatus:
                 shown = line
 
     async def health(self) -> Health:
-        """The payload of `health`."""
+        """Return the payload of `health`."""
         now_ns = self._clock.monotonic_ns()
         return Health(
             test=self._table.setting.test or UNSET,

@@ -1,21 +1,21 @@
-"""The one place where observations and commands reach the table: in the order of their times, each stored before the
-next.
+"""The only place where observations and commands reach the table. They are applied in the order of their times, and
+each is stored before the next.
 
-A command is dated by the host's estimate of the sensing clock as it comes. It waits until the sensors have reported up
-to that time: what they saw before is decided before. They report every 0.1 s, or their link is down; then nothing more
-is to be waited for.
+A command gets the host's estimate of the sensing clock at its arrival. It waits until the sensors have reported up to
+that time, so that what they saw before it is decided before it. Sensors report every 0.1 s. If their link is down,
+commands do not wait for them.
 
-When the daemon stood still (`wheeld/service/standstill.py`), what sensors kept and what people said wait side by side,
-and which is read first is chance. So nothing of the sensors is applied before everybody was heard who spoke in that
-time. The table then gets the standstill as an observation.
+After a standstill of the daemon (`wheeld/service/standstill.py`) observations that the sensors kept and commands of
+people wait side by side, and which is read first is chance. So no observation is applied before all commands from that
+time have been received. The table then gets the standstill as an observation.
 
-Whoever speaks over a network that is cut is heard later. A word that has come may still be waiting to be stored, by a
-slow disk or behind others. So the table is told until when everybody has been heard (`Heard`), and what must wait for
-words waits there.
+A command that is given while the network is cut arrives later. A command that has arrived may still wait to be stored,
+because the disk is slow or other commands are before it. So the table is told up to which time all commands have been
+received (`Heard`), and everything that must wait for commands waits in the table.
 
 What follows from an observation is stored before anything else happens, so the outbox never publishes what is not on
-disk. An event is acknowledged to the board when all that followed from it is stored. With it is stored how far the
-board's events were then, so that after a kill in between none of them is applied a second time.
+disk. An event is acknowledged to the board after all that followed from it is stored. The position in the board's
+events is stored with it. So no event is applied a second time if the daemon is killed before the acknowledgement.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ from wheeld.service.standstill import BEAT_S, BeatGap, LoopBeats, Moment
 from wheeld.sources.sensing import Batch, Sensing
 
 QUEUE_MAX = 64
-"""Batches of up to 28 events: some seconds of a busy wheel. More waits in the kernel and in the board's ring."""
+"""The most batches in the queue, each of up to 28 events: some seconds of a busy wheel. More events wait in the kernel
+and in the board's ring buffer."""
 SLOW_STORE_NS = 1_000_000_000
-"""Storing a step takes milliseconds. When it took longer than this, the disk stood still."""
+"""Storing a step takes milliseconds. If it took longer than this, the disk stood still."""
 STEP_US_NOTICED = 1_000_000
-"""Dates that are wrong by less than this mislead nobody who reads them beside others."""
+"""Smaller steps of the host's clock are not reported: such wrong dates mislead no person who compares dates."""
 
 OF_SENSORS = frozenset({SensorState, Level})
-"""What people see though nothing follows from it."""
+"""Observations that people see even if nothing follows from them."""
 
 STEPPED = translatable(
     "the clock of this computer was set by {seconds} s; the order of events and all durations are right, dates before "
@@ -56,11 +57,11 @@ STEPPED = translatable(
 
 
 async def _nobody_speaks(since_ns: int) -> None:
-    """What a table hears to which nobody is connected."""
+    """Return at once: without connections there is no command to wait for."""
 
 
 def _all_heard() -> None:
-    """Nobody is unheard."""
+    """Return None: no command is on its way."""
 
 
 def _never_asleep() -> int:
@@ -68,11 +69,12 @@ def _never_asleep() -> int:
 
 
 class Ears(NamedTuple):
-    """How words reach the table; times are the host's.
+    """Which commands are still on their way. All times are host times.
 
-    After a standstill that began at `since_ns`, `hear(since_ns)` returns when all that was said in it has been put, or
-    can't be awaited any longer: then there is a cut. `cut_ns()`: since when nobody can be heard over the network; None
-    while everybody is. `came_ns()`: when the oldest of the words came that have not been put yet; None: all have been.
+    After a standstill that began at `since_ns`, `hear(since_ns)` returns when all commands from it have been put, or
+    when some cannot be awaited any longer. In the second case the network counts as cut. `cut_ns()` returns since when
+    the network has been cut, or None. `came_ns()` returns when the oldest command arrived that was not put yet, or
+    None.
     """
 
     hear: Callable[[int], Awaitable[None]] = _nobody_speaks
@@ -81,14 +83,14 @@ class Ears(NamedTuple):
 
 
 NO_EARS = Ears()
-"""Of a table to which nobody is connected."""
+"""The ears of a table without connections."""
 
 
 class TableLoop:
     """Applies observations and commands to `table`.
 
-    `store` gets what followed, when (UTC) and up to where in the board's events. `on_change` is called when something
-    happened that people see. `asleep_ns`: how long the host has been suspended so far.
+    `store` stores a step with the UTC and the position in the board's events. `on_change` is called after a change that
+    people can see. `asleep_ns` returns how long the host has been suspended so far.
     """
 
     def __init__(
@@ -112,7 +114,7 @@ class TableLoop:
         self._position: Position | None = None
         self._due_later: list[Command | Standstill | Heard] = []
         self._batches: asyncio.Queue[Batch] = asyncio.Queue(QUEUE_MAX)
-        # Who waits at a full queue may be overtaken there by another task; at a lock nobody is.
+        # A task that waits at a full queue may be overtaken by another task. A lock keeps their order.
         self._in_turn = asyncio.Lock()
         self._news = asyncio.Event()
         self._newest_us = 0
@@ -121,14 +123,14 @@ class TableLoop:
         self._slow: Moment | None = None
         self._stepped_us = 0
         self.clock_set_s = 0.0
-        """By how many seconds the host's clock was set since the start, all in all."""
+        """By how many seconds the host's clock was set since the start, in total."""
         self._heard_ns: int | None = None
-        """Until when everybody was heard, host time, as the table was told last; None: nothing is on its way."""
+        """Up to which host time all commands were received, as the table was told last. None: none is on its way."""
         self.counters = {"standstills": 0, "standstill_ms": 0, "slow_stores": 0, "utc_steps": 0}
         self._log = structlog.get_logger("table")
 
     async def put(self, batch: Batch) -> None:
-        """Have it applied after what was put before; waits while the queue is full."""
+        """Add a batch to the queue. Waits while the queue is full."""
         self._look()
         self._newest_us = max(self._newest_us, batch.last_us)
         async with self._in_turn:
@@ -136,19 +138,19 @@ class TableLoop:
         self._news.set()
 
     async def say(self, command: Command, *, came_ns: int | None, said_utc_us: int | None = None) -> None:
-        """Have a command applied that came at `came_ns`, host time (None: now); `said_utc_us`: when it was said, by its
-        sender."""
+        """Add a command that arrived at `came_ns`, host time (None: now). `said_utc_us`: when its sender says it was
+        given."""
         self._look()
         now_ns = self._clock.monotonic_ns()
         came_us = self._at_us(now_ns, now_ns if came_ns is None else came_ns)
         stood, cut_ns = self._stood, self._ears.cut_ns()
         is_of_standstill = stood is not None and stood.since.t_us <= came_us
         said_us = None
-        # Where what was seen in a standstill has no time of its own, nobody knows which was first, whoever says so.
+        # If observations from a standstill have no time of their own, their order with the command is unknown.
         if said_utc_us is not None and (self._sensing.keeps_times or not is_of_standstill):
             said_us = self._at_us(now_ns, now_ns - (self._utc_us_at(now_ns) - said_utc_us) * 1_000)
         since_us: list[int] = []
-        if command.id is not None:  # no network is between a button and us
+        if command.id is not None:  # a button's command has no id, and needs no network
             since_us += [] if stood is None else [stood.since.t_us]
             since_us += [] if cut_ns is None else [self._at_us(now_ns, cut_ns)]
         since = min((us for us in since_us if us <= came_us), default=None)
@@ -157,8 +159,8 @@ class TableLoop:
         self._news.set()
 
     def standing_still(self) -> tuple[int, int] | None:
-        """From when to when, in UTC, nobody could be heard, as the machine stood still or the network was cut, while
-        the table is not yet past it; else None."""
+        """Return the period, in UTC, in which no command could be received because the machine stood still or the
+        network was cut. Return None if there is none, or if the table has already passed it."""
         self._look()
         begins = [] if self._stood is None else [self._stood.since.utc_us]
         cut_ns = self._ears.cut_ns()
@@ -166,7 +168,7 @@ class TableLoop:
         return (min(begins), self._clock.utc_us()) if begins else None
 
     async def run(self) -> NoReturn:
-        """Apply and store until cancelled; raises the store's error."""
+        """Apply and store until cancelled. Raises the store's error."""
         while True:
             await self._news.wait()
             self._news.clear()
@@ -204,8 +206,8 @@ class TableLoop:
             self._sensing.acknowledge(batch.position)
 
     def _keep_heard(self, reported_us: int, from_us: int) -> None:
-        """Tell the table, from `from_us` on, until when everybody was heard, where that is not what it was told last.
-        What may still be said of a time that the sensors have not reported yet, nothing waits for."""
+        """Tell the table, at `from_us` or later, up to which time all commands have been received, if that has changed.
+        Nothing waits for a time that the sensors have not reported yet, so such a time is told as None."""
         now_ns = self._clock.monotonic_ns()
         ends_ns = (self._ears.cut_ns(), self._ears.came_ns())
         heard_ns = min((end_ns for end_ns in ends_ns if end_ns is not None), default=None)
@@ -214,12 +216,12 @@ class TableLoop:
             heard_ns = heard_us = None
         if heard_ns != self._heard_ns:
             self._heard_ns = heard_ns
-            # After what was told before, which may still wait for the sensors: the last one counts.
+            # Dated not before an earlier one that still waits for the sensors, because the last one counts.
             told_us = (one.t_us for one in self._due_later if isinstance(one, Heard))
             self._keep(Heard(max((from_us, *told_us)), heard_us))
 
     def _merged(self, batch: Batch) -> list[Observation]:
-        """The batch, and what was kept among it, each before the first observation that is later."""
+        """Return the batch merged with what was kept: each kept item before the first observation that is later."""
         if not self._due_later:
             return batch.observations
         merged: list[Observation] = []
@@ -229,16 +231,17 @@ class TableLoop:
         return merged + self._due(self._reported_us(batch.last_us))
 
     def _reported_us(self, newest_us: int) -> int:
-        """Up to when the sensors have reported: the newest observation, or the present while they are silent."""
+        """Return up to when the sensors have reported: the newest observation, or the present while their link is
+        down."""
         silent_us = 0 if self._sensing.is_up else self._sensing.now_us(self._clock.monotonic_ns())
         return max(newest_us, silent_us)
 
     def _keep(self, kept: Command | Standstill | Heard) -> None:
-        """Keep it until the sensors have reported up to its time; words come after what is told of the same time."""
+        """Keep an item until the sensors have reported up to its time. At equal times commands come last."""
         insort(self._due_later, kept, key=lambda one: (one.t_us, isinstance(one, Command)))
 
     def _due(self, until_us: int) -> list[Command | Standstill | Heard]:
-        """What was kept up to that time, in order."""
+        """Remove and return what was kept up to that time, in order."""
         due: list[Command | Standstill | Heard] = []
         while self._due_later and self._due_later[0].t_us <= until_us:
             due.append(self._due_later.pop(0))
@@ -258,7 +261,8 @@ class TableLoop:
     # --- standstills --------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Beat, when it is time; a standstill begins with the last beat before it, however many follow."""
+        """Beat if it is due. A late beat shows a standstill, which begins at the beat before it. Standstills in a row
+        are joined."""
         if not self._pulse.is_due(self._clock.monotonic_ns()):
             return
         gap = self._pulse.beat(self._moment())
@@ -270,13 +274,13 @@ class TableLoop:
                 self._stepped_us = gap.stepped_us
                 self._news.set()
         if gap.is_late:
-            # What came between the last beat and the standstill was of its own time.
+            # Observations that came after the last beat came before the standstill.
             since = msgspec.structs.replace(gap.since, t_us=max(gap.since.t_us, self._newest_us))
             self._stood = BeatGap(since if self._stood is None else self._stood.since, gap.until)
             self._news.set()
 
     async def _catch_up(self) -> None:
-        """Hear everybody who spoke while the daemon stood still, and tell the table from when to when that was."""
+        """Receive all commands from a standstill, then tell the table when the standstill began and ended."""
         await self._ears.hear(min(begin.host_ns for begin in self._behind()))
         gap, slow = self._stood, self._slow
         self._stood = self._slow = None
@@ -290,11 +294,11 @@ class TableLoop:
         self._keep_heard(still.to_us, still.t_us)
 
     def _behind(self) -> list[Moment]:
-        """Since when something has stood still that the table does not know of yet."""
+        """Return the beginning of each standstill that the table does not know yet."""
         return [began for began in (self._stood and self._stood.since, self._slow) if isinstance(began, Moment)]
 
     def _standstill(self, gap: BeatGap, what: StoodStill) -> Standstill:
-        """The observation, counted and logged."""
+        """Count and log a standstill, and return it as an observation."""
         self.counters["slow_stores" if what == "journal" else "standstills"] += 1
         self.counters["standstill_ms"] += gap.real_us // 1_000
         self._log.warning(
@@ -309,7 +313,7 @@ class TableLoop:
         return Standstill(gap.since.t_us, max(gap.since.t_us, gap.until.t_us), what, slept_us)
 
     async def _report_step(self) -> None:
-        """A notice that the host's clock was set, for whoever reads dates."""
+        """Store a notice that the host's clock was set, for people who read dates."""
         seconds, self._stepped_us = round(self._stepped_us / 1e6, 1), 0
         self.clock_set_s += seconds
         text = self._table.setting.catalogue.say(STEPPED, seconds=seconds)
@@ -324,13 +328,13 @@ class TableLoop:
         return Moment(host_ns, asleep_ns, utc_us, self._sensing.now_us(host_ns))
 
     def _utc_us_at(self, then_ns: int) -> int:
-        """UTC at a host time that has passed, by the clock as it is set now."""
+        """Return UTC at a past host time, computed from the clock as it is set now."""
         host_ns, utc_us, _ = read_together(self._clock.monotonic_ns, self._clock.utc_us)
         return utc_us - (host_ns - then_ns) // 1_000
 
     def _at_us(self, now_ns: int, host_ns: int) -> int:
-        """The sensing clock at a host time that has passed; an estimate of that time itself would never lie before
-        what has been read of the sensors since."""
+        """Return the sensing clock at a past host time. It is computed back from the present, because `now_us` never
+        returns less than the newest observation."""
         passed_us, at = (now_ns - host_ns) // 1_000, self._sensing.clock_now(now_ns)
         rate_ppb = 0 if at is None else at.rate_ppb
         return self._sensing.now_us(now_ns) - passed_us * 1_000_000_000 // (1_000_000_000 + rate_ppb)
