@@ -1,1 +1,1 @@
-"""The monitor: what the wheel's sensors see, told on a Unix socket of this computer while somebody listens."""
+"""The monitor: sends what the wheel's sensors see to the listeners of a Unix socket of this computer."""

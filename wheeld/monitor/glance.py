@@ -1,4 +1,4 @@
-"""How the wheel looks at one moment, as far as sensors show it: for pages that draw it. Nothing is decided by it."""
+"""The state of the wheel at one moment, as far as sensors show it. Pages draw it. No verdict depends on it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from wheeld.core.tracking.ball import Where
 from wheeld.core.tracking.observer import Observer
 
 Ball: TypeAlias = Literal["at_rest", "on_track", "falling", "unseen"]
-"""Where a launched ball is. `unseen`: it has left the sight of the sensors and was seen at rest nowhere."""
+"""Where the ball is. `unseen`: no sensor sees it any more, and no reader has seen it at rest."""
 
 
 class Glance(msgspec.Struct, frozen=True, kw_only=True):
-    """The wheel at sensing time `t_us`. What is not known is None.
+    """The wheel at sensing time `t_us`. Unknown values are None.
 
-    `rotor_deg`: where the middle of pocket zero stands, degrees clockwise. `rotor_rpm`: turns per minute, clockwise
-    positive; 0: it stands. `laps` of the run at hand: proven so far. `number`: in whose pocket the ball is seen to lie.
+    `rotor_deg`: the angle of the middle of pocket zero, degrees clockwise. `rotor_rpm`: turns per minute, positive if
+    clockwise, 0 if the rotor stands. `laps`: the laps of the present run that are proven so far. `number`: the number
+    of the pocket in which the ball lies.
     """
 
     t_us: int
@@ -43,7 +44,7 @@ _BALLS: dict[Where, Ball] = {
 
 
 def glance(table: Table) -> Glance:
-    """How the table's wheel looks now."""
+    """Return the present state of the table's wheel."""
     observer, pockets, now_us = table.observer, table.setting.profile.pockets, table.now_us
     is_running = observer.ball.where in (Where.RUNS, Where.FALLS, Where.UNSEEN)
     place = None if is_running else observer.place(now_us)

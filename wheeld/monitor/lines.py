@@ -1,4 +1,4 @@
-"""What is told on the socket: lines of JSON, the first `about`, then frames and, after each void coup, its axis."""
+"""The lines of JSON that the socket sends: first `about`, then frames and, after each void coup, its axis."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from wheeld.core.tracking.evidence import Pass
 from wheeld.monitor.glance import Glance
 
 ROTOR_EVERY_US = 250_000
-"""Of an axis: the rotor's speed so often. It has a tenth of a second's worth of a hand's hardest braking in it."""
+"""The interval between the rotor speeds of an axis. Such a mean is about 0.1 s behind a hand that brakes hard."""
 
 Mark: TypeAlias = tuple[int, str, int]
-"""Something that a sensor saw: sensing time, which kind, and which number of that kind, or how it stands."""
+"""Something that a sensor saw: sensing time, kind of sensor, and number of the sensor or its level."""
 Note: TypeAlias = tuple[int, str, str, str]
-"""What was said or became of a sensor: sensing time, which kind (`word`, `fails`, `works`), the name of the command or
-of the sensor, and the person."""
+"""A command, or a change of a sensor: sensing time, kind (`word`, `fails`, `works`), the name of the command or of the
+sensor, and the person."""
 
 APART_US = 4_000_000
-"""Passes that are so far apart are of two runs."""
+"""Passes that are further apart than this belong to two runs."""
 AROUND_US = 300_000
-"""What is shown begins so long before the run, and ends so long after the verdict."""
+"""An axis begins this long before the run, and ends this long after the verdict."""
 SHOWN_US_MIN = 3_000_000
-"""A launch too early is void with its third pass: that alone is too short to see anything."""
+"""The shortest axis. A launch that is too early is void at its third pass. An axis up to there would be too short."""
 NO_RUN_US = 10_000_000
-"""Where no beam was passed, so much before the verdict is shown."""
+"""The length of an axis if the ball passed no beam."""
 STANDS_US = 400_000
-"""Longer without an edge than any that turns at 4 turns a minute or more."""
+"""If no edge comes for longer than this, the rotor stands, or turns more slowly than 4 turns a minute."""
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="about"):
-    """The wheel: its pockets clockwise from zero, each with what is printed in it and its colour ("vert": none), and
-    where its sensors stand, degrees clockwise."""
+    """The wheel: its pockets clockwise from zero, each with its label and its colour ("vert" if it has none), and the
+    angles of its sensors, degrees clockwise."""
 
     site: str
     table: str
@@ -61,17 +61,17 @@ class About(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="ab
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="frame"):
-    """The wheel now, and what its beams and readers have seen since the last frame."""
+    """The wheel now, and what its sensors (except the encoder) have seen since the last frame."""
 
     glance: Glance
     seen: tuple[Mark, ...]
 
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="axis"):
-    """The evidence of a coup that was void, on one axis of sensing time: its last run alone. `void`: the message.
-    `moment_us`: when what decided it happened. `launch_us`: the run's first pass; None without one. `rpm`: the rotor's
-    speed, clockwise positive. `ball`: the ball's passes, each with its laps since the first, and its `direction`; none
-    where that is not known."""
+    """The evidence of a void coup on one axis of sensing time, with its last run only. `void`: the message.
+    `moment_us`: when the cause of the void happened. `launch_us`: the first pass of the run, None without a run. `rpm`:
+    the rotor's speed, positive if clockwise. `ball`: the ball's passes, each with its laps since the first pass.
+    `direction`: the ball's direction. If it is None, `ball` is empty."""
 
     void: msgspec.Raw
     moment_us: int
@@ -92,7 +92,7 @@ class _Dated(msgspec.Struct):
 
 
 def about(setting: TableSetting) -> About:
-    """The line that everybody gets first."""
+    """Return the line that each listener gets first."""
     pockets = setting.profile.pockets
     return About(
         site=setting.site,
@@ -108,7 +108,7 @@ def about(setting: TableSetting) -> About:
 
 
 def marks(observations: Iterable[Observation]) -> Iterator[Mark]:
-    """What all sensors but the encoder saw."""
+    """Yield what all sensors except the encoder saw."""
     for seen in observations:
         if isinstance(seen, Sensed) and seen.is_rare:
             kind, _, number = seen.sensor.partition("/")
@@ -116,7 +116,7 @@ def marks(observations: Iterable[Observation]) -> Iterator[Mark]:
 
 
 def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
-    """The evidence of one coup, with its message. Takes some milliseconds: call it on a thread."""
+    """Return the evidence of a void coup, with its message. Call it on a thread, because it takes some milliseconds."""
     decode = msgspec.json.Decoder(Observation).decode
     seen = [decode(line) for line in coup_log.log.splitlines()[1:]]
     told = msgspec.json.decode(void, type=_Dated)
@@ -142,7 +142,7 @@ def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
 
 
 def _last_run(passes: Sequence[BallPass]) -> list[BallPass]:
-    """The passes of the last run; a pulse or two alone are it only where there is nothing else."""
+    """Return the passes of the last run. A run of only one or two pulses counts only if there is no other run."""
     runs: list[list[BallPass]] = []
     for each in passes:
         if not runs or each.t_us - runs[-1][-1].t_us > APART_US:
@@ -152,7 +152,7 @@ def _last_run(passes: Sequence[BallPass]) -> list[BallPass]:
 
 
 def _ball(run: Sequence[BallPass], beams_deg: tuple[float, ...]) -> tuple[Direction | None, Sequence[Pass]]:
-    """Which way the ball ran, and its passes, as the core reads them; two passes tell no direction."""
+    """Return the ball's direction, and its passes as the core reads them. Two passes do not show a direction."""
     tracker = BallTracker(beams_deg)
     for each in run:
         tracker.take(each.t_us, each.beam)
@@ -172,8 +172,8 @@ def _notes(observations: Iterable[Observation]) -> Iterator[Note]:
 
 
 def _speeds(observations: Sequence[Observation], ticks: int, to_us: int) -> Iterator[tuple[int, float]]:
-    """Mean speeds between edges that are `ROTOR_EVERY_US` apart or a little more; 0 from the last edge on, where none
-    came for long and nothing says that the encoder is not heard."""
+    """Yield mean speeds between edges that are `ROTOR_EVERY_US` apart or a little more. Yield 0 from the last edge on
+    if no edge came for a long time and no sensor was reported as failing."""
     first: Rotor | None = None
     last_us, turned = to_us, 0
     for edge in observations:

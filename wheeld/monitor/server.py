@@ -1,7 +1,7 @@
-"""The socket: who connects is told about the wheel, and then gets up to 20 frames a second until he leaves.
+"""The socket: each listener first gets a description of the wheel, then up to 20 frames a second until it disconnects.
 
-While nobody listens nothing is made. A listener who reads too slowly misses frames, and keeps nobody waiting. What is
-sent to the socket is not read: nothing can be asked or changed here.
+Without a listener no frame is made. A listener that reads too slowly misses frames, and delays no other part. What a
+listener sends is ignored: nothing can be requested or changed here.
 """
 
 from __future__ import annotations
@@ -24,25 +24,27 @@ from wheeld.monitor.lines import Axis, Frame, Mark, about, axis, marks
 from wheeld.ports import HostClock
 
 FRAME_S = 0.05
-"""Twenty a second: smooth for eyes."""
+"""Twenty frames a second look smooth to people."""
 LISTENERS_MAX = 4
-"""One page's process is one listener, whoever looks at its pages. Each costs a core of a Pi less than a percent."""
+"""One `wheeld page` process is one listener for all its visitors. Each listener costs less than 1 % of a core of a
+Pi."""
 SEEN_MAX = 256
-"""Marks of one frame. A ball makes one or two; a sensor that chatters is left to the frames of health."""
+"""The most marks of one frame. A ball makes one or two. A sensor that chatters is shown in the `health` message."""
 BEHIND_BYTES_MAX = 65_536
-"""A listener with so much unread misses frames."""
+"""A listener with more unread bytes than this misses frames."""
 AGAIN_S = 10.0
-"""A socket that could not be made is tried again: somebody may have made its directory."""
+"""How long to wait before a socket is tried again that could not be made. Its directory may exist by then."""
 
 
 def bound(path: Path) -> socket.socket:
-    """A socket at this path, for its owner and group alone; one that a crash has left is replaced. Raises OSError."""
+    """Return a socket at this path for its owner and group only. A socket left by a crash is replaced. Raises
+    OSError."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if path.is_socket():
             path.unlink()
         made.bind(str(path))
-        path.chmod(0o660)  # before anybody can connect
+        path.chmod(0o660)  # before a program can connect
     except OSError:
         made.close()
         raise
@@ -50,9 +52,9 @@ def bound(path: Path) -> socket.socket:
 
 
 class Monitor:
-    """Tells listeners what `glance` gives, and what `note` was given.
+    """Sends to listeners what `glance` returns and what `note` receives.
 
-    `path`: of the socket. `setting`: the table's.
+    `path`: the path of the socket. `setting`: the setting of the table.
     """
 
     def __init__(self, path: Path, setting: TableSetting, *, clock: HostClock, glance: Callable[[], Glance]) -> None:
@@ -66,20 +68,20 @@ class Monitor:
         self._log = structlog.get_logger("monitor")
 
     def note(self, observations: Sequence[Observation]) -> None:
-        """Something was observed. Costs nothing while nobody listens."""
+        """Take observations for the next frame. Does nothing without a listener."""
         if self._listeners and len(self._seen) < SEEN_MAX:
             self._seen += marks(observations)
             del self._seen[SEEN_MAX:]
 
     def note_step(self, step: Step) -> None:
-        """Something was decided: of the last void coup, its message and its observations are told."""
+        """Take the last void coup of a step, with its message and its observations, to send its axis."""
         logs = [log for log in step.coup_logs if log.verdict == "void"]
         voids = [message.payload for message in step.messages if message.topic == "void"]
         if logs and voids:
             self._void = logs[-1], voids[-1]
 
     async def run(self) -> NoReturn:
-        """Listen until cancelled. A socket that can't be made harms nobody: the wheel does not need it."""
+        """Listen until cancelled. If the socket cannot be made, the daemon goes on: the wheel does not need it."""
         is_told = False
         while True:
             try:
@@ -94,7 +96,7 @@ class Monitor:
         with bound(self._path) as made:
             try:
                 server = await asyncio.start_unix_server(self._serve, sock=made)
-                # Not `async with`: from Python 3.12 on that waits until every page has gone by itself.
+                # Not `async with`: from Python 3.12 on it waits until every listener has disconnected.
                 with closing(server):
                     await self._tell()
             finally:
@@ -113,7 +115,7 @@ class Monitor:
                 await self._clock.sleep(FRAME_S)
 
     async def _tell_axis(self) -> None:
-        """The evidence of a void coup, once to everybody."""
+        """Send the evidence of a void coup once, to all listeners."""
         if self._void is None:
             return
         (log, void), self._void = self._void, None
@@ -143,7 +145,7 @@ class Monitor:
         try:
             with suppress(ConnectionError):
                 while await reader.read(1024):
-                    pass  # who talks is not heard
+                    pass  # what a listener sends is ignored
         finally:
             self._listeners.discard(writer)
             writer.close()

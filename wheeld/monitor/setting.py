@@ -1,4 +1,4 @@
-"""`[monitor]`: the socket. The configuration file has exactly these keys."""
+"""The section `[monitor]`: the socket. The configuration file has exactly these keys."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from msgspec import Meta
 from wheeld.core.catalogue import translatable
 
 PATH_BYTES_MAX = 107
-"""A longer path names no Unix socket (unix(7))."""
+"""The longest path that a Unix socket can have (unix(7))."""
 
 
 class MonitorSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Where programs of this computer, as `wheeld page`, can look on at what the sensors see."""
+    """The socket on which programs of this computer, such as `wheeld page`, can read what the sensors see."""
 
     socket: Annotated[
         Annotated[Path, Meta(description=translatable("the path of a socket"))],
