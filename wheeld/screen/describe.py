@@ -1,6 +1,6 @@
 """Messages as lines for people: what `replay`, `watch` and `journal show` print, in the language of the screen.
 
-Some words are said at the table in one language only, and stay: the announcement of a number, and "rien va".
+Some words are used at the table in one language only, and are not translated: the announcement of a number, "rien va".
 """
 
 from __future__ import annotations
@@ -52,31 +52,32 @@ TOPICS = {
     "board": translatable("board"),
 }
 TOPIC_WIDTH, COUP_WIDTH = 9, 10
-"""Columns as wide as the longest word for a topic in any language, and as a coup of a long evening."""
+"""The widths of two columns: of the longest word for a topic in any language, and of a coup of a long evening."""
 
 
 class Screen:
-    """Says things in one language: own texts, and those of a message, which are in the language of its table."""
+    """Gives texts in one language: those of the program, and those of a message, which are in its table's language."""
 
     def __init__(self, language: Language, body: Payload) -> None:
         self.catalogue = Catalogue(language)
         said = body.get("language")
-        # A message that names no language is in none that we know: it is shown as it is.
+        # A message that names no known language is shown as it is.
         source = next((each for each in LANGUAGES if each == said), language)
         self._translation = None if source == language else translation(source, language)
 
     def told(self, text: str) -> str:
-        """A text of the message."""
+        """Return a text of the message, translated if necessary."""
         return text if self._translation is None else self._translation.of(text)
 
 
 def minute(at: str) -> str:
-    """An instant of a message as people read it: "2026-11-20 18:00 UTC"."""
+    """Return an instant of a message as people read it: "2026-11-20 18:00 UTC"."""
     return f"{at[:16].replace('T', ' ')} UTC"
 
 
 def describe(topic: str, payload: bytes, language: Language) -> str:
-    """Topic, coup and content of a message, printable; a payload that is not one of these topics' as it is."""
+    """Return topic, coup and content of a message as printable text. A payload that does not fit its topic stays as it
+    is."""
     try:
         body = msgspec.json.decode(payload, type=dict[str, Any])
         screen = Screen(language, body)
@@ -92,7 +93,7 @@ def describe(topic: str, payload: bytes, language: Language) -> str:
 
 
 def numbered(number: object, announcement: str) -> str:
-    """A number in digits and as it is announced: in a noisy hall a word is misread, a digit is not."""
+    """Return a number in digits and as it is announced. In a noisy hall a word is easily misread, a digit is not."""
     return f"{number} · {announcement}"
 
 
@@ -146,7 +147,8 @@ def _reply(body: Payload, screen: Screen) -> str:
 
 
 def _event(body: Payload, _: Screen) -> str:
-    """For technicians and laboratories: in English, as they read the log of the service."""
+    """Return an event record in English, for technicians and laboratories. They read the service's log in English,
+    too."""
     who = f" by {body['by']}" if body["by"] else ""
     why = f": {body['why']}" if body["why"] else ""
     details = ", ".join(f"{name} {_detail(name, value)}" for name, value in body["details"].items())
@@ -169,7 +171,7 @@ def _plain(value: object) -> str:
 
 
 def _fact(body: Payload, _: Screen) -> str:
-    """In English, as on the page of the law."""
+    """Return a fact in English, as on the page of the law."""
     figures = ", ".join(f"{name} {value}" for name, value in body["figures"].items())
     return f"{body['text']} → {body['state']}{f' ({figures})' if figures else ''}"
 

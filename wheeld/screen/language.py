@@ -1,4 +1,4 @@
-"""Messages of a table that has another one said in it."""
+"""Translates messages of a table whose language is not that of the screen."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from wheeld.core.catalogue import Catalogue, Language, forms_of
 from wheeld.core.houses import TOUT_VA
 
 KEPT = 4_096
-"""Texts whose translation is kept: a table says the same few hundred again and again."""
+"""How many translations are kept. A table sends the same few hundred texts again and again."""
 
 RITUAL = {*TOUT_VA.keys(), *TOUT_VA.values()}
-"""Words that are said at the table in no other language."""
+"""Words that are used at the table in one language only, and are not translated."""
 
 
 class _Template(NamedTuple):
-    """A text of the catalogue as it is said in one language. `patterns`: with its first part as short as it can be, and
-    as long, for the words between two parts may stand in a part too. `longest`: what never changes in it."""
+    """A text of the catalogue in one language. `patterns`: the first placeholder matches as little as possible in one,
+    and as much as possible in the other, because a value may also contain the words between two placeholders.
+    `longest`: the longest piece between placeholders."""
 
     english: str
     patterns: tuple[re.Pattern[str], ...]
@@ -29,18 +30,19 @@ class _Template(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """A text in the other language; `unknown`: how many of its characters are in no catalogue."""
+    """A text in the other language. `unknown`: how many of its characters no catalogue contains."""
 
     unknown: int
     text: str
 
 
 class Translation:
-    """Says in one language what a message says in another.
+    """Translates the texts of messages from one language to another.
 
-    A message has whole sentences, made of texts of the catalogue with others in their places, and nothing says which.
-    So they are looked up the other way round: of all ways to read a sentence as texts of the catalogue, the one that
-    leaves least unknown. What stands in no catalogue, as a person's own words, stays as it is.
+    A message contains whole sentences. They were made from texts of the catalogue, with other texts in their
+    placeholders, but the message does not contain which. So each sentence is compared with the catalogue: of all
+    possible readings, the one with the fewest unknown characters is used. What no catalogue contains, such as a
+    person's own words, is kept.
     """
 
     def __init__(self, source: Language, target: Language) -> None:
@@ -57,7 +59,7 @@ class Translation:
         self._read = lru_cache(KEPT)(self._reading)
 
     def of(self, text: str) -> str:
-        """The text in the other language, as far as it is known."""
+        """Return the text in the other language, as far as it is known."""
         return self._read(text).text
 
     def _reading(self, text: str) -> _Reading:
@@ -75,7 +77,7 @@ class Translation:
         return best
 
     def _readings(self, text: str) -> Iterator[_Reading]:
-        """As each text that it may be, those with most words of their own first; last as a list."""
+        """Yield each possible reading: by each text of the catalogue, the longest first, and at last as a list."""
         for template in self._templates:
             if template.longest in text:
                 found = filter(None, (pattern.fullmatch(text) for pattern in template.patterns))
@@ -113,5 +115,5 @@ def _pattern(pieces: Sequence[tuple[str, str | None]], shape: str) -> str:
 
 @cache
 def translation(source: Language, target: Language) -> Translation:
-    """From one language to another one."""
+    """Return the translation from one language to another."""
     return Translation(source, target)

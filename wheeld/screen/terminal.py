@@ -1,4 +1,4 @@
-"""What comes from outside, as a terminal may show it: nothing in it steers the terminal, or looks like another line."""
+"""Makes text from outside safe for a terminal: nothing in it controls the terminal, or looks like another line."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 import unicodedata
 
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f]")
-"""Of bytes that are text these alone change what a terminal does. JSON has none, but for blanks."""
+"""The only characters in a text that can control a terminal. JSON contains none of them, except white space."""
 
 
 def printable(text: str) -> str:
-    """A text on one line, each character that is not to be seen as its escape: `\\x1b`."""
+    """Return a text on one line, with each invisible character as its escape: `\\x1b`."""
     return "".join(map(_shown, text))
 
 
 def printable_bytes(data: bytes) -> bytes:
-    """A line as it is, byte for byte; only where it would steer a terminal, or is no text, escaped."""
+    """Return a line as it is, byte for byte. Only a line that would control a terminal, or is not text, is escaped."""
     text = data.decode(errors="backslashreplace")
     return printable(text).encode() if text.encode() != data or _STEERING.search(text) else data
 
 
 def _shown(character: str) -> str:
-    if character.isprintable() or unicodedata.category(character) == "Zs":  # French has blanks that do not break
+    if character.isprintable() or unicodedata.category(character) == "Zs":  # French uses spaces that do not break
         return character
     return character.encode("unicode_escape").decode()
