@@ -21,12 +21,12 @@ from wheeld.report.wheel import Decision, SensorPlaces, WheelRecord
 from wheeld.report.zones import Zones, zones
 
 Verdict: TypeAlias = Literal["found", "nothing_found", "too_small"]
-"""`too_small`: nothing was found, and the sample is too small for that to mean anything about the numbers."""
+"""`too_small`: nothing was found, but the sample is too small to show anything about the numbers."""
 
 
 class WheelReport(msgspec.Struct, kw_only=True):
-    """The report on one wheel. `findings` are the checks that count, the surest first; `false_alarms`: of a hundred
-    wheels with nothing wrong, the part that has any."""
+    """The report on one wheel. `findings`: the checks that count, the surest first. `false_alarms`: the part of the
+    wheels with nothing wrong that may get a finding."""
 
     schema: str = "report/1"
     site: str
@@ -53,7 +53,7 @@ class WheelReport(msgspec.Struct, kw_only=True):
 
 
 def health(wheel: WheelRecord, say: Catalogue) -> WheelReport:
-    """What its journals say of a wheel."""
+    """Return the report on a wheel."""
     runs = timed(wheel)
     of_numbers, of_zones = numbers(wheel.coups, wheel.pockets, say), zones(wheel, runs, say)
     of_trends, of_people = trends(wheel, say), balance(wheel.coups, say)

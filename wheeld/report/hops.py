@@ -1,7 +1,8 @@
-"""Which sensors round the wheel something did not report that went round past all of them.
+"""Which sensors round the wheel missed a ball that went past all of them.
 
-What goes round meets the sensors in the order of their angles. Where one is skipped, and the time says that the way was
-that long, it missed. What comes too soon or too late for any way is a stray pulse and counts for nothing.
+A ball that goes round passes the sensors in the order of their angles. If a sensor is skipped, and the time fits the
+longer way, the sensor missed the ball. A report that is too early or too late for any way is a stray pulse, and
+ignored.
 """
 
 from __future__ import annotations
@@ -10,20 +11,21 @@ import math
 from collections.abc import Iterator, Sequence
 
 TOLERANCE = 0.35
-"""Of the way that the speed before foretells: a ball loses up to a quarter of its speed from one pass to the next."""
+"""How much a way may differ from the predicted one, as a part of it. From one pass to the next a ball loses up to a
+quarter of its speed."""
 LAPS_MOST = 3
-"""A longer way without any report is no row of misses: nobody looked."""
+"""The most laps between two reports. A longer way without reports is no row of misses: the ball was not observed."""
 STRAYS_MOST = 2
-"""After so many reports in a row that fit no way it is the report before them that was stray: it begins anew."""
+"""After this many reports in a row that fit no way, the report before them was the stray one. The next begins anew."""
 
 
 def hops(
     reports: Sequence[tuple[int, int]], angles_deg: Sequence[float], *, forward: bool, speed_deg_s: float | None = None
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """How often each sensor reported, and how often it missed.
+    """Return how often each sensor reported, and how often it missed.
 
-    `reports`: (time in µs, sensor), in order. `forward`: it goes clockwise, as the angles grow. `speed_deg_s`: how fast
-    it goes, where that is known and stays; else it follows from the reports.
+    `reports`: (time in µs, sensor), in order. `forward`: whether the ball goes clockwise, in the direction of growing
+    angles. `speed_deg_s`: its speed, if that is known and constant. Otherwise the speed is computed from the reports.
     """
     way = _Way(angles_deg, forward=forward)
     seen, missed = [0] * len(angles_deg), [0] * len(angles_deg)
@@ -48,7 +50,7 @@ def hops(
 
 
 class _Way:
-    """The way round past the sensors."""
+    """The way of the ball past the sensors."""
 
     def __init__(self, angles_deg: Sequence[float], *, forward: bool) -> None:
         self._angles_deg, self._sign = angles_deg, 1 if forward else -1
@@ -56,8 +58,7 @@ class _Way:
         self._places = {sensor: at for at, sensor in enumerate(self._order)}
 
     def gone_deg(self, start: int, end: int, foretold_deg: float | None) -> float | None:
-        """How far it went from one sensor to another; None when no number of laps fits what was foretold. Where nothing
-        was, it was the shortest way."""
+        """Return how far the ball went. None if no number of laps fits. Without `foretold_deg`: the shortest way."""
         least_deg = (self._angles_deg[end] - self._angles_deg[start]) * self._sign % 360 or 360.0
         if foretold_deg is None:
             return least_deg
@@ -66,7 +67,7 @@ class _Way:
         return gone_deg if abs(gone_deg - foretold_deg) <= TOLERANCE * gone_deg else None
 
     def skipped(self, start: int, end: int, gone_deg: float) -> Iterator[int]:
-        """The sensors between the two, in order, each as often as it was passed."""
+        """Return the sensors between the two, in order, each as often as it was passed."""
         at, count = self._places[start], len(self._order)
         step = (self._places[end] - at) % count or count
         passed = step + count * (math.ceil(gone_deg / 360) - 1)

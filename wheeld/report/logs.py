@@ -1,7 +1,7 @@
-"""What the log of one coup says of the run on the track.
+"""Reads the run on the track from the log of one coup.
 
-Most lines of a log are encoder edges, some thousand a coup. So lines are chosen by how the recorder begins them, and of
-the edges only those of two turns are decoded.
+Most lines of a log are encoder edges, some thousand for each coup. So lines are selected by their first bytes, and only
+the edges that two turns need are decoded.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from wheeld.core.observations import BallPass, Rotor
 from wheeld.report.wheel import LoggedRun, SensorPlaces, ValidCoup
 
 SLACK_US = 200_000
-"""Instants of a result are in UTC: back on the sensing clock they may differ from a pass by as much as a clock that was
-set drifts in a coup. No ball passes a beam so soon before its launch or after its leaving."""
+"""Times in a result are in UTC. Converted to the sensing clock they may differ from the pass, by as much as the host's
+clock is corrected during a coup. No ball passes a beam so soon before its launch or after it leaves the track."""
 _BALL, _ROTOR = b'{"kind":"ball"', b'{"kind":"rotor"'
 
 _header = msgspec.json.Decoder(SensorPlaces)
@@ -25,12 +25,12 @@ _rotor = msgspec.json.Decoder(Rotor)
 
 
 def layout_of(log: bytes) -> SensorPlaces:
-    """Where the sensors stood, by the header. Raises msgspec's errors."""
+    """Return the places of the sensors from the log's header. Raises msgspec's errors."""
     return _header.decode(log.partition(b"\n")[0])
 
 
 def run_of(coup: ValidCoup, log: bytes, layout: SensorPlaces) -> LoggedRun | None:
-    """The run of `coup` in its log; None where no passes tell it. Raises msgspec's errors."""
+    """Return the run of `coup` from its log, or None if the passes do not show it. Raises msgspec's errors."""
     if coup.left_us is None or coup.ball_direction is None or len(layout.beams_deg) < 2:
         return None
     lines = log.split(b"\n")
@@ -60,7 +60,8 @@ def _last_lap_s(passes: Sequence[BallPass]) -> float | None:
 
 
 def _slowing(edges: Sequence[bytes], launched_us: int, ticks: int) -> float | None:
-    """The rotor's loss between its first turn after the launch and its last one in the log."""
+    """Return which part of its speed the rotor lost in a second, from its first turn after the launch to its last
+    one."""
     begin = bisect_left(edges, launched_us, key=lambda line: _rotor.decode(line).t_us)
     if not ticks or len(edges) - begin < 3 * ticks:
         return None
@@ -72,7 +73,7 @@ def _slowing(edges: Sequence[bytes], launched_us: int, ticks: int) -> float | No
 
 
 def _turn(edge: bytes, after: bytes) -> tuple[float, float] | None:
-    """The time of one turn in s, and its middle; None where edges are missing between the two."""
+    """Return the duration of one turn and the time of its middle, in s. None if edges are missing between the two."""
     one, other = _rotor.decode(edge), _rotor.decode(after)
     if one.tick != other.tick or other.t_us <= one.t_us:
         return None

@@ -1,6 +1,6 @@
-"""The numbers against chance: each by itself (chi-square), and sectors of the rotor (the largest of many windows).
+"""Compares the numbers with chance: each number (chi-square), and sectors of the rotor (the largest of many windows).
 
-Successive numbers of a wheel are as good as independent: the ball is launched at a rotor whose angle nobody chose.
+Successive numbers of a wheel are practically independent, because the angle of the rotor at a launch is random.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from wheeld.report.checks import NUMBERS_LIMIT, POWER_MIN, Check, interval
 from wheeld.report.wheel import ValidCoup
 
 EFFECT_POCKETS, EFFECT_TIMES = 9, 1.5
-"""The fault that a sample must be large enough to find: a quarter of the rotor that comes half as often again."""
+"""The fault that a sample must be large enough to find: a quarter of the rotor that comes 1.5 times its share."""
 EXPECTED_MIN = 5
-"""Coups for each number below which chi-square is no good approximation (Cochran's rule)."""
+"""With fewer coups for each number chi-square is not a good approximation (Cochran's rule)."""
 WIDTHS = (1, 2, 3, 5, 9, 12, 18)
-"""Of sectors that are looked at. A larger one that comes often is a smaller one that comes seldom."""
+"""The widths of the sectors, in pockets. If a larger sector comes often, the smaller rest of the rotor comes rarely."""
 SIMULATED = 20_000
-"""Fair wheels that the largest window is compared with: what one in 800 exceeds is then known to a fifth."""
+"""How many fair wheels are simulated to find the chance of the largest window. A chance of 1 in 800 is then known to
+within a fifth."""
 RECENT_US = 28 * 86_400_000_000
 SEED = 1
 
 
 class Sector(msgspec.Struct, frozen=True):
-    """A sector: so many pockets clockwise from `first`, around `middle`, both as printed on the wheel; `times` its
-    share, and the interval of that."""
+    """A sector of `width` pockets clockwise from `first`, around `middle`, both as printed on the wheel. `times`: how
+    many times its share it came, from `times_low` to `times_high`."""
 
     width: int
     first: str
@@ -47,8 +48,8 @@ class Sector(msgspec.Struct, frozen=True):
 
 
 class NumberCounts(msgspec.Struct, kw_only=True):
-    """`counts` in the order of the rotor, whose numbers are `labels`. `coups_needed`: for a power of `POWER_MIN`.
-    `windows`: of each width the one that stands out most."""
+    """`counts`: how often each number came, in the order of the rotor, like `labels`. `coups_needed`: for a power of
+    `POWER_MIN`. `windows`: for each width the sector that deviates most."""
 
     coups: int
     labels: list[str]
@@ -64,7 +65,7 @@ class NumberCounts(msgspec.Struct, kw_only=True):
 
 
 def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -> NumberCounts:
-    """What the numbers of these coups say."""
+    """Compare the numbers of these coups with chance."""
     counts = np.bincount([coup.pocket for coup in coups], minlength=pockets.count)
     total = len(coups)
     if total < EXPECTED_MIN * pockets.count:
@@ -87,15 +88,15 @@ def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -
 
 
 def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sector], Sector, float]:
-    """Of each width the window that stands out most, the one that does of all, and the chance of that."""
+    """Return the window that deviates most of each width, the largest of them, and the chance of one as large."""
     windows = [_widest(counts, width, pockets) for width in WIDTHS]
     largest = max(windows, key=lambda window: abs(window.deviation))
     return windows, largest, _p_of(abs(largest.deviation), int(counts.sum()), pockets.count)
 
 
 def _of_parts(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -> Iterator[Check]:
-    """Sectors of the later coups alone: a fault that began there is twice as plain as in a comparison with the earlier
-    ones, for what chance does is known and need not be measured."""
+    """Yield the checks of sectors in the later coups alone. A fault that began there is twice as clear as in a
+    comparison with the earlier coups, because chance is known and need not be measured."""
     half = len(coups) // 2
     recent = bisect_left(coups, coups[-1].at_utc_us - RECENT_US, key=lambda coup: coup.at_utc_us)
     parts = [("sectors_second_half", translatable("in the second half of the coups: {found}"), half)]
@@ -142,7 +143,8 @@ def _numbers(
 
 
 def _effect(pockets: int) -> float:
-    """Noncentrality for each coup: the squared differences of the shares over the fair ones."""
+    """Return the noncentrality for each coup: the squared differences from the fair shares, divided by the fair
+    shares."""
     share = 1 / pockets
     inside = share * EFFECT_TIMES
     outside = (1 - EFFECT_POCKETS * inside) / (pockets - EFFECT_POCKETS)
@@ -150,7 +152,7 @@ def _effect(pockets: int) -> float:
 
 
 def power_of_chi_square(coups: int, pockets: int) -> float:
-    """How surely chi-square finds the named fault in so many coups of a wheel with so many pockets."""
+    """Return the chance that chi-square finds the named fault in that number of coups."""
     if coups < EXPECTED_MIN * pockets:
         return 0.0
     critical = stats.chi2.isf(NUMBERS_LIMIT, pockets - 1)
@@ -159,7 +161,7 @@ def power_of_chi_square(coups: int, pockets: int) -> float:
 
 @lru_cache
 def coups_needed(pockets: int) -> int:
-    """From how many coups on chi-square is sure enough to find the named fault."""
+    """Return the number of coups in which chi-square finds the named fault with the chance `POWER_MIN`."""
 
     def lacks(coups: float) -> float:
         return power_of_chi_square(round(coups), pockets) - POWER_MIN
@@ -168,7 +170,7 @@ def coups_needed(pockets: int) -> int:
 
 
 def _sums(counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """By each first pocket the count of the window that begins there; `counts` may be many wheels, one a row."""
+    """Return the count of the window that begins at each pocket. `counts` may contain many wheels, one in each row."""
     doubled = np.concatenate([counts, counts[..., : width - 1]], axis=-1) if width > 1 else counts
     sums = np.cumsum(doubled, axis=-1)
     sums[..., width:] = sums[..., width:] - sums[..., :-width]
@@ -176,7 +178,7 @@ def _sums(counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
 
 
 def _deviations(counts: NDArray[np.int64], width: int, total: int) -> NDArray[np.float64]:
-    """How many standard deviations each window is away from its share."""
+    """Return how many standard deviations each window is away from its share."""
     share = width / counts.shape[-1]
     away: NDArray[np.float64] = (_sums(counts, width) - total * share) / (total * share * (1 - share)) ** 0.5
     return away
@@ -203,14 +205,14 @@ def _widest(counts: NDArray[np.int64], width: int, pockets: PocketLayout) -> Sec
 
 @lru_cache(maxsize=16)
 def _largest_of_fair_wheels(total: int, pockets: int) -> NDArray[np.float64]:
-    """Of simulated fair wheels, each with so many coups: the largest deviation of any window, sorted."""
+    """Return the largest deviation of any window on each simulated fair wheel with `total` coups, sorted."""
     wheels = np.random.default_rng(SEED).multinomial(total, np.full(pockets, 1 / pockets), size=SIMULATED)
     largest = [np.abs(_deviations(wheels, width, total)).max(axis=1) for width in WIDTHS]
     return np.sort(np.max(largest, axis=0))
 
 
 def _p_of(deviation: float, total: int, pockets: int) -> float:
-    """The part of fair wheels with as large a deviation somewhere, this wheel among them."""
+    """Return the part of fair wheels that have as large a deviation in any window. This wheel counts as one of them."""
     fair = _largest_of_fair_wheels(total, pockets)
     as_large = SIMULATED - int(np.searchsorted(fair, deviation - 1e-9))
     return (as_large + 1) / (SIMULATED + 1)

@@ -1,7 +1,7 @@
-"""How far on the rotor each number lies from the one before, by bouler and direction: a bouler's signature.
+"""How far on the rotor each number lies from the number before, by bouler and direction: a bouler's signature.
 
-A bouler takes the ball out of the last pocket and launches it there. Who always launches and turns alike may bring it
-to rest the same way further on. On a rotor whose angle nobody chose every way is as likely.
+A bouler launches the ball from the last pocket. If he always launches and turns in the same way, the ball may come to
+rest at the same distance from that pocket. If the rotor's angle is random, all distances are equally likely.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from wheeld.report.checks import Check
 from wheeld.report.wheel import ValidCoup
 
 HARMONICS = np.array((1, 2))
-"""A sector of a third to a half of the rotor shows in the first, a narrower one in both."""
+"""A sector of a third to a half of the rotor shows in the first harmonic, a narrower sector in both harmonics."""
 COUPS_MIN = 40
-"""With fewer even a bouler who brings half of the balls to one quarter of the rotor would be found in few cases."""
+"""With fewer coups even a bouler who brings half of the balls to one quarter of the rotor would rarely be found."""
 
 
 class Offsets(msgspec.Struct, frozen=True):
-    """One bouler's coups in one direction that followed another number. `pockets`: how far clockwise most lie from the
-    number before; `strength`: 0 where all ways are as likely, 1 where it is always the same."""
+    """One bouler's coups in one direction that followed another number. `pockets`: the mean distance clockwise from the
+    number before. `strength`: 0 if all distances are equally likely, 1 if the distance is always the same."""
 
     bouler: str | None
     direction: str
@@ -37,17 +37,17 @@ class Offsets(msgspec.Struct, frozen=True):
 
 
 def offsets(coups: Sequence[ValidCoup], pockets: int) -> list[Offsets]:
-    """Of each bouler and direction with enough coups."""
+    """Return the offsets of each bouler and direction with enough coups."""
     ways: dict[tuple[str | None, str], list[int]] = defaultdict(list)
     for before, after in pairwise(coups):
-        # After a void the ball did not lie in the last number.
+        # After a void the ball was not launched from the pocket of the last number.
         if after.coup == before.coup + 1 and after.ball_direction is not None:
             ways[after.bouler, after.ball_direction].append((after.pocket - before.pocket) % pockets)
     return [_offsets(*key, found, pockets) for key, found in ways.items() if len(found) >= COUPS_MIN]
 
 
 def _offsets(bouler: str | None, direction: str, found: Sequence[int], pockets: int) -> Offsets:
-    """Rayleigh's test of each harmonic; their sum is chi-square, which a fair wheel exceeds more seldom still."""
+    """Test each harmonic (Rayleigh). The sum is about chi-square; a fair wheel exceeds its limit even more rarely."""
     turns = np.exp(2j * np.pi * np.outer(HARMONICS, found) / pockets)
     means = turns.mean(axis=1)
     statistic = float(2 * len(found) * (np.abs(means) ** 2).sum())
@@ -57,12 +57,12 @@ def _offsets(bouler: str | None, direction: str, found: Sequence[int], pockets: 
 
 
 def arrow_of(one: Offsets) -> str:
-    """The direction of the ball, for people."""
+    """Return the direction of the ball as an arrow for people."""
     return "↻" if one.direction == "cw" else "↺"
 
 
 def check_of(one: Offsets, say: Catalogue) -> Check:
-    """Whether the numbers lie around one place more than chance has it."""
+    """Check whether the numbers lie around one distance more often than by chance."""
     said = say.say(
         "bouler {bouler}, {arrow}: the numbers of {count} launches lie around {pockets} pockets clockwise of the one "
         "before",

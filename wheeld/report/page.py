@@ -1,5 +1,5 @@
-"""The report as one HTML page that needs no other file: style and pictures are in it, and a table says the same as each
-picture."""
+"""The report as one HTML page that needs no other file. It contains its style and its pictures, and beside each picture
+a table with the same values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ td, th { text-align: left; padding: .15rem .8rem .15rem 0; border-bottom: 1px so
 .bench { background: #b8860b; color: #fff; padding: 0 .4rem }
 """
 P_LEAST = 0.0001
-"""A smaller chance is hardly known, and hard to read."""
+"""The smallest chance that is shown. A smaller chance is not exact, and is hard to read."""
 BENCH = translatable("BENCH TABLE: a test")
 LIGHTS = {
     "found": translatable("red"),
@@ -47,7 +47,7 @@ CLASSES = {"found": "found", "nothing_found": "fine", "too_small": "small"}
 
 
 def page(reports: Sequence[WheelReport], say: Catalogue) -> str:
-    """The whole HTML text."""
+    """Return the whole HTML text."""
     title = escape(say.say("Health of the wheel"))
     body = "\n".join(line for at, each in enumerate(reports) for line in _wheel(each, say, f"w{at}"))
     return (
@@ -58,7 +58,7 @@ def page(reports: Sequence[WheelReport], say: Catalogue) -> str:
 
 
 def verdict(health: WheelReport, say: Catalogue) -> str:
-    """What the report comes to, in a sentence."""
+    """Return the conclusion of the report in one sentence."""
     if health.findings:
         return say.say("findings: {count}", count=len(health.findings))
     if health.verdict == "too_small":
@@ -235,7 +235,7 @@ def _voids(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[
 
 
 def _decisions(health: WheelReport, say: Catalogue) -> Iterator[str]:
-    """What people decided of single coups; nothing where there is none."""
+    """Yield what people decided about single coups. Yields nothing if there is no decision."""
     if not health.decisions:
         return
     yield f"<h3>{escape(say.say('Rulings of the direction, and late bets'))}</h3>"
@@ -273,7 +273,7 @@ def _ms(seconds: float | None, say: Catalogue) -> str:
 
 
 def chance(p: float, say: Catalogue) -> str:
-    """The chance of a finding, as people read it."""
+    """Return the chance of a finding as people read it."""
     return f"p = {say.decimal(float(f'{p:.1g}'))}" if p >= P_LEAST else f"p &lt; {say.decimal(P_LEAST)}"
 
 

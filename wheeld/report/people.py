@@ -1,4 +1,5 @@
-"""The direction in which each bouler launches: on a wheel that turns both ways, each about half of the time."""
+"""The direction in which each bouler launches. On a wheel that turns both ways, each direction has about half of the
+coups."""
 
 from __future__ import annotations
 
@@ -12,15 +13,15 @@ from wheeld.report.checks import POWER_MIN, Check, interval, more_than, power_of
 from wheeld.report.wheel import ValidCoup
 
 TOLERATED = 0.6
-"""The larger part of a bouler's launches: nobody counts."""
+"""The part of a bouler's launches that may go in one direction, because boulers do not count them."""
 EFFECT = 0.8
-"""What a sample must be large enough to find."""
+"""The part that a sample must be large enough to find."""
 ONE_WAY = 0.95
-"""A table that launches so much in one direction does so on purpose, as every Fair wheel does."""
+"""A table that launches at least this part in one direction does so on purpose, as every Fair wheel does."""
 
 
 class Directions(msgspec.Struct, frozen=True):
-    """One bouler's launches; `bouler` None: nobody said who it was. The interval is that of all boulers together."""
+    """One bouler's launches. `bouler` is None if he was not reported. The interval is made for all boulers together."""
 
     bouler: str | None
     cw: int
@@ -31,7 +32,7 @@ class Directions(msgspec.Struct, frozen=True):
 
 
 class Balance(msgspec.Struct, kw_only=True):
-    """`one_way`: the whole table launches in one direction, and nobody is compared with a half."""
+    """`one_way`: the whole table launches in one direction, so no bouler is compared with a half."""
 
     one_way: bool
     boulers: list[Directions]
@@ -39,7 +40,7 @@ class Balance(msgspec.Struct, kw_only=True):
 
 
 def balance(coups: Sequence[ValidCoup], say: Catalogue) -> Balance:
-    """Who launched which way, those with most launches first."""
+    """Return how each bouler launched, those with the most launches first."""
     counts: dict[str | None, list[int]] = defaultdict(lambda: [0, 0])
     for coup in coups:
         if coup.ball_direction is not None:

@@ -24,13 +24,13 @@ from wheeld.report.trends import DAY_US
 from wheeld.report.voids import SLICES
 
 INK, FAINT, FAIR, MARK = "#22313f", "#c8d0d8", "#6b7a88", "#b3392f"
-"""`MARK`, red, is for what belongs to a finding, and for nothing else."""
+"""`MARK` is red. It is used only for what belongs to a finding."""
 TICKS, DATES = 4, 3
-"""So many at most find room in a small picture."""
+"""The most ticks and dates that fit on an axis of a small picture."""
 WIDTH_IN = 5.4
-"""So narrow that the words can still be read on a phone."""
+"""Narrow enough to read the words on a phone."""
 BOULERS_MAX = 20
-"""Drawn; all are in the table."""
+"""The most boulers in the picture. The table contains all."""
 
 
 class Pictures:
@@ -40,7 +40,7 @@ class Pictures:
         self._health, self._say, self._name = health, say, name
 
     def numbers(self) -> str:
-        """How often each number came, in the order of the rotor, with what chance does."""
+        """Draw how often each number came, in the order of the rotor, with the range of chance."""
         figure, axes = _axes(2.4)
         numbers, total = self._health.numbers, self._health.numbers.coups
         pockets = len(numbers.labels)
@@ -58,7 +58,7 @@ class Pictures:
         return self._svg(figure, "numbers", alt)
 
     def _found_pockets(self) -> set[int]:
-        """Places of the sector that is a finding."""
+        """Return the places of the pockets in the sector that is a finding."""
         if not any(check.code == "sectors" for check in self._health.findings):
             return set()
         numbers = self._health.numbers
@@ -67,7 +67,7 @@ class Pictures:
         return {(first + each) % len(numbers.labels) for each in range(window.width)}
 
     def zones(self) -> str:
-        """How often the ball left each part of the track, as times its share."""
+        """Draw how often the ball left each part of the track, as times its share."""
         figure, axes = _axes(2.0)
         zones, total = self._health.zones.zones, self._health.zones.coups
         axes.bar(range(len(zones)), [zone.count / total / zone.share for zone in zones], color=INK, width=0.6)
@@ -80,7 +80,7 @@ class Pictures:
         )
 
     def trends(self) -> str:
-        """Of each measure how its values are spread, and the medians over time."""
+        """Draw the distribution of each measure's values, and the medians over time."""
         trends = self._health.trends
         figure = _figure(1.5 * len(trends))
         rows = figure.subplots(len(trends), 2, squeeze=False)
@@ -98,12 +98,12 @@ class Pictures:
             drift.plot(at_us, [one.median for one in trend.blocks], ".-", color=INK)
             _dated(drift, at_us)
             drift.set_title(self._say.say("medians by date, UTC"), fontsize=8, loc="left")
-            if trend.blocks:  # from zero: else every ripple looks like a drift
+            if trend.blocks:  # from zero, otherwise each small change looks like a drift
                 drift.set_ylim(0, 1.3 * max(one.median for one in trend.blocks) or 1)
         return self._svg(figure, "trends", self._say.say("How each measure is spread, and its medians over time."))
 
     def balance(self) -> str:
-        """The part of each bouler's launches that went clockwise."""
+        """Draw the part of each bouler's launches that went clockwise."""
         boulers = self._health.balance.boulers[:BOULERS_MAX]
         figure, axes = _axes(0.8 + 0.28 * len(boulers))
         for y, one in enumerate(boulers):
@@ -119,7 +119,7 @@ class Pictures:
         return self._svg(figure, "balance", alt)
 
     def voids(self) -> str:
-        """Voids by cause over time."""
+        """Draw voids by cause over time."""
         figure, axes = _axes(2.2)
         bottom = np.zeros(SLICES)
         shades = iter(np.linspace(0.15, 0.85, max(1, len(self._health.voids.causes))))
@@ -137,7 +137,7 @@ class Pictures:
         return self._svg(figure, "voids", self._say.say("Voids by cause over time."))
 
     def sensors(self) -> str:
-        """What each sensor missed, with its uncertainty."""
+        """Draw how often each sensor missed the ball, with its uncertainty."""
         sensors = [each for each in self._health.sensors.sensors if each.seen + each.missed]
         figure, axes = _axes(0.8 + 0.28 * len(sensors))
         for y, each in enumerate(sensors):
@@ -165,13 +165,14 @@ class Pictures:
 
 
 def _without_idle_ids(drawing: str) -> str:
-    """Matplotlib names every group alike in every picture; on one page only names that are referred to may stand."""
+    """Remove the ids that nothing refers to. Matplotlib uses the same ids in every picture, but on a page each must be
+    unique."""
     named = {name for pair in re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', drawing) for name in pair}
     return re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in named else "", drawing)
 
 
 def name_of(one: Directions | Offsets) -> str:
-    """A bouler's name; "?" where nobody said it."""
+    """Return a bouler's name, or "?" if it was not reported."""
     return one.bouler or "?"
 
 
@@ -187,7 +188,7 @@ def _axes(height_in: float) -> tuple[Figure, Axes]:
 
 
 def _dated(axes: Axes, at_us: Sequence[float]) -> None:
-    """Few dates along the x-axis, which is in µs UTC."""
+    """Write a few dates along the x-axis, which is in µs UTC."""
     if at_us:
         first, span = at_us[0], at_us[-1] - at_us[0]
         ticks = [first + span * each / (DATES - 1) for each in range(DATES)] if span else [first]
@@ -196,7 +197,7 @@ def _dated(axes: Axes, at_us: Sequence[float]) -> None:
 
 
 def _date_texts(at_us: Sequence[float], span_us: float) -> list[str]:
-    """Dates; in a short period with the time of the day, UTC."""
+    """Return dates as text. In a short period they contain the time of day, UTC."""
     form = "%Y-%m-%d" if span_us > DATES * DAY_US else "%m-%d %H:%M"
     return [datetime.fromtimestamp(each / 1e6, UTC).strftime(form) for each in at_us]
 

@@ -1,7 +1,7 @@
-"""Reads journals, of any number of tables, to one `WheelRecord` for each table.
+"""Reads journals of any number of tables into one `WheelRecord` for each table.
 
-A bench table is a wheel of its own beside a live one of the same name; so is a wheel with other pockets. Journals may
-overlap, as a backup and its original do: what stands in two of them counts once.
+A bench table and a live table of the same name are two wheels. A wheel whose number of pockets changes is two wheels,
+too. Journals may overlap, as a backup and its original do: what is in both counts once.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from wheeld.report.logs import layout_of, run_of
 from wheeld.report.wheel import Decision, LoggedRun, LoggedSighting, SensorPlaces, ValidCoup, VoidCoup, WheelRecord
 
 LOGS_MAX = 1_000
-"""Logs of coups that are read for one wheel, spread evenly over all of them. One takes about a millisecond, and a
-thousand show a beam that misses one pass in a hundred."""
+"""The most logs that are read for one wheel, spread evenly over all its coups. One log takes about a millisecond. A
+thousand logs show a beam that misses one pass in a hundred."""
 SECOND_US = 1_000_000
 FOREVER = range(2**63)
 _Key: TypeAlias = tuple[bool, str, str, int]
-"""Whether it is a bench table, its site and name, and how many pockets its wheel has."""
+"""What identifies a wheel: whether it is a bench table, its site, its name, and how many pockets the wheel has."""
 
 
 class _Message(msgspec.Struct):
@@ -95,7 +95,7 @@ _DECODERS = {topic: msgspec.json.Decoder(kind) for topic, kind in _KINDS.items()
 
 
 class _Book:
-    """One wheel, as it is being read, and in which journal the log of each coup is."""
+    """One wheel while it is read. `places`: each coup with the journal that may contain its log."""
 
     def __init__(self, wheel: WheelRecord) -> None:
         self.wheel = wheel
@@ -106,14 +106,15 @@ class _Book:
 
 
 def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[WheelRecord]:
-    """The wheels of these journals, by name, live ones first. `during`: only what was stored then, in µs UTC.
+    """Return the wheels of these journals by name, live ones first. `during`: only records stored in this period, in µs
+    UTC.
 
     Raises JournalError, OSError.
     """
     books: dict[_Key, _Book] = {}
     with ExitStack() as journals:
         for path in paths:
-            path.open("rb").close()  # what is no readable file is named better than by SQLite
+            path.open("rb").close()  # this error names an unreadable file better than SQLite does
             reader = journals.enter_context(closing(JournalReader(Database(path, read_only=True))))
             try:
                 _read(reader, during, books)
@@ -209,21 +210,21 @@ def _utc_us(at: datetime) -> int:
 
 
 def _finish(book: _Book) -> None:
-    """Put everything in the order of its time, and read a sample of the logs."""
+    """Sort everything by time, and read a sample of the logs."""
     wheel = book.wheel
     wheel.coups.sort(key=lambda coup: coup.at_utc_us)
     wheel.voids.sort(key=lambda void: void.at_utc_us)
     wheel.decisions = sorted(book.decisions, key=lambda decision: decision.at_utc_us)
     book.places.sort(key=lambda place: place[0].at_utc_us)
     for layout, run in _sampled(book.places):
-        if layout != wheel.layout:  # realigned: what was measured before is of other angles
+        if layout != wheel.layout:  # realigned: earlier runs belong to other angles
             wheel.layout, wheel.runs = layout, []
         if run is not None:
             wheel.runs.append(run)
 
 
 def _sampled(places: Sequence[tuple[ValidCoup, JournalReader]]) -> Iterator[tuple[SensorPlaces, LoggedRun | None]]:
-    """Some coups, spread evenly: where the sensors stood, and the run, of those whose logs are still stored."""
+    """Yield the sensors' places and the run of some coups, spread evenly, whose logs are still stored."""
     count = min(LOGS_MAX, len(places))
     for coup, reader in (places[len(places) * each // count] for each in range(count)):
         evidence = reader.evidence(coup.coup)

@@ -17,25 +17,26 @@ from wheeld.report.timing import Late, RunTimes, lateness, p_of
 from wheeld.report.wheel import WheelRecord
 
 LATE_TOLERATED_S = 0.005
-"""A quarter of what moves a verdict, and more than filters of one kind differ by."""
+"""A quarter of the delay that changes a verdict, and more than the difference between filters of one kind."""
 LATE_TOLERATED_ONE_WAY_S = 0.01
-"""Where all balls run one way: a beam that stands three degrees aside is as late."""
+"""The tolerance if all balls run one way. A beam that is three degrees out of place then looks as late as this."""
 MISSED_TOLERATED = 0.01
-"""Of passes or sightings: with so few a wheel of four beams voids no coup for it."""
+"""The part of passes or sightings that may be missed. If no more are missed, a wheel of four beams voids no coup
+because of it."""
 MISSED_EFFECT = 0.04
-"""What a sample must be large enough to find."""
+"""The missed part that a sample must be large enough to find."""
 RISING_TOLERATED = 1.5
-"""Times as many verdicts near to flipping in the second half: what other people at the table may do."""
+"""How many times as many verdicts may be near to flipping in the second half. Different people may cause that."""
 LOW_TOLERATED = 0.05
-"""Of verdicts with a margin under `LOW`, of one measure: weak launches alone make some."""
+"""The part of verdicts that may have a margin of one measure below `LOW`. Weak launches alone cause some."""
 TOUCHED_TOLERATED = 0.002
-"""The same, of the measure slowing. Free balls make fewer than one in 5,000."""
+"""The same for the measure `slowing`. Free balls cause fewer than one in 5,000."""
 
 
 class SensorHealth(msgspec.Struct, frozen=True):
-    """`sensor` as in messages, like "beam/1". `share_low`, `share_high`: of what it missed, the interval of all
-    sensors together. `late_s`: of a
-    beam, against the others; None where nothing tells it."""
+    """`sensor`: the name as in messages, such as "beam/1". `share_low`, `share_high`: the interval of the part that it
+    missed, made for all sensors together. `late_s`: how late a beam is compared with the others, None if that is
+    unknown."""
 
     sensor: str
     name: str
@@ -48,8 +49,8 @@ class SensorHealth(msgspec.Struct, frozen=True):
 
 
 class Margins(msgspec.Struct, frozen=True):
-    """Of one measure: verdicts that it was the least margin of, those that were low, those of them in the second half
-    of all verdicts, and a histogram of tenths."""
+    """The margins of one measure. `count`: the verdicts whose smallest margin is of this measure. `low`: those below
+    `LOW`. `low_late`: those of `low` in the second half of all verdicts. `tenths`: a histogram in tenths."""
 
     measure: str
     count: int
@@ -59,7 +60,7 @@ class Margins(msgspec.Struct, frozen=True):
 
 
 class Sensors(msgspec.Struct, kw_only=True):
-    """`verdicts`: those that have a margin. `notices`: how many of each kind, of those that are about sensors."""
+    """`verdicts`: the number of verdicts with a margin. `notices`: the number of each kind of notice about sensors."""
 
     sensors: list[SensorHealth]
     verdicts: int
@@ -72,7 +73,8 @@ NOTICES = ("sensor_trouble", "low_margin", "unobserved_coup", "standstill")
 
 
 def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sensors:
-    """How late each beam is, and what each sensor missed, by the sampled runs and by the sightings of every coup."""
+    """Return how late each beam is, and what each sensor missed, from the sampled runs and the sightings of every
+    coup."""
     late = lateness(runs)
     beams = [_summed(counts, len(wheel.layout.beams_deg)) for counts in _of_runs(wheel, late)]
     readers = [_summed(counts, len(wheel.layout.readers_deg)) for counts in _of_sightings(wheel)]
@@ -96,7 +98,8 @@ def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sen
 
 
 def _of_runs(wheel: WheelRecord, late: Sequence[Late]) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
-    """A late beam's passes are put back: else its neighbours would seem to miss the ball."""
+    """Return what each beam saw and missed in each run. The delay of a late beam is subtracted from its passes.
+    Otherwise its neighbours would seem to miss the ball."""
     delays_us = [round(1e6 * each.late_s) if abs(each.late_s) > _tolerated_s(each) else 0 for each in late] or [
         0
     ] * len(wheel.layout.beams_deg)
@@ -129,7 +132,8 @@ def _late(sensor: SensorHealth, late: Late, say: Catalogue) -> Check:
 
 
 def _of_sightings(wheel: WheelRecord) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
-    """The ball at rest goes round with the rotor, whose speed is known, against the way that it ran."""
+    """Return what each reader saw and missed in each coup. The ball at rest turns with the rotor, whose speed is known,
+    and in the opposite direction to its run."""
     angles = wheel.layout.readers_deg
     pairs = [
         hops(

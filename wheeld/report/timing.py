@@ -1,14 +1,14 @@
-"""When each beam sees the ball against what the others foretell: a beam that is late, and a bowl that is not level.
+"""When each beam sees the ball compared with the predictions from other beams. This shows late beams and a tilted bowl.
 
-Between two passes of one beam, a lap apart, lies one pass of each other beam. A cubic through four passes of the one
-foretells when the ball was at the other; the delay of the one is in all four, so what remains is how much later the
-other is. It goes into each pair both ways, which cancels what the cubic misses.
+Between two passes of one beam, a lap apart, is one pass of each other beam. A cubic through four passes of the first
+beam predicts when the ball was at the second. The delay of the first beam is in all four passes, so the difference is
+how much later the second beam is. Each pair is compared both ways, which cancels the error of the cubic.
 
-Three things move a pass, and each does it in a way of its own:
+Three causes move a pass, each in its own way:
 
-- a late beam: by the same time, whichever way the ball runs;
-- a beam that does not stand at its angle: by the same angle, the other way round where the ball runs the other way;
-- a tilt: by an angle that grows as the ball slows (with the square of the time of a lap), the other way round too.
+- a late beam: by the same time, in both directions of the ball;
+- a beam that does not stand at its angle: by the same angle, with the opposite sign if the ball runs the other way;
+- a tilt: by an angle that grows as the ball slows (with the square of the lap time), also with the opposite sign.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from scipy import stats
 from wheeld.report.wheel import LoggedRun, WheelRecord
 
 BEAMS_MIN = 3
-"""Of two that differ nobody knows which one is late."""
+"""If there are only two beams and they differ, it is unknown which one is late."""
 RUNS_MIN = 20
-"""Of each direction."""
+"""The fewest runs of each direction."""
 GRAVITY_M_S2, RADIUS_M = 9.81, 0.36
-"""The radius is that of the ball's path in a bowl of 32 inches; in another one the tilt is as much larger."""
+"""The radius is that of the ball's path in a bowl of 32 inches. In a larger bowl the tilt is larger by the same
+factor."""
 Floats = NDArray[np.float64]
 
 
 class RunTimes(msgspec.Struct, frozen=True):
-    """One run. `late_s`: of each beam, against the mean of all. `grown_deg`: how much further on (the way the ball
-    runs) each beam met the ball in the slow half of the run than in the fast one; `lap2_s2`: by how much the mean
-    square of the time of a lap differs between the two. Both None for a run that is too short."""
+    """One run. `late_s`: how late each beam is against the mean of all. `grown_deg`: how much further on, in the ball's
+    direction, each beam met the ball in the slow half of the run than in the fast half. `lap2_s2`: the difference of
+    the mean square of the lap time between the halves. The last two are None if the run is too short."""
 
     forward: bool
     late_s: Floats
@@ -45,8 +46,8 @@ class RunTimes(msgspec.Struct, frozen=True):
 
 
 class Late(msgspec.Struct, frozen=True):
-    """By how much a beam is late against the others, its standard error, and how many runs tell it. `one_way`: all of
-    one direction, so that a wrong angle looks like a delay."""
+    """How late a beam is compared with the others, the standard error, and the number of runs used. `one_way`: all
+    these runs have one direction, so a wrong angle looks like a delay."""
 
     late_s: float
     error_s: float
@@ -55,8 +56,8 @@ class Late(msgspec.Struct, frozen=True):
 
 
 class Tilt(msgspec.Struct, frozen=True):
-    """Of the bowl: how much, the standard error of each of its two parts, where its lowest point is (clockwise from
-    the mark from which beams are measured), and how many runs tell it."""
+    """The tilt of the bowl, the standard error of each of its two components, the angle of its lowest point (clockwise
+    from the mark from which beams are measured), and the number of runs used."""
 
     tilt_deg: float
     error_deg: float
@@ -65,7 +66,7 @@ class Tilt(msgspec.Struct, frozen=True):
 
 
 def timed(wheel: WheelRecord) -> list[RunTimes]:
-    """Of the sampled runs, those whose passes follow one another without a gap for long enough."""
+    """Return the times of those sampled runs that have enough passes without a gap between them."""
     if len(wheel.layout.beams_deg) < BEAMS_MIN:
         return []
     angles = np.array(wheel.layout.beams_deg)
@@ -73,7 +74,7 @@ def timed(wheel: WheelRecord) -> list[RunTimes]:
 
 
 def lateness(runs: Sequence[RunTimes]) -> list[Late]:
-    """Of each beam; none where there are too few runs. The beams agree on the time of the lower median of them."""
+    """Return how late each beam is, nothing if there are too few runs. The lower median of the beams is on time."""
     ways = [np.array([run.late_s for run in runs if run.forward == forward]) for forward in (True, False)]
     known = [way for way in ways if len(way) >= RUNS_MIN]
     if not known:
@@ -86,7 +87,8 @@ def lateness(runs: Sequence[RunTimes]) -> list[Late]:
 
 
 def p_of(value: float, tolerated: float, error: float, count: int) -> float:
-    """The chance of so much or more, to either side, where the truth is at most what is tolerated."""
+    """Return the chance of a value this far from 0 or further, to either side, if the true value is at most
+    `tolerated`."""
     return min(1.0, 2 * float(stats.t.sf((abs(value) - tolerated) / max(error, 1e-12), count - 2)))
 
 
@@ -123,7 +125,7 @@ def _timed(run: LoggedRun, angles: Floats) -> RunTimes | None:
 
 
 def _residuals(times: Floats, at: NDArray[np.intp], starts: NDArray[np.intp], ways_deg: Floats) -> Floats:
-    """By how much later than foretold each other beam (columns) saw the ball after each start (rows), in s."""
+    """Return how much later than predicted each other beam (columns) saw the ball after each start (rows), in s."""
     count = len(ways_deg)
     after = np.arange(1, count)
     gone = (ways_deg[(at[starts][:, None] + after) % count] - ways_deg[at[starts]][:, None]) % 360 / 360
@@ -139,7 +141,7 @@ def _residuals(times: Floats, at: NDArray[np.intp], starts: NDArray[np.intp], wa
 
 
 def _against_mean(first: NDArray[np.intp], second: NDArray[np.intp], residuals: Floats, count: int) -> Floats | None:
-    """Of each beam the residual against the mean of all; None where a pair was never met."""
+    """Return the residual of each beam against the mean of all beams. None if a pair of beams was never observed."""
     flat = first * count + second
     met = np.bincount(flat, minlength=count * count).reshape(count, count) + np.eye(count)
     if not met.all():
@@ -150,12 +152,12 @@ def _against_mean(first: NDArray[np.intp], second: NDArray[np.intp], residuals: 
 
 
 def tilt_of(runs: Sequence[RunTimes], angles: Sequence[float]) -> Tilt | None:
-    """How far the bowl is from level; None where there are too few runs of either direction."""
+    """Return how far the bowl is from level. None if there are too few runs of one direction."""
     ways = [[run for run in runs if run.forward == forward] for forward in (True, False)]
     long = [[(run.grown_deg, run.lap2_s2) for run in way if run.grown_deg is not None] for way in ways]
     if min(map(len, long)) < RUNS_MIN:
         return None
-    # Across the two directions the delay of a beam cancels; from the fast half to the slow one, a wrong angle.
+    # The difference of the two directions cancels a beam's delay. That of the two halves cancels a wrong angle.
     turn = 1j * np.exp(1j * np.radians(np.array(angles))) * 2 / len(angles)
     sums = [np.array([grown for grown, _ in way]) @ turn for way in long]
     wave = complex(sums[0].mean() - sums[1].mean()) / 2

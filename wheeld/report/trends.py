@@ -1,7 +1,8 @@
-"""Laps, speeds and times: how they are spread, and whether they drift.
+"""Laps, speeds and times: how they are distributed, and whether they drift.
 
-Coups of one bouler are alike, so single coups are not independent. What is compared is the median of blocks of at least
-half an hour, a bouler's time (A4). A drift counts when it is surely larger than what people may do without a fault.
+Coups of one bouler are alike, so single coups are not independent. Therefore the medians of blocks are compared. A
+block is at least half an hour, a bouler's time (A4). A drift counts if it is surely larger than people may cause
+without a fault.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from wheeld.report.checks import CONFIDENCE, Check
 from wheeld.report.wheel import LoggedRun, ValidCoup, WheelRecord
 
 BLOCK_COUPS = 30
-"""Half an hour, at a coup a minute."""
+"""Half an hour, at one coup a minute."""
 BLOCKS_MIN, BLOCKS_MAX = 10, 60
-"""With fewer a line through them says nothing; more only make each of them less certain."""
+"""With fewer blocks a line through them shows nothing. With more blocks each of them is only less certain."""
 RUNS_OF_BLOCK = 5
-"""Sampled runs are further apart than coups, so fewer are as independent."""
+"""Sampled runs are further apart than coups, so a block of fewer runs is as independent."""
 EXACT = 1e-9
-"""The error of a line on which all blocks lie."""
+"""The error of a line through blocks that all lie exactly on it."""
 DAY_US = 86_400_000_000
 BINS = 24
 
 
 class Measure(NamedTuple):
-    """What is measured. `tolerated`: a drift over the whole period, as part of the median."""
+    """What is measured. `tolerated`: the allowed drift over the whole period, as part of the median."""
 
     code: str
     label: str
@@ -92,8 +93,8 @@ class Block(NamedTuple):
 
 
 class Trend(msgspec.Struct, kw_only=True):
-    """`spread`: the 5th, 25th, 50th, 75th and 95th in a hundred. `change`: over the period, as part of the median, with
-    its interval; None where there are too few blocks. `bins`: a histogram from `low` to `high`."""
+    """`spread`: the 5th, 25th, 50th, 75th and 95th percentiles. `change`: the change over the period, as part of the
+    median, with its interval, or None if there are too few blocks. `bins`: a histogram from `low` to `high`."""
 
     code: str
     label: str
@@ -114,7 +115,7 @@ class Trend(msgspec.Struct, kw_only=True):
 
 
 def trends(wheel: WheelRecord, say: Catalogue) -> list[Trend]:
-    """Of everything that was measured at all."""
+    """Return the trend of each measure that has values."""
     found = []
     for measure in MEASURES:
         values = [(one.at_utc_us, measure.of_coup(one)) for one in wheel.coups]
@@ -153,7 +154,7 @@ def _trend(measure: Measure, values: Sequence[tuple[int, float]], of_block: int,
 
 
 def _fit(trend: Trend, measure: Measure, say: Catalogue) -> None:
-    """A line through the blocks, and the chance of its slope where the drift is within what is tolerated."""
+    """Fit a line through the blocks, and compute the chance of its slope if the true drift is within the tolerance."""
     days = np.array([block.day for block in trend.blocks])
     span = days[-1] - days[0]
     if span <= 0:

@@ -14,15 +14,15 @@ from wheeld.report.wheel import WheelRecord
 SLICES = 12
 BREAKDOWN = "breakdown"
 TOLERATED = 1.5
-"""How many times as often in the second half: what other people at the table may do."""
+"""How many times as often a cause may occur in the second half. Different people at the table may cause that."""
 UNDECIDED_TOLERATED = 0.05
-"""Of all coups: people who touch the rotor or lift the ball make some."""
+"""The part of all coups that may be undecided. People who touch the rotor or lift the ball cause some."""
 VOIDS_MIN = 20
-"""Of one cause: with fewer even three times as many would be found in less than four of five wheels."""
+"""The fewest voids of a cause. With fewer, three times as many would be found on less than four of five wheels."""
 
 
 class CauseShare(msgspec.Struct, frozen=True):
-    """`slices`: in each twelfth of the verdicts."""
+    """`slices`: the voids of this cause in each twelfth of the verdicts."""
 
     cause: str
     count: int
@@ -31,8 +31,8 @@ class CauseShare(msgspec.Struct, frozen=True):
 
 
 class Voids(msgspec.Struct, kw_only=True):
-    """`verdicts`: valid and void coups. `undecided`: of them those that were void as a breakdown or whose number was
-    the chef's word, and coups that no sensor observed; `undecided_late`: in the second half."""
+    """`verdicts`: how many coups were valid or void. `undecided`: how many were void as a breakdown, had a number by
+    the chef's word, or were observed by no sensor. `undecided_late`: those of `undecided` in the second half."""
 
     verdicts: int
     undecided: int
@@ -43,7 +43,7 @@ class Voids(msgspec.Struct, kw_only=True):
 
 
 def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
-    """The most frequent causes first."""
+    """Count the voids by cause, the most frequent cause first."""
     times = sorted(one.at_utc_us for one in wheel.verdicts)
     total = len(times)
     starts = [times[total * each // SLICES] for each in range(SLICES)] if times else []
@@ -71,14 +71,14 @@ def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
 
 
 def _undecided(wheel: WheelRecord) -> list[int]:
-    """When each of them was, in µs UTC."""
+    """Return the time of each coup that the sensors did not decide, in µs UTC."""
     found = [void.at_utc_us for void in wheel.voids if void.cause == BREAKDOWN]
     found += [coup.at_utc_us for coup in wheel.coups if coup.is_chefs_word]
     return [*found, *wheel.unobserved_utc_us]
 
 
 def _unsure(late: int, count: int, total: int, share: float, say: Catalogue) -> list[Check]:
-    """Too many of them, and more than before."""
+    """Check whether undecided coups are too many, and whether they have become more frequent."""
     action = say.say(
         "Look at these coups with wheeld journal show: what did the sensors miss? Run wheeld doctor, and check that "
         "the encoder's disc sits firmly."
@@ -96,7 +96,7 @@ def _unsure(late: int, count: int, total: int, share: float, say: Catalogue) -> 
 
 
 def _check(cause: str, late: int, count: int, share: float, say: Catalogue) -> Check:
-    """`share`: of the verdicts that fell in the second half."""
+    """Check whether a cause has become more frequent. `share`: the part of the verdicts in the second half."""
     said = say.say(
         "{count} of {total} voids of the cause {cause} fell in the second half of the period",
         count=late,

@@ -1,4 +1,4 @@
-"""What journals hold of one wheel, as far as a report needs it."""
+"""What journals contain about one wheel, as far as a report needs it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from wheeld.core.pockets import PocketLayout
 
 
 class LoggedSighting(msgspec.Struct, frozen=True):
-    """A reader saw the ball in its pocket, on the sensing clock."""
+    """One sighting of the ball by a reader. `t_us`: its time on the sensing clock."""
 
     t_us: int
     reader: int
 
 
 class DatedVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """One coup, valid or void. `at_utc_us`: when its verdict was stored; `margin`, `margin_of`: as in messages."""
+    """One coup, valid or void. `at_utc_us`: when its verdict was stored. `margin`, `margin_of`: as in messages."""
 
     at_utc_us: int
     margin: float | None = None
@@ -26,12 +26,12 @@ class DatedVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ValidCoup(DatedVerdict, frozen=True, kw_only=True):
-    """One valid coup. What no sensor reported is None.
+    """One valid coup. Values that no sensor reported are None.
 
-    `coup`: its number in the count of coups. `is_chefs_word`: sensors did not prove the number. `pocket`: its place on
-    the rotor, clockwise from zero. `ball_s`: from the launch to the last pass. `rest_s`: from the first sighting of the
-    ball at rest until the result was stored, also None where a person had to answer for the number. `launched_us`,
-    `left_us`: the same run on the sensing clock.
+    `coup`: the number of the coup. `is_chefs_word`: the sensors did not prove the number. `pocket`: the place of the
+    pocket on the rotor, clockwise from zero. `ball_s`: the time from the launch to the last pass. `rest_s`: the time
+    from the first sighting of the ball at rest until the result was stored. It is also None if a person confirmed the
+    number. `launched_us`, `left_us`: the launch and the last pass, on the sensing clock.
     """
 
     coup: int
@@ -55,8 +55,8 @@ class VoidCoup(DatedVerdict, frozen=True, kw_only=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What a person decided of `coup`: the direction's ruling ("stands", "void", "number" with its `label`, "other"),
-    or what the chef said of a late bet ("accepted", "refused")."""
+    """What a person decided about `coup`: the direction's ruling ("stands", "void", "number" with its `label`,
+    "other"), or the chef's answer to a late bet ("accepted", "refused")."""
 
     at_utc_us: int
     coup: int
@@ -67,7 +67,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class SensorPlaces(msgspec.Struct, frozen=True):
-    """Where the sensors stand, in degrees, and how many sectors the encoder has."""
+    """The angles of the sensors, in degrees, and the number of the encoder's sectors."""
 
     beams_deg: tuple[float, ...] = ()
     readers_deg: tuple[float, ...] = ()
@@ -75,10 +75,10 @@ class SensorPlaces(msgspec.Struct, frozen=True):
 
 
 class LoggedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What the log of one coup says of the run on the track.
+    """The run on the track, from the log of one coup.
 
-    `last_beam`: the last that the ball passed. `last_lap_s`: the time of its last lap. `slowing`: the part of its speed
-    that the rotor loses in a second. `passes`: (time in µs, beam), in order.
+    `last_beam`: the last beam that the ball passed. `last_lap_s`: the time of the ball's last lap. `slowing`: the part
+    of its speed that the rotor loses in a second. `passes`: (time in µs, beam), in order.
     """
 
     at_utc_us: int
@@ -90,12 +90,12 @@ class LoggedRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WheelRecord(msgspec.Struct, kw_only=True):
-    """Everything of one table and its wheel with these `pockets`; times of `coups`, `voids`, `decisions` and
-    `runs` do not fall.
+    """All data of one table and its wheel with these `pockets`. `coups`, `voids`, `decisions` and `runs` are sorted by
+    time.
 
-    `runs` are of `layout`, the last one that the journals know; `coups` may be more than `runs`, which are sampled.
-    `unobserved_utc_us`: when a ball was found elsewhere though no coup was observed. `unreadable`: messages of another
-    version that say nothing to this one.
+    `layout`: the newest places of the sensors in the journals. `runs`: a sample of the runs with this layout.
+    `unobserved_utc_us`: when a ball was found elsewhere although no coup was observed. `unreadable`: the number of
+    messages of another version, which this version cannot read.
     """
 
     site: str
@@ -114,5 +114,5 @@ class WheelRecord(msgspec.Struct, kw_only=True):
 
     @property
     def verdicts(self) -> list[DatedVerdict]:
-        """Of all coups, those of each kind in the order of their times."""
+        """The verdicts of all coups: the valid ones, then the void ones, each sorted by time."""
         return [*self.coups, *self.voids]

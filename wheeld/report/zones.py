@@ -1,6 +1,6 @@
-"""Whether the wheel is level: by when beams see the ball, and by where it leaves the track.
+"""Whether the wheel is level, by the times at which beams see the ball and by the place where it leaves the track.
 
-A log tells the last beam that the ball passed, so the parts are those between two beams.
+A log shows the last beam that the ball passed, so each part of the track lies between two beams.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from wheeld.report.timing import RunTimes, Tilt, tilt_of
 from wheeld.report.wheel import WheelRecord
 
 TOLERATED = 1.15
-"""Times its share: what the tilt of 0.1°, to which real tables are level, does at the simulator's wheels."""
+"""How many times its share of the balls may leave the track in one part. A tilt of 0.1° causes this at the simulator's
+wheels. Real tables are level to 0.1°."""
 EFFECT = 1.45
-"""What a sample must be large enough to find: somewhat more than 0.3° do at the worst of those wheels."""
+"""What a sample must be large enough to find. A tilt of 0.3° causes a little less at the worst of those wheels."""
 
 TILT_TOLERATED_DEG = 0.2
-"""Twice that to which real tables are level."""
+"""Twice the tilt to which real tables are level."""
 
 
 class Zone(msgspec.Struct, frozen=True):
-    """From one beam clockwise to the next, in degrees of the bowl: how often the ball left there, and its share."""
+    """The part of the track from one beam clockwise to the next, in degrees of the bowl. `count`: how often the ball
+    left the track there. `share`: how much of the track it is."""
 
     from_beam: int
     to_beam: int
@@ -37,7 +39,7 @@ class Zone(msgspec.Struct, frozen=True):
 
 
 class Zones(msgspec.Struct, kw_only=True):
-    """`coups`: whose logs were read. `tilt`: None where too few runs of either direction tell it."""
+    """`coups`: how many coups had a log to read. `tilt`: None if there are too few runs of one direction."""
 
     coups: int
     enough: bool
@@ -47,7 +49,7 @@ class Zones(msgspec.Struct, kw_only=True):
 
 
 def zones(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Zones:
-    """How level the wheel is, and where the balls of the sampled runs left the track."""
+    """Return how level the wheel is, and where the balls of the sampled runs left the track."""
     angles = wheel.layout.beams_deg
     order = sorted(range(len(angles)), key=lambda beam: angles[beam])
     following = dict(zip(order, order[1:] + order[:1], strict=True))
@@ -69,7 +71,7 @@ def zones(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Zones
 
 
 def _tilted(tilt: Tilt, say: Catalogue) -> Check:
-    """No wave within what is tolerated is, with errors of both its parts, as large more often than said."""
+    """Check the tilt. `p` is an upper limit for the chance that a tolerated tilt is measured as large as this."""
     away = max(0.0, tilt.tilt_deg - TILT_TOLERATED_DEG) / max(tilt.error_deg, 1e-9)
     said = say.say(
         "by the times at the beams the wheel is out of level by about {tilt}°, lowest near {low}°",
