@@ -1,8 +1,9 @@
-"""The catalogues of what people read: which English texts of the code they must have, and how they are kept.
+"""The catalogues of the texts that people read: which English texts of the code they must contain, and how they are
+kept.
 
-A text is the literal in a call of `say`, `say_number`, `translatable`, `Text` or `RefusedError`, or stands in a row of
-the law that messages quote. The translations are gettext files, `{language}/LC_MESSAGES/wheeld.po`; `wheeld.mo` beside
-each is what the program reads. After a text has changed, `python -m wheeld.locale` writes them all again.
+A text is the literal in a call of `say`, `say_number`, `translatable`, `Text` or `RefusedError`, or is in a row of the
+law that messages quote. The translations are gettext files, `{language}/LC_MESSAGES/wheeld.po`. The program reads the
+`wheeld.mo` beside each. After a text has changed, `python -m wheeld.locale` writes them all again.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from wheeld.core.law.table import CLAUSES, GUARDS, LATE, LAUNCHES
 DIRECTORY = Path(__file__).parent
 PROGRAM = DIRECTORY.parent
 LANGUAGES = ("fr", "it")
-"""Those with a catalogue; English texts stand in the code."""
+"""The languages that have a catalogue. English texts are in the code."""
 NUMBERED = "say_number"
 KEYWORDS = ("say", NUMBERED, "translatable", "Text", "RefusedError")
 """Functions whose first argument is a text for people."""
 WIDTH = 120
-"""Of a line, as in the code."""
+"""The width of a line, as in the code."""
 
 
 def template() -> Catalog:
-    """Every text that people may read, without translations, and the file that it stands in."""
+    """Return every text that people may read, without translations, and the file that contains it."""
     texts = Catalog(project="wheeld", charset="utf-8", fuzzy=False)
     for path in sorted(PROGRAM.rglob("*.py")):
         for function, text in _texts_in(path.read_text()):
@@ -45,7 +46,7 @@ def template() -> Catalog:
 
 
 def _texts_in(code: str) -> Iterator[tuple[str, str]]:
-    """(function, text) for each text that is a literal in a call."""
+    """Yield (function, text) for each text that is a literal in a call."""
     for node in ast.walk(ast.parse(code)):
         match node:
             case ast.Call(
@@ -55,8 +56,8 @@ def _texts_in(code: str) -> Iterator[tuple[str, str]]:
 
 
 def _texts_of_the_law() -> Iterator[str]:
-    """Why a coup is void, a notice published, or a command done or refused; what notices report, and the chef names;
-    what is wrong with sensors."""
+    """Yield the texts of the law: why a coup is void, a notice is published, or a command is done or refused; what
+    notices report; what the chef names; and what is wrong with sensors."""
     for clause in CLAUSES:
         row = clause.row
         if row.void or row.notice or clause in people.ROWS:
@@ -72,50 +73,50 @@ def _texts_of_the_law() -> Iterator[str]:
 
 
 def file_of(language: str, suffix: str) -> Path:
-    """The catalogue of a language: its translations ("po"), or what the program reads ("mo")."""
+    """Return the file of a language's catalogue: its translations ("po"), or what the program reads ("mo")."""
     return DIRECTORY / language / "LC_MESSAGES" / f"wheeld.{suffix}"
 
 
 def read(language: str) -> Catalog:
-    """The translations of a language as they are kept."""
+    """Return the stored translations of a language."""
     with file_of(language, "po").open("rb") as file:
         return read_po(file, locale=language)
 
 
 def updated(language: str) -> Catalog:
-    """The translations with the texts that the code has now. A text that was changed keeps the nearest translation,
-    marked as fuzzy: the program does not use it before a person has looked at it and removed the mark."""
+    """Return the translations with the present texts of the code. A changed text keeps the nearest translation, marked
+    as fuzzy. The program does not use it until a person has checked it and removed the mark."""
     catalogue = read(language)
     catalogue.update(template(), update_creation_date=False)
     return catalogue
 
 
 def without_translation(catalogue: Catalog) -> list[str]:
-    """The English texts that have no translation, or a fuzzy one."""
+    """Return the English texts that have no translation, or a fuzzy one."""
     return [
         english(message) for message in catalogue if message.id and (message.fuzzy or not all(translations(message)))
     ]
 
 
 def translations(message: Message) -> tuple[str, ...]:
-    """The translation of a text; of one with a number, each form."""
+    """Return the translation of a text, or each form of it if the text has a number."""
     return (message.string,) if isinstance(message.string, str) else tuple(message.string or ("",))
 
 
 def english(message: Message) -> str:
-    """The text itself, as it stands in the code."""
+    """Return the English text as it is in the code."""
     return message.id if isinstance(message.id, str) else message.id[0]
 
 
 def text_of(catalogue: Catalog) -> bytes:
-    """The file of translations."""
+    """Return the content of the file of translations."""
     out = BytesIO()
     write_po(out, catalogue, width=WIDTH, ignore_obsolete=True, include_lineno=False, sort_by_file=True)
     return out.getvalue()
 
 
 def compiled(catalogue: Catalog) -> bytes:
-    """What the program reads."""
+    """Return the content of the file that the program reads."""
     out = BytesIO()
     write_mo(out, catalogue)
     return out.getvalue()

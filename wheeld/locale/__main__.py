@@ -1,4 +1,4 @@
-"""Brings the catalogues up to date with the texts of the code, and says what is left to translate."""
+"""Brings the catalogues up to date with the texts of the code, and reports what is left to translate."""
 
 from __future__ import annotations
 
