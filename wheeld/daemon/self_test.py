@@ -22,7 +22,7 @@ ANSWER_S_MAX = 5.0
 two seconds, and a head sends a report twice a second. To wait longer for a missing device would show nothing more."""
 
 LOOK_S = 0.01
-"""The time between two checks for answers, too short for a person to notice at a start."""
+"""The time between two checks for answers. It is too short for a person to notice at a start."""
 
 
 class SelfTest:

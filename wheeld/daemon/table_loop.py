@@ -45,7 +45,7 @@ and in the board's ring buffer."""
 SLOW_STORE_NS = 1_000_000_000
 """Storing a step takes milliseconds. If it took longer than this, the disk stood still."""
 STEP_US_NOTICED = 1_000_000
-"""Smaller steps of the host's clock are not reported: such wrong dates mislead no person who compares dates."""
+"""Smaller steps of the host's clock are not reported, because they mislead no person who compares dates."""
 
 OF_SENSORS = frozenset({SensorState, Level})
 """Observations that people see even if nothing follows from them."""
@@ -216,7 +216,7 @@ class TableLoop:
             heard_ns = heard_us = None
         if heard_ns != self._heard_ns:
             self._heard_ns = heard_ns
-            # Dated not before an earlier one that still waits for the sensors, because the last one counts.
+            # Its time is not before that of a `Heard` that still waits for the sensors, because the last one counts.
             told_us = (one.t_us for one in self._due_later if isinstance(one, Heard))
             self._keep(Heard(max((from_us, *told_us)), heard_us))
 
@@ -274,7 +274,7 @@ class TableLoop:
                 self._stepped_us = gap.stepped_us
                 self._news.set()
         if gap.is_late:
-            # Observations that came after the last beat came before the standstill.
+            # Observations after the last beat came before the standstill, so the standstill begins after them.
             since = msgspec.structs.replace(gap.since, t_us=max(gap.since.t_us, self._newest_us))
             self._stood = BeatGap(since if self._stood is None else self._stood.since, gap.until)
             self._news.set()

@@ -33,7 +33,7 @@ SEEN_MAX = 256
 BEHIND_BYTES_MAX = 65_536
 """A listener with more unread bytes than this misses frames."""
 AGAIN_S = 10.0
-"""How long to wait before a socket is tried again that could not be made. Its directory may exist by then."""
+"""The time until the daemon tries again to make a socket that failed. Its directory may exist by then."""
 
 
 def bound(path: Path) -> socket.socket:

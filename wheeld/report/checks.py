@@ -23,8 +23,7 @@ NUMBERS_LIMIT = FALSE_ALARMS * NUMBERS_PART / NUMBERS_CHECKS
 OTHERS_LIMIT = 6e-5
 """The power of other checks is computed with this limit. A large table has eighty of them."""
 POWER_MIN = 0.8
-"""With less power than this a sample is too small: at more than one of five wheels with the fault it would not be
-found."""
+"""With less power than this a sample is too small: more than one of five wheels with the fault would not be found."""
 CONFIDENCE = 0.95
 
 Group: TypeAlias = Literal["numbers", "others"]
@@ -64,8 +63,7 @@ def more_late(late: int, count: int, share: float, times: float) -> float:
 
 
 def confidence_of_each(among: int) -> float:
-    """Return the confidence that each of `among` intervals needs, so that all together have `CONFIDENCE`
-    (Bonferroni)."""
+    """Return the confidence that each of `among` intervals needs for `CONFIDENCE` of all together (Bonferroni)."""
     return 1 - (1 - CONFIDENCE) / among
 
 

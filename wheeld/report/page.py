@@ -1,5 +1,5 @@
-"""The report as one HTML page that needs no other file. It contains its style and its pictures, and beside each picture
-a table with the same values."""
+"""The report as one HTML page that needs no other file. It contains its style, its pictures, and for each picture a
+table with the same values."""
 
 from __future__ import annotations
 

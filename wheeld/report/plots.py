@@ -67,7 +67,7 @@ class Pictures:
         return {(first + each) % len(numbers.labels) for each in range(window.width)}
 
     def zones(self) -> str:
-        """Draw how often the ball left each part of the track, as times its share."""
+        """Draw how often the ball left each part of the track, compared with the part's share."""
         figure, axes = _axes(2.0)
         zones, total = self._health.zones.zones, self._health.zones.coups
         axes.bar(range(len(zones)), [zone.count / total / zone.share for zone in zones], color=INK, width=0.6)

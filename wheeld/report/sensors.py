@@ -26,7 +26,7 @@ because of it."""
 MISSED_EFFECT = 0.04
 """The missed part that a sample must be large enough to find."""
 RISING_TOLERATED = 1.5
-"""How many times as many verdicts may be near to flipping in the second half. Different people may cause that."""
+"""How many times as many verdicts may be near to flipping in the second half. Different people may change that."""
 LOW_TOLERATED = 0.05
 """The part of verdicts that may have a margin of one measure below `LOW`. Weak launches alone cause some."""
 TOUCHED_TOLERATED = 0.002

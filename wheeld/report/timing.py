@@ -74,7 +74,8 @@ def timed(wheel: WheelRecord) -> list[RunTimes]:
 
 
 def lateness(runs: Sequence[RunTimes]) -> list[Late]:
-    """Return how late each beam is, nothing if there are too few runs. The lower median of the beams is on time."""
+    """Return how late each beam is, nothing if there are too few runs. The lower median of the beams counts as on
+    time."""
     ways = [np.array([run.late_s for run in runs if run.forward == forward]) for forward in (True, False)]
     known = [way for way in ways if len(way) >= RUNS_MIN]
     if not known:

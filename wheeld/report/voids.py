@@ -14,7 +14,7 @@ from wheeld.report.wheel import WheelRecord
 SLICES = 12
 BREAKDOWN = "breakdown"
 TOLERATED = 1.5
-"""How many times as often a cause may occur in the second half. Different people at the table may cause that."""
+"""How many times as often a cause may occur in the second half. Different people at the table may change that."""
 UNDECIDED_TOLERATED = 0.05
 """The part of all coups that may be undecided. People who touch the rotor or lift the ball cause some."""
 VOIDS_MIN = 20

@@ -23,7 +23,7 @@ EFFECT = 1.45
 """What a sample must be large enough to find. A tilt of 0.3° causes a little less at the worst of those wheels."""
 
 TILT_TOLERATED_DEG = 0.2
-"""Twice the tilt to which real tables are level."""
+"""Real tables are level to half of this tilt."""
 
 
 class Zone(msgspec.Struct, frozen=True):

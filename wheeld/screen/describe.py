@@ -52,7 +52,8 @@ TOPICS = {
     "board": translatable("board"),
 }
 TOPIC_WIDTH, COUP_WIDTH = 9, 10
-"""The widths of two columns: of the longest word for a topic in any language, and of a coup of a long evening."""
+"""The widths of two columns. The longest word for a topic in any language fits, and so does a coup of a long
+evening."""
 
 
 class Screen:

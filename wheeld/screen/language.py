@@ -19,8 +19,8 @@ RITUAL = {*TOUT_VA.keys(), *TOUT_VA.values()}
 
 
 class _Template(NamedTuple):
-    """A text of the catalogue in one language. `patterns`: the first placeholder matches as little as possible in one,
-    and as much as possible in the other, because a value may also contain the words between two placeholders.
+    """A text of the catalogue in one language. `patterns`: in one the first placeholder matches as little text as
+    possible, in the other as much as possible, because a value may also contain the words between two placeholders.
     `longest`: the longest piece between placeholders."""
 
     english: str
