@@ -1,1 +1,1 @@
-"""The journal: SQLite on disk, every record chained, written before anything is published."""
+"""The journal: an SQLite file. Each record is linked in a chain, and is stored before anything is published."""

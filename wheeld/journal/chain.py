@@ -1,12 +1,12 @@
-"""The chain over every record of the journal: what a record is, its canonical bytes, and how each link is made.
+"""The chain of hashes over every record of the journal: what a record is, its canonical bytes, and how links are made.
 
-A record is one row of one of the tables below, written once. With it goes a link: its number `n` (1, 2, 3, …), the
-record's kind and key, the record's digest, and `head`, which depends on everything up to here:
+A record is one row of one of the tables below, written once. Each record has a link. It holds its number `n` (1, 2, 3,
+…), the record's kind and key, the record's digest, and `head`, which depends on all records up to this one:
 
     digest = SHA-256(columns in the order below, each as a netstring: <bytes>:<the value as text or bytes>, NULL as -)
     head   = SHA-256(head of n-1, then "<n> <kind> <key> " in ASCII, then digest); the head of 0 is 32 zero bytes
 
-The digest is kept apart from the head, so that the chain can still be followed when a record is gone.
+The digest is stored apart from the head. So the chain can still be followed if a record was removed.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ FIRST_HEAD = bytes(32)
 """The head before the first link."""
 
 SEAL_MARK = b"wheeld journal head 1\n"
-"""The bytes that a seal's signature covers begin with this, so that nothing else signed with the key is a seal."""
+"""What the signature of a seal covers begins with this. So nothing else signed with the key can pass as a seal."""
 
 TAIL_MARK = b"wheeld journal tail 1\n"
-"""The same for the signature of the tail."""
+"""What the signature of the tail covers begins with this."""
 
 SUM_BYTES = 256
-"""Of the sum over the debts, which must not be met by another set of debts: to find one for a sum of 2,048 bits takes
-some 2^90 steps (Wagner's generalised birthday attack)."""
+"""The size of the sum over the debts. No other set of debts may give the same sum: with 2,048 bits, to find such a set
+takes about 2^90 steps (Wagner's generalised birthday attack)."""
 
 
 @dataclass(frozen=True)
 class RecordKind:
-    """One kind of record: its table, and the columns that the digest covers, the key first."""
+    """One kind of record: its table, and the columns that the digest covers. The first column is the key."""
 
     name: str
     table: str
@@ -43,7 +43,7 @@ class RecordKind:
 
     @property
     def key(self) -> str:
-        """The table's INTEGER PRIMARY KEY, which the link calls `ref`."""
+        """The table's INTEGER PRIMARY KEY. The link stores its value as `ref`."""
         return self.columns[0]
 
     @cached_property
@@ -53,7 +53,7 @@ class RecordKind:
 
     @cached_property
     def canonical_columns(self) -> str:
-        """The columns for a SELECT that gives them as `canonical` takes them, damaged text too."""
+        """The columns for a SELECT that returns them as bytes, as `canonical` takes them, even damaged text."""
         return ", ".join(f"CAST({column} AS BLOB)" for column in self.columns)
 
 
@@ -81,7 +81,7 @@ KINDS = {
 
 
 class Link(NamedTuple):
-    """One link of the chain, and the record that it holds."""
+    """One link of the chain, with the kind and the key of its record."""
 
     n: int
     kind: str
@@ -94,38 +94,38 @@ class Link(NamedTuple):
 
 
 def canonical(values: Iterable[Value]) -> bytes:
-    """A record's columns as bytes, as the digest and the signature cover them."""
+    """Return a record's columns as bytes, in the form that the digest and the signature cover."""
     return b"".join([b"-" if value is None else b"%d:%b" % (len(raw := _raw(value)), raw) for value in values])
 
 
 def follow(n: int, head: bytes, kind: str, ref: int, digest: bytes) -> Link:
-    """The link after number `n` with this `head`."""
+    """Return the link that follows link number `n`, whose head is `head`."""
     text = f"{n + 1} {kind} {ref} ".encode()
     return Link(n + 1, kind, ref, digest, hashlib.sha256(head + text + digest).digest())
 
 
 def digest_of(values: Sequence[Value]) -> bytes:
-    """The digest of a record."""
+    """Return the digest of a record."""
     return hashlib.sha256(canonical(values)).digest()
 
 
 def seal_bytes(columns: Iterable[Value]) -> bytes:
-    """What the signature of a seal covers: its other columns (n, head, at_utc_us, by, why, key_id)."""
+    """Return what the signature of a seal covers: the seal's other columns (n, head, at_utc_us, by, why, key_id)."""
     return SEAL_MARK + canonical(columns)
 
 
 def tail_bytes(n: int, head: bytes, kept: bytes, debts: bytes) -> bytes:
-    """What the signature of the tail covers: its other columns."""
+    """Return what the signature of the tail covers: the tail's other columns."""
     return TAIL_MARK + canonical((n, head, kept, debts))
 
 
 def debt_term(debt: Sequence[Value]) -> int:
-    """What one debt (id, seq, confirmed) adds to the sum over all of them."""
+    """Return what one debt (id, seq, confirmed) adds to the sum over all debts."""
     return int.from_bytes(hashlib.shake_256(canonical(debt)).digest(SUM_BYTES), "big")
 
 
 def debt_sum(total: int) -> bytes:
-    """The sum over the debts as the tail holds it."""
+    """Return the sum over the debts as the tail stores it."""
     return (total % (1 << 8 * SUM_BYTES)).to_bytes(SUM_BYTES, "big")
 
 

@@ -1,7 +1,6 @@
-"""The journal's file as an SQLite database: WAL, synchronous=FULL; one file, one writer, one transaction a step.
+"""The journal's file as an SQLite database: WAL, synchronous=FULL. One file, one writer, one transaction for each step.
 
-After a failure every call raises the same error: what is in memory may no longer be what is on disk, so the daemon has
-to halt.
+After a failure, every call raises the same error. The memory may then differ from the disk, so the daemon has to halt.
 """
 
 from __future__ import annotations
@@ -20,42 +19,42 @@ from wheeld.journal.rows import EXAMINE, Fault, JournalError, explain, is_full
 from wheeld.journal.watch import FileWatch
 
 CHECKPOINT_EVERY = 100
-"""Transactions between two checkpoints: some twenty pages each, so that the WAL stays at some MB."""
+"""The number of transactions between two checkpoints. Each writes about twenty pages, so the WAL stays at a few MB."""
 
 PAGE_BYTES = 512
-"""A commit writes each page whole that it changes, ten or more, and in most of them few bytes change: with the 4,096 of
-SQLite a coup wrote twice as much. It can't have smaller ones."""
+"""The size of a page. A commit writes every changed page whole: ten pages or more, most of them with a few changed
+bytes. With SQLite's default of 4,096 bytes, a coup wrote twice as much. SQLite has no pages below 512 bytes."""
 
 LATER_MAX = 16
-"""Transactions that wait at most for one that must be on disk: after a power cut their batches of messages, a thousand
-messages in all, are published again."""
+"""At most this many transactions wait to be written together with a later one. If a power cut loses them, their batches
+of messages are published again: a thousand messages in all."""
 
 
 FILE_MODE = 0o640
-"""Of the journal, its backups and its lock: an auditor of the service's group may read them, nobody else, whatever the
-umask of who started the daemon. SQLite gives the files beside it (-wal, -shm) the mode of the journal."""
+"""The mode of the journal, its backups and its lock. Auditors in the service's group may read them, and nobody else,
+whatever umask the daemon was started with. SQLite gives its files beside the journal (-wal, -shm) the same mode."""
 
 
 class Bound(Protocol):
-    """What changes with every transaction, and has to be stored in the same one."""
+    """Data that changes with every transaction and has to be stored in the same transaction."""
 
     def begin(self) -> None:
-        """A transaction begins."""
+        """Prepare for a transaction that begins."""
         ...
 
     def write(self) -> None:
-        """Store it; called as the last of each transaction."""
+        """Store the data. This is called last in each transaction."""
         ...
 
     def forget(self) -> None:
-        """The transaction is taken back: what was noted since its beginning has not happened."""
+        """Drop what was noted since the transaction began: it was rolled back."""
         ...
 
 
 class Database:
-    """One open journal file. With `read_only` it is read beside a running daemon; else it is locked for this process.
+    """One open journal file. With `read_only` it is read beside a running daemon. Otherwise this process locks it.
 
-    Every call raises `JournalError`; opening does too, for a file that is not of this version's exact shape.
+    Every call may raise `JournalError`. Opening raises it too if the file does not have exactly this version's shape.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
@@ -75,50 +74,50 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Close the file and let another process open it; a second call does nothing."""
-        with suppress(JournalError):  # what waits may be lost
+        """Close the file and let another process open it. A second call does nothing."""
+        with suppress(JournalError):  # transactions that wait may be lost
             self.write_out()
         self._db.close()
         self._release_lock()
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was ever stored in it."""
-        # Not by the chain alone: someone who empties that must not make a journal that is begun anew.
+        """Whether nothing was ever stored in the file."""
+        # All tables are checked: a journal whose chain somebody emptied must not pass as a new one.
         names = (*schema.NAMES, "sqlite_sequence")
         return not any(self.integer(f"SELECT EXISTS (SELECT 1 FROM {name})") for name in names)  # noqa: S608
 
     # --- reading -----------------------------------------------------------------------------------------------
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         with self._guard():
             return self._db.execute(query, values).fetchall()
 
     def row(self, query: str, *values: object) -> tuple[Any, ...] | None:
-        """The first row of a query, None when there is none."""
+        """Return the first row of a query. None if there is none."""
         with self._guard():
             return cast("tuple[Any, ...] | None", self._db.execute(query, values).fetchone())
 
     def named_rows(self, query: str, *values: object) -> list[dict[str, Any]]:
-        """All rows of a query, each with its columns by name."""
+        """Return all rows of a query, each with its columns by name."""
         with self._guard():
             cursor = self._db.execute(query, values)
             names = [column[0] for column in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def integer(self, query: str, *values: object) -> int:
-        """The one number that a query returns."""
+        """Return the one number that a query gives."""
         with self._guard():
             return cast("int", self._db.execute(query, values).fetchone()[0])
 
     def damage(self, most: int) -> list[str]:
-        """What SQLite finds wrong with the file's pages, rows and indexes, up to `most` things."""
+        """Return what SQLite finds wrong with the file's pages, rows and indexes, at most `most` faults."""
         found = [str(row[0]) for row in self.rows(f"PRAGMA integrity_check({most})")]
         return [] if found == ["ok"] else found
 
     def tip(self) -> tuple[int, bytes]:
-        """Number and head of the last link; 0 and the first head while there is none."""
+        """Return the number and the head of the last link. Without any link: 0 and the first head."""
         if self._tip is not None:
             return self._tip
         last = self.row("SELECT n, head FROM chain ORDER BY n DESC LIMIT 1")
@@ -128,10 +127,10 @@ class Database:
 
     @contextmanager
     def transaction(self, *, waits: bool = False) -> Iterator[None]:
-        """One transaction: at its end it is on disk; when anything in it raises, nothing of it is.
+        """Run the block in one transaction. At its end all is on disk. If the block raises an error, nothing is stored.
 
-        One that `waits` may be lost in a power cut: it is on disk with the next one that does not, after `LATER_MAX` of
-        its kind, or when the file is closed. This connection sees it at once.
+        A transaction that `waits` may be lost in a power cut. It is put on disk with the next transaction that does not
+        wait, after `LATER_MAX` waiting ones, or when the file is closed. This connection sees its changes at once.
         """
         with self._guard():
             if not self._waiting:
@@ -149,13 +148,13 @@ class Database:
                 self._tip = None  # The links made since BEGIN are gone.
                 if self.bound is not None:
                     self.bound.forget()
-                # SQLite has already rolled back after some failures (disk full among them).
+                # After some failures, such as a full disk, SQLite has already rolled back.
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
 
     def write_out(self) -> None:
-        """Put on disk what waits for another transaction."""
+        """Put waiting transactions on disk."""
         if not self._waiting:
             return
         with self._guard():
@@ -168,7 +167,7 @@ class Database:
                 self._checkpoint()
 
     def look(self) -> None:
-        """Raise JournalError when somebody has touched the files since they were opened: by name, or through SQLite."""
+        """Raise JournalError if others have deleted, exchanged, cut or written to the files since they were opened."""
         with self._guard():
             if self._watch is None:
                 return
@@ -181,7 +180,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """What is read in it is one state of the file, whatever is written meanwhile."""
+        """Let the block read one state of the file, whatever is written meanwhile."""
         self.write_out()
         self.rows("BEGIN")
         try:
@@ -191,7 +190,7 @@ class Database:
                 self._db.execute("ROLLBACK")
 
     def copy_to(self, path: Path) -> None:
-        """Copy what is stored now to a new file, whatever is written meanwhile; after this returns it is on disk."""
+        """Copy what is stored now to a new file, whatever is written meanwhile. On return the copy is on disk."""
         self.write_out()
         with self._guard():
             self._close_to_others(path)
@@ -202,22 +201,22 @@ class Database:
                 raise explain(error, path) from error
 
     def tell(self, name: str, told: Callable[..., None]) -> None:
-        """Let SQL statements of this connection call `told` by this name."""
+        """Let SQL statements of this connection call `told` as the function `name`."""
         with self._guard():
             self._db.create_function(name, -1, told)
 
     def execute(self, statement: str, *values: object) -> int:
-        """One statement; returns how many rows it changed."""
+        """Run one statement. Returns how many rows it changed."""
         with self._guard():
             return self._db.execute(statement, values).rowcount
 
     def execute_each(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
-        """The same statement once for each of `rows`."""
+        """Run the same statement once for each of `rows`."""
         with self._guard():
             self._db.executemany(statement, rows)
 
     def record(self, kind: RecordKind, **columns: Value) -> int:
-        """Store one record and its link; returns its key, which SQLite chooses when it is not given."""
+        """Store one record and its link. Returns the record's key, which SQLite chooses if none is given."""
         values = [columns.pop(name, None) for name in kind.columns]
         assert not columns, f"{kind.table} has no such columns: {columns}"
         with self._guard():
@@ -231,7 +230,7 @@ class Database:
     # --- opening -----------------------------------------------------------------------------------------------
 
     def _take_lock(self) -> int:
-        """A lock file beside the journal: SQLite's own locks would shut out `wheeld journal` too."""
+        """Lock a file beside the journal. SQLite's own locks would shut out `wheeld journal` too."""
         path = self.path.with_name(self.path.name + ".lock")
         try:
             lock_fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
@@ -266,7 +265,7 @@ class Database:
         return self._db
 
     def _close_to_others(self, path: Path) -> None:
-        """Make the file where there is none, and give it and those beside it their mode, before anything is in them."""
+        """Make the file if there is none. Set its mode and that of the files beside it before anything is in them."""
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE))
             for name in (path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}.lock"):
@@ -278,7 +277,7 @@ class Database:
 
     def _prepare(self, *, read_only: bool) -> None:
         self._db.execute("PRAGMA cell_size_check = ON")
-        # Nothing that stands in the file's schema may call functions: a planted view or default could.
+        # Nothing in the file's schema may call functions: a view or a default that somebody planted could do it.
         self._db.execute("PRAGMA trusted_schema = OFF")
         owner, version = (self.integer(f"PRAGMA {name}") for name in ("application_id", "user_version"))
         is_empty = self.integer("SELECT count(*) FROM sqlite_schema") == 0
@@ -304,12 +303,12 @@ class Database:
         self._sync_directory()
 
     def _use_wal(self) -> None:
-        # SQLite goes on without a WAL when it cannot keep one, and then a power cut may take rows back. Only the answer
-        # shows it.
+        # If SQLite cannot keep a WAL, it continues without one, and then a power cut may undo commits. Only its answer
+        # shows this.
         if self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
             why = "no write-ahead log can be kept there: the disk is full, has failed, or is on a network; correct this"
             raise JournalError("full" if is_full(self.path) else "io", self.path, why)
-        # With NORMAL a power cut takes back rows that were already published.
+        # With NORMAL, a power cut could undo rows that were already published.
         self._db.execute("PRAGMA synchronous = FULL")
         # SQLite hides the errors of its own checkpoints, and tries a failed fsync again.
         self._db.execute("PRAGMA wal_autocheckpoint = 0")
@@ -319,7 +318,7 @@ class Database:
         self._since_checkpoint = 0
 
     def _sync_directory(self) -> None:
-        """The WAL's name has to be on disk too. SQLite writes it, but does not check whether that worked."""
+        """Put the WAL's name on disk too. SQLite does this as well, but does not check whether it worked."""
         try:
             directory = os.open(self.path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
@@ -338,7 +337,7 @@ class Database:
             )
 
     def _refuse_misfit(self) -> None:
-        # The size first: a daemon that writes meanwhile makes only more pages.
+        # Read the size first: a daemon that writes meanwhile only adds pages.
         size, what = self.path.stat().st_size, schema.misfit(self._db)
         more = size - self.integer("PRAGMA page_count") * self.integer("PRAGMA page_size")
         if what is None and more > 0:
@@ -357,7 +356,7 @@ class Database:
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
-        """Raise the first failure again; turn SQLite's errors into ours and remember them."""
+        """Raise the first failure again. Turn SQLite's errors into JournalErrors, and remember the first one."""
         if self._failure is not None:
             raise self._failure
         try:
@@ -375,7 +374,7 @@ class Database:
 
 
 def _told(error: OSError, path: Path) -> str:
-    """What the system says of a file; of one that another user made, what to do, too."""
+    """Return the system's message about a file. If the file belongs to another user, also say what to do."""
     if isinstance(error, PermissionError):
         return f"{error.strerror}: files beside it belong to another user; as root: chown wheeld: {path}*"
     return str(error.strerror)

@@ -1,7 +1,7 @@
-"""Compares the journal with what others have of it: the messages that the broker retains, the settlement core's ack.
+"""Compares the journal with what others have: the messages that the broker retains, and the settlement core's ack.
 
-An older copy of the whole file is whole in itself. Only who has seen more can tell that it is old; with it the daemon
-would give numbers to new messages that others have under other messages. So it is compared before anything is sent.
+An older copy of the whole file is valid in itself. Only newer messages elsewhere show that it is old. With it the
+daemon would use numbers again that others have for other messages. So the journal is compared before anything is sent.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SEQ_MAX - 1)]
-"""SQLite takes no number above 2^63 - 1: asked for one, it would end the daemon, at each start anew."""
+"""SQLite takes no number above 2^63 - 1. A query for such a number would end the daemon, again at each start."""
 
 
 class BehindError(JournalError):
-    """Others have messages of this table that the journal has not. `after`: the last one that they have, as
+    """Others have messages of this table that the journal does not have. `after` is the last message that they have, as
     `wheeld journal adopt --after` takes it."""
 
     def __init__(self, path: Path, why: str, after: str) -> None:
@@ -57,8 +57,8 @@ class _Ack(msgspec.Struct):
 
 
 def refuse_other_mode(journal: JournalReader, retained: Mapping[str, bytes], *, test: bool) -> None:
-    """Raise JournalError when the broker retains a message of a bench table under this name and this is a live one, or
-    the other way round: their numbers have nothing to do with each other."""
+    """Raise JournalError if the broker retains a message of a bench table under this name and this table is live, or
+    the other way round. The numbers of a bench table and of a live table are not related."""
     for leaf in ("table", "notice"):
         found = _read(retained, leaf, Mode)
         if found is None or found.test is test:
@@ -74,8 +74,8 @@ def refuse_other_mode(journal: JournalReader, retained: Mapping[str, bytes], *, 
 
 
 def refuse_behind(journal: JournalReader, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
-    """Raise BehindError when the broker retains a `table`, or a `notice` of a seal, that this journal does not have,
-    JournalError when the settlement core has acknowledged (`ack`) more than it has."""
+    """Raise BehindError if the broker retains a `table`, or a `notice` of a seal, that this journal does not have.
+    Raise JournalError if the settlement core has acknowledged (`ack`) more than this journal has."""
     table = _read(retained, "table", _Numbered)
     if table is not None and not _has(journal, table, retained["table"]):
         _refuse(journal, f"the broker retains `table` with seq {table.seq}", table.seq, table.hash)
@@ -91,12 +91,12 @@ def refuse_behind(journal: JournalReader, retained: Mapping[str, bytes], *, sett
 
 
 def _read(retained: Mapping[str, bytes], leaf: str, to: type[T]) -> T | None:
-    """None also for what is no such message, which is logged: it cannot be compared, and the next one replaces it."""
+    """Return the message on `leaf`, or None. What cannot be read is logged and not compared."""
     payload = retained.get(leaf)
     try:
         return None if not payload else msgspec.json.decode(payload, type=to)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        # Not the payload: somebody else chose it, as long as he liked.
+        # The payload is not logged: somebody else chose it, and it may have any length.
         structlog.get_logger("journal").warning("retained.unreadable", topic=leaf, why=str(error))
         return None
 
@@ -109,7 +109,7 @@ def _has(journal: JournalReader, table: _Numbered, payload: bytes) -> bool:
 
 
 def _has_seal(journal: JournalReader, sealed: _Figures) -> bool:
-    """A seal from before an adoption may be of the journal that was lost."""
+    """Return whether the journal has this seal. True for one before an adoption: it may be of the lost journal."""
     adoption = journal.adoption()
     if adoption is not None and sealed.seq <= adoption.last_seq:
         return True
@@ -130,8 +130,8 @@ def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") ->
 
 
 def _refuse_ack(journal: JournalReader, seq: int) -> None:
-    """Nothing of the wheel's own tells of this number, so no command goes with it: whoever may publish `ack` chose it,
-    and numbers that were adopted never come back."""
+    """Raise JournalError. Its text names no command to adopt, because no message of the wheel itself proves this
+    number. Anyone who may publish `ack` could have chosen it, and adopted numbers are never used again."""
     raise JournalError(
         "behind",
         journal.database.path,

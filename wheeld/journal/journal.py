@@ -1,4 +1,4 @@
-"""The journal for the event loop: every call runs on one thread of its own, in the order in which it was made.
+"""The journal for the event loop. All calls run on one separate thread, in the order in which they were made.
 
 The event loop never waits for the disk, and only the thread that opened the SQLite file uses it.
 """
@@ -25,24 +25,24 @@ Call: TypeAlias = Callable[P, Coroutine[Any, Any, R]]
 
 
 class Journal:
-    """An open journal: the outbox's `Store` and the intake's `CommandLog`.
+    """An open journal. It is the outbox's `Store` and the intake's `CommandLog`.
 
-    Each attribute below is the call of the same name of `JournalWriter` or `JournalReader`, where it is described, to
-    be awaited. Every call raises `JournalError`: the daemon must halt then.
+    Each attribute below is an awaitable call of the method with the same name of `JournalWriter`, `JournalReader` or
+    `Database`, where it is described. Every call may raise `JournalError`. Then the daemon must halt.
     """
 
     def __init__(self, writer: JournalWriter, thread: ThreadPoolExecutor) -> None:
         self._writer = writer
         self._thread = thread
         self._news = asyncio.Event()
-        # After these there may be something to publish.
+        # After these calls there may be something to publish.
         self.append = self._with_news(writer.append)
         self.receive = self._with_news(writer.receive)
         self.answer = self._with_news(writer.answer)
         self.refuse = self._with_news(writer.refuse)
         self.answer_unfinished = self._with_news(writer.answer_unfinished)
         self.reopen_retained = self._with_news(writer.reopen_retained)
-        # After these there is not.
+        # After these calls there is nothing new to publish.
         self.mark_sent = self._on_thread(writer.mark_sent)
         self.settle = self._on_thread(writer.settle)
         self.seal = self._on_thread(writer.seal)
@@ -65,10 +65,9 @@ class Journal:
     async def open(
         cls, path: Path, owner: Owner, *, at_utc_us: int, signer: Signer | None = None, language: Language = "en"
     ) -> Journal:
-        """Open or begin the journal of `owner` at `path`; commands that an earlier run left undecided are refused in
-        `language`.
+        """Open or begin the journal of `owner` at `path`. Refuse, in `language`, what an earlier run left undecided.
 
-        With a `signer` it is signed.
+        With a `signer` the journal is signed.
         """
         thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         try:
@@ -86,7 +85,7 @@ class Journal:
         return journal
 
     async def close(self) -> None:
-        """Finish the calls already made, then close the file."""
+        """Finish the calls that were made before, then close the file."""
         await self._on_thread(self._writer.close)()
         self._thread.shutdown()
 
@@ -102,7 +101,7 @@ class Journal:
     def _on_thread(self, work: Callable[P, R]) -> Call[P, R]:
         @wraps(work)
         async def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            # Shielded: a call is carried out, in its order, even when its caller is cancelled.
+            # Shielded: even if the caller is cancelled, the call is carried out, in its order.
             return await asyncio.shield(asyncio.wrap_future(self._thread.submit(work, *args, **kwargs)))
 
         return call

@@ -1,8 +1,8 @@
-"""Seals the journal at a change of bouler, when the table closes, on command, at start and stop, and when much was
-stored since; removes old evidence; checks while the daemon runs what was too much for its start.
+"""Seals the journal, removes old evidence, and checks while the daemon runs the records that its start had no time for.
 
-Without a signing key nothing is sealed, without limits nothing is removed. Each seal is published as a notice: to
-someone who has its head from elsewhere it also proves that the journal was not cut back.
+A seal is made at a change of bouler, when the table closes, on command, at start and stop, and after many records.
+Without a signing key nothing is sealed. Without limits nothing is removed. Each seal is published as a notice. A reader
+who has its head can prove later that the journal was not cut back.
 """
 
 from __future__ import annotations
@@ -23,23 +23,22 @@ from wheeld.journal.setting import JournalSetting
 from wheeld.ports import HostClock
 
 PRUNING_PERIOD_S = 60.0
-"""A busy table adds the evidence of one coup in about this time, so only little is removed at a time. What waits for
-another transaction is on disk then, too."""
+"""The time between two removals. A busy table adds the evidence of one coup in about this time, so only little is
+removed at once. A removal also puts on disk the transactions that wait."""
 
 WATCH_S = 1.0
-"""A file that was deleted or exchanged is noticed within this time, also while nothing is stored."""
+"""A file that was deleted or exchanged is noticed within this time, even while nothing is stored."""
 
 SEALED_AFTER = 10_000
-"""Records that stand behind a seal at most: two evenings. A start verifies them before the wheel is ready: 2 s at the
-5,000 a second of a patrol, and on a computer ten times slower 20 s of the 300 s that systemd gives it. Whoever floods
-the wheel with commands has four stored with each, five times a second: a day of that is 1.7 million,
-longer than systemd waits."""
+"""The largest number of records after the last seal: two evenings. A start verifies them before the wheel is ready: in
+2 s at the 5,000 a second of a patrol, in 20 s on a ten times slower computer. systemd allows 300 s. A flood of
+commands, five a second with four records each, stores 1.7 million records in a day: too many for that time."""
 
 UNSEALED_S = 1.0
-"""Between two looks at how many they are. A flood of ten names adds 200 in this time."""
+"""The time between two counts of these records. A flood of commands of ten names adds 200 in this time."""
 
 PATROL_S = 0.2
-"""Between two looks of the patrol: 250 records a second, a year of play in six hours, and little of a processor."""
+"""The time between two steps of the patrol: 250 records a second, a year of play in six hours, with little load."""
 
 DAY_S = 86_400.0
 DAEMON = "wheeld"
@@ -47,7 +46,7 @@ DAEMON = "wheeld"
 
 
 class JournalKeeper:
-    """Seals and prunes `journal` as `table` changes; prunes by age only while `is_clock_trusted`."""
+    """Seals and prunes `journal` as `table` changes. It prunes by age only while `is_clock_trusted`."""
 
     def __init__(
         self,
@@ -69,7 +68,7 @@ class JournalKeeper:
         self._log = structlog.get_logger("journal")
 
     def look(self) -> None:
-        """Compare the table with what it was: a shift that ended is due to be sealed."""
+        """Compare the table with its last state. A seal is due if the bouler has changed or the table has closed."""
         if self._table.bouler != self._bouler:
             self._due.put_nowait(self._change_of_bouler())
         if self._table.is_closed and not self._is_closed:
@@ -83,14 +82,14 @@ class JournalKeeper:
         return self._catalogue.say("change of bouler: {before} to {now}", before=before, now=now)
 
     async def seal_shifts(self) -> NoReturn:
-        """Seal what is due; ends by the journal's error or by cancellation."""
+        """Make the seals that are due. Ends by the journal's error or by cancellation."""
         while True:
             await self.seal(by=DAEMON, why=await self._due.get())
 
     async def seal_much(self) -> NoReturn:
-        """Seal when much was stored since the last seal, so that a start never takes long; ends as `seal_shifts` does.
+        """Seal when much was stored since the last seal, so that a start never takes long. Ends as `seal_shifts` does.
 
-        Without a key a start verifies the last records only (`UNSEALED_MAX`), so nothing has to be done.
+        Without a key, a start verifies only the last records (`UNSEALED_MAX`), so nothing has to be done.
         """
         while True:
             count = await self._journal.unsealed()
@@ -99,7 +98,7 @@ class JournalKeeper:
             await self._clock.sleep(UNSEALED_S)
 
     async def seal(self, *, by: str, why: str, user: str | None = None) -> StoredSeal | None:
-        """Seal everything stored so far and publish the head; None without a key. `user` as in `Person`."""
+        """Seal everything stored so far and publish the head. Returns None without a key. `user` is as in `Person`."""
         at_utc_us = self._clock.utc_us()
         sealed = await self._journal.seal(by=by, why=why, at_utc_us=at_utc_us)
         if sealed is None:
@@ -109,26 +108,26 @@ class JournalKeeper:
         self._log.info("journal.sealed", by=by, why=why, **figures)
         text = self._catalogue.say("the journal is sealed up to record {record}", record=sealed.n)
         step = self._table.remark("sealed", text, figures, Person(by, why, user))
-        # The broker keeps the last one: an older copy of the journal is then known by it.
+        # The broker keeps the last notice, which shows later if an older copy of the journal is in use.
         kept = tuple(msgspec.structs.replace(message, retained=True) for message in step.messages)
         await self._journal.append(msgspec.structs.replace(step, messages=kept), at_utc_us)
         return sealed
 
     async def prune(self) -> NoReturn:
-        """Remove what is beyond the limits, between coups, so that no verdict waits; ends as `seal_shifts` does."""
+        """Remove what is beyond the limits, but between coups, so that no verdict waits. Ends as `seal_shifts` does."""
         while True:
             while not self._table.is_running and (removed := await self._prune_once()):
                 self._log.info("journal.pruned", logs=removed)
             await self._clock.sleep(PRUNING_PERIOD_S)
 
     async def watch(self) -> NoReturn:
-        """Look once a second whether the files are still the journal's; ends by its error when they are not."""
+        """Check once a second that the files are still the journal's. Ends by the journal's error if they are not."""
         while True:
             await self._journal.look()
             await self._clock.sleep(WATCH_S)
 
     async def patrol(self) -> NoReturn:
-        """Check the whole journal, slowly, once a day; ends by the journal's error at the first fault."""
+        """Check the whole journal, slowly, once a day. Ends by the journal's error at the first fault."""
         while True:
             while await self._journal.patrol():
                 await self._clock.sleep(PATROL_S)

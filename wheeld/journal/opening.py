@@ -1,7 +1,7 @@
-"""Opens a journal to write in it: begins a new one, or verifies that this one is the table's own and was left as it is.
+"""Opens a journal for writing: begins a new one, or verifies that it is this table's and is as it was left.
 
-Nothing is published, sealed or stored before that. The first record says whose journal it is: site, table, and the
-public key, or that there is none.
+Nothing is published, sealed or stored before that. The first record holds the owner of the journal: site, table, and
+the public key, or that there is none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BEGIN_ANEW = (
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """Whose journal is to be opened."""
+    """The table whose journal is to be opened."""
 
     site: str
     table: str
@@ -38,9 +38,9 @@ class Owner(msgspec.Struct, frozen=True):
 def open_to_write(
     path: Path, *, owner: Owner | None = None, signer: Signer | None = None, at_utc_us: int = 0
 ) -> JournalWriter:
-    """The journal at `path`, to be written. With an `owner` it must be that table's, and is begun where there is none.
+    """Open the journal at `path` for writing. With an `owner` it must be that table's, and is begun if there is none.
 
-    Raises JournalError: also for a file that is not as it was left, or of another key than the `signer`'s.
+    Raises JournalError, also if the file is not as it was left, or has another key than the `signer`.
     """
     journal = JournalWriter(Database(path), signer=signer, test=owner is not None and owner.test)
     try:
@@ -52,7 +52,7 @@ def open_to_write(
 
 
 def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -> None:
-    """Begin it, or verify it, and bind what it writes from now on. Raises JournalError."""
+    """Begin or verify the journal. From then on, each transaction writes its tail. Raises JournalError."""
     database = journal.database
     if database.is_empty:
         if owner is None:
@@ -91,7 +91,7 @@ def _refuse_another(path: Path, origin: StoredOrigin, owner: Owner | None, signe
         why = f"it was begun without a key, and journal.signing_key_file names one: take it out, or {BEGIN_ANEW}"
     elif here is None:
         theirs, how = key_id(origin.public_key), f"name it in journal.signing_key_file, or {BEGIN_ANEW}"
-        if owner is None:  # a command, and not the daemon
+        if owner is None:  # opened by a command, not by the daemon
             how = "name the wheel in place of its journal's file, or its key with --key"
         why = f"it was begun with key {theirs}, and there is none: {how}"
     else:
@@ -101,7 +101,7 @@ def _refuse_another(path: Path, origin: StoredOrigin, owner: Owner | None, signe
 
 
 def _refuse_other_mode(journal: JournalWriter) -> None:
-    """A bench table's journal never becomes a live one's, nor the other way round: its messages say which it is."""
+    """Raise JournalError if the stored messages are of a bench table and this table is live, or the other way round."""
     stored = journal.stored_test()
     if stored is None or stored is journal.test:
         return

@@ -27,10 +27,10 @@ from wheeld.ports import EventName, OwedMessage
 T = TypeVar("T")
 
 PAGE = 1000
-"""Rows read at a time, of all."""
+"""How many rows are read at a time when all are read."""
 
 _PACKED = "ifnull(CAST(packed AS BLOB), x'')"
-"""A log that damage to the file has made a value of another type is read as a damaged log."""
+"""A log whose type was changed by damage to the file is read as a damaged log."""
 
 _MESSAGE = "messages.*, CASE WHEN debts.id IS NULL THEN 2 ELSE confirmed END AS state"
 
@@ -40,19 +40,19 @@ _TO_PUBLISH = (
     " response_topic, correlation FROM messages"
 )
 _NOT_ADOPTED = "NOT EXISTS (SELECT 1 FROM adoptions WHERE seq BETWEEN first_seq AND last_seq)"
-"""Others have numbers that were adopted under other messages: what stands here under them is never sent again."""
+"""Others have different messages with the adopted numbers. So those stored here are never sent again."""
 
 _NEWEST_ANSWERS = (
     "debts.id IN (SELECT id FROM debts WHERE id > ? ORDER BY id DESC LIMIT 64) AND topic = 'reply'"
     " AND json_extract(CAST(payload AS TEXT), '$.name') IS NOT 'resend' ORDER BY debts.id"
 )
-"""The answer to a command of a moment ago is among the last debts: a batch is published faster than people can send
-commands, and to search further would read a backlog of days for each batch. The answer to `resend` means that all
-messages asked for have come, so it keeps its place."""
+"""The answer to a recent command is among the last debts, because a batch is published faster than people can send
+commands. A longer search would read a backlog of days for each batch. The answer to `resend` means that all messages
+asked for have come, so it keeps its place."""
 
 
 class JournalReader:
-    """Reads the journal in `database`. Every call raises `JournalError`."""
+    """Reads the journal in `database`. Every call may raise `JournalError`."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -64,22 +64,22 @@ class JournalReader:
     # --- whose it is ---------------------------------------------------------------------------------------------
 
     def origin(self) -> StoredOrigin | None:
-        """Whose journal it is, by its first record; None for one that was not begun."""
+        """Return whose journal it is, by its first record. None if the journal was not begun."""
         rows = self.database.named_rows("SELECT site, table_id, public_key FROM origins ORDER BY row LIMIT 1")
         return self._converted(rows, StoredOrigin)
 
     def adoption(self) -> StoredAdoption | None:
-        """The last numbers that were taken as another journal's; None when there are none."""
+        """Return the last adoption: numbers that were taken as another journal's. None if there is none."""
         rows = self.database.named_rows("SELECT * FROM adoptions ORDER BY row DESC LIMIT 1")
         return self._converted(rows, StoredAdoption)
 
     def adoption_of(self, seq: int) -> StoredAdoption | None:
-        """The adoption that `seq` belongs to."""
+        """Return the adoption that contains `seq`. None if there is none."""
         rows = self.database.named_rows("SELECT * FROM adoptions WHERE ? BETWEEN first_seq AND last_seq", seq)
         return self._converted(rows, StoredAdoption)
 
     def gap_due(self) -> StoredAdoption | None:
-        """The last adoption, as long as no message stands behind it: the next one has to tell of it."""
+        """Return the last adoption if no message comes after it: the next message must report the gap. Else None."""
         adoption = self.adoption()
         last = self.database.integer("SELECT coalesce(max(seq), 0) FROM messages")
         if adoption is None or last > adoption.last_seq:
@@ -89,16 +89,16 @@ class JournalReader:
         return adoption
 
     def adoption_to(self, seq: int) -> StoredAdoption | None:
-        """The adoption whose last number is `seq`."""
+        """Return the adoption whose last number is `seq`. None if there is none."""
         rows = self.database.named_rows("SELECT * FROM adoptions WHERE last_seq = ?", seq)
         return self._converted(rows, StoredAdoption)
 
     # --- what a restart needs ------------------------------------------------------------------------------------
 
     def memory(self) -> bytes | None:
-        """What the core asked to have back after a restart, as last stored; raises JournalError if damaged."""
+        """Return the last stored memory, which the core needs after a restart. Raises JournalError if it is damaged."""
         stored = self._kept("memory")
-        if stored is None or stored.startswith(b"{"):  # as JSON, before it was packed
+        if stored is None or stored.startswith(b"{"):  # JSON that an earlier version did not compress
             return stored
         try:
             return zlib.decompress(stored)
@@ -106,32 +106,32 @@ class JournalReader:
             raise JournalError("corrupt", self.database.path, f"the memory is damaged ({error})") from error
 
     def position(self) -> Position | None:
-        """How far the board's events had come when something was last stored. Raises msgspec's errors if damaged."""
+        """Return how far the board's events had come when something was last stored. Raises errors of msgspec."""
         stored = self._kept("position")
         return None if stored is None else msgspec.json.decode(stored, type=Position)
 
     def settled(self) -> int:
-        """The settlement core has acknowledged every message up to this sequence number."""
+        """Return the number up to which the settlement core has acknowledged every message."""
         return int(self._kept("settled") or b"0")
 
     def kept(self) -> list[tuple[str, bytes]]:
-        """Everything that a restart needs, by name."""
+        """Return everything that a restart needs, by name."""
         return [(name, value) for name, value in self.database.rows("SELECT name, value FROM kept ORDER BY name")]
 
     def debts(self) -> Iterator[tuple[int, int | None, int]]:
-        """What is owed, as it is stored: id, seq, whether the broker has confirmed it."""
+        """Yield what is owed, as it is stored: id, seq, and whether the broker has confirmed it."""
         last_id = -(2**63)
         while page := self.database.rows("SELECT * FROM debts WHERE id > ? ORDER BY id LIMIT 1000", last_id):
             yield from page
             last_id = page[-1][0]
 
     def tail(self) -> StoredTail | None:
-        """What the last transaction left."""
+        """Return the tail that the last transaction wrote. None if there is none."""
         rows = self.database.named_rows("SELECT n, head, kept, debts, signature FROM tail WHERE one = 1")
         return self._converted(rows, StoredTail)
 
     def unmet_from(self) -> int | None:
-        """The first number given since the journal was last compared with what others have; None after that."""
+        """Return the first number given since the journal was last compared with what others have, or None."""
         kept = self._kept("unmet_from")
         return None if kept is None else int(kept)
 
@@ -142,7 +142,7 @@ class JournalReader:
     # --- messages ----------------------------------------------------------------------------------------------
 
     def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        """See `Store.owed`. Only when more than `limit` are owed do the newest answers come first."""
+        """See `Store.owed`. The newest answers come first only if `limit` messages or more are owed."""
         in_order = self._owed("debts.id > ? ORDER BY debts.id LIMIT ?", after_id, limit)
         if len(in_order) < limit:
             return in_order
@@ -159,39 +159,39 @@ class JournalReader:
         return self.database.integer("SELECT count(*) FROM debts")
 
     def last_seq(self) -> int:
-        """See `Store.last_seq`. Numbers that were taken as another journal's count."""
+        """See `Store.last_seq`. Adopted numbers count too."""
         return self.database.integer(
             "SELECT max(coalesce((SELECT max(seq) FROM messages), 0),"
             " coalesce((SELECT max(last_seq) FROM adoptions), 0))"
         )
 
     def last_of_feed(self) -> tuple[int, bytes] | None:
-        """The number and the payload of the last message of the feed that is stored here."""
+        """Return the number and the payload of the last stored message of the feed. None if there is none."""
         query = "SELECT seq, CAST(payload AS BLOB) FROM messages WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1"
         row = self.database.row(query)
         return None if row is None else (int(row[0]), bytes(row[1]))
 
     def message(self, seq: int) -> StoredMessage | None:
-        """The message with this sequence number."""
+        """Return the message with this sequence number. None if there is none."""
         found = self.messages(seq, 1)
         return found[0] if found and found[0].seq == seq else None
 
     def messages(self, from_seq: int, limit: int) -> list[StoredMessage]:
-        """Up to `limit` sequenced messages from `from_seq` on, by sequence number."""
+        """Return up to `limit` sequenced messages from `from_seq` on, in the order of their numbers."""
         return self._messages("messages.seq >= ? ORDER BY messages.seq", from_seq, limit)
 
     def last_verdicts(self, limit: int) -> list[StoredMessage]:
-        """The last `limit` verdicts, oldest first."""
+        """Return the last `limit` verdicts, oldest first."""
         newest = "SELECT seq FROM messages WHERE topic IN ('result', 'void') ORDER BY seq DESC LIMIT ?"
         (first,) = self.database.rows(f"SELECT coalesce(min(seq), 0) FROM ({newest})", limit)[0]  # noqa: S608
         return self._messages("messages.seq >= ? AND topic IN ('result', 'void') ORDER BY messages.seq", first, limit)
 
     def records(self, after_id: int, limit: int) -> list[StoredMessage]:
-        """Up to `limit` messages of every topic with an id above `after_id`, in publication order."""
+        """Return up to `limit` messages of all topics with an id above `after_id`, in publication order."""
         return self._messages("messages.id > ? ORDER BY messages.id", after_id, limit)
 
     def all_records(self) -> Iterator[StoredMessage]:
-        """Every message, in publication order."""
+        """Yield every message, in publication order."""
         last_id = 0
         while page := self.records(last_id, PAGE):
             yield from page
@@ -200,13 +200,13 @@ class JournalReader:
             last_id = page[-1].id
 
     def last_id(self) -> int:
-        """The id of the newest message that was ever stored, even if someone has removed it since."""
+        """Return the id of the newest message that was ever stored, even if somebody has removed it since."""
         return self.database.integer("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages'")
 
     # --- commands and evidence ---------------------------------------------------------------------------------
 
     def commands(self, after_row: int, limit: int) -> list[StoredCommand]:
-        """Up to `limit` commands from the log after row `after_row`, oldest first."""
+        """Return up to `limit` commands of the log after row `after_row`, oldest first."""
         rows = self.database.named_rows(
             "SELECT * FROM commands LEFT JOIN senders USING (row) LEFT JOIN answers USING (row)"
             " WHERE row > ? ORDER BY row LIMIT ?",
@@ -216,11 +216,11 @@ class JournalReader:
         return [msgspec.convert(row, StoredCommand, strict=False) for row in rows]
 
     def coups(self) -> list[int]:
-        """The coups whose evidence is stored, in order, without those that retention has removed."""
+        """Return the coups whose evidence is stored, in order. Those that retention has removed are left out."""
         return [row[0] for row in self.database.rows("SELECT coup FROM logs ORDER BY coup")]
 
     def evidence(self, coup: int) -> StoredEvidence | None:
-        """What was observed for one coup; raises JournalError when the stored log is damaged."""
+        """Return the evidence of one coup. None if it is not stored. Raises JournalError if the log is damaged."""
         row = self.database.row(
             f"SELECT coup, verdict, seq, evidence.at_utc_us, digest, {_PACKED} FROM evidence JOIN logs USING (coup)"  # noqa: S608
             " WHERE coup = ?",
@@ -237,19 +237,19 @@ class JournalReader:
         return StoredEvidence(coup=number, verdict=verdict, seq=seq, at_utc_us=at_utc_us, digest=digest, log=log)
 
     def pruning(self, coup: int) -> StoredPruning | None:
-        """When and why the evidence of one coup was removed, None when it was not."""
+        """Return when and why the evidence of one coup was removed. None if it was not."""
         rows = self.database.named_rows("SELECT * FROM prunings WHERE coup = ?", coup)
         return msgspec.convert(rows[0], StoredPruning) if rows else None
 
     # --- what happened to the device -----------------------------------------------------------------------------
 
     def events(self, after_row: int, limit: int) -> list[StoredEvent]:
-        """Up to `limit` event records after row `after_row`, oldest first."""
+        """Return up to `limit` event records after row `after_row`, oldest first."""
         rows = self.database.named_rows("SELECT * FROM events WHERE row > ? ORDER BY row LIMIT ?", after_row, limit)
         return [msgspec.convert(row, StoredEvent) for row in rows]
 
     def places_of_events(self) -> dict[int, int]:
-        """By the row of each event record, the id of the last message before it in the chain."""
+        """Return for the row of each event record the id of the last message before it in the chain."""
         places: dict[int, int] = {}
         before = "SELECT ref FROM chain WHERE n < ? AND kind = 'message' ORDER BY n DESC LIMIT 1"
         for n, row in self.database.rows("SELECT n, ref FROM chain WHERE kind = 'event'"):
@@ -258,7 +258,7 @@ class JournalReader:
         return places
 
     def last_event(self, *names: EventName) -> StoredEvent | None:
-        """The newest event record of one of these names; None when there is none."""
+        """Return the newest event record with one of these names. None if there is none."""
         marks = ", ".join("?" * len(names))
         rows = self.database.named_rows(
             f"SELECT * FROM events WHERE event IN ({marks}) ORDER BY row DESC LIMIT 1",  # noqa: S608
@@ -269,14 +269,14 @@ class JournalReader:
     # --- the chain ---------------------------------------------------------------------------------------------
 
     def links(self, after_n: int, limit: int) -> list[Link]:
-        """Up to `limit` links of the chain after number `after_n`, in order."""
+        """Return up to `limit` links of the chain after number `after_n`, in order."""
         rows = self.database.rows("SELECT * FROM chain WHERE n > ? ORDER BY n LIMIT ?", after_n, limit)
         return [Link._make(row) for row in rows]
 
     def link_of(self, kind: str, ref: int) -> Link | None:
-        """The link that holds this record, of a kind whose keys grow along the chain; None when none does.
+        """Return the link of this record. None if there is none. The keys of this kind must grow along the chain.
 
-        It is found by halving: a chain of years is not read for a record of long ago.
+        The link is found by a binary search, so that a chain of years is not read for an old record.
         """
         low, high = 1, self.database.tip()[0] + 1
         query = "SELECT * FROM chain WHERE n >= ? AND n < ? AND kind = ? ORDER BY n LIMIT 1"
@@ -293,23 +293,23 @@ class JournalReader:
         return None
 
     def record(self, kind: str, ref: int) -> tuple[bytes | None, ...] | None:
-        """The columns of one record, as `canonical` takes them; None when it is not there."""
+        """Return the columns of one record, as `canonical` takes them. None if the record is missing."""
         chosen = KINDS[kind]
         query = f"SELECT {chosen.canonical_columns} FROM {chosen.table} WHERE {chosen.key} = ?"  # noqa: S608
         return self.database.row(query, ref)
 
     def linked(self, kind: str, first_n: int, last_n: int) -> dict[int, tuple[bytes | None, ...]]:
-        """The same of all records of this kind that the links from `first_n` to `last_n` hold, by key."""
+        """Return, by key, the columns of all records of this kind that the links from `first_n` to `last_n` hold."""
         of = KINDS[kind]
         return self._of_links(of.key, of.canonical_columns, of.table, kind, first_n, last_n)
 
     def packed_logs(self, first_n: int, last_n: int) -> dict[int, tuple[int, int, bytes]]:
-        """The logs, as they are on disk, of the evidence that these links hold, by coup: when it was stored, its size,
-        and its bytes (zlib)."""
+        """Return, by coup, the logs of the evidence that these links hold, as they are on disk: when each was stored,
+        its size, and its bytes (zlib)."""
         return self._of_links("coup", f"at_utc_us, bytes, {_PACKED}", "logs", EVIDENCE.name, first_n, last_n)
 
     def pruned(self, first_n: int, last_n: int) -> dict[int, tuple[bytes | None, ...]]:
-        """The removals of the evidence that these links hold, by coup."""
+        """Return, by coup, the removals of the evidence that these links hold."""
         return self._of_links(PRUNING.key, PRUNING.canonical_columns, PRUNING.table, EVIDENCE.name, first_n, last_n)
 
     def _of_links(
@@ -325,45 +325,45 @@ class JournalReader:
         return {row[0]: row[1:] for row in rows}
 
     def unlinked(self, kind: str) -> int | None:
-        """The key of the first record of this kind that no link holds."""
+        """Return the key of the first record of this kind that is in no link. None if there is none."""
         table, key = KINDS[kind].table, KINDS[kind].key
         query = f"SELECT min({key}) FROM {table} WHERE {key} NOT IN (SELECT ref FROM chain WHERE kind = ?)"  # noqa: S608
         ((found,),) = self.database.rows(query, kind)
         return None if found is None else int(found)
 
     def count(self, kind: str) -> int:
-        """How many records of this kind there are."""
+        """Return how many records of this kind are stored."""
         return self.database.integer(f"SELECT count(*) FROM {KINDS[kind].table}")  # noqa: S608
 
     def count_logs(self) -> int:
-        """How many coups have their log."""
+        """Return how many coups have a stored log."""
         return self.database.integer("SELECT count(*) FROM logs")
 
     def foreign_log(self) -> int | None:
-        """The first coup that has a log and no evidence."""
+        """Return the first coup that has a log and no evidence record. None if there is none."""
         ((found,),) = self.database.rows("SELECT min(coup) FROM logs WHERE coup NOT IN (SELECT coup FROM evidence)")
         return None if found is None else int(found)
 
     def last_sealed(self) -> int | None:
-        """The record up to which the last seal goes; None without one."""
+        """Return the last record that the last seal covers. None without a seal."""
         row = self.database.row("SELECT ref FROM chain WHERE kind = 'seal' ORDER BY n DESC LIMIT 1")
         return None if row is None else int(row[0])
 
     def sealed_from(self, n: int) -> int | None:
-        """The record up to which the first seal over record `n` goes; None when `n` stands behind the last."""
+        """Return the last record that the first seal over record `n` covers. None if no seal covers record `n`."""
         row = self.database.row("SELECT min(n) FROM heads WHERE n >= ?", n)
         return None if row is None or row[0] is None else int(row[0])
 
     def cut_off(self, kind: str) -> tuple[int, int] | None:
-        """The last key of this kind that is there, and the last that was given; None when they are the same."""
+        """Return the last key of this kind that is stored, and the last that was given. None if they are the same."""
         table, key = KINDS[kind].table, KINDS[kind].key
         query = f"SELECT (SELECT coalesce(max({key}), 0) FROM {table}), seq FROM sqlite_sequence WHERE name = ?"  # noqa: S608
-        query += " AND typeof(seq) = 'integer'"  # another is a foreign counter
+        query += " AND typeof(seq) = 'integer'"  # a value of another type is a foreign counter
         row = self.database.row(query, table)
         return None if row is None or row[1] == row[0] else (row[0], row[1])
 
     def foreign_counter(self) -> str | None:
-        """The first counter of keys that SQLite has not made: of another table, a second one, or no number."""
+        """Return the first counter of keys that SQLite did not make: for another table, a second one, or no number."""
         row = self.database.row(
             "SELECT quote(name) FROM sqlite_sequence GROUP BY name HAVING count(*) > 1 OR name IS NULL"
             " OR name NOT IN ('messages', 'commands', 'events') OR typeof(min(seq)) <> 'integer'"
@@ -373,7 +373,7 @@ class JournalReader:
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _converted(self, rows: list[dict[str, Any]], to: type[T]) -> T | None:
-        """The first row, None where there is none. A value of a wrong type is damage."""
+        """Return the first row as a structure. None if there is none. A value of a wrong type is damage."""
         try:
             return msgspec.convert(rows[0], to) if rows else None
         except msgspec.ValidationError as error:

@@ -17,19 +17,19 @@ Fault: TypeAlias = Literal[
 ]
 
 SPACE_MIN_BYTES = 262_144
-"""Less than this is a full disk: a write-ahead log, its index and a few steps of the table."""
+"""Less free space than this is a full disk: the space of a write-ahead log, its index and a few steps of the table."""
 
 EXAMINE = "somebody changed the file: keep it for examination, and restore a backup (docs/journal.md)"
 """What to do about a journal that was edited."""
 
 
 class JournalError(WheeldError):
-    """The journal cannot be used any more; the daemon must halt and not try again.
+    """The journal cannot be used any more. The daemon must halt and not try again.
 
-    `fault` is the kind: `full` (disk), `io`, `corrupt`, `locked` (another daemon), `foreign` (not a journal),
+    `fault` is the kind: `full` (disk), `io`, `corrupt`, `locked` (by another daemon), `foreign` (not a journal),
     `newer` or `older` (written by another version), `conflict` (the program asked to store a contradiction), `edited`
-    (not as it was written), `owner` (another table's, or of another key), `replaced` (the file was exchanged, cut or
-    written to while it was open), `behind` (others have messages of this table that it has not).
+    (not as it was written), `owner` (of another table, or of another key), `replaced` (the file was exchanged, cut or
+    written to while it was open), `behind` (others have messages of this table that the journal does not have).
     """
 
     def __init__(self, fault: Fault, path: Path, why: str) -> None:
@@ -39,18 +39,18 @@ class JournalError(WheeldError):
 
 
 class SendState(IntEnum):
-    """How far a message has come. Everything below `SETTLED` is owed."""
+    """How far a message has come. A message below `SETTLED` is owed."""
 
     OWED = 0
-    """Stored; the broker does not have it yet, or has to get it again."""
+    """Stored. The broker does not have it yet, or has to get it again."""
     CONFIRMED = 1
-    """The broker has it; the settlement core has not acknowledged it yet."""
+    """The broker has it. The settlement core has not acknowledged it yet."""
     SETTLED = 2
-    """Everybody who has to have it has it."""
+    """All receivers that need it have it."""
 
 
 class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """One message, as stored; `t_us` is None for replies that did not come from the core."""
+    """One message, as stored. `t_us` is None for replies that did not come from the core."""
 
     id: int
     topic: str
@@ -63,8 +63,8 @@ class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the command log; `done` is None while it is undecided. `user` and `by` as in `CommandRecord`;
-    `user` is None too in what schema 1 has stored."""
+    """One row of the command log. `done` is None while the command is undecided. `user` and `by` are as in
+    `CommandRecord`. `user` is also None in rows that schema 1 stored."""
 
     row: int
     id: str | None
@@ -82,7 +82,7 @@ class StoredCommand(msgspec.Struct, frozen=True, kw_only=True):
 class StoredEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """The observation log of one coup, uncompressed, with its verdict and the verdict's `seq`.
 
-    `digest` is the SHA-256 of the log when it was stored; it remains when retention removes the log.
+    `digest` is the SHA-256 of the log when it was stored. It remains when retention removes the log.
     """
 
     coup: int
@@ -94,7 +94,7 @@ class StoredEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredPruning(msgspec.Struct, frozen=True, kw_only=True):
-    """Evidence that retention removed: of which coup, when, and by which rule (`age`, `size`)."""
+    """A removal of evidence by retention: of which coup, when, and by which limit (`age`, `size`)."""
 
     coup: int
     at_utc_us: int
@@ -102,7 +102,7 @@ class StoredPruning(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened to the device, as stored; `details` is JSON. A later version may know other events."""
+    """Something that happened to the device, as stored. `details` is JSON. A later version may have other events."""
 
     row: int
     event: str
@@ -113,7 +113,7 @@ class StoredEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredSeal(msgspec.Struct, frozen=True, kw_only=True):
-    """A signed head: what the journal held up to record `n` when `by` sealed it. `key_id` is the key that signed."""
+    """A signed head: what the journal held up to record `n` when `by` sealed it. `key_id` is the key that signed it."""
 
     n: int
     head: bytes
@@ -125,7 +125,7 @@ class StoredSeal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredOrigin(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose journal it is: the first record. `public_key`: 32 bytes (Ed25519), None for one that is never signed."""
+    """The first record: whose journal it is. `public_key` has 32 bytes (Ed25519), or is None if nothing is signed."""
 
     site: str
     table_id: str
@@ -133,8 +133,8 @@ class StoredOrigin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredAdoption(msgspec.Struct, frozen=True, kw_only=True):
-    """Numbers of the feed that this journal does not have, as `by` knew them: from `first_seq` to `last_seq`, whose
-    hash is `hash`."""
+    """Numbers of the feed that this journal does not have, from `first_seq` to `last_seq`, as `by` gave them. `hash` is
+    the hash of the message `last_seq`."""
 
     first_seq: int
     last_seq: int
@@ -146,7 +146,7 @@ class StoredAdoption(msgspec.Struct, frozen=True, kw_only=True):
 
 class StoredTail(msgspec.Struct, frozen=True, kw_only=True):
     """What the last transaction left: number and head of the last link, the digest of what a restart needs, the sum
-    over the debts, and the signature of all this; None in a journal without a key."""
+    over the debts, and the signature of all these. `signature` is None in a journal without a key."""
 
     n: int
     head: bytes
@@ -156,7 +156,7 @@ class StoredTail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mode(msgspec.Struct):
-    """Of a message: whether it is a bench table's."""
+    """The mark of a message: whether it is of a bench table."""
 
     test: bool = False
 
@@ -175,7 +175,7 @@ class Signer(Protocol):
         ...
 
     def sign(self, data: bytes) -> bytes:
-        """The signature of these bytes."""
+        """Return the signature of these bytes."""
         ...
 
 
@@ -196,9 +196,9 @@ _FAULTS: dict[int, tuple[Fault, str]] = {
 
 
 def explain(error: sqlite3.Error, path: Path) -> JournalError:
-    """The journal's error for one of SQLite's.
+    """Return the journal's error for one of SQLite's errors.
 
-    The low byte of an error's code is its primary code; a code that is not in the table keeps SQLite's own text.
+    The low byte of an error's code is its primary code. For a code that is not in the table, SQLite's own text is kept.
     """
     code = getattr(error, "sqlite_errorcode", -1) & 0xFF
     fault, why = _FAULTS.get(code, ("io", "it cannot be used"))
@@ -208,7 +208,7 @@ def explain(error: sqlite3.Error, path: Path) -> JournalError:
 
 
 def is_full(path: Path) -> bool:
-    """Whether no space is left where the journal is: SQLite does not see why it cannot make the files beside it."""
+    """Return whether no space is left on the journal's disk. SQLite does not report why it can't make its files."""
     try:
         disk = os.statvfs(path.parent)
     except OSError:

@@ -1,12 +1,11 @@
 """The journal's tables, and how a file of an earlier version becomes one of this version.
 
 `origins`, `adoptions`, `messages`, `evidence`, `commands`, `senders`, `answers`, `prunings`, `heads` and `events` are
-written once and never changed: each row is a record with a link in `chain`. The rest is no record: `debts` (what the
-broker or the settlement core does not have yet) and `kept` (what a restart needs), both bound to the chain by the one
-row of `tail`; and `logs` (the evidence itself, until retention removes it), whose digests stand in `evidence`.
+written once and never changed. Each row is a record with a link in `chain`. The other tables hold no records. `debts`
+(what the broker or the settlement core does not have yet) and `kept` (what a restart needs) are bound to the chain by
+the one row of `tail`. `logs` is the evidence itself, until retention removes it. Its digests are in `evidence`.
 
-The shape of the file is part of what is verified: a table, column, index, view or trigger that is not below was put
-there by somebody else.
+The shape of the file is verified too. Any table, column, index, view or trigger that is not listed below is a fault.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from functools import cache
 from typing import TypeAlias
 
 VERSION = 2
-"""Stored in each journal as `user_version`. A change of the tables makes it one higher."""
+"""Stored in each journal as `user_version`. Each change of the tables makes it one higher."""
 
 APPLICATION_ID = 0x77686C31
-"""Marks the file as ours ("whl1"), so that another program's database is refused rather than written to."""
+"""Marks the file as ours ("whl1"). So a database of another program is refused, and nothing is written to it."""
 
 Migration: TypeAlias = Callable[[sqlite3.Connection], None]
 
@@ -131,7 +130,7 @@ NAMES = tuple(re.findall(r"CREATE TABLE (\w+)", TABLES))
 
 
 def create(db: sqlite3.Connection) -> None:
-    """Make the tables of a new journal, and mark the file as one."""
+    """Make the tables of a new journal, and mark the file as a journal."""
     # Not `executescript`: it would end the caller's transaction.
     for statement in TABLES.split(";"):
         db.execute(statement)
@@ -140,23 +139,23 @@ def create(db: sqlite3.Connection) -> None:
 
 
 def _from_1(db: sqlite3.Connection) -> None:
-    """Until then the names of those who sent commands were not known, nor what happened to the device."""
+    """Add what schema 1 did not store: the names of those who sent commands, and what happened to the device."""
     db.execute(_statement("senders"))
     db.execute(_statement("events"))
 
 
 MIGRATIONS: dict[int, Migration] = {1: _from_1}
-"""For each earlier version the step to the next one. It runs inside a transaction and must not end it. What is a record
-already must stay as it is: its digest is signed. So a new property of a record is a record of another table."""
+"""For each earlier version the step to the next one. It runs inside a transaction and must not end it. Existing records
+must stay as they are, because their digests are signed. So a new property of a record is a record of another table."""
 
 
 def _statement(table: str) -> str:
-    """The statement that makes one of the tables."""
+    """Return the statement that makes one of the tables."""
     return next(text for text in TABLES.split(";") if f"CREATE TABLE {table} " in text)
 
 
 def missing_step(version: int) -> int | None:
-    """The first version from `version` on that has no step to the next one; None when every step is there."""
+    """Return the first version from `version` on that has no step to the next one. None if no step is missing."""
     return next((step for step in range(version, VERSION) if step not in MIGRATIONS), None)
 
 
@@ -168,7 +167,7 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
 
 
 def misfit(db: sqlite3.Connection) -> str | None:
-    """The first thing in the file that is not of this schema, or that is missing; None when its shape is right."""
+    """Return the first thing in the file that is not of this schema, or is missing. None if the shape is right."""
     found, meant = _shape(db), _meant()
     if planted := found - meant:
         kind, name, *_ = min(planted, key=repr)

@@ -1,8 +1,8 @@
-"""Ed25519 keys for sealing the journal and signing the feed, and for checking what they made.
+"""Ed25519 keys that seal the journal and sign the feed, and the checks of these signatures.
 
-A private key file is PEM (`openssl genpkey -algorithm ed25519`) or the 32 bytes in base64; a public key file is PEM
-(`openssl pkey -pubout`) or the 32 bytes in base64. `cryptography` is an optional dependency (`wheeld[sign]`) that is
-imported only when there is a key.
+A private key file is PEM (`openssl genpkey -algorithm ed25519`) or the 32 bytes in base64. A public key file is PEM
+(`openssl pkey -pubout`) or the 32 bytes in base64. `cryptography` is an optional dependency (`wheeld[sign]`). It is
+imported only if there is a key.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
 RAW_BYTES = 32
-"""Of an Ed25519 key, private or public (RFC 8032)."""
+"""The size of an Ed25519 key, private or public (RFC 8032)."""
 
 KEY_ID_HEX = 16
-"""Enough of the public key's hash to distinguish the keys of a house; the signature proves the rest."""
+"""The length of a key id. It is enough to distinguish the keys of a house. The signature proves the rest."""
 
 Check: TypeAlias = Callable[[bytes, bytes], bool]
-"""(signature, the bytes that it covers) → whether this key made it."""
+"""Takes a signature and the bytes that it covers. Returns whether this key made the signature."""
 
 
 class KeyFileError(WheeldError, ValueError):
-    """A file that holds no key, or no library to use it; the text names the file and what to do."""
+    """The file holds no key, or there is no library to use it. The text names the file and what to do."""
 
 
 class FileSigner:
@@ -44,18 +44,18 @@ class FileSigner:
         self.key_id = key_id(self.public_key)
 
     def sign(self, data: bytes) -> bytes:
-        """The signature of these bytes."""
+        """Return the signature of these bytes."""
         return self._key.sign(data)
 
 
 def public_key(path: Path) -> tuple[str, Check]:
-    """The public key in a file: its id, and what checks a signature. Raises OSError, KeyFileError."""
+    """Return the id of the public key in a file, and a check of its signatures. Raises OSError, KeyFileError."""
     raw = raw_public_key(path)
     return key_id(raw), check_by(raw)
 
 
 def check_by(raw: bytes) -> Check:
-    """What checks the signatures of the public key with these 32 bytes. Raises KeyFileError."""
+    """Return a check of the signatures of the public key with these 32 bytes. Raises KeyFileError."""
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415  optional: see above
 
@@ -78,17 +78,17 @@ def check_by(raw: bytes) -> Check:
 
 
 def raw_public_key(path: Path) -> bytes:
-    """The 32 bytes of the public key in a file, as the feed library takes them. Raises OSError, KeyFileError."""
+    """Return the 32 bytes of the public key in a file, as the feed library takes them. Raises OSError, KeyFileError."""
     return _public_key(path).public_bytes_raw()
 
 
 def sign_message(payload: bytes, signer: Signer) -> bytes:
-    """A message of the feed with its signature. Raises ChainError when it is not closed with its hash."""
+    """Return a message of the feed with its signature. Raises ChainError if the message is not closed with its hash."""
     return signed(payload, base64.b64encode(signer.sign(hash_of(payload))))
 
 
 def is_signed(payload: bytes, check: Check) -> bool:
-    """Whether a message has a signature of its hash that `check` accepts. Raises ChainError when it has no hash."""
+    """Return whether a message has a signature of its hash that `check` accepts. Raises ChainError without a hash."""
     in_base64 = signature(payload)
     return in_base64 is not None and check(base64.b64decode(in_base64), hash_of(payload))
 
@@ -138,7 +138,7 @@ def _raw(text: bytes) -> bytes | None:
 
 
 def key_id(raw: bytes) -> str:
-    """The id of the public key with these bytes."""
+    """Return the id of the public key with these bytes."""
     return hashlib.sha256(raw).hexdigest()[:KEY_ID_HEX]
 
 

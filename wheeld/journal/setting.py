@@ -11,17 +11,17 @@ from msgspec import Meta
 from wheeld.core.catalogue import translatable
 
 EVIDENCE_BYTES_MAX = 4_000_000_000
-"""By default a card of 32 GB lasts five years, as docs/operations.md reckons it: that is evidence of some ten months
-beside the records, which are never removed."""
+"""With this default a card of 32 GB lasts five years, as calculated in docs/operations.md. It holds the evidence of
+about ten months beside the records, which are never removed."""
 
 BYTES_MAX = 2**50
-"""No file system of such a computer holds more."""
+"""No file system of such a computer is larger."""
 
 _File: TypeAlias = Annotated[Path, Meta(description=translatable("the path of a file"))]
 
 
 class JournalSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Where everything that was published is stored, and which key signs it."""
+    """Where all published messages are stored, and which key signs them."""
 
     path: Annotated[
         _File,

@@ -1,10 +1,10 @@
-"""The tail: one row that binds what stands outside the chain to its head. Each transaction writes it anew, signed where
-there is a key, so that between two seals too nobody else can add a record, or change what a restart reads or what is
-owed.
+"""The tail: one row that binds the data outside the chain to the head of the chain. Each transaction writes it again,
+and signs it if there is a key. So between two seals too, nobody else can add a record, or change what a restart reads
+or what is owed.
 
-What a restart reads has a digest. What is owed may be a year of messages, so it has a sum of which each debt is one
-term: a debt that comes or goes changes it in the same short time, however many there are. SQLite itself reports each
-change, through triggers that are in no file: no statement can forget the sum.
+What a restart reads is bound by its digest. What is owed may be a year of messages, so it is bound by a sum with one
+term for each debt. A new or removed debt changes the sum in the same short time, however many debts there are. SQLite
+itself reports each change, through triggers that are in no file. So no statement can change the debts without the sum.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OLD, _NEW = (
 )
 _WATCH: Final = (
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA recursive_triggers = ON",  # or a row that REPLACE removes would go unseen
+    "PRAGMA recursive_triggers = ON",  # otherwise a row that REPLACE removes is not reported
     f"CREATE TEMP TRIGGER debt_comes AFTER INSERT ON main.debts BEGIN {_NEW} END",
     f"CREATE TEMP TRIGGER debt_goes AFTER DELETE ON main.debts BEGIN {_OLD} END",
     f"CREATE TEMP TRIGGER debt_moves AFTER UPDATE ON main.debts BEGIN {_OLD} {_NEW} END",
@@ -36,7 +36,7 @@ _WATCH: Final = (
 
 
 class Tail:
-    """Writes the tail of an open `database` with each of its transactions. The stored one must have been verified."""
+    """Writes the tail of an open `database` with each transaction. The stored tail must have been verified before."""
 
     def __init__(self, database: Database, signer: Signer | None) -> None:
         self._database = database
@@ -53,13 +53,13 @@ class Tail:
         database.bound = self
 
     def begin(self) -> None:
-        """Go on from what is stored."""
+        """Continue from the stored sum."""
         if self._sum is None:
             stored = self._reader.tail()
             self._sum = 0 if stored is None else int.from_bytes(stored.debts, "big")
 
     def write(self) -> None:
-        """Store it, if anything that it binds has changed."""
+        """Store the tail if anything that it binds has changed."""
         tip = self._database.tip()
         if not self._is_changed and tip == self._tip:
             return
@@ -71,7 +71,7 @@ class Tail:
         self._tip, self._is_changed = tip, False
 
     def forget(self) -> None:
-        """The transaction is taken back: what was noted since its beginning has not happened."""
+        """Drop what was noted since the transaction began: it was rolled back."""
         self._tip = self._kept = self._sum = None
         self._is_changed = False
 
@@ -86,13 +86,13 @@ class Tail:
 
 
 def kept_digest(reader: JournalReader) -> bytes:
-    """The digest of what a restart reads: memory, position, settled."""
+    """Return the digest of all that a restart reads (the table `kept`)."""
     return hashlib.sha256(canonical(value for row in reader.kept() for value in row)).digest()
 
 
 def tail_faults(reader: JournalReader, check: Check | None, *, is_keyed: bool) -> Iterator[str]:
-    """What is wrong with the tail, beginning with the worst. `check`: of the journal's key, None where it has none or
-    nothing can check it."""
+    """Yield what is wrong with the tail, the worst fault first. `check` checks signatures of the journal's key. It is
+    None if the journal has no key, or if nothing can check it."""
     stored = reader.tail()
     if stored is None:
         yield "tail: removed, nothing shows how the journal was left"

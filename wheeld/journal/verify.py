@@ -1,9 +1,9 @@
 """Verifies that the journal is what the daemon wrote: the chain over every record, the seals, the evidence, the feed,
 and the tail, which binds what a restart reads and what is owed.
 
-The chain shows that a record was edited, removed, inserted or moved. If someone writes the whole chain anew after a
-change, seals and tail show it, because only the key can make them. An older state of the whole file is shown only by a
-head that was noted elsewhere (`noted`), and at the broker (`wheeld/journal/elsewhere.py`).
+The chain shows if a record was edited, removed, inserted or moved. If somebody changes a record and writes the whole
+chain anew, seals and tail show it, because only the key can make them. An older state of the whole file is shown only
+by a head that was noted elsewhere (`noted`), and by the broker (`wheeld/journal/elsewhere.py`).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from wheeld.journal.walk import FAULTS_MAX, Sealed, Verification, Walk
 __all__ = ["FAULTS_MAX", "Patrol", "Sealed", "Verification", "verify", "verify_end", "verify_event"]
 
 PAGE = 250
-"""Links read at a time, and their records: a journal of years is verified in a few megabytes of memory."""
+"""How many links, with their records, are read at a time. A journal of years needs only a few megabytes of memory."""
 
 UNSEALED_MAX = 2_000
-"""Records that are verified at a start where no seal is: half an evening, read in a fraction of a second. Where there
-is a key, each start seals."""
+"""How many records a start verifies if there is no seal: half an evening, read in a fraction of a second. If there is a
+key, each start makes a seal."""
 
 PATROL_LINKS = 50
-"""Links that a patrol checks at a time: the disk is kept from a verdict for some 10 ms, where each has a signature."""
+"""How many links a patrol checks at a time. If each has a signature, a verdict may wait about 10 ms for the disk."""
 
 
 def verify(
@@ -37,15 +37,15 @@ def verify(
     *,
     each_signature: bool = False,
 ) -> Verification:
-    """Check everything in the journal; raises JournalError only when it cannot be read.
+    """Check everything in the journal. Raises JournalError only if it cannot be read.
 
-    With `keys` (by key id) it must have been begun with one of them, and there must be a seal. `noted` is a record's
-    number and its head as someone noted them. After a broken link the check goes on.
+    With `keys` (by key id) the journal must have been begun with one of them and must have a seal. `noted` is the
+    number and the head of a record, as somebody noted them. After a broken link the check continues.
 
-    Each record is compared with the chain, and the signature of the tail with the end of the chain: whoever made that
-    had the key, and wrote every record. The messages' own signatures are in them. To check each takes five to ten
-    times as long, and shows only whether the holder of the key signed wrongly: it is done with `each_signature`, and
-    where there is any fault, to say which message it is.
+    Each record is compared with the chain, and the signature of the tail with the end of the chain. Only the holder of
+    the key can have made this signature. So the holder wrote every record. The messages' own signatures are in the
+    records. To check each of them takes five to ten times as long, and shows only whether the holder of the key signed
+    wrongly. So they are checked only with `each_signature`, or after any fault, to find the message.
     """
     with journal.database.snapshot():
         report = _verified(journal, keys, noted, each_signature=each_signature)
@@ -82,7 +82,7 @@ def _verified(
 def verify_end(journal: JournalReader) -> Walk:
     """Check what was stored since the last seal, and the tail: what a restart relies on, in the time that it has.
 
-    What stands before the seal is checked while the daemon runs, by a `Patrol`. Raises JournalError at a fault.
+    What was stored before the seal is checked by a `Patrol` while the daemon runs. Raises JournalError at a fault.
     """
     origin = journal.origin()
     check = _check(origin)
@@ -100,10 +100,10 @@ def verify_end(journal: JournalReader) -> Walk:
 
 
 def verify_event(journal: JournalReader, row: int) -> None:
-    """Check one event record of a journal that is open: its row, its link, and all from there to the seal over it.
+    """Check one event record of an open journal: its row, its link, and all records from there to the seal over it.
 
-    The patrol comes to it within hours, but what a start reads is used at once. Raises JournalError at a fault. Not
-    found is that a later record was removed or renamed, so that this one seems to be the newest: the patrol's too.
+    The patrol checks it within hours, but what a start reads is used at once. Raises JournalError at a fault. If a
+    later record was removed or renamed, this one seems to be the newest. Only the patrol finds that.
     """
     link, columns = journal.link_of(EVENT.name, row), journal.record(EVENT.name, row)
     if link is None or columns is None or digest_of(columns) != link.digest:
@@ -111,12 +111,12 @@ def verify_event(journal: JournalReader, row: int) -> None:
         raise JournalError("edited", journal.database.path, f"event {row}: {where}; {EXAMINE}")
     origin, seal_n = journal.origin(), journal.sealed_from(link.n)
     if seal_n is None:
-        # Behind the last seal everything was verified when it was opened; without a key nothing binds it.
+        # Records after the last seal were verified at the opening. Without a key nothing binds the record.
         return
     before = next(iter(journal.links(link.n - 2, 1)), None)
     head = FIRST_HEAD if before is None or link.n == 1 else before.head
     walk = Walk(journal, origin, _check(origin), after_n=link.n - 1, head=head)
-    # A seal is the record behind those that it covers. Whatever stands there, it ends at the last link.
+    # A seal is the record after those that it covers. Even if it is missing, the loop ends at the last link.
     while walk.report.records <= seal_n and walk.go(min(PAGE, seal_n + 1 - walk.report.records)):
         pass
     if walk.report.sealed is None:
@@ -125,7 +125,7 @@ def verify_event(journal: JournalReader, row: int) -> None:
 
 
 class Patrol:
-    """Checks all of a journal that is in use, a few links at a time. Raises JournalError at the first fault."""
+    """Checks a whole journal that is in use, a few links at a time. Raises JournalError at the first fault."""
 
     def __init__(self, journal: JournalReader) -> None:
         self._journal = journal
@@ -133,7 +133,7 @@ class Patrol:
         self._walk = Walk(journal, origin, _check(origin))
 
     def step(self) -> bool:
-        """Check some more; returns False when it has come to the end."""
+        """Check a few more links. Returns False at the end of the chain."""
         goes_on = self._walk.go(PATROL_LINKS)
         if not goes_on:
             _compare_counts(self._journal, self._walk)
@@ -147,7 +147,7 @@ def _refuse(journal: JournalReader, report: Verification) -> None:
 
 
 def _check(origin: StoredOrigin | None) -> Check | None:
-    """What checks signatures; None where there is no key, or no library: then only their presence is checked."""
+    """Return what checks signatures. None without a key or without the library: then only their presence is checked."""
     if origin is None or origin.public_key is None:
         return None
     try:
@@ -157,7 +157,7 @@ def _check(origin: StoredOrigin | None) -> Check | None:
 
 
 def _last_seal(journal: JournalReader) -> tuple[int, bytes]:
-    """Number and head of the record that the last seal covers; without one those before the last records."""
+    """Return number and head of the record after which a check begins: the last sealed one, if there is a seal."""
     n = journal.last_sealed()
     if n is None:
         n = max(0, journal.database.tip()[0] - UNSEALED_MAX)
@@ -174,11 +174,12 @@ def _compare_noted(journal: JournalReader, report: Verification, n: int, head: b
 
 
 def _compare_rows(journal: JournalReader, walk: Walk) -> None:
-    """Each row is in one record, none was cut off at the end, and each log belongs to evidence."""
+    """Check that each row is in one record, that none was cut off at the end, and that each log belongs to evidence."""
     report = walk.report
     for kind in KINDS.values():
         rows, links = journal.count(kind.name), walk.counts[kind.name]
-        # As many rows as links, which all hold another one: then each row is in a link, without a search for each.
+        # If there are as many rows as links, and no two links hold the same row, then each row is in a link. No search
+        # is needed.
         is_searched = bool(report.faults) or rows != links or kind.name in walk.unordered
         if is_searched and (ref := journal.unlinked(kind.name)) is not None:
             report.blame(f"{kind.name} {ref}: in no record: inserted, or its record was cut off")
@@ -195,7 +196,7 @@ def _refuse_foreign_counter(journal: JournalReader, report: Verification) -> Non
 
 
 def _compare_counter(journal: JournalReader, report: Verification, kind: str) -> None:
-    """The last key that was given is that of the last row."""
+    """Check that the last key that was given is the key of the last row."""
     if cut := journal.cut_off(kind):
         last, given = cut
         what = f"{last + 1} to {given}: cut off at the end" if given > last else f"{last}: its counter was edited"
@@ -203,12 +204,12 @@ def _compare_counter(journal: JournalReader, report: Verification, kind: str) ->
 
 
 def _compare_counts(journal: JournalReader, walk: Walk) -> None:
-    """The same in the time that a running daemon has."""
+    """Compare only the numbers of rows and records, which is fast enough for a running daemon."""
     for kind in KINDS.values():
         rows = journal.count(kind.name)
         if rows != walk.counts[kind.name]:
             walk.report.blame(f"{kind.name}: {rows} rows for {walk.counts[kind.name]} records")
-    # As it is now: retention goes on beside the walk.
+    # Both numbers are of this moment: retention may have removed logs during the walk.
     logs, coups = journal.count_logs(), journal.count(EVIDENCE.name) - journal.count(PRUNING.name)
     if logs != coups:
         walk.report.blame(f"log: {logs} rows for {coups} coups that have theirs")

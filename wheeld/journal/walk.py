@@ -1,6 +1,6 @@
-"""The walk along the chain: each link against the one before, each record against its link, and what a record says.
+"""The walk along the chain. It checks each link against the one before, each record against its link, and its content.
 
-It needs nothing but what it has passed, so it may begin behind a seal, and may be made a few links at a time.
+It needs only what it has passed. So it may begin after a seal, and may take a few links at a time.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from wheeld.journal.rows import JournalError, StoredOrigin
 from wheeld.journal.seal import Check, is_signed, key_id
 
 Record: TypeAlias = tuple[bytes | None, ...]
-"""The columns of one, as they are stored."""
+"""The columns of one record, as they are stored."""
 
 _TYPES: Final = (int, str, int, bytes, bytes)
-"""Of a link's columns."""
+"""The types of a link's columns."""
 
 UTC_US_MAX = 253_402_300_800_000_000
-"""The year 10,000, in which the calendar ends."""
+"""The year 10,000, at which the calendar of Python ends."""
 
 FAULTS_MAX = 20
-"""Further faults mostly follow from the first; the report says that there are more."""
+"""How many faults are reported. Further faults mostly follow from the first. The report says if there are more."""
 
 
 class Sealed(msgspec.Struct, frozen=True):
-    """The last good seal: up to record `n` the journal is what it was when `by` sealed it."""
+    """The last good seal. Up to record `n` the journal is what it was when `by` sealed it."""
 
     n: int
     at_utc_us: int
@@ -55,22 +55,22 @@ class Sealed(msgspec.Struct, frozen=True):
 
 
 class Verification(msgspec.Struct, kw_only=True):
-    """What was found; the journal is whole when `faults` is empty."""
+    """What was found. The journal is unchanged if `faults` is empty."""
 
     records: int = 0
     head: bytes = FIRST_HEAD
     messages: int = 0
     sequenced: int = 0
     signed: int = 0
-    """Messages of the feed that have a signature."""
+    """How many messages of the feed have a signature."""
     is_keyed: bool = False
     """Whether the journal was begun with a key."""
     signatures: int = 0
     """How many of these signatures were checked."""
     is_end_checked: bool = False
-    """Whether the signatures of the tail and the seals were."""
+    """Whether the signatures of the tail and the seals were checked."""
     tests: int = 0
-    """Messages of the feed that are a bench table's."""
+    """How many messages of the feed are of a bench table."""
     last_seq: int = 0
     last_hash: str = GENESIS
     coups: int = 0
@@ -87,7 +87,7 @@ class Verification(msgspec.Struct, kw_only=True):
 
 
 class _Told(msgspec.Struct):
-    """What a message of the feed says of itself."""
+    """The members of a message of the feed that are compared with the record."""
 
     seq: int
     hash: str
@@ -98,7 +98,7 @@ _TOLD: Final = msgspec.json.Decoder(_Told)
 
 
 class _InFeed(NamedTuple):
-    """Where a fault is: text is made only of the few that have one."""
+    """The place of a fault. Its text is made only for the few messages that have a fault."""
 
     seq: bytes
     link: Link | None = None
@@ -109,10 +109,10 @@ class _InFeed(NamedTuple):
 
 
 class Walk:
-    """Takes link after link. `origin` is whose journal it is, `check` checks its key's signatures, where that can be.
+    """Checks link after link. `origin` holds whose journal it is. `check` checks its key's signatures, or is None.
 
-    It begins after record `after_n`, whose head is `head`: 0 for all of it. Seals are checked always, the signature of
-    each message with `each_signature`.
+    The walk begins after record `after_n`, whose head is `head`. 0 means all records. The seals are always checked, the
+    signature of each message only with `each_signature`.
     """
 
     def __init__(
@@ -128,11 +128,11 @@ class Walk:
         self.report = Verification(records=after_n, head=head)
         self.counts: Counter[str] = Counter()
         self.last_refs: dict[str, int] = {}
-        """The last key of each kind that it has passed."""
+        """The last key of each kind that the walk has passed."""
         self.unordered: set[str] = set()
-        """The kinds whose keys do not grow along the chain: only of these may two links hold the same record."""
+        """The kinds whose keys do not grow along the chain. Only for these may two links hold the same record."""
         self.first_id: int | None = None
-        """The first message that it has passed; None before."""
+        """The id of the first message that the walk has passed. None before that."""
         self._journal = journal
         self._key = None if origin is None else origin.public_key
         self._check = check
@@ -147,7 +147,7 @@ class Walk:
         return self._key is not None
 
     def go(self, limit: int) -> bool:
-        """Take up to `limit` links; returns whether there were any. Raises JournalError for a damaged file."""
+        """Check up to `limit` more links. Returns whether there were any. Raises JournalError for a damaged file."""
         links = self._journal.links(self.report.records, limit)
         self._refuse_damage(links)
         if links:
@@ -161,10 +161,10 @@ class Walk:
         return bool(links)
 
     def _refuse_damage(self, links: list[Link]) -> None:
-        """Raises JournalError for a link that no statement can have stored: only damage to the file makes one."""
+        """Raise JournalError for a link that no statement can have stored: only damage to the file makes one."""
         after_n = self.report.records
         for link in links:
-            # Links out of their order could make the walk endless.
+            # Links in a wrong order could make the walk endless.
             if tuple(map(type, link)) != _TYPES or link.n <= after_n:
                 why = f"the file is damaged where record {after_n + 1} should be"
                 raise JournalError("corrupt", self._journal.database.path, why)
@@ -217,7 +217,7 @@ class Walk:
             self.report.pruned += 1
             return
         told = (b"%a" % stored[0], stored[1])
-        # Also what stands behind the log in the same bytes, or is the same log packed in another way, is not ours.
+        # Extra bytes after the log, or the same log compressed in another way, count as an edit too.
         if is_pruned or told != (at_utc_us, len(stored[2])) or hashlib.sha256(stored[2]).digest() != packed_digest:
             self.report.blame(f"{where}: its log was edited")
         elif not _holds(stored[2], digest):
@@ -244,7 +244,7 @@ class Walk:
     # --- the feed ------------------------------------------------------------------------------------------------
 
     def _check_adoption(self, where: Link, columns: Record) -> None:
-        """Numbers that another journal gave: the feed goes on behind them."""
+        """Check the numbers that another journal gave. The feed continues after them."""
         first, last, digest = (column or b"" for column in columns[1:4])
         report = self.report
         if not (first.isdigit() and last.isdigit()):
@@ -252,7 +252,7 @@ class Walk:
             return
         if not self._is_in_feed:
             self._enter_feed(int(first))
-        # Messages that were given numbers of it before are there, and were never published.
+        # Messages that had such a number before the adoption are still stored. They were never published.
         if not 1 <= int(first) <= report.last_seq + 1 or int(last) < max(int(first), report.last_seq):
             report.blame(f"{where}: its numbers do not follow seq {report.last_seq}")
             return
@@ -269,7 +269,7 @@ class Walk:
         self._check_feed(_InFeed(seq, link), seq, payload)
 
     def _enter_feed(self, seq: int) -> None:
-        """The walk began in the middle: take what stands before `seq`, which the next message has to follow."""
+        """Start in the middle of the feed: take the message before `seq`, which the next message has to follow."""
         self._is_in_feed = True
         before = self._journal.message(seq - 1)
         adopted = self._journal.adoption_to(seq - 1)
@@ -280,7 +280,7 @@ class Walk:
             self.report.last_seq, self.report.last_hash = seq - 1, adopted.hash
 
     def _check_feed(self, where: _InFeed, seq: bytes, payload: bytes) -> None:
-        """The checks that a subscriber makes: numbers without a gap, and each `prev` the hash of the message before."""
+        """Make the checks of a subscriber: numbers without a gap, and in each `prev` the hash of the message before."""
         report = self.report
         if seq != b"%d" % (report.last_seq + 1):
             report.blame(f"{where}: it follows seq {report.last_seq}")
@@ -300,7 +300,7 @@ class Walk:
         report.last_seq = int(seq) if seq.isdigit() else report.last_seq + 1
 
     def _check_signature(self, where: _InFeed, payload: bytes, in_base64: bytes | None) -> None:
-        """In a journal with a key every message of the feed is signed, in one without none is. Raises ChainError."""
+        """Check that every feed message is signed if the journal has a key, and none if not. Raises ChainError."""
         has_one = in_base64 is not None
         self.report.signed += has_one
         if has_one and not self.is_keyed:

@@ -1,6 +1,6 @@
-"""Notices that the journal's files are not what they were: deleted, exchanged, cut short while they are open.
+"""Notices if the journal's files are deleted, exchanged or cut short while they are open.
 
-A program that has a file open goes on writing to it when its name is gone, and nobody finds there what was published.
+A program that has a file open can still write to it after its name was deleted. Then nobody finds what was published.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 SUFFIXES = ("", "-wal", "-shm", ".lock")
-"""The file, what SQLite keeps beside it while it is open, and our lock."""
+"""The suffixes of the journal's file, of the files that SQLite keeps beside it while it is open, and of our lock."""
 
 
 class _Seen(NamedTuple):
@@ -20,7 +20,7 @@ class _Seen(NamedTuple):
 
 
 class FileWatch:
-    """Watches the files of the journal at `path`, each from when it is first there."""
+    """Watches the files of the journal at `path`, each from the moment when it first exists."""
 
     def __init__(self, path: Path) -> None:
         self._paths = [path.with_name(path.name + suffix) for suffix in SUFFIXES]
@@ -28,8 +28,8 @@ class FileWatch:
         self.look()
 
     def look(self) -> str | None:
-        """What has happened to one of them since the last look; None when nothing has."""
-        # By name only: to open and close the file here would drop SQLite's locks on it.
+        """Return what has happened to one of the files since the last look. None if nothing has."""
+        # Only the names are looked up: to open and close a file here would drop SQLite's locks on it.
         for path in self._paths:
             before = self._seen.get(path)
             try:

@@ -1,6 +1,6 @@
-"""Writes the journal: each step of the adjudicator, each command, each debt, in one transaction with its links.
+"""Writes the journal: each step of the adjudicator, each command and each debt, in one transaction with its links.
 
-Blocking code for one thread: the daemon calls it through `journal.Journal`, the command line directly.
+This is blocking code for one thread. The daemon calls it through `journal.Journal`, the command line directly.
 """
 
 from __future__ import annotations
@@ -38,42 +38,42 @@ from wheeld.journal.verify import Patrol, verify_event
 from wheeld.ports import CommandRecord, EventName, EventRecord, OwedMessage, Receipt
 
 REPEAT_WINDOW_S = 600
-"""A command that comes again within this time, with the same id, is the same one delivered twice, as MQTT QoS 1 may do.
-Before or after it a sender that counts from 1 after each restart may use the id again; before it, because the host's
-date may have been set back."""
+"""If a command with the same id comes again within this time, it is the same command delivered twice, as MQTT QoS 1 may
+do. Outside this time a sender that counts from 1 after each restart may use the id again. The time counts in both
+directions, because the host's date may have been set back."""
 
 UNFINISHED = translatable(
     "the daemon stopped before it decided this command; nothing was done; send it again if it is still wanted"
 )
 
 ADOPTED_AT_ONCE = 1_000_000
-"""Numbers of the feed that an adoption goes on beyond the journal's last, unless whoever adopts is sure. A busy table
-gives some ten a coup and a coup a minute, 7,200 in twelve hours: this is four months of play. Whoever may publish `ack`
-could name any number, and a jump is never taken back."""
+"""How far an adoption may go beyond the journal's last number, unless the person who adopts is sure. A busy table gives
+about ten numbers for a coup and plays a coup a minute, 7,200 numbers in twelve hours: this is four months of play.
+Anyone who may publish `ack` could name any number, and a jump can never be undone."""
 
 ADOPTED_SEQ_MAX = SEQ_MAX // 2
-"""No adoption goes beyond this, so that the other half of the numbers that a feed takes is left to go on in."""
+"""The last number that an adoption may reach, so that half of the numbers of a feed are left to continue with."""
 
 PRUNED_AT_ONCE = 50
-"""Logs that one transaction of `prune` removes: nothing waits for the disk longer than for a few verdicts."""
+"""How many logs one transaction of `prune` removes. So nothing waits for the disk longer than for a few verdicts."""
 
 _WINDOW_US = REPEAT_WINDOW_S * 1_000_000
 _RECENT = "abs(received_utc_us - ?) < ?"
 
-_INTEGER_MAX = 2**63 - 1  # The largest that SQLite holds.
+_INTEGER_MAX = 2**63 - 1  # The largest integer that SQLite holds.
 
 
 class _Last(Mode):
-    """The last message of the feed: what its mark is checked by."""
+    """The last message of the feed: its mark, and `prev`, with which its hash is checked."""
 
     prev: str = ""
 
 
 class JournalWriter:
-    """Writes the journal in `database`; `reader` reads it. Every call raises `JournalError`.
+    """Writes the journal in `database`. `reader` reads it. Every call may raise `JournalError`.
 
-    With a `signer` the journal can be sealed, and the messages of the feed are stored signed. `test`: it is a bench
-    table's, and its answers are marked so.
+    With a `signer` the journal can be sealed, and the messages of the feed are stored signed. `test`: the journal is of
+    a bench table, and its answers are marked.
     """
 
     def __init__(self, database: Database, *, signer: Signer | None = None, test: bool = False) -> None:
@@ -85,11 +85,11 @@ class JournalWriter:
         self._trusted_from = 0
         self._recent_from: int | None = None
         self._sealed_n: int | None = None
-        """The record up to which the last seal goes; None before it was looked for: that may read long."""
+        """The last record that the last seal covers. None until it is looked up, which may take long."""
         self._patrol: Patrol | None = None
 
     def trust_from(self, message_id: int | None) -> None:
-        """Messages from this one on are verified; None: no stored one is."""
+        """Note that messages from this one on are verified. None: no stored message is verified."""
         self._trusted_from = self.reader.last_id() + 1 if message_id is None else message_id
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class JournalWriter:
         self.database.close()
 
     def stored_test(self) -> bool | None:
-        """Whether the feed stored here is a bench table's, by its last message; None while there is none."""
+        """Return whether the stored feed is of a bench table, by its last message. None if there is no message."""
         stored = self.reader.last_of_feed()
         if stored is None:
             return None
@@ -113,7 +113,7 @@ class JournalWriter:
     # --- messages and debts --------------------------------------------------------------------------------------
 
     def append(self, step: Step, at_utc_us: int, position: Position | None = None) -> None:
-        """Store all of `step` in one transaction: after this returns, a power cut takes nothing of it back.
+        """Store all of `step` in one transaction. After this returns, a power cut cannot undo any of it.
 
         `position` is how far the board's events had come.
         """
@@ -126,12 +126,12 @@ class JournalWriter:
             for reply in step.replies:
                 self._decide(reply, at_utc_us)
             if step.memory is not None:
-                self._keep("memory", zlib.compress(step.memory))  # else it would be most of what most steps write
+                self._keep("memory", zlib.compress(step.memory))  # else it would be the largest part of most steps
             if position is not None:
                 self._keep("position", msgspec.json.encode(position))
 
     def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        """See `Store.owed`. Where there is a key, no message goes out that it did not sign."""
+        """See `Store.owed`. If there is a key, no message is returned that it did not sign."""
         return self._signed(self.reader.owed(after_id, limit))
 
     def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
@@ -139,7 +139,7 @@ class JournalWriter:
         return self._signed(self.reader.again(from_seq, limit))
 
     def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
-        """See `Store.mark_sent`. Whatever a power cut takes of it is published again."""
+        """See `Store.mark_sent`. If a power cut undoes this, the messages are published again."""
         with self.database.transaction(waits=True):
             settled = self.reader.settled() if await_settlement else _INTEGER_MAX
             self.database.execute_each(
@@ -151,9 +151,9 @@ class JournalWriter:
             )
 
     def settle(self, seq: int) -> int:
-        """See `Store.settle`. Whatever a power cut takes of it is published, and acknowledged, again."""
+        """See `Store.settle`. If a power cut undoes this, the messages are published and acknowledged again."""
         with self.database.transaction(waits=True):
-            if seq > self.reader.settled():  # an ack that is repeated costs no write
+            if seq > self.reader.settled():  # a repeated ack causes no write
                 self._keep("settled", b"%d" % seq)
             return self.database.execute("DELETE FROM debts WHERE seq <= ? AND confirmed = 1", seq)
 
@@ -168,13 +168,13 @@ class JournalWriter:
     # --- what others have ----------------------------------------------------------------------------------------
 
     def begin_run(self) -> None:
-        """What is stored from now on has not been compared with what others have."""
+        """Note that what is stored from now on has not been compared with what others have."""
         if self.reader.unmet_from() is None:
             with self.database.transaction():
                 self._keep("unmet_from", b"%d" % (self.reader.last_seq() + 1))
 
     def compare(self, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
-        """Raise JournalError when others have more of this table than this journal; else go on as one with them."""
+        """Raise JournalError if others have more of this table than this journal. Otherwise note the comparison."""
         refuse_other_mode(self.reader, retained, test=self.test)
         refuse_behind(self.reader, retained, settlement_ack=settlement_ack)
         self._meet()
@@ -182,11 +182,10 @@ class JournalWriter:
     def adopt(
         self, after_seq: int, last_hash: str, *, by: str, why: str, at_utc_us: int, far: bool = False
     ) -> StoredAdoption:
-        """Go on behind `after_seq`, which others have, with that hash where it is known; `far`: also where that is more
-        than `ADOPTED_AT_ONCE` beyond the journal's last.
+        """Continue after `after_seq`, which others have. `last_hash` is the hash of that message if it is known. `far`
+        allows more than `ADOPTED_AT_ONCE` numbers beyond the journal's last.
 
-        Numbers that this journal has given since it was last compared are never published: others may have them under
-        other messages.
+        Numbers that this journal has given since it was last compared are never published: others may have used them.
         """
         last_seq = self.reader.last_seq()
         self._refuse_far(after_seq, last_seq, far=far)
@@ -231,7 +230,7 @@ class JournalWriter:
     # --- sealing and retention -----------------------------------------------------------------------------------
 
     def seal(self, *, by: str, why: str, at_utc_us: int) -> StoredSeal | None:
-        """Sign the head of everything stored so far; None when there is no key, or nothing to seal."""
+        """Sign the head of everything stored so far. Returns None if there is no key, or nothing to seal."""
         with self.database.transaction():
             n, head = self.database.tip()
             if self.signer is None or n == 0:
@@ -250,7 +249,7 @@ class JournalWriter:
         return msgspec.convert(columns, StoredSeal)
 
     def unsealed(self) -> int:
-        """How many records stand behind the last seal; 0 where there is no key to seal with."""
+        """Return how many records come after the last seal. 0 if there is no key to seal with."""
         if self.signer is None:
             return 0
         if self._sealed_n is None:
@@ -258,11 +257,11 @@ class JournalWriter:
         return self.database.tip()[0] - self._sealed_n
 
     def prune(self, now_utc_us: int, *, max_age_s: float | None = None, max_bytes: int | None = None) -> int:
-        """Remove the oldest evidence: older than `max_age_s`, or beyond `max_bytes` on disk; returns how many logs.
+        """Remove the oldest evidence: older than `max_age_s`, or beyond `max_bytes` on disk. Returns how many.
 
-        One short transaction: call again until it returns 0. The digest of each log stays, and its removal is a record.
-        Evidence of a verdict that is still owed stays. The file does not shrink; its space is used again. Call it with
-        `max_age_s` only while the host's date is trusted, or a wrong year would remove everything.
+        This is one short transaction: call it again until it returns 0. The digest of each log stays, and each removal
+        is a record. Evidence of a verdict that is still owed stays. The file does not shrink, but its space is used
+        again. Give `max_age_s` only while the host's date is trusted: a wrong year would remove everything.
         """
         with self.database.transaction():
             coups = [] if max_age_s is None else self._beyond_age(now_utc_us - round(max_age_s * 1_000_000))
@@ -275,11 +274,11 @@ class JournalWriter:
             return len(coups)
 
     def _beyond_age(self, before_utc_us: int) -> list[int]:
-        """The coups of the oldest logs, those stored before then."""
+        """Return the coups of the oldest logs that were stored before this time."""
         return [coup for coup, _ in self._oldest("at_utc_us < ?", before_utc_us)]
 
     def _beyond_size(self, max_bytes: int) -> list[int]:
-        """The coups of the oldest logs that have to go for the rest to fit."""
+        """Return the coups of the oldest logs that must be removed so that the rest fits."""
         excess = self.database.integer("SELECT coalesce(sum(bytes), 0) FROM logs") - max_bytes
         coups = []
         for coup, size in self._oldest("? > 0", excess):
@@ -290,7 +289,7 @@ class JournalWriter:
         return coups
 
     def _oldest(self, condition: str, value: int) -> list[tuple[Any, ...]]:
-        """The oldest logs that may go, (coup, bytes), as many as one transaction removes."""
+        """Return the oldest logs that may be removed, (coup, bytes), at most as many as one transaction removes."""
         query = (
             f"SELECT coup, bytes FROM logs WHERE {condition} AND coup NOT IN"  # noqa: S608
             " (SELECT coup FROM debts JOIN evidence ON evidence.seq = debts.seq) ORDER BY at_utc_us, coup LIMIT ?"
@@ -298,7 +297,7 @@ class JournalWriter:
         return self.database.rows(query, value, PRUNED_AT_ONCE)
 
     def patrol(self) -> bool:
-        """Check a few more of all records; returns False when all were, and begins anew with the next call.
+        """Check a few more records. Returns False when all were checked. The next call then begins anew.
 
         Raises JournalError at the first fault.
         """
@@ -324,7 +323,7 @@ class JournalWriter:
             )
 
     def last_event(self, *names: EventName) -> StoredEvent | None:
-        """The newest event record of one of these names, verified; None when there is none."""
+        """Return the newest event record with one of these names, verified. None if there is none."""
         found = self.reader.last_event(*names)
         if found is not None:
             verify_event(self.reader, found.row)
@@ -369,7 +368,7 @@ class JournalWriter:
             self._insert_reply(command, None, at_utc_us, done=False, why=why)
 
     def answer_unfinished(self, at_utc_us: int, language: Language = "en") -> int:
-        """Refuse the commands that a previous run received and did not decide; returns how many there were."""
+        """Refuse the commands that a previous run received and did not decide. Returns how many there were."""
         why = Catalogue(language).say(UNFINISHED)
         with self.database.transaction():
             rows = self.database.rows(
@@ -383,7 +382,7 @@ class JournalWriter:
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _signed(self, messages: list[OwedMessage]) -> list[OwedMessage]:
-        """The messages; raises JournalError when one that has to be signed is not."""
+        """Return the messages. Raises JournalError if one that must be signed is not."""
         for message in messages:
             if message.seq is not None and message.id < self._trusted_from:
                 self._refuse_unsigned(message.seq, message.payload)
@@ -421,13 +420,14 @@ class JournalWriter:
         )
 
     def _insert_message(self, **columns: Value) -> None:
-        """Store a message, owed from now on."""
+        """Store a message and its debt."""
         message_id = self.database.record(MESSAGE, **columns)
         self.database.execute("INSERT INTO debts VALUES (?, ?, 0)", message_id, columns.get("seq"))
 
     def _is_stored(self, seq: int, message: Message) -> bool:
-        """Whether this message is stored already. Raises JournalError when its number is used or leaves a gap."""
-        # The feed promises one payload for each number and no gap: a program that breaks this must not write on.
+        """Return whether this message is stored already. Raises JournalError if its number is used or leaves a gap."""
+        # Each number of the feed has one payload, and there is no gap. A program that breaks this must not write any
+        # more.
         last_seq = self.reader.last_seq()
         if seq == last_seq + 1:
             return False
@@ -440,7 +440,7 @@ class JournalWriter:
         )
 
     def _insert_evidence(self, evidence: CoupLog, seqs: list[int | None], at_utc_us: int) -> None:
-        """Store it with the next verdict of its kind in the same step; without one, with the latest verdict stored."""
+        """Store evidence with the next verdict of its kind in the same step. Without one, with the last stored one."""
         latest = "SELECT max(seq) FROM messages WHERE topic = ?"
         seq = seqs.pop(0) if seqs else self.database.integer(latest, evidence.verdict)
         packed = zlib.compress(evidence.log)
@@ -456,8 +456,9 @@ class JournalWriter:
         self.database.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", evidence.coup, at_utc_us, len(packed), packed)
 
     def _first_recent(self, at_utc_us: int) -> int:
-        """The first row of the command log that a repeat may be of. It only moves on, so that each row is passed once:
-        weeks of an id that everybody can guess cost the next command nothing."""
+        """Return the first row of the command log in which an earlier delivery of a command may be. It only moves
+        forward, so each row is passed once. Weeks of commands with an id that everybody can guess do not slow the next
+        one."""
         if self._recent_from is None:
             before = f"SELECT row FROM commands WHERE NOT {_RECENT} ORDER BY row DESC LIMIT 1"  # noqa: S608
             found = self.database.row(before, at_utc_us, _WINDOW_US)
