@@ -1,8 +1,8 @@
-"""The access list of a mosquitto broker, made from the roles: every right is named, and all else is forbidden.
+"""The access list of a mosquitto broker, made from the roles. Every right is named, and everything else is forbidden.
 
 mosquitto can put the sender's name in a topic by itself (`pattern write …/cmd/%u/…`), but it gives a pattern to every
-user. So there are no patterns: each user has a block, with its own name written out in each topic. That binds both, who
-sends and what he may send.
+user. So there are no patterns. Each user has a block, with its own name written in each topic. That limits both who
+sends a command and which commands it may send.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ HEAD = """\
 
 
 def access_list(tables: Sequence[TableAccess]) -> str:
-    """The text of the file for these tables. A user in several blocks has the rights of all of them."""
+    """Return the text of the file for these tables. A user in several blocks has the rights of all of them."""
     names = [f"{each.site}/{each.table}" for each in tables]
     listed = set[tuple[str, str, str]]()
     lines = [HEAD.format(tables=", ".join(names))]
     for name, table in zip(names, tables, strict=True):
         lines.append(f"# --- {name}\n")
         for user, role in table.users.items():
-            # A right that holds at every table stands at the first one only.
+            # A right that holds at every table is listed at the first one only.
             rights = [right for right in table.rights(user) if (user, *right) not in listed]
             listed |= {(user, *right) for right in rights}
             lines += _block(user, role, rights)
@@ -39,7 +39,7 @@ def access_list(tables: Sequence[TableAccess]) -> str:
 
 
 def same_names(tables: Sequence[TableAccess]) -> Iterator[str]:
-    """The tables whose name another one has too: the users at both would be the same, and each could act at both."""
+    """Yield each name that several tables have. Their users would have the same names, and each could act at all."""
     names = [each.table for each in tables]
     yield from dict.fromkeys(name for name in names if names.count(name) > 1)
 

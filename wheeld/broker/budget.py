@@ -1,4 +1,4 @@
-"""How much may come of one kind of message, and how often the log says that more came."""
+"""How many messages of one kind may come, and how often the log reports that more came."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import structlog
 from wheeld.ports import HostClock
 
 LOG_GAP_NS = 1_000_000_000
-"""Lines that others can cause come at most once a second, or a flood of messages would be a flood of the log."""
+"""Log lines that others can cause come at most once a second. Otherwise a flood of messages would flood the log."""
 
 
 class Budget(msgspec.Struct, frozen=True):
-    """So many messages at once, and so many a second in the long run."""
+    """At most `at_once` messages at one time, and at most `per_s` messages a second in the long run."""
 
     at_once: int
     per_s: float
 
 
 class Allowance:
-    """What is left of a budget; it grows back with time. `now_ns` is host time."""
+    """The part of a budget that is left. It grows again with time. `now_ns` is host time."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -29,7 +29,7 @@ class Allowance:
         self._counted_ns: int | None = None
 
     def has_one(self, now_ns: int) -> bool:
-        """Whether one more message may come."""
+        """Return whether one more message may come."""
         if self._counted_ns is not None:
             grown = (now_ns - self._counted_ns) * self._budget.per_s / 1e9
             self._left = min(float(self._budget.at_once), self._left + grown)
@@ -37,7 +37,7 @@ class Allowance:
         return self._left >= 1.0
 
     def take_one(self, now_ns: int) -> bool:
-        """Use it for one message; returns whether there was enough left."""
+        """Use the budget for one message. Returns whether enough was left."""
         if not self.has_one(now_ns):
             return False
         self._left -= 1.0
@@ -45,9 +45,9 @@ class Allowance:
 
 
 class SparingLog:
-    """The log of what clients of the broker cause: a line a second at most. The next one says how many were left out.
+    """The log of what clients of the broker cause, at most one line a second. The next line counts those left out.
 
-    The parts that share one log share the second.
+    The parts that share one log also share this limit.
     """
 
     def __init__(self, clock: HostClock) -> None:
@@ -57,11 +57,11 @@ class SparingLog:
         self._log = structlog.get_logger("broker")
 
     def warning(self, event: str, **details: object) -> None:
-        """Something was refused or ignored, and whoever sent it has to correct it."""
+        """Log that something was refused or ignored. Its sender has to correct it."""
         self._say("warning", event, details)
 
     def error(self, event: str, **details: object) -> None:
-        """The same, where a technician has to look."""
+        """Log an event of this kind that a technician has to look at."""
         self._say("error", event, details)
 
     def _say(self, level: Literal["warning", "error"], event: str, details: dict[str, object]) -> None:

@@ -1,8 +1,8 @@
 """Takes commands and acknowledgements from the broker. Each command is stored before it is done, and answered once.
 
-It comes on `cmd/{user}/{name}`: the broker's access list lets each user publish below its own name only, and there only
-the commands of its role. This module decides whether a message is a command, whether that role may give it, whether it
-is still valid, and whether it is new. The core decides whether it is lawful now.
+A command comes on `cmd/{user}/{name}`. The broker's access list lets each user publish below its own name only, and
+there only the commands of its role. This module decides whether a message is a command, whether that role may give it,
+whether it is still valid, and whether it is new. The core decides whether it is lawful now.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from wheeld.core.step import Reply
 from wheeld.ports import CommandRecord, EventRecord, HostClock, Publication, Receipt
 
 ACK_GAP_S = 0.02
-"""Acks are settled at most so often: of those that come in between only the highest counts."""
+"""The shortest time between two acks that are settled. Of the acks that come in between, only the highest counts."""
 
 TOPIC_CHARACTERS_MAX = 256
-"""Of a response topic in the log: it may be 65,535 bytes long."""
+"""How much of a response topic is logged. The topic may be 65,535 bytes long."""
 
 CORRELATION_BYTES_MAX = 128
-"""Of an MQTT 5 correlation: a UUID has 16, and each answer is stored with it."""
+"""The largest MQTT 5 correlation that is used. A UUID has 16 bytes, and each answer is stored with its correlation."""
 
 SAID_OFF_US_MAX = 3_600_000_000
-"""No command is an hour old, and none comes from the future: then one of the two clocks is wrong. Whether an earlier
-date counts is the law's (`wheeld/core/law/waiting.py`)."""
+"""A valid command is less than an hour old and does not come from the future. Otherwise one of the two clocks is wrong.
+The law decides whether an earlier date counts (`wheeld/core/law/waiting.py`)."""
 
 
 class _Identified(msgspec.Struct):
@@ -48,18 +48,18 @@ class _Identified(msgspec.Struct):
 
 
 class CommandLog(Protocol):
-    """The durable log of commands and their answers. Every call raises the journal's error."""
+    """The durable log of commands and their answers. Every call may raise the journal's error."""
 
     async def receive(self, command: CommandRecord, at_utc_us: int) -> Receipt:
-        """Store a command before anything is done about it; one answered already is answered again in the same way."""
+        """Store a command before anything is done about it. An answered command gets the same answer again."""
         ...
 
     async def answer(self, reply: Reply, at_utc_us: int) -> None:
-        """Store the result of a received command and owe its answer, in one transaction."""
+        """Store the result of a received command, and owe its answer, in one transaction."""
         ...
 
     async def refuse(self, command: CommandRecord, why: str, at_utc_us: int) -> None:
-        """Store a command that the intake refuses and owe its answer, in one transaction."""
+        """Store a command that the intake refuses, and owe its answer, in one transaction."""
         ...
 
     async def note(self, happened: EventRecord, at_utc_us: int) -> None:
@@ -85,70 +85,69 @@ class Seal(Protocol):
     """Seals the journal."""
 
     def __call__(self, *, by: str, why: str, user: str | None = None) -> Awaitable[SealedHead | None]:
-        """Seal everything stored so far; None without a key."""
+        """Seal everything stored so far. Returns None without a key."""
         ...
 
 
 class KnownProgram(Protocol):
-    """What the daemon knows of its own files."""
+    """The daemon's information about its own files."""
 
     @property
     def version(self) -> str:
-        """As of its release."""
+        """The version of the release."""
         ...
 
     @property
     def digest(self) -> str | None:
-        """Of all of them; None until they have been read."""
+        """The digest of all files. None until they have been read."""
         ...
 
     @property
     def as_released(self) -> bool | None:
-        """Whether the manifest of its release has this digest; None where it has no manifest."""
+        """Whether the manifest of the release has this digest. None if there is no manifest."""
         ...
 
 
 class Listener(Protocol):
-    """The table, as far as people speak to it."""
+    """The table, as the receiver of what people say."""
 
     def say(self, command: Command, *, came_ns: int | None, said_utc_us: int | None) -> Awaitable[None]:
-        """Give a command (its `t_us` is 0) its time, have it applied and the step stored: the step's reply is the
-        answer. `came_ns`: when it came, host time, None: now. `said_utc_us`: when it was said, if its sender says so.
-        """
+        """Give a command (its `t_us` is 0) its time, have it applied, and have the step stored. The step's reply is the
+        answer. `came_ns`: when it came, in host time, or None for now. `said_utc_us`: when it was said, if stated."""
         ...
 
     def standing_still(self) -> tuple[int, int] | None:
-        """From when to when, in UTC, the daemon stood still, as long as it hears what was said in that time; else
-        None."""
+        """Return the start and the end of a standstill of the daemon, in UTC, until all that was said in it has been
+        received. Otherwise None."""
         ...
 
 
 class Network(Protocol):
-    """The connection to the broker, as far as the intake speaks itself."""
+    """The connection to the broker, as far as the intake uses it."""
 
     @property
     def access(self) -> TableAccess:
-        """Who may send commands, and in which role."""
+        """Which users may send commands, and in which role."""
         ...
 
     @property
     def sparing_log(self) -> SparingLog:
-        """For what senders of commands did wrong."""
+        """The log of mistakes by senders of commands."""
         ...
 
     async def answer(self, publication: Publication) -> None:
-        """Publish an answer that nobody has stored, if there is a connection now."""
+        """Publish an answer that is not stored, if there is a connection now."""
         ...
 
 
 class CommandIntake:
-    """Takes what the broker brings: valid new commands go to the `table`, answers to `journal`.
+    """Takes what comes from the broker. Valid new commands go to the `table`, answers to `journal`.
 
-    Commands that are not the table's (`resend`, `seal`, `program`, `inspect`) are done here, and answered in the
+    Commands that are not for the table (`resend`, `seal`, `program`, `inspect`) are done here. They are answered in the
     language of `catalogue`. `test`: at a bench table.
     """
 
-    def __init__(  # noqa: PLR0913  one for each of those that it speaks to
+    def __init__(  # noqa: PLR0913  one for each part that it uses
         self,
         *,
         journal: CommandLog,
@@ -174,7 +173,7 @@ class CommandIntake:
         self._test = test
 
     async def run(self, inbox: Inbox) -> None:
-        """Handle what arrives; ends by cancellation or the journal's error, in a group."""
+        """Handle what arrives. Ends by cancellation, or by the journal's error in an exception group."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._run_commands(inbox), name="commands-handle")
             group.create_task(self._run_acks(inbox.acks), name="commands-acks")
@@ -193,7 +192,7 @@ class CommandIntake:
         """Handle one command from the broker. Raises only the journal's error."""
         kind, _, rest = incoming.leaf.partition("/")
         user, _, name = rest.partition("/")
-        # MQTT clears a retained message by an empty retained payload: that is no command.
+        # An empty retained payload is how MQTT clears a retained message. It is not a command.
         if kind != "cmd" or not name or (incoming.retained and not incoming.payload):
             self.counters["unknown_topics"] += 1
         elif incoming.is_over_budget:
@@ -252,7 +251,8 @@ class CommandIntake:
             )
 
     def _check_expiry(self, user: str, name: str, payload: CommandPayload, came_utc_us: int) -> None:
-        """Raise RefusedError when it had expired at the moment from which it counts, or never does and has to."""
+        """Raise RefusedError if the command had expired at the moment from which it counts, or has no expiry date and
+        must have one."""
         if payload.expires_at is None:
             if user in self._access.must_expire:
                 raise RefusedError(
@@ -278,7 +278,7 @@ class CommandIntake:
             )
 
     def _said_utc_us(self, payload: CommandPayload, now_utc_us: int) -> int | None:
-        """When it was said, by its sender; None when he does not say so, or his clock is wrong."""
+        """Return when the command was said, by its sender's clock. None if it is not stated, or the clock is wrong."""
         if payload.at is None:
             return None
         said_utc_us = to_utc_us(payload.at)
@@ -295,8 +295,8 @@ class CommandIntake:
         return receipt is Receipt.NEW
 
     async def _resend(self, user: str, payload: ResendPayload) -> None:
-        """Have it sent again. The answer says that all of it has been sent, so it is stored only then: a daemon that
-        stops before answers at its next start that the command was not done."""
+        """Have the messages sent again. The answer means that all of them have been sent, so it is stored only then. If
+        the daemon stops before that, its next start answers that the command was not done."""
         try:
             await self._outbox.resend(payload.from_seq, partial(self._answer_resend, user, payload))
         except ResendError as error:
@@ -338,7 +338,7 @@ class CommandIntake:
         )
 
     async def _note_inspection(self, user: str, payload: InspectPayload, now_utc_us: int) -> None:
-        """Stored apart from the commands, as what happens to the device is."""
+        """Store an inspection as an event record, apart from the commands."""
         parts = {"level": payload.level, "ball": payload.ball, "balance": payload.balance}
         found: dict[str, object] = {name: what for name, what in parts.items() if what is not None}
         details: dict[str, object] = {"user": user, **found}
@@ -349,7 +349,7 @@ class CommandIntake:
         await self._journal.answer(reply, now_utc_us)
 
     def _record(self, user: str, name: str, incoming: Incoming) -> CommandRecord:
-        """What can be stored of a command before its payload is validated."""
+        """Return what can be stored of a command before its payload is validated."""
         try:
             command_id: str | None = msgspec.json.decode(incoming.payload[:COMMAND_BYTES_MAX], type=_Identified).id
         except UNREADABLE:
@@ -370,11 +370,11 @@ class CommandIntake:
         return incoming.correlation
 
     def _response_topic(self, incoming: Incoming) -> str | None:
-        """The topic on which the sender wants a copy of its answer; None when it may have none."""
+        """Return the topic on which the sender wants a copy of its answer. None if it is missing or not allowed."""
         topic = incoming.response_topic
         if topic is None or topic in ("", self._access.root + "reply"):
             return None
-        # Never below `wheel/`: a sender could make us publish in a table's feed.
+        # A topic below `wheel/` is not allowed: a sender could make us publish in a table's feed.
         if not may_answer_on(topic, self._access.root):
             self._log.warning("response_topic.ignored", topic=topic[:TOPIC_CHARACTERS_MAX], then="answered on reply")
             return None
@@ -382,7 +382,7 @@ class CommandIntake:
 
 
 def _short(payload: bytes) -> bytes:
-    """The payload; raises RefusedError when it is too long."""
+    """Return the payload. Raises RefusedError if it is too long."""
     if len(payload) > COMMAND_BYTES_MAX:
         raise RefusedError(
             "it has {size} bytes, and {most} are allowed: its sender has to correct it",
@@ -393,7 +393,7 @@ def _short(payload: bytes) -> bytes:
 
 
 def _decode(name: str, incoming: Incoming) -> CommandPayload:
-    """The command's payload; raises RefusedError with what is wrong and who has to correct it."""
+    """Return the command's payload. Raises RefusedError with what is wrong and who has to correct it."""
     if incoming.retained:
         raise RefusedError("it came retained, and a command acts on the present only: send it without retain")
     kind = COMMANDS.get(name)
@@ -409,7 +409,7 @@ _OBSERVED = frozenset(Command.__struct_fields__)
 
 
 def _details(payload: CommandPayload) -> str:
-    """What the command asks beyond id, by and reason, for the log of commands."""
+    """Return what the command holds besides id, by and reason, for the log of commands."""
     fields = msgspec.to_builtins(payload)
     shown = {
         key: value for key, value in fields.items() if key not in {"id", "by", "reason"} and value not in (None, [])
@@ -418,7 +418,7 @@ def _details(payload: CommandPayload) -> str:
 
 
 def _observation(user: str, role: str, name: str, payload: CommandPayload) -> Command:
-    """The command of `user`, who has that role, with each member of the payload that the table knows."""
+    """Return the command of `user`, with the role of the user and each member of the payload that the table uses."""
     members = {key: value for key, value in msgspec.structs.asdict(payload).items() if key in _OBSERVED}
     if members.get("number") is not None:
         members["number"] = number_of(members["number"])

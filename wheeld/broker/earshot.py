@@ -1,7 +1,7 @@
-"""Whether the words of people arrive: a number waits for what the chef said before it (docs/rulebook.md N7).
+"""Finds out whether the words of people arrive. A number waits for what the chef said before it (docs/rulebook.md N7).
 
-A network that is cut without a word looks like one on which nobody speaks. While a coup runs the broker is therefore
-asked for a sign, and one that gives none in time may be keeping words back. It sends them before it answers again.
+A network that is cut without notice looks like one on which nobody speaks. So the broker is asked for a sign while a
+coup runs. A broker that gives none in time may be holding words back. It sends them before it answers again.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import NoReturn, Protocol
 from wheeld.ports import HostClock
 
 ASK_S = 0.5
-"""How often the broker is asked while a coup runs: a few bytes each time."""
+"""How often the broker is asked while a coup runs. Each question takes a few bytes."""
 ANSWER_NS = 1_200_000_000
-"""An answer takes milliseconds. With `ASK_S` it is known in less than the 2 s in which a number is proven at the
-fastest (R3) that nobody can be heard."""
+"""How long an answer may take. Normally it takes milliseconds. With `ASK_S`, a cut is found in less than 2 s, the
+shortest time in which a number can be proven (R3)."""
 
 
 class HeardConnection(Protocol):
@@ -24,11 +24,11 @@ class HeardConnection(Protocol):
 
     @property
     def heard_ns(self) -> int:
-        """When the broker was last heard, host time."""
+        """When the broker was last heard, in host time."""
         ...
 
     def ask(self) -> None:
-        """Ask it for a sign."""
+        """Ask the broker for a sign."""
         ...
 
     async def connected(self) -> int:
@@ -36,26 +36,26 @@ class HeardConnection(Protocol):
         ...
 
     async def lost(self, session: int) -> None:
-        """Return when that connection is over."""
+        """Return when the connection with this number is over."""
         ...
 
     async def hear(self, since_ns: int) -> bool:
-        """Return when all that the broker had for us has been handled; False where that took too long."""
+        """Return True when all that the broker had for us has been handled, and False if that takes too long."""
         ...
 
 
 class Earshot:
-    """Knows since when nobody can be heard over `connection`, while that is so."""
+    """Finds out since when nobody can be heard over `connection`, while that is so."""
 
     def __init__(self, connection: HeardConnection, *, clock: HostClock, is_running: Callable[[], bool]) -> None:
         self._connection, self._clock, self._is_running = connection, clock, is_running
         self.cut_ns: int | None = None
-        """What was said since then, host time, may be on its way; None: everybody has been heard."""
+        """The host time since which words may still be on their way. None: everybody has been heard."""
         self._asked_ns: int | None = None
-        """When the broker was asked first that has given no sign since."""
+        """When the broker was first asked after its last sign. None if no answer is awaited."""
 
     async def run(self) -> NoReturn:
-        """Until cancelled."""
+        """Watch the connection until cancelled."""
         while True:
             number = await self._connection.connected()
             self._asked_ns = None
@@ -71,14 +71,14 @@ class Earshot:
             self._cut()
 
     async def hear(self, since_ns: int) -> None:
-        """After a standstill that began at `since_ns`, host time: return when all that was said in it has been handled,
-        or when it is known here that some of it may be on its way. That must be known in any case: sensors may have
-        kept a whole coup that the table has not seen yet."""
+        """After a standstill that began at `since_ns`, host time, return when all that was said in it has been handled,
+        or when it is noted here that some of it may be on its way. One of the two must be certain: sensors may have
+        stored a whole coup that the table has not seen yet."""
         if not await self._connection.hear(since_ns):
             self._cut()
 
     async def _look(self) -> None:
-        """Ask, and judge the answer to what was asked before."""
+        """Judge the answer to the last question, and ask again."""
         now_ns = self._clock.monotonic_ns()
         if self._asked_ns is not None and self._connection.heard_ns >= self._asked_ns:
             self._asked_ns = None

@@ -1,7 +1,7 @@
-"""Health: one retained payload that shows from afar a bad cable, a bad clock, a lost broker, a hot computer.
+"""Health: one retained payload that shows at a distance a bad cable, a bad clock, a lost broker or a hot computer.
 
-Counters are cumulative since the daemon's start, so a lost report loses nothing. It is published at QoS 0, every ten
-seconds and soon after a change.
+Counters are cumulative since the daemon's start, so a lost report loses nothing. Reports are published at QoS 0, every
+ten seconds and soon after a change.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from wheeld.broker.payloads import Health
 from wheeld.ports import HostClock, Publication, Publisher, PublishError
 
 PERIOD_S = 10.0
-"""The feed's contract. When three reports in a row are missing, the daemon needs attention."""
+"""The period that the feed promises. If three reports in a row are missing, the daemon needs attention."""
 
 CHANGE_GAP_S = 1.0
-"""Changes closer than this go out together: a sensor that flickers must not flood the displays."""
+"""Changes within this time are published together. A sensor that flickers must not flood the displays."""
 
 THERMAL_ROOT = Path("/sys/class/thermal")
 
 
 def temperatures_c(root: Path = THERMAL_ROOT) -> dict[str, float]:
-    """The host's thermal zones, as `type` or `type/N`, in °C; those that cannot be read are left out."""
+    """Return the host's thermal zones, as `type` or `type/N`, in °C. Those that cannot be read are left out."""
     found: dict[str, float] = {}
     for zone in sorted(root.glob("thermal_zone*")):
         try:
@@ -38,7 +38,7 @@ def temperatures_c(root: Path = THERMAL_ROOT) -> dict[str, float]:
 
 
 class HealthReporter:
-    """Publishes what `snapshot` gives to `{root}health`, retained: every 10 s and soon after `changed()`."""
+    """Publishes what `snapshot` returns to `{root}health`, retained: every 10 s and soon after `changed()`."""
 
     def __init__(
         self, *, publisher: Publisher, clock: HostClock, root: str, snapshot: Callable[[], Awaitable[Health]]
@@ -50,11 +50,11 @@ class HealthReporter:
         self._change = asyncio.Event()
 
     def changed(self) -> None:
-        """Report soon: something in the report has changed (a sensor, the link, the state)."""
+        """Ask for a report soon, because something in it has changed (a sensor, the link, the state)."""
         self._change.set()
 
     async def run(self) -> None:
-        """Publish reports; ends by cancellation. A report that fails is not repeated: the next one is newer."""
+        """Publish reports until cancelled. A report that fails is not repeated: the next one is newer."""
         while True:
             session = await self._publisher.connected()
             self._change.clear()

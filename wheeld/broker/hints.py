@@ -1,4 +1,4 @@
-"""What to do about a trouble of a connection to a broker, by the options of `wheeld watch` and `wheeld page`."""
+"""What to do about a failed connection to a broker, in terms of the options of `wheeld watch` and `wheeld page`."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ HINTS = (
     ),
     ("access list refuses", translatable("this user may not read this table: check SITE/TABLE and `wheeld acl`")),
 )
-"""By a part of the trouble, in the words of the system, of OpenSSL or of the broker, what to do about it. The first
-that fits counts."""
+"""Pairs: a part of an error text, and what to do about it. The texts are from the system, OpenSSL or the broker. The
+first part that is found counts."""
 
 
 def hint_of(trouble: str) -> str | None:
-    """What to do about it, in English, the key of its translations; None for one that says enough, or is unknown."""
+    """Return what to do about it, in English, the key of its translations. None if the text is clear or not known."""
     return next((text for part, text in HINTS if part in trouble), None)

@@ -1,9 +1,9 @@
-"""What arrives from the broker, in lanes: each kind of message waits in its own, with a budget of its own.
+"""What arrives from the broker, in lanes. Each kind of message waits in its own lane and has its own budget.
 
-So nobody who floods the wheel delays or displaces the words of another, or a live message. The words come first, and
-in a lane the senders take turns. An ack says what every lower one says, so only the highest waits. A command over its
-budget is answered, and what is over the budget of those answers is dropped and counted; each is decided by the topic
-alone, before anything is decoded.
+So a sender that floods the wheel does not delay or displace the words of another, or a live message. The words come
+first, and in each lane the senders take turns. An ack includes every lower ack, so only the highest waits. A command
+over its budget is answered. These answers have a budget too: commands over it are dropped and counted. All this is
+decided by the topic alone, before anything is decoded.
 """
 
 from __future__ import annotations
@@ -21,39 +21,38 @@ from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload
 from wheeld.ports import HostClock
 
 COMMAND_BYTES_MAX = 4096
-"""Three times a reason of 500 characters and everything else; anything longer is neither a command nor an ack."""
+"""Three times the size of a command with a reason of 500 characters. Anything longer is no command and no ack."""
 
 LANE_MAX = 500
-"""Of one sender in one lane, while the intake waits for the disk. Its budgets fill it in half a minute; then all that
-it sends is refused, and nothing that others send."""
+"""How many messages of one sender may wait in one lane while the intake waits for the disk. The sender's budgets fill
+it in half a minute. After that all its messages are refused, but none of other senders."""
 
 TURN = 5
-"""So many messages of one sender are taken before others who wait in the lane, though they came first. People say less
-in a row, so the order between them stays as it was. Behind a flood a word waits for five of it, or for ten where its
-sender has had his turn: a third of a second where each takes two writes to an SD card of 17 ms."""
+"""How many messages of one sender are taken before it is the turn of others in the lane, even if theirs came later.
+People say less in a row, so the order between them does not change. Behind a flood, a word waits for five messages, or
+for ten if its sender has had its turn: a third of a second, if each takes two writes of 17 ms to an SD card."""
 
 ERRANDS = frozenset({"inspect", "program", "seal"})
-"""Commands that are not the table's business: no verdict rests on them, and who gives them need not have any power over
-the game."""
+"""Commands that are not for the table. No verdict depends on them, and their senders need no power over the game."""
 
 REFUSED_PER_NAME = Budget(at_once=20, per_s=2.0)
-"""Answers to commands that are over their budget. A panel that repeats itself learns of it by the first ones."""
+"""The budget of answers that refuse commands over their budget. The first ones show a panel that it sends too many."""
 
 
 class Lane(Enum):
-    """Where a message waits, in the order in which the lanes are emptied."""
+    """Where a message waits. The lanes are emptied in this order."""
 
     WORDS = "words"
-    """What people and the table system say to the table, and nothing else: a number waits for them. All in one lane, so
-    that the words of one sender keep their order."""
+    """What people and the table system say to the table, and nothing else: a number waits for these words. All are in
+    one lane, so that the words of one sender keep their order."""
     REQUESTS = "requests"
     """What the settlement core asks for: `resend`."""
     ERRANDS = "errands"
-    """`ERRANDS`: of the technician, the control office and the chef."""
+    """The commands in `ERRANDS`, from the technician, the control office and the chef."""
     OTHERS = "others"
-    """What is no command at all; it is answered too."""
+    """Messages that are not commands. They are answered too."""
     REFUSALS = "refusals"
-    """Commands over their budget, to be answered."""
+    """Commands over their budget, which are only answered."""
 
 
 BUDGETS = {
@@ -62,17 +61,17 @@ BUDGETS = {
     Lane.ERRANDS: Budget(at_once=5, per_s=1 / 60),
     Lane.OTHERS: Budget(at_once=20, per_s=2.0),
 }
-"""Of each user and name. People give a command a few times a minute; ten at once are what the broker may have kept of
-that. All that is stored is published in its order, one after the other: a number, and the answers to others, would wait
-for the answers to more. A feed asks for what it misses at most once a second. A command costs a write to disk of some
-ms, and a row that stays.
+"""The budgets of each user and command name. People give a command a few times a minute. Ten at once are as many as the
+broker may have kept. All that is stored is published in its order, one after the other. With larger budgets a number,
+and the answers to others, would wait longer. A feed asks for missing messages at most once a second. A command costs a
+write to disk of some ms, and a row that stays.
 
-Of inspections, seals and questions for the program there are a few in a shift, and five at once let somebody correct
-himself. Retention removes none of their rows: five a second of 2 kB would be 0.9 GB a day, one a minute is 3 MB."""
+There are a few inspections, seals and questions for the program in a shift. Five at once let a person correct a
+mistake. Retention removes none of their rows: five a second of 2 kB would be 0.9 GB a day, one a minute is 3 MB."""
 
 
 class Place(NamedTuple):
-    """The lane of a message, with which others it shares a budget, and with whose it waits for its turn."""
+    """The lane of a message, the budget that it uses, and the sender for whose turn it waits."""
 
     lane: Lane
     budget: str
@@ -80,15 +79,15 @@ class Place(NamedTuple):
 
 
 _ALL = ""
-"""The sender where all senders count as one."""
+"""The sender of a message if all senders count as one."""
 _OTHERS = Place(Lane.OTHERS, "", _ALL)
 
 
 def place_of(leaf: str, users: Collection[str]) -> Place:
-    """Where a message on this topic below the root belongs, at a table that knows these users."""
+    """Return where a message on this topic below the root belongs, at a table with these users."""
     kind, _, said = leaf.partition("/")
     user, _, name = said.partition("/")
-    # One budget for all that is unknown: whoever invents names must not get a budget for each.
+    # All unknown topics share one budget: a sender that invents names must not get a budget for each.
     if kind != "cmd" or user not in users or name not in COMMANDS:
         return _OTHERS
     if name == "resend":
@@ -97,7 +96,7 @@ def place_of(leaf: str, users: Collection[str]) -> Place:
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True):
-    """One message from the broker; `leaf` is the topic below the root: `cmd/{user}/{name}`."""
+    """One message from the broker. `leaf` is the topic below the root: `cmd/{user}/{name}`."""
 
     leaf: str
     payload: bytes
@@ -105,41 +104,41 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     response_topic: str | None = None
     correlation: bytes | None = None
     came_ns: int | None = None
-    """When it came, host time and UTC."""
+    """When it came, in host time. `came_utc_us` is the same moment in UTC."""
     came_utc_us: int | None = None
     is_over_budget: bool = False
-    """It is only to be answered."""
+    """Whether it is only to be answered."""
 
 
 class Waiting(NamedTuple):
-    """A message in a lane; `number` counts all that were ever put in any lane."""
+    """A message in a lane. `number` counts all messages that were ever put in any lane."""
 
     number: int
     incoming: Incoming
 
 
 class LaneTurns:
-    """What waits in one lane. It is taken in the order in which it came, but after `TURN` messages of one sender it is
-    the turn of the others who wait. What one sender sent keeps its order."""
+    """The messages that wait in one lane. They are taken in the order in which they came. But after `TURN` messages of
+    one sender it is the turn of the others that wait. The messages of one sender keep their order."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[Waiting]] = {}
         self._taken: Counter[str] = Counter()
-        """Of each sender, in this turn."""
+        """How many messages of each sender were taken in this turn."""
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
 
     def has_room(self, sender: str) -> bool:
-        """Whether one more of this sender may wait."""
+        """Return whether one more message of this sender may wait."""
         return len(self._waiting.get(sender, ())) < LANE_MAX
 
     def put(self, sender: str, waiting: Waiting) -> None:
-        """Let it wait behind all that came before."""
+        """Add a message behind all that came before."""
         self._waiting.setdefault(sender, deque()).append(waiting)
 
     def take(self) -> Waiting:
-        """The next one; there must be one."""
+        """Return the next message. There must be one."""
         senders = [sender for sender in self._waiting if self._taken[sender] < TURN]
         if not senders:
             self._taken.clear()
@@ -151,7 +150,7 @@ class LaneTurns:
         if not queue:
             del self._waiting[sender]
         if not self._waiting:
-            # Who spoke while nobody waited has not used up his turn.
+            # A turn is not used up by messages that were taken while no others waited.
             self._taken.clear()
         return taken
 
@@ -165,7 +164,7 @@ class Acks:
         self._news = asyncio.Event()
 
     def put(self, payload: bytes) -> None:
-        """An ack has come; one that can't be read is counted, and its sender has to correct it."""
+        """Take an ack that has come. If it cannot be read, it is counted, and its sender has to correct it."""
         try:
             if len(payload) > COMMAND_BYTES_MAX:
                 raise msgspec.ValidationError(f"{len(payload)} bytes")
@@ -180,7 +179,7 @@ class Acks:
         self._news.set()
 
     async def get(self) -> int:
-        """The highest number acknowledged since the last call returned; waits for one."""
+        """Return the highest number acknowledged since the last call returned. Waits until there is one."""
         while self._highest is None:
             self._news.clear()
             await self._news.wait()
@@ -189,8 +188,8 @@ class Acks:
 
 
 class Inbox:
-    """The lanes: the connection puts in what arrives, the intake takes it out. One taker only. `users`: whom the table
-    knows; what others send is no command."""
+    """The lanes. The connection puts in what arrives, and the intake, alone, takes it out. `users`: those that the
+    table knows. What others send is not a command."""
 
     def __init__(self, clock: HostClock, log: SparingLog, users: Collection[str]) -> None:
         outcomes = ("taken", "refused", "dropped")
@@ -202,16 +201,16 @@ class Inbox:
         self._allowances: dict[Place, tuple[Allowance, Allowance]] = {}
         self._news = asyncio.Event()
         self._number = 0
-        """Of what was put last."""
+        """The number of the message that was put last."""
         self._taken = 0
-        """The number of what was taken last."""
+        """The number of the message that was taken last."""
         self._unhandled: dict[int, int] = {}
-        """The numbers of words that have been put and not handled, and when each came, host time. As senders take
-        turns, a later one may be handled before an earlier one, so counting them would not do."""
+        """The numbers of the words that were put and not handled yet, with the host time at which each came. Senders
+        take turns, so a later word may be handled before an earlier one. So a count is not enough."""
         self._handled = asyncio.Event()
 
     def has_room(self, leaf: str) -> bool:
-        """Whether a command with this topic would be taken or answered; if not, it is dropped and counted here."""
+        """Return whether a command with this topic would be taken or answered. If not, drop and count it here."""
         place = place_of(leaf, self._users)
         taken, refused = self._allowances_of(place)
         now_ns = self._clock.monotonic_ns()
@@ -221,7 +220,7 @@ class Inbox:
         return False
 
     def put(self, incoming: Incoming) -> None:
-        """Put a command in its lane; one over its budget among those that are only answered, or nowhere."""
+        """Put a command in its lane. One over its budget is put in the lane of refusals, or is dropped."""
         place = place_of(incoming.leaf, self._users)
         taken, refused = self._allowances_of(place)
         now_ns = self._clock.monotonic_ns()
@@ -236,7 +235,7 @@ class Inbox:
             self._drop(place, incoming.leaf)
 
     async def get(self) -> Incoming:
-        """The next command, of the first lane that has one; waits for it."""
+        """Return the next command, from the first lane that has one. Waits until there is one."""
         while True:
             for lane in self._lanes.values():
                 if lane:
@@ -246,7 +245,7 @@ class Inbox:
             await self._news.wait()
 
     def task_done(self) -> None:
-        """What `get` returned last has been handled."""
+        """Note that the command which `get` returned last has been handled."""
         self._unhandled.pop(self._taken, None)
         self._handled.set()
 
@@ -259,7 +258,7 @@ class Inbox:
 
     @property
     def came_ns(self) -> int | None:
-        """When the oldest of the words came that have not been handled, host time; None: all have been."""
+        """When the oldest word that is not handled came, in host time. None if all have been handled."""
         return min(self._unhandled.values(), default=None)
 
     def _enqueue(self, lane: Lane, sender: str, incoming: Incoming) -> None:
@@ -274,7 +273,7 @@ class Inbox:
         self._log.error("command.dropped", topic=leaf[:64], why="its sender sends too many to answer each")
 
     def _allowances_of(self, place: Place) -> tuple[Allowance, Allowance]:
-        """What is left for commands of this place, and for the answers to those that are too many."""
+        """Return what is left for commands of this place, and for the answers to those over their budget."""
         found = self._allowances.get(place)
         if found is None:
             found = self._allowances[place] = Allowance(BUDGETS[place.lane]), Allowance(REFUSED_PER_NAME)

@@ -1,4 +1,4 @@
-"""Logs in to the broker of the settings: the files of TLS, the password, and what a connection tells the broker."""
+"""Logs in to the broker of the settings, with its TLS files, its password, and the properties of a connection."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from wheeld.mqtt.client import MqttClient, Take, connected
 from wheeld.mqtt.session import MqttError
 
 PACKET_BYTES_MAX = 16_384
-"""Twice a command of the largest size with its topics. The broker is given this limit and keeps larger packets to
-itself; one that sends such a packet all the same has broken the protocol."""
+"""Twice the size of the largest command with its topics. The broker is given this limit and does not send larger
+packets. If it sends one anyway, it has broken the protocol."""
 
 UNCONFIRMED_MAX = 10_000
-"""Publications that the broker may send before we confirm them: a second of a flood, so that a short stall of ours
-makes the broker drop nothing. mosquitto's own limit is 20, and then each 20 wait for a round trip."""
+"""How many publications the broker may send before we confirm them: one second of a flood. So a short stall of ours
+does not make the broker drop anything. The limit of mosquitto is 20, and then each 20 wait for a round trip."""
 
 PASSWORD_BYTES_MAX = 4096
-"""A long token fits. MQTT ends at 65,535 bytes."""
+"""The longest password. A long token fits. The limit of MQTT is 65,535 bytes."""
 
 
 def tls_files(settings: MqttSettings) -> TlsFiles:
-    """The files of TLS that are configured."""
+    """Return the TLS files that are configured."""
     return TlsFiles(ca_file=settings.ca_file, cert_file=settings.cert_file, key_file=settings.key_file)
 
 
@@ -35,9 +35,9 @@ def tls_files(settings: MqttSettings) -> TlsFiles:
 async def opened(
     settings: MqttSettings, *, take: Take, will: mqtt5.Will | None = None, session_s: int = 0, resumes: bool = False
 ) -> AsyncIterator[MqttClient]:
-    """A connection until this is left; `take` gets what comes. The broker keeps the session for `session_s` after its
-    end; `resumes`: go on with the session of the connection before. Raises OSError, MqttError, and TlsFilesError for
-    files that cannot be used."""
+    """Keep a connection open until the block ends. `take` gets what comes. The broker keeps the session for `session_s`
+    after the connection ends. `resumes`: continue the session of the connection before. Raises OSError, MqttError, and
+    TlsFilesError if the files cannot be used."""
     # The files are read each time, so that a changed password or certificate needs no restart.
     files = tls_files(settings)
     connect = mqtt5.ConnectPacket(
@@ -58,7 +58,7 @@ async def opened(
 
 
 def read_password(path: Path | None) -> bytes | None:
-    """The password in the file; raises OSError, MqttError when it can be none. No error repeats what the file holds."""
+    """Return the password in the file. Raises OSError, or MqttError if it cannot be a password. No error repeats it."""
     if path is None:
         return None
     with path.open("rb") as file:

@@ -1,6 +1,6 @@
-"""The daemon's connection to the broker: it connects, connects again when a session ends, and logs each change once.
+"""The daemon's connection to the broker. It connects, connects again when a session ends, and logs each change once.
 
-What must survive is in the journal, so nothing is kept here between one session and the next.
+Everything that must survive is in the journal, so nothing is kept here between one session and the next.
 """
 
 from __future__ import annotations
@@ -30,48 +30,48 @@ from wheeld.ports import ConnectionLostError, HostClock, Publication, PublishErr
 
 RETRY_FIRST_S = 0.5
 RETRY_MAX_S = 30.0
-"""Ceiling of the doubling wait between attempts: a broker that is back is found within half a minute."""
+"""The longest wait between attempts, which doubles each time. A broker that is back is found within 30 s."""
 
 STABLE_S = 10.0
-"""A session that lasted less doubles the wait too: two daemons with one client id would otherwise end each other's
+"""A session that was shorter doubles the wait too. Otherwise two daemons with one client id would end each other's
 session again and again."""
 
 BRIEF_MAX = 3
-"""After so many sessions in a row that ended at once the log asks a person to look."""
+"""After this many sessions in a row that ended at once, the log asks a person to look."""
 THROWN_OUT = (
     "connections end as soon as they are made: give every client its own client_id, or look why the broker fails"
 )
 
 FILES_CHECK_S = 10.0
-"""How soon a renewed certificate is used. Renewal comes days before the old one ends; a person may wait no longer."""
+"""How soon a renewed certificate is used. The old one is valid for some days more, but a person may be waiting."""
 
 SESSION_S = 60
-"""For so long the broker keeps commands (QoS 1) for a daemon whose connection has failed. A network or a standstill is
-over by then, or people have said it again: what is older would act on another coup."""
+"""How long the broker keeps commands (QoS 1) for a daemon whose connection has failed. A network failure or a
+standstill is over by then, or people have repeated their command. An older command would act on another coup."""
 
 HEAR_S_MAX = 5.0
-"""For so long at most a table that stood still waits for what was said meanwhile. A lost connection is made again
-within a second or two; a broker that can't be reached must not keep the number back."""
+"""How long a table that stood still waits, at most, for what was said meanwhile. A lost connection is made again within
+a second or two. A broker that cannot be reached must not keep the number back."""
 
 REFUSED_RETRY_S = 10.0
-"""What the broker refuses is asked for again after this time: its access list may change."""
+"""After this time, a request that the broker refused is made again: its access list may have changed."""
 
 FAREWELL_S = 1.0
-"""How long a stopping daemon waits for the broker to take its `offline`."""
+"""How long a daemon that stops waits for the broker to take its `offline`."""
 
 TAKEOVER_S = 3.0
-"""For so long a daemon that finds another one at the broker waits whether that one comes back. One that lives does that
-within a second."""
+"""How long a daemon that finds another one at the broker waits for it to come back. A running daemon does so within a
+second."""
 
 OWN = ("table", "notice", "availability")
-"""What the broker keeps of what this table has published."""
+"""The topics whose last message from this table the broker retains."""
 RETAINED = (*OWN, "ack")
-"""The same, and what the settlement core has stored of it."""
+"""The same topics, and `ack`, which shows what the settlement core has stored."""
 COMMANDS = "cmd/+/+"
 
 Compare: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[None]]
-"""Compares what the broker retains, by the topics in `RETAINED`, with what is stored here; raises when others know of
-more."""
+"""Compares what the broker retains, by the topics in `RETAINED`, with what is stored here. Raises an error if others
+have more."""
 
 TWO = (
     "another computer runs this table with this key: it is online at the broker. Nothing more was published here. Find "
@@ -79,25 +79,25 @@ TWO = (
 )
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""Names of this computer: a password sent to them crosses no network."""
+"""Names of this computer. A password sent to them crosses no network."""
 
 
 class TwoComputersError(WheeldError):
-    """Another computer runs this table. Only one may go on, or numbers would go to two messages each."""
+    """Another computer runs this table. Only one may go on. Otherwise two messages could have the same number."""
 
     def __init__(self) -> None:
         super().__init__(TWO)
 
 
 class _Said(msgspec.Struct):
-    """Of `availability`: who is there."""
+    """The members of `availability` that show which daemon is at the broker."""
 
     state: str = ""
     boot_id: str = ""
 
 
 class Outage(NamedTuple):
-    """The broker is not reached: at which `address`, since when on the host's monotonic clock, and why."""
+    """The broker is not reached: at which `address`, since when by the host's monotonic clock, and why."""
 
     address: str
     since_ns: int
@@ -113,39 +113,39 @@ class _Other(Enum):
 
 
 class Refusal(NamedTuple):
-    """The broker refuses us a topic below the root: since when on the host's monotonic clock, and why."""
+    """The broker refuses us a topic below the root: since when by the host's monotonic clock, and why."""
 
     since_ns: int
     why: str
 
 
 Refused: TypeAlias = tuple[Literal["subscription", "publication"], str]
-"""What is refused: which of the two, and of which topic below the root."""
+"""What is refused: a subscription or a publication, and its topic below the root."""
 
 
 class _Retries:
-    """Counts attempts that led to nothing, and how long to wait after them."""
+    """Counts failed attempts, and sets how long to wait after them."""
 
     def __init__(self, rng: random.Random) -> None:
         self.brief = 0
-        """Sessions in a row that ended at once."""
+        """How many sessions in a row ended at once."""
         self._failures = 0
         self._rng = rng
 
     def note(self, *, connected: bool, stable: bool) -> None:
-        """An attempt is over: did it lead to a session, and did it last?"""
+        """Note that an attempt is over: whether it led to a session, and whether this lasted."""
         self._failures = 0 if stable else self._failures + 1
         self.brief = self.brief + 1 if connected and not stable else 0
 
     def wait_s(self) -> float:
-        """The wait before the next attempt."""
+        """Return the wait before the next attempt."""
         longest: float = min(RETRY_MAX_S, RETRY_FIRST_S * 2 ** min(self._failures, 16))
         return longest * self._rng.uniform(0.5, 1.0)
 
 
 class MqttConnection:
-    """The `Publisher` of the daemon. `run` keeps it connected; what arrives is put on `inbox`. `access`: the table, and
-    who may send commands to it."""
+    """The `Publisher` of the daemon. `run` keeps it connected. What arrives is put in `inbox`. `access`: the table, and
+    which users may send commands to it."""
 
     def __init__(
         self,
@@ -159,11 +159,11 @@ class MqttConnection:
         compare: Compare | None = None,
     ) -> None:
         self.sparing_log = SparingLog(clock)
-        """For what clients of the broker cause; all that handle it share this one."""
+        """The log of what clients of the broker cause. All parts that handle this share one log."""
         self.inbox = Inbox(clock, self.sparing_log, access.users)
         self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "unread": 0}
         self.outage: Outage | None = None
-        """That the broker is not reached; None while it is, and before the first attempt has ended."""
+        """The present outage. None while the broker is reached, and before the first attempt has ended."""
         self.refusals: dict[Refused, Refusal] = {}
         """What the broker refuses now."""
         self._refused = asyncio.Event()
@@ -174,20 +174,21 @@ class MqttConnection:
         self._boot_id = msgspec.json.decode(online, type=_Said).boot_id
         self._compare = compare
         self._is_new = True
-        """Whether no session of this run has been used yet. Until then what others have said is of the past."""
+        """Whether no session of this run has been used yet. Until then, commands that come are too old."""
         self._other = _Other.UNASKED
         self._clock = clock
         self._retries = _Retries(rng)
         self._files = tls_files(settings)
         self._client: MqttClient | None = None
-        """The connection that may be used, the one with the number `connections`; None while there is none."""
+        """The connection that may be used, whose number is `connections`. None while there is none."""
         self._up = asyncio.Event()
         self._told: str | None = None
-        """What the log says of the connection: why there is none, nothing where there is one; None: nothing yet."""
+        """What the log last reported of the connection: why there is none, or an empty text if there is one. None:
+        nothing yet."""
         self._ended_ns: int | None = None
-        """When the last session ended, host time; None before."""
+        """When the last session ended, in host time. None before that."""
         self._resumes = False
-        """Whether what the broker may have kept of the session before can be read."""
+        """Whether the messages that the broker may have kept for us can be read."""
         self._heard_ns = 0
         self._retained: dict[str, bytes] = {}
         """What came on the topics of `RETAINED`, until it is compared."""
@@ -199,8 +200,8 @@ class MqttConnection:
         return self._client is not None
 
     async def run(self) -> None:
-        """Connect, and connect again; ends only by cancellation, after having published `offline`, by the error of
-        `compare`, or by TwoComputersError."""
+        """Connect, and connect again after each end. Ends only by cancellation, after publishing `offline`, by the
+        error of `compare`, or by TwoComputersError."""
         settings = self._settings
         if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
             self._log.warning(
@@ -235,17 +236,17 @@ class MqttConnection:
 
     @property
     def heard_ns(self) -> int:
-        """When the broker was last heard, host time; 0 before the first connection."""
+        """When the broker was last heard, in host time. 0 before the first connection."""
         return self._heard_ns if self._client is None else self._client.heard_ns
 
     def ask(self) -> None:
-        """Ask the broker for a sign, which moves `heard_ns`; without a connection this does nothing."""
+        """Ask the broker for a sign, which updates `heard_ns`. Without a connection this does nothing."""
         if self._client is not None:
             self._client.ask()
 
     async def hear(self, since_ns: int) -> bool:
-        """Return when every word that the broker had for us has been handled, at most `HEAR_S_MAX` later (then False);
-        at once where there was no connection after `since_ns`, host time."""
+        """Return True when every word that the broker had for us has been handled, and False after `HEAR_S_MAX`. Return
+        at once if there was no connection after `since_ns`, host time."""
         hearing = asyncio.create_task(self._hear(since_ns), name="mqtt-hear")
         waiting = asyncio.create_task(self._clock.sleep(HEAR_S_MAX), name="mqtt-hear-limit")
         try:
@@ -258,7 +259,7 @@ class MqttConnection:
     async def _hear(self, since_ns: int) -> None:
         if not self.is_connected and (self._ended_ns is None or self._ended_ns < since_ns):
             return
-        # What the broker answers comes behind all that it had sent before it was asked.
+        # The broker's answer comes after everything that it sent before it was asked.
         asking = Publication(topic=self._availability, payload=self._online, retain=True)
         while True:
             try:
@@ -271,12 +272,12 @@ class MqttConnection:
             return
 
     async def answer(self, publication: Publication) -> None:
-        """Publish an answer that nobody has stored, if there is a connection now."""
+        """Publish an answer that is not stored, if there is a connection now."""
         with suppress(PublishError):
             await self.publish(publication, session=self.counters["connections"])
 
     async def publish(self, publication: Publication, *, session: int) -> None:
-        """Return when the broker has it (QoS 1: confirmed); raises ConnectionLostError or PublishRefusedError."""
+        """Return when the broker has it (QoS 1: confirmed). Raises ConnectionLostError or PublishRefusedError."""
         if (client := self._live(session)) is None:
             raise ConnectionLostError("not connected")
         try:
@@ -297,7 +298,7 @@ class MqttConnection:
             self._note_answer("publication", publication.topic, None)
 
     def _live(self, session: int) -> MqttClient | None:
-        """The connection of that number, while it may be used. One that has ended stays `_client` for a moment."""
+        """Return the connection with that number if it may be used. One that has ended stays `_client` for a moment."""
         client = self._client
         is_over = client is None or client.gone.done() or session != self.counters["connections"]
         return None if is_over else client
@@ -305,7 +306,7 @@ class MqttConnection:
     # --- one connection ----------------------------------------------------------------------------------------
 
     async def _attempt(self) -> str | None:
-        """One attempt to connect, and the whole session if it succeeds; returns why it is over, None when the next one
+        """Try to connect, and run the whole session if that succeeds. Returns why it is over, None if the next attempt
         is due at once."""
         files = self._files.stamp()
         will = mqtt5.Will(self._availability, payload=self._offline, qos=mqtt5.QoS.AT_LEAST_ONCE, retain=True)
@@ -316,7 +317,7 @@ class MqttConnection:
                 try:
                     return await self._use(client, files)
                 except asyncio.CancelledError:
-                    # The next run need not wait whether we come back.
+                    # The broker forgets the session, so the next run need not wait for us to come back.
                     await client.close(forget=True)
                     raise
         except (MqttError, OSError, TlsFilesError) as error:
@@ -334,13 +335,13 @@ class MqttConnection:
         return await self._serve(client, files)
 
     def _is_kept(self) -> bool:
-        """Whether the broker may have kept commands for us that are to be heard. What another run of the daemon was
-        told, or this one more than a minute ago, is of the past."""
+        """Return whether the broker may have kept commands for us that count. Commands for another run of the daemon,
+        or from a connection that ended more than a minute ago, are too old."""
         ended_ns = self._ended_ns
         return self._resumes and ended_ns is not None and self._clock.monotonic_ns() - ended_ns < SESSION_S * 1e9
 
     async def _greet(self, client: MqttClient) -> None:
-        """Subscribe, then publish `online`: who reads it may send commands."""
+        """Subscribe, then publish `online`: a user that reads it may send commands."""
         await self._subscribe(client, (COMMANDS,))
         try:
             await client.publish(self._availability, self._online, retain=True)
@@ -350,7 +351,7 @@ class MqttConnection:
             self._note_answer("publication", self._availability, None)
 
     async def _ask_again(self, client: MqttClient) -> None:
-        """Ask for what was refused: the access list may have been changed. What the outbox owes it asks for itself."""
+        """Ask again for what was refused, because the access list may have changed. The outbox repeats what it owes."""
         while True:
             while not self.refusals:
                 self._refused.clear()
@@ -364,7 +365,7 @@ class MqttConnection:
                     await self._greet(client)
 
     def _note_answer(self, kind: Literal["subscription", "publication"], topic: str, why: str | None) -> None:
-        """The broker has answered: None where it allows it. Topics that others choose are left out."""
+        """Note the broker's answer. `why` is None if the topic is allowed. Topics that senders choose are left out."""
         if not topic.startswith(self._root):
             return
         what: Refused = kind, topic.removeprefix(self._root)
@@ -377,25 +378,26 @@ class MqttConnection:
             self._log.error("broker.refuses", kind=kind, topic=topic, answer=why, then=then)
 
     async def _compare_retained(self, client: MqttClient) -> None:
-        """Raise when what the broker retains shows that others have newer messages, or that another computer runs this
+        """Raise an error if the retained messages show that others have newer ones, or that another computer runs this
         table."""
         self._retained.clear()
         await self._subscribe(client, RETAINED)
-        # What is retained comes before the answer to what is asked behind the subscription.
+        # Retained messages come before the answer to a request that was sent after the subscription.
         await client.unsubscribe(*(self._root + leaf for leaf in OWN))
         if self._other is _Other.ASKED and self._is_other_online():
             raise TwoComputersError
         if not self._is_new:
-            # Whoever may publish `ack` could end a wheel that plays.
+            # Anyone who may publish `ack` could otherwise stop a wheel during play.
             self._retained.pop("ack", None)
         if self._compare is not None:
             await self._compare(self._retained)
 
     async def _yield_to_another(self, client: MqttClient) -> None:
-        """Another run of this table is online, or had a session a moment ago: it was killed, or its connection failed
-        without the broker's knowledge, or another computer runs it and has just lost its connection to us. That one
-        comes back, and says `online` where we have said `offline`. Returns when none has; raises MqttError when the
-        connection ends meanwhile."""
+        """Find out whether another computer runs this table. Another run of it is online, or had a session a moment
+        ago. There are three cases: it was killed, its connection failed without the broker's knowledge, or another
+        computer runs the table and our connection has just ended that of the other one. Such a computer comes back, and
+        publishes `online` after our `offline`. Returns when none has come back. Raises MqttError if the connection ends
+        meanwhile."""
         with suppress(PublicationRefusedError):
             await client.publish(self._availability, self._offline, retain=True)
             self._other = _Other.ASKED
@@ -410,7 +412,7 @@ class MqttConnection:
         self._is_new, self._other = False, _Other.AWAY
 
     def _is_other_online(self) -> bool:
-        """Whether the broker retains that another run of this table's daemon is online."""
+        """Return whether the retained `availability` shows that another run of this table's daemon is online."""
         try:
             said = msgspec.json.decode(self._retained.get("availability") or b"{}", type=_Said)
         except UNREADABLE:
@@ -424,7 +426,7 @@ class MqttConnection:
             self._note_answer("subscription", topic, refused.get(topic))
 
     async def _serve(self, client: MqttClient, files: Stamp) -> str | None:
-        """Let the session be used until it is over; returns why, None when the files of TLS were renewed."""
+        """Let the session be used until it is over. Returns why it ended, None if the TLS files were renewed."""
         self._note_connected(client)
         asking = asyncio.create_task(self._ask_again(client), name="mqtt-refused")
         ends: set[asyncio.Future[Any]] = {client.gone}
@@ -447,7 +449,7 @@ class MqttConnection:
         raise client.gone.result()
 
     async def _watch_files(self, used: Stamp) -> None:
-        """Return when the TLS files have changed and can be used: half a renewal must not end a connection."""
+        """Return when the TLS files have changed and can be used. A half-finished renewal must not end a connection."""
         refused = used
         while True:
             await self._clock.sleep(FILES_CHECK_S)
@@ -487,7 +489,7 @@ class MqttConnection:
     # --- what arrives --------------------------------------------------------------------------------------------
 
     def take(self, publication: mqtt5.PublishPacket | Unread) -> None:
-        """Put an ack among the acks, and a command, while there is room for it, in the inbox."""
+        """Put an ack among the acks. Put a command in the inbox if there is room for it."""
         self.counters["received"] += 1
         leaf = publication.topic.removeprefix(self._root)
         if isinstance(publication, Unread):

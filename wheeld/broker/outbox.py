@@ -1,10 +1,10 @@
 """The outbox: reads the journal in order and publishes each message until the broker has confirmed it.
 
-The journal is the only queue. Only a position in it is kept here; a new connection starts again at the oldest owed
+The journal is the only queue. Only a position in it is kept here. A new connection starts again at the oldest owed
 message. So each message is published at least once and in order, and a reader who counts `seq` takes it exactly once.
 
-What is published again because somebody asked for it is not owed: it goes out when nothing else is to be published,
-and never more than one message of it goes before one that is.
+Messages that are published again on request are not owed. They are published when nothing else is due, and never more
+than one of them goes before one that is due.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from wheeld.ports import (
 )
 
 BATCH_MAX = 64
-"""Messages published before they are marked in one transaction. A crash in between publishes them twice."""
+"""How many messages are published before all are marked in one transaction. A crash in between repeats them."""
 
 REFUSED_RETRY_S = 5.0
 """A message that the broker refuses (access list, quota) is published again after this time: the list may change."""
 
 
 class Outbox:
-    """Publishes what `store` owes through `publisher`, under `root` (`wheel/v1/{site}/{table}/`).
+    """Publishes what `store` owes through `publisher`, below `root` (`wheel/v1/{site}/{table}/`).
 
-    With `settlement_ack`, sequenced messages stay owed until the settlement core's `ack`. `sparing_log` gets what
-    others cause.
+    With `settlement_ack`, sequenced messages stay owed until the settlement core's `ack`. `sparing_log` logs what other
+    clients cause.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class Outbox:
         self._resends = Resends()
         self._asked = asyncio.Event()
         self._resend_from_ns = 0
-        """Nothing is published again before then, host time."""
+        """Nothing is published again before this host time."""
         self._log = structlog.get_logger("outbox")
         self._sparing_log = sparing_log or SparingLog(clock)
         self.counters = {"published": 0, "refused": 0, "interrupted": 0, "acks": 0, "acks_refused": 0, "resends": 0}
         self.counters["resent"] = 0
 
     async def run(self) -> None:
-        """Publish what is owed; ends only by cancellation or by the store's error."""
+        """Publish what is owed. Ends only by cancellation or by the store's error."""
         while True:
             session = await self._publisher.connected()
             await self._start_over()
@@ -84,7 +84,7 @@ class Outbox:
                 self._log.debug("publication.interrupted", why=str(error))
 
     async def acknowledge(self, seq: int) -> None:
-        """The settlement core has stored everything up to `seq`; an ack that is late or repeated changes nothing."""
+        """Note that the settlement core has stored everything up to `seq`. A late or repeated ack changes nothing."""
         last_seq = await self._store.last_seq()
         if seq > last_seq:
             self.counters["acks_refused"] += 1
@@ -96,7 +96,7 @@ class Outbox:
         await self._store.settle(seq)
 
     async def resend(self, from_seq: int, answered: Answered) -> None:
-        """Publish every sequenced message from `from_seq` again, then call `answered`. Raises ResendError."""
+        """Have every sequenced message from `from_seq` published again, then `answered` called. Raises ResendError."""
         last_seq = await self._store.last_seq()
         if not await self._store.again(from_seq, 1):
             raise no_such_message(from_seq, last_seq)
@@ -105,7 +105,7 @@ class Outbox:
         self._asked.set()
 
     async def depth(self) -> int:
-        """How many messages are owed."""
+        """Return how many messages are owed."""
         return await self._store.depth()
 
     async def _start_over(self) -> None:
@@ -113,7 +113,7 @@ class Outbox:
         self._cursor = 0
 
     async def _serve(self, session: int) -> None:
-        """Publish over connection `session` until it is lost; always ends by ConnectionLostError."""
+        """Publish over connection `session` until it is lost. Always ends by ConnectionLostError."""
         while True:
             try:
                 if not await self._publish_next(session) and not await self._resend_some(session):
@@ -124,7 +124,7 @@ class Outbox:
 
     async def _publish_next(self, session: int) -> bool:
         if self._store.has_news():
-            await self._store.wait_news()  # noted; what it is about is read below
+            await self._store.wait_news()  # clears the signal; the messages are read below
         batch = await self._store.owed(self._cursor, BATCH_MAX)
         await self._publish_batch(batch, session)
         return bool(batch)
@@ -145,10 +145,10 @@ class Outbox:
     # --- what is published again ---------------------------------------------------------------------------------
 
     async def _resend_some(self, session: int) -> bool:
-        """Go on with the present pass until something else is to be published; returns whether to go on at once."""
+        """Continue the present pass until something else is to be published. Returns whether to continue at once."""
         if not self._resends.is_under_way or self._pause_s() > 0:
             return False
-        # Read anew each time: whether a message is the newest of its topic, and so retained, may have changed.
+        # Read again each time: a message may no longer be the newest of its topic, and only the newest is retained.
         messages = await self._store.again(self._resends.next_seq, RESEND_BATCH)
         for message in messages:
             if self._store.has_news():
@@ -215,7 +215,7 @@ class Outbox:
             await self._copy_to(message, session)
 
     async def _copy_to(self, message: OwedMessage, session: int) -> None:
-        """Publish a copy on the topic that the sender of the command chose; a refusal there must not stop the feed."""
+        """Publish a copy on the topic that the sender of the command chose. A refusal must not stop the feed."""
         copy = Publication(topic=message.response_topic or "", payload=message.payload, correlation=message.correlation)
         try:
             await self._publisher.publish(copy, session=session)

@@ -16,34 +16,35 @@ from wheeld.core.pockets import Label
 from wheeld.core.setting import BEAMS_MAX, READERS_MAX
 
 VISIBLE = r"^(?![\s\S]*[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069])"
-"""No control characters, no line ends, nothing that changes the direction of writing: a person who reads the log of
-commands in a terminal must see what was sent, on one line."""
+"""A text with no control characters, no line ends, and nothing that changes the direction of writing. A person who
+reads the log of commands in a terminal must see what was sent, on one line."""
 
 NAME_MAX, SENTENCE_MAX = 64, 500
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=NAME_MAX, pattern=VISIBLE)]
-"""An id or a person: 64 characters are enough for a UUID with a prefix, or a full name and a staff number."""
+"""An id or a person. 64 characters are enough for a UUID with a prefix, or for a full name and a staff number."""
 
 Sentence: TypeAlias = Annotated[str, Meta(min_length=1, max_length=SENTENCE_MAX, pattern=VISIBLE)]
 """A reason, for the control office to read."""
 
 SENSORS_MAX = BEAMS_MAX + READERS_MAX + 1
-"""As many as a table may have that can be left out: beams, readers and the object sensor."""
+"""How many sensors of a table can be left out: all beams and readers, and the object sensor."""
 
 WHOLE_MAX = 2**53 - 1
-"""Every JSON reader holds it exactly, and SQLite too: storing a larger number would end the daemon."""
+"""The largest number that every JSON reader holds exactly. SQLite holds it too: storing a number too large for it would
+end the daemon."""
 
 
 Number: TypeAlias = Annotated[int, Meta(ge=0, le=WHOLE_MAX)] | Label
-"""Of a pocket: as it is printed there, where that is no number in digits."""
+"""The number of a pocket, or its printed label if that is not the number in digits ("00")."""
 
 
 class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every command has: `id` (chosen by the sender, for the reply), `by` (the person), and the `reason`.
 
-    `coup`: refused unless this is the current coup; `expires_at`: refused after this moment; `at`: when it was said,
-    by the sender's clock (both RFC 3339). `at` counts while the daemon stood still, and for a "rien va" that the
-    network delayed (docs/rulebook.md 7).
+    `coup`: the command is refused unless this is the current coup. `expires_at`: it is refused after this moment. `at`:
+    when it was said, by the sender's clock. Both dates are in RFC 3339. `at` counts while the daemon stood still, and
+    for a "rien va" that the network delayed (docs/rulebook.md 7).
     """
 
     id: Name
@@ -61,36 +62,36 @@ class BoulerPayload(CommandPayload, frozen=True, kw_only=True):
 
 
 class RienVaPayload(CommandPayload, frozen=True, kw_only=True):
-    """`rien_va`: the chef declares the coup void; `case`: which of the five cases of C11 it is, if he says so."""
+    """`rien_va`: the chef declares the coup void. `case`: which of the five cases of C11 it is, if named."""
 
     case: Case | None = None
 
 
 class ConfirmPayload(CommandPayload, frozen=True, kw_only=True):
-    """`confirm`: the chef confirms what no sensor could prove of coup `coup`, whose number waits for this, or gives
-    the `number` in its place."""
+    """`confirm`: the chef confirms what no sensor could prove of coup `coup`, whose number waits for this. With
+    `number`, the chef gives another number in its place."""
 
     coup: Annotated[int, Meta(ge=0, le=WHOLE_MAX)]
     number: Number | None = None
 
 
 class ResumePayload(CommandPayload, frozen=True, kw_only=True):
-    """`resume` and `open`: `without` names the failing sensors that the table goes on without; `number` the pocket in
-    which the ball lies, where it is not known where the pockets stand."""
+    """`resume` and `open`: `without` names the failing sensors that the table goes on without. `number` is the pocket
+    in which the ball lies, if the positions of the pockets are not known."""
 
     without: Annotated[tuple[Name, ...], Meta(max_length=SENSORS_MAX)] = ()
     number: Number | None = None
 
 
 class LateBetPayload(CommandPayload, frozen=True, kw_only=True):
-    """`late_bet`: what the chef says of a bet that came while the ball ran (A3)."""
+    """`late_bet`: what the chef decides about a bet that came while the ball ran (A3)."""
 
     accepted: bool
 
 
 class RulingPayload(CommandPayload, frozen=True, kw_only=True):
-    """`ruling`: what the direction rules of coup `about`, which has its verdict (A9); `number` only where it is another
-    one."""
+    """`ruling`: what the direction rules about coup `about`, which has its verdict (A9). `number` is given only if the
+    number changes."""
 
     about: Annotated[int, Meta(ge=1, le=WHOLE_MAX)]
     ruled_as: RuledAs
@@ -102,8 +103,8 @@ Found: TypeAlias = Literal["good", "corrected", "faulty"]
 
 
 class InspectPayload(CommandPayload, frozen=True, kw_only=True):
-    """`cmd/inspect`: what a person found who inspected the wheel: its `level`, the `ball`, the `balance` of the rotor;
-    null for what was not looked at. Measures and remarks stand in `reason`."""
+    """`cmd/inspect`: what a person found at an inspection of the wheel: its `level`, the `ball`, the `balance` of the
+    rotor. A part that was not inspected is null. Measures and remarks are in `reason`."""
 
     level: Found | None = None
     ball: Found | None = None
@@ -141,8 +142,8 @@ _Lines: TypeAlias = Annotated[
 
 
 class Display(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`[display]`: what players read of the table. The configuration file has exactly these keys, and `availability`
-    tells them to every display. Nothing is decided by them."""
+    """`[display]`: what players read about the table. The configuration file has exactly these keys, and `availability`
+    gives them to every display. Nothing is decided by them."""
 
     name: Annotated[
         _Line | None,
@@ -163,8 +164,8 @@ class Display(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Availability(Published, frozen=True, kw_only=True):
-    """`availability`: online, with the version and the boot; offline when the daemon stops, and by its last will.
-    `display`: what players read of the table, where the configuration says something."""
+    """`availability`: `online`, with the version and the boot id. `offline` when the daemon stops, or by its last will
+    when the connection fails. `display`: what players read about the table, if it is configured."""
 
     schema: Literal["availability/1"] = "availability/1"
     state: Literal["online", "offline"]
@@ -174,10 +175,10 @@ class Availability(Published, frozen=True, kw_only=True):
 
 
 class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """How well the sensing clock is known on the host; null while it is not.
+    """How well the host knows the sensing clock. `error_us` and `drift_ppm` are null while they are not known.
 
-    `synchronised`: whether a time server has set the host's UTC, null where that is not known. Unless it is true, dates
-    in UTC may be wrong; `t_us` and the order of verdicts are right all the same.
+    `synchronised`: whether a time server has set the host's UTC. Null if that is not known. Unless it is true, dates in
+    UTC may be wrong, but `t_us` and the order of verdicts are right.
     """
 
     error_us: int | None = None
@@ -186,7 +187,7 @@ class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SelfTestHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """How the self-test of this start ended: whether it `passed`, which lines had not answered then (`silent`), and
+    """How the self-test of this start ended: whether it `passed`, which lines had not answered by then (`silent`), and
     which sensors did not work (`failing`)."""
 
     passed: bool
@@ -196,8 +197,8 @@ class SelfTestHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BrokerRefusal(msgspec.Struct, frozen=True, kw_only=True):
-    """What the broker refuses the wheel: a subscription to `topic`, or publications on it (below the root); since when,
-    and why, in the words of MQTT."""
+    """What the broker refuses the wheel: a subscription to `topic`, or publications on it (below the root). `since` is
+    when it was first refused, and `why` is the reason in the words of MQTT."""
 
     kind: Literal["subscription", "publication"]
     topic: str
@@ -206,11 +207,11 @@ class BrokerRefusal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Health(Published, frozen=True, kw_only=True):
-    """`health`: counters by part and name, cumulative since the daemon's start; temperatures in °C by zone.
+    """`health`: counters by part and name, cumulative since the daemon's start, and temperatures in °C by zone.
 
-    `troubles`: what is wrong with which sensor, or with the line to them, most telling first; empty when nothing is.
-    `program`: the digest of the installed program's files, read once at the start; null until they have been read.
-    `refused`: what the broker refuses now.
+    `troubles`: for each sensor, what is wrong with it or with the line to the sensors, the most important first. Empty
+    if nothing is wrong. `program`: the digest of the installed program's files, read once at the start. Null until they
+    have been read. `refused`: what the broker refuses now.
     """
 
     schema: Literal["health/1"] = "health/1"
@@ -230,7 +231,7 @@ class Health(Published, frozen=True, kw_only=True):
 
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding may raise for wrong bytes: also for a text that is not UTF-8, and for a thousand brackets."""
+"""What decoding may raise for wrong bytes, also for a text that is not UTF-8, and for a thousand nested brackets."""
 
 COMMANDS: dict[str, type[CommandPayload]] = {
     **dict.fromkeys(CommandName.__args__, CommandPayload),  # type: ignore[attr-defined]
@@ -246,4 +247,4 @@ COMMANDS: dict[str, type[CommandPayload]] = {
     "ruling": RulingPayload,
     "seal": CommandPayload,
 }
-"""The payload that each `cmd/{user}/{name}` takes; a name that is not here is refused."""
+"""The payload that each `cmd/{user}/{name}` takes. A name that is not here is refused."""

@@ -1,4 +1,4 @@
-"""Why the intake refuses a command: a sentence in the table's language for its sender, and details for the log."""
+"""Why the intake refuses a command: a sentence for its sender, in the table's language, and details for the log."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.errors import WheeldError
 
 DAMAGED_TEXT_MAX = 64
-"""How much of an id, a name or a member that breaks the limits is quoted back."""
+"""How many characters of an id, a name or a member that breaks the limits are quoted back."""
 
 _MISSING, _UNKNOWN = re.compile(r"missing required field `(\w+)`"), re.compile(r"unknown field `(.+)`", re.DOTALL)
 _AT = re.compile(r" at `\$\.(\w+)`$")
-"""How msgspec names the member that is wrong; of a text that none of them finds, no member is named."""
+"""How msgspec names the member that is wrong. If none of these patterns is found, no member is named."""
 
 _TYPED = {
     "id": (translatable("its identifier must have 1 to {most} characters, all on one line"), NAME_MAX),
@@ -21,23 +21,23 @@ _TYPED = {
     "who": (translatable("the name of the bouler must have 1 to {most} characters, all on one line"), NAME_MAX),
     "reason": (translatable("the reason must have 1 to {most} characters, all on one line"), SENTENCE_MAX),
 }
-"""Texts that people may have typed. In the other members only a program can be wrong."""
+"""The members that people may have typed. In all other members, only a program can make a mistake."""
 
 
 class RefusedError(WheeldError):
-    """The intake refuses the command: `text` says why, with `parts` in its places; `detail` is for the log."""
+    """The intake refuses the command. `text` is the reason, `parts` fill its placeholders, `detail` is for the log."""
 
     def __init__(self, text: str, *, detail: str = "", **parts: object) -> None:
         super().__init__(text.format(**parts))
         self.text, self.parts, self.detail = text, parts, detail
 
     def said(self, catalogue: Catalogue) -> str:
-        """Why, in the language of the catalogue."""
+        """Return the reason in the language of the catalogue."""
         return catalogue.say(self.text, **self.parts)
 
 
 def wrong_payload(error: Exception) -> RefusedError:
-    """The refusal of a payload that could not be decoded because of `error`."""
+    """Return the refusal of a payload that could not be decoded because of `error`."""
     detail = str(error)
     if missing := _MISSING.search(detail):
         return RefusedError('it lacks "{member}": its sender has to correct it', detail=detail, member=missing[1])
@@ -57,5 +57,5 @@ def wrong_payload(error: Exception) -> RefusedError:
 
 
 def quoted(text: str) -> str:
-    """The beginning of a text, enough to recognise it, without characters that control the reader's terminal."""
+    """Return the beginning of a text, enough to recognise it, without characters that control the reader's terminal."""
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text[:DAMAGED_TEXT_MAX])

@@ -1,8 +1,8 @@
 """What is to be published again: one pass over the stored messages at a time, for all who have asked for it.
 
-Who asks for what the present pass has yet to send joins it. Who asks for more waits for the next pass, which begins at
-the lowest number that was asked for: so every question is answered after two passes at most, however often somebody
-asks, and each gets its messages in order and without a gap.
+A request for messages that the present pass has yet to send joins this pass. A request for earlier ones waits for the
+next pass, which begins at the lowest number that was asked for. So every request is answered after two passes at most,
+however many come. Each asker gets its messages in order and without a gap.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from wheeld.core.catalogue import Text, translatable
 from wheeld.errors import WheeldError
 
 QUESTIONS_MAX = 20
-"""Who ask at one time: some feeds that ask again before they are answered. Each question waits in memory and, as a
-command that is not answered, in the journal."""
+"""How many requests may wait at one time: some feeds that ask again before they are answered. Each request waits in
+memory and, as a command without an answer, in the journal."""
 
 RESEND_BATCH = 25
-"""Messages of a pass that are read, and published, before the pause."""
+"""How many messages of a pass are read and published before the pause."""
 RESEND_PAUSE_S = 0.05
-"""With the batch at most 500 messages a second: a day of coups takes ten seconds, a year of them an hour, and neither
-the disk nor a slow subscriber is kept from what is live."""
+"""With the batch, at most 500 messages a second: a day of coups takes ten seconds, a year of them an hour. Live
+messages are not delayed, on the disk or at a slow subscriber."""
 
 Answered: TypeAlias = Callable[[int], Awaitable[None]]
-"""Called when all that was asked for has been published, with the last number there is."""
+"""Called when all that was asked for has been published, with the last number that is stored."""
 
 
 class ResendError(WheeldError):
-    """A resend that cannot be done; `last_seq` is the last number there is."""
+    """A resend that cannot be done. `last_seq` is the last number that is stored."""
 
     def __init__(self, text: Text, last_seq: int) -> None:
         self.text, self.last_seq = text, last_seq
@@ -38,20 +38,20 @@ class ResendError(WheeldError):
 
 
 def no_such_message(from_seq: int, last_seq: int) -> ResendError:
-    """Nobody has that message yet."""
+    """Return the error for a message that does not exist yet."""
     words = translatable("there is no message {first}: the last one is {last}")
     return ResendError(Text(words, {"first": from_seq, "last": last_seq}), last_seq)
 
 
 class ResendRequest(msgspec.Struct, frozen=True):
-    """Somebody misses all from `from_seq` on."""
+    """A request for all messages from `from_seq` on."""
 
     from_seq: int
     answered: Answered
 
 
 class Resends:
-    """The present pass, and the questions of the next one."""
+    """The present pass, and the requests for the next one."""
 
     def __init__(self) -> None:
         self.next_seq = 0
@@ -61,11 +61,11 @@ class Resends:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether there is a pass to go on with."""
+        """Whether a pass is not finished."""
         return bool(self._served)
 
     def ask(self, question: ResendRequest, last_seq: int) -> None:
-        """Add a question. Raises ResendError when too many wait."""
+        """Add a request. Raises ResendError if too many wait."""
         if len(self._served) + len(self._waiting) >= QUESTIONS_MAX:
             words = translatable(
                 "{most} who asked before are still being served: ask again when one of them is answered"
@@ -79,11 +79,11 @@ class Resends:
                 self.next_seq = question.from_seq
 
     def sent(self, seq: int) -> None:
-        """The present pass has come past that number."""
+        """Note that the present pass has sent the message with this number."""
         self.next_seq = seq + 1
 
     def end(self) -> list[ResendRequest]:
-        """The present pass is over; returns whom it has served. The next one begins."""
+        """End the present pass. Returns the requests that it has served. The next pass begins."""
         served, self._served, self._waiting = self._served, self._waiting, []
         if self._served:
             self.next_seq = min(question.from_seq for question in self._served)

@@ -1,7 +1,7 @@
-"""The roles of the house: how each is called at the broker, what it reads and publishes, and which commands it gives.
+"""The roles of the house: the name of each at the broker, what it reads and publishes, and which commands it gives.
 
-This is the only place where that stands. The broker's access list is made from it (`acl`), the intake refuses by it
-(`commands`), and the tests are drawn from it; docs/interfaces.md shows it, and a test compares the two.
+This is the only place that defines them. The broker's access list is made from them (`acl`), the intake refuses
+commands by them (`commands`), and tests are made from them. docs/interfaces.md shows them, and a test compares both.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ RoleName: TypeAlias = Literal[
 ]
 
 RESPONSE = "response"
-"""Stands for the MQTT 5 response topics of a table: a command may name one of them."""
+"""Stands for the MQTT 5 response topics of a table. A command may name one of them."""
 
 RESPONSE_LEVELS = r"(/[A-Za-z0-9._-]{1,64}){1,4}\Z"
-"""What a response topic may be below `reply/{site}/{table}`. mosquitto ends the connection of whoever publishes on a
-topic of more than 200 levels, and would again for as long as that answer is owed."""
+"""What may follow `reply/{site}/{table}` in a response topic. mosquitto ends the connection of a client that publishes
+on a topic of more than 200 levels. It would do so again as long as that answer is owed."""
 
 USER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}\Z"
-"""A user name is a level of a topic and a word of the access list: nothing in it may have a meaning there."""
+"""A user name is a level of a topic and a word of the access list, so no character in it may have a meaning there."""
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
-    """One role. `reads` and `publishes` are topics below a table's root, or whole ones that begin with `wheel/`.
+    """One role. `reads` and `publishes` are topics below a table's root, or whole topics that begin with `wheel/`.
 
-    `is_at_table`: its device stands at one table, and its user name ends in that table's. The others serve every table
-    that names them. `commands`: what it may give, each on `cmd/{user}/{name}`. `about` is for people.
+    `is_at_table`: its device belongs to one table, and its user name ends with the name of that table. The other roles
+    serve every table that names them. `commands`: what it may give, each on `cmd/{user}/{name}`. `about` is for people.
     """
 
     name: RoleName
@@ -56,7 +56,7 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[str, ...] = ()
 
     def user(self, table: str) -> str:
-        """How it is called at the broker."""
+        """Return the user name of this role at the broker, for this table."""
         return f"{self.name}-{table}" if self.is_at_table else self.name
 
 
@@ -83,7 +83,7 @@ ROLES = (
         about="The chef's panel.",
         is_at_table=True,
         reads=_PANEL,
-        # Each is named: a command of a later version stays forbidden until somebody adds it.
+        # Each command is named, so that a command of a later version stays forbidden until somebody adds it.
         commands=(
             "bouler",
             "close",
@@ -152,18 +152,18 @@ NOBODY_ELSE: Mapping[str, RoleName] = MappingProxyType({})
 
 
 def users_at(table: str, more: Mapping[str, RoleName]) -> dict[str, Role]:
-    """Everybody whom one table knows: the users of all roles, and those that its configuration gives a role."""
+    """Return all users of one table: the users of all roles, and those to whom its configuration gives a role."""
     return {role.user(table): role for role in ROLES} | {user: BY_NAME[name] for user, name in more.items()}
 
 
 def may_answer_on(topic: str, root: str) -> bool:
-    """Whether a copy of an answer may go to `topic`, for the table whose topics begin with `root`."""
+    """Return whether a copy of an answer may go to `topic`, for the table whose topics begin with `root`."""
     base = "reply/" + root.removeprefix("wheel/v1/").rstrip("/")
     return topic.startswith(base) and re.match(RESPONSE_LEVELS, topic[len(base) :]) is not None
 
 
 class TableAccess(NamedTuple):
-    """One table at the broker, and everybody whom it knows there. Commands of `must_expire` need `expires_at`."""
+    """One table at the broker, and all its users there. Commands of the users in `must_expire` need `expires_at`."""
 
     site: str
     table: str
@@ -174,16 +174,16 @@ class TableAccess(NamedTuple):
     def of(
         cls, site: str, table: str, more: Mapping[str, RoleName] = NOBODY_ELSE, must_expire: Collection[str] = ()
     ) -> TableAccess:
-        """A table whose configuration gives the users of `more` a role, besides those of all roles."""
+        """Return a table whose configuration gives the users of `more` a role, besides the users of all roles."""
         return cls(site, table, users_at(table, more), must_expire)
 
     @property
     def root(self) -> str:
-        """What the topics of this table begin with."""
+        """The beginning of all topics of this table."""
         return f"wheel/v1/{self.site}/{self.table}/"
 
     def rights(self, user: str) -> Iterator[tuple[str, str]]:
-        """What `user`, who has a role here, may do: "read" or "write", and a topic filter."""
+        """Yield what `user`, which has a role here, may do: "read" or "write", and a topic filter."""
         role = self.users[user]
         for leaf in role.reads:
             yield "read", self._filter(leaf)
@@ -191,7 +191,7 @@ class TableAccess(NamedTuple):
             yield "write", self._filter(leaf)
 
     def check_sender(self, user: str, command: str) -> None:
-        """Raise RefusedError unless `user` has a role that may give `command`, whatever the broker has let through."""
+        """Raise RefusedError unless `user` has a role that may give `command`, even if the broker let it through."""
         role = self.users.get(user)
         if role is None:
             raise RefusedError(

@@ -30,11 +30,11 @@ _Names: TypeAlias = Annotated[
 ]
 
 PLAIN_PORT, TLS_PORT = 1883, 8883
-"""Of MQTT without and with TLS, by its registration."""
+"""The registered ports of MQTT without TLS and with TLS."""
 
 
 class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the broker is and how to connect to it. TLS is on when any of the three files is given."""
+    """Where the broker is and how to connect to it. TLS is on if any of the three files is given."""
 
     host: Annotated[_Text, Meta(title=translatable("the broker's name or address"), examples=["broker.casino.example"])]
     port: Annotated[

@@ -1,4 +1,4 @@
-"""TLS to the broker: a context made of files that may be renewed at any time, and the causes of failures in words."""
+"""TLS to the broker: a context made from files that may be renewed at any time, and the causes of failures in words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wheeld.core.catalogue import Part, Text
 from wheeld.text_error import TextError, reason
 
 Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
-"""The version of each file: inode, modification time and size; None for one that is not there."""
+"""The version of each file: inode, modification time and size. None for a file that does not exist."""
 
 _OF_BROKER = {
     9: "is not valid yet: the broker's or this computer's clock is wrong",
@@ -21,7 +21,7 @@ _OF_BROKER = {
     62: "is for another name than `host`: correct `host`, unless it is another broker",
     64: "is for another address than `host`: correct `host`, unless it is another broker",
 }
-"""What OpenSSL's verification codes mean for the broker's certificate; all others concern its authority."""
+"""What OpenSSL's verification codes mean for the broker's certificate. All other codes concern its authority."""
 
 _OF_US = {
     "ALERT_CERTIFICATE_REQUIRED": "the broker asks for a client certificate: give cert_file and key_file",
@@ -33,24 +33,24 @@ _OF_US = {
     "know our certificate), then restart this wheel",
     "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
 }
-"""What the broker's answers mean, by OpenSSL's and MQTT's names for them."""
+"""What the broker's answers mean, by the names that OpenSSL and MQTT give them."""
 
 
 class TlsFilesError(TextError):
-    """The files make no usable context. The text names the file and the cause, and never repeats its content; `key` is
-    the key that names the file."""
+    """The files make no usable context. The text names the file and the cause, and never repeats the file's content.
+    `key` is the configuration key that names the file."""
 
     def __init__(self, text: Text, key: str) -> None:
         super().__init__(text)
         self.key = key
 
     def __str__(self) -> str:
-        """For logs, which have no other place for the key."""
+        """Return the text with the key, for logs, which have no other place for it."""
         return f"{self.key} {super().__str__()}"
 
 
 class TlsFiles(msgspec.Struct, frozen=True):
-    """PEM files: the authorities that we accept (by default the system's), our certificate and its key."""
+    """PEM files: the authorities that we accept (by default those of the system), our certificate and its key."""
 
     ca_file: Path | None = None
     cert_file: Path | None = None
@@ -58,17 +58,17 @@ class TlsFiles(msgspec.Struct, frozen=True):
 
     @property
     def named(self) -> list[Path]:
-        """The files that are configured; TLS is on when there is any."""
+        """The files that are configured. TLS is on if there is any."""
         return [path for path in (self.ca_file, self.cert_file, self.key_file) if path is not None]
 
     def stamp(self) -> Stamp:
-        """Changes when a file is replaced or written. Follows links: programs that renew certificates change those."""
+        """Return the versions of the files. Links are followed: programs that renew certificates change them."""
         return tuple(_stamp(path) for path in self.named)
 
     def context(self) -> ssl.SSLContext:
-        """A new context from what the files hold now: TLS 1.2 or later, certificate and name verified.
+        """Return a new context from what the files hold now: TLS 1.2 or later, certificate and name verified.
 
-        Blocks for some ms. Raises TlsFilesError.
+        This blocks for some ms. Raises TlsFilesError.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -82,14 +82,14 @@ class TlsFiles(msgspec.Struct, frozen=True):
 
 
 class OwnCertificate(NamedTuple):
-    """Whom our certificate names, which brokers may take as the name of the user (empty: nobody), and when it ends."""
+    """The name in our certificate (may be empty), which brokers may take as the user name, and its end date."""
 
     name: str
     ends: datetime
 
 
 def own_certificate(cert_file: Path) -> OwnCertificate | None:
-    """What our certificate says; None: the optional package that reads certificates is not installed. Raises
+    """Return what our certificate holds. None if the optional package that reads it is not installed. Raises
     TlsFilesError."""
     try:
         from cryptography import x509  # noqa: PLC0415  optional, as for keys
@@ -106,13 +106,13 @@ def own_certificate(cert_file: Path) -> OwnCertificate | None:
 
 
 def common_name(cert_file: Path) -> str | None:
-    """The name in our certificate, as `own_certificate` says it."""
+    """Return the name in our certificate. None as in `own_certificate`."""
     own = own_certificate(cert_file)
     return None if own is None else own.name
 
 
 def fault(error: BaseException) -> str:
-    """The cause of a failed connection, in words, if TLS or our login was the cause; else an empty text."""
+    """Return the cause of a failed connection in words, if it was TLS or our login. Otherwise an empty text."""
     cause = error.__cause__
     if isinstance(cause, ssl.SSLCertVerificationError):
         unknown = "is not of an authority in ca_file: it is another broker, or the wrong ca_file"
@@ -130,7 +130,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 def load_authorities(context: ssl.SSLContext, ca_file: Path) -> None:
-    """The authorities whose certificates the other side may have. Raises TlsFilesError."""
+    """Load the authorities that may have issued the other side's certificate. Raises TlsFilesError."""
     try:
         context.load_verify_locations(ca_file)
     except ssl.SSLError:
@@ -148,7 +148,7 @@ def _no_certificate(key: str, path: Path) -> TlsFilesError:
 
 
 def load_own(context: ssl.SSLContext, cert_file: Path, key_file: Path | None) -> None:
-    """Our certificate and its key. Raises TlsFilesError."""
+    """Load our certificate and its key. Raises TlsFilesError."""
     files: dict[str, Part] = {"certificate": str(cert_file), "key": f"key_file {key_file}"}
     try:
         context.load_cert_chain(cert_file, key_file, password=_no_passphrase)
@@ -164,5 +164,5 @@ def load_own(context: ssl.SSLContext, cert_file: Path, key_file: Path | None) ->
 
 
 def _no_passphrase() -> str:
-    """Called for a key with a passphrase. Without it OpenSSL would ask on the terminal and wait."""
+    """Refuse a key with a passphrase. Otherwise OpenSSL would ask for it on the terminal and wait."""
     raise TlsFilesError(Text("has a passphrase, and nobody is there to type it: use a key without one"), "key_file")
