@@ -1,4 +1,4 @@
-"""A connection to a broker: the session of `session`, on a socket of asyncio."""
+"""A connection to a broker: the session of `session` on a socket of asyncio."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from wheeld.mqtt.session import (
 )
 
 CHUNK_BYTES = 65_536
-"""Read at once: some hundred packets, which take a few ms. Then the rest of the program has its turn."""
+"""How many bytes are read at once: some hundred packets, which take a few ms. Then other tasks have their turn."""
 
 CLOSE_S = 1.0
-"""For so long what was sent last may go out when the connection is left."""
+"""How long the last data may take to go out when the connection is closed."""
 
 Take: TypeAlias = Callable[[mqtt5.PublishPacket | Unread], None]
-"""Gets each publication, which has been dealt with when it returns."""
+"""Called with each publication, which has been handled when it returns."""
 
 
 class NoAnswerError(MqttError):
@@ -41,16 +41,16 @@ class NoAnswerError(MqttError):
 
 
 class MqttClient(asyncio.BufferedProtocol):
-    """One connection, used once. `timeout_s`: within that time the broker has to answer; else the connection ends."""
+    """One connection, used once. `timeout_s`: how long the broker may take to answer. Then the connection ends."""
 
     def __init__(self, connect: mqtt5.ConnectPacket, *, take: Take, timeout_s: float) -> None:
         loop = asyncio.get_running_loop()
         self.accepted: asyncio.Future[mqtt5.ConnAckPacket] = loop.create_future()
-        """Done when the broker has answered; it may hold an MqttError."""
+        """Done when the broker has answered. It may hold an MqttError."""
         self.gone: asyncio.Future[MqttError] = loop.create_future()
         """Done, with the reason, when the connection is over."""
         self.heard_ns = 0
-        """When the broker last answered something, host time. A publication is no answer: it may have waited long."""
+        """When the broker last answered something, in host time. A publication does not count: it may be old."""
         self._session = Session(connect)
         self._take, self._timeout_s = take, timeout_s
         self._keepalive_s = connect.keep_alive
@@ -62,14 +62,14 @@ class MqttClient(asyncio.BufferedProtocol):
         self._writable, self._closed = asyncio.Event(), asyncio.Event()
         self._writable.set()
         self._room = asyncio.Semaphore(1)
-        """For so many publications the broker lets us wait at once; it says how many when it accepts us."""
+        """How many publications may wait for their confirmation at once. The broker gives the number at the start."""
 
     @property
     def has_session(self) -> bool:
-        """Whether the broker had a session of this client, with which the connection goes on."""
+        """Whether the broker had a session of this client, which now continues."""
         return self.accepted.result().session_present
 
-    # --- for who uses it -------------------------------------------------------------------------------------------
+    # --- for its users ---------------------------------------------------------------------------------------------
 
     async def publish(
         self,
@@ -82,8 +82,8 @@ class MqttClient(asyncio.BufferedProtocol):
         expiry_s: int | None = None,
         timeout_s: float | None = None,
     ) -> None:
-        """Return when the broker has it (QoS 1), or when it is on its way (QoS 0). `expiry_s`: for so long the broker
-        may keep it for a reader who is away. Raises MqttError, of that PublicationRefusedError and NoAnswerError."""
+        """Return when the broker has it (QoS 1), or when it is on its way (QoS 0). `expiry_s`: how long the broker may
+        keep it for a reader who is away. Raises MqttError, and its kinds PublicationRefusedError and NoAnswerError."""
         publish = partial(
             self._session.publish, topic, payload, qos=qos, retain=retain, correlation=correlation, expiry_s=expiry_s
         )
@@ -105,7 +105,7 @@ class MqttClient(asyncio.BufferedProtocol):
             raise PublicationRefusedError(reason(code))
 
     async def subscribe(self, *topics: str) -> dict[str, str]:
-        """Subscribe at QoS 1; returns the topics that the broker refuses, each with its reason. Raises MqttError."""
+        """Subscribe at QoS 1. Returns the topics that the broker refuses, each with its reason. Raises MqttError."""
         answer = cast("mqtt5.SubAckPacket", await self._within(self._session.subscribe(topics)))
         if len(answer.reason_codes) != len(topics):
             self._end(BrokenProtocolError("an answer to another number of subscriptions"))
@@ -118,12 +118,12 @@ class MqttClient(asyncio.BufferedProtocol):
         await self._within(self._session.unsubscribe(topics))
 
     def ask(self) -> None:
-        """Ask the broker for a sign; its answer moves `heard_ns`. What it sent before comes before its answer."""
+        """Ask the broker for a sign. Its answer updates `heard_ns`, and comes after all that the broker sent before."""
         self._session.ping()
         self._flush()
 
     async def close(self, *, forget: bool = False) -> None:
-        """Take leave and close; `forget`: the broker shall keep nothing of the session. Harmless when it is over."""
+        """Disconnect. `forget`: the broker shall keep nothing of the session. Harmless if the connection is over."""
         code, expiry_s = mqtt5.DisconnectReasonCode.NORMAL_DISCONNECTION, 0 if forget else None
         self._end(MqttError("we have left"), code, session_expiry_s=expiry_s)
         if self._transport is None:
@@ -134,19 +134,19 @@ class MqttClient(asyncio.BufferedProtocol):
         except TimeoutError:
             self._transport.abort()
 
-    # --- of asyncio ------------------------------------------------------------------------------------------------
+    # --- called by asyncio -----------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """There is a connection."""
+        """Send what waits: the connection is made."""
         self._transport = cast("asyncio.Transport", transport)
         self._flush()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  as the base
-        """Where to read to."""
+        """Return the buffer for what is read."""
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """So much was read."""
+        """Handle the `nbytes` bytes that were read."""
         self._is_heard = True
         try:
             for event in self._session.receive(bytes(self._buffer[:nbytes])):
@@ -161,19 +161,20 @@ class MqttClient(asyncio.BufferedProtocol):
             self._flush()
 
     def pause_writing(self) -> None:
-        """The broker does not take what we write: we read no more either, for what we read we would have to confirm."""
+        """Stop reading while the broker does not take what we write: we would have to confirm what we read."""
         self._writable.clear()
         if self._transport is not None and not self.gone.done():
             self._transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """Read again: the broker takes what we write."""
         self._writable.set()
         if self._transport is not None and not self.gone.done():
             self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is closed. In TLS 1.3 a broker refuses our certificate after the handshake, by an alert: `exc` then."""
+        """Note that the connection is closed. In TLS 1.3 a broker refuses our certificate after the handshake, by an
+        alert, which is `exc`."""
         before = "" if self.accepted.done() else " before it answered"
         error = MqttError(f"the broker closed the connection{before}" if exc is None else str(exc))
         error.__cause__ = exc
@@ -199,7 +200,7 @@ class MqttClient(asyncio.BufferedProtocol):
                 answer.set_result(event)
 
     def _keep_alive(self) -> None:
-        """Ask in each period, and end the connection after one in which nothing came."""
+        """Ask for a sign in each period. End the connection after a period in which nothing came."""
         if self._keepalive_s == 0:
             return
         if not self._is_heard:
@@ -225,7 +226,7 @@ class MqttClient(asyncio.BufferedProtocol):
         return await answer
 
     def _silent(self, what: str) -> MqttError:
-        """A broker that takes and does not confirm is of no use: the connection ends."""
+        """End the connection: a broker that takes data and does not confirm is of no use. Returns the error."""
         error = NoAnswerError(f"no confirmation of {what}: timed out")
         self._end(error)
         return error
@@ -242,7 +243,7 @@ class MqttClient(asyncio.BufferedProtocol):
     def _end(
         self, error: MqttError, code: mqtt5.DisconnectReasonCode | None = None, *, session_expiry_s: int | None = None
     ) -> None:
-        """It is over; the first reason counts."""
+        """End the connection. Only the first reason counts."""
         if self.gone.done():
             return
         if code is not None:
@@ -253,7 +254,7 @@ class MqttClient(asyncio.BufferedProtocol):
             self._timer.cancel()
         if not self.accepted.done():
             self.accepted.set_exception(error)
-            self.accepted.exception()  # read here: nobody may be waiting for it
+            self.accepted.exception()  # marks it as read: perhaps nothing waits for it
         lost = MqttError(f"the connection ended before the broker confirmed: {error}")
         for answer in self._answers.values():
             if not answer.done():
@@ -273,8 +274,8 @@ async def connected(
     timeout_s: float,
     tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[MqttClient]:
-    """A connection until this is left. Raises MqttError when it can't be made; the system's error, or TLS's, is its
-    cause."""
+    """Keep a connection open until the block ends. Raises MqttError if it cannot be made. The error of the system, or
+    of TLS, is its cause."""
     client = MqttClient(connect, take=take, timeout_s=timeout_s)
     try:
         try:
@@ -293,6 +294,6 @@ async def connected(
 
 
 def _in_words(error: OSError) -> str:
-    """asyncio leaves out the system's words for why it could not connect."""
+    """Return the error with the system's words for why it could not connect. asyncio leaves them out."""
     number = re.compile(r"\[Errno (\d+)\] Connect call failed")
     return number.sub(lambda found: os.strerror(int(found[1])), str(error))

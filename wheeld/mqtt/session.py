@@ -1,8 +1,8 @@
-"""One connection of MQTT 5, without its socket: bytes of the broker to packets, packets of ours to bytes.
+"""One connection of MQTT 5, without its socket: it makes packets from the broker's bytes, and bytes from our packets.
 
-The codec is the package `mqtt5`. Here is what a connection has to remember, and what a broker must not do to it. All
-that comes is bounded: a packet by the size that the broker was given, everything else by being dealt with at once.
-Section numbers are those of the standard (OASIS, MQTT 5.0).
+The codec is the package `mqtt5`. This module holds what a connection has to remember, and what a broker must not do to
+it. All that comes is limited: a packet by the size that the broker was given, everything else because it is handled at
+once. Section numbers are those of the standard (OASIS, MQTT 5.0).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TypeAlias
 import mqtt5
 
 BYTES_MAX = 1 << 28
-"""The standard's own limit of a packet (2.1.4)."""
+"""The standard's own limit for a packet (2.1.4)."""
 
 PUBLISH = 0x30
 """The first byte of a publication without its flags (3.3.1)."""
 OLDER_CONNACK = b"\x20\x02"
-"""How the answer of a broker begins that knows MQTT 3.1.1 at most. That of MQTT 5 has at least three bytes (3.2.2)."""
+"""The first bytes of the answer of a broker for MQTT 3.1.1 only. In MQTT 5 the second byte is at least 3 (3.2.2)."""
 
 
 class MqttError(Exception):
@@ -27,7 +27,7 @@ class MqttError(Exception):
 
 
 class BrokenProtocolError(MqttError):
-    """What came is not what a broker may send: this connection has to end, with `code`."""
+    """The broker sent what it may not send. This connection has to end, with `code`."""
 
     def __init__(self, why: str, code: mqtt5.DisconnectReasonCode = mqtt5.DisconnectReasonCode.PROTOCOL_ERROR) -> None:
         super().__init__(why)
@@ -35,7 +35,7 @@ class BrokenProtocolError(MqttError):
 
 
 class DisconnectedError(MqttError):
-    """The broker has ended the connection, and said why: `code`."""
+    """The broker has ended the connection. `code` is its reason."""
 
     def __init__(self, code: mqtt5.DisconnectReasonCode) -> None:
         super().__init__(f"the broker ended the connection: {reason(code)}")
@@ -47,8 +47,8 @@ class PublicationRefusedError(MqttError):
 
 
 class Unread:
-    """A publication of this `topic` that can't be decoded; it is confirmed all the same. A broker that does not look at
-    what it hands on would send it again, and again."""
+    """A publication of this `topic` that cannot be decoded. It is confirmed all the same. Otherwise a broker that does
+    not check what it hands on would send it again and again."""
 
     def __init__(self, topic: bytes) -> None:
         self.topic = topic.decode(errors="replace")
@@ -59,33 +59,33 @@ Event: TypeAlias = mqtt5.ConnAckPacket | mqtt5.PublishPacket | Unread | Answer |
 
 
 def reason(code: IntEnum) -> str:
-    """A reason code of the codec in words, as in "Not authorized"."""
+    """Return a reason code of the codec in words, as in "Not authorized"."""
     return code.name.replace("_", " ").capitalize()
 
 
 def is_failure(code: IntEnum) -> bool:
-    """Whether a reason code is a refusal or a failure (2.4)."""
-    # The codec's enumerations are no numbers, whatever its stubs say.
+    """Return whether a reason code is a refusal or a failure (2.4)."""
+    # The codec's enumerations are not integers, although its stubs declare them so.
     return int(code) >= 0x80
 
 
 class Session:
-    """What is to be sent is in `take_out` after each call; the first is `connect`."""
+    """The state of one connection. After each call, `take_out` returns what is to be sent: first of all `connect`."""
 
     def __init__(self, connect: mqtt5.ConnectPacket) -> None:
         self.accepted: mqtt5.ConnAckPacket | None = None
-        """What the broker has answered to `connect`; None before."""
+        """The broker's answer to `connect`. None before it has come."""
         self._bytes_max = connect.max_packet_size or BYTES_MAX
         self._rest = b""
         self._out = [connect.write()]
         self._awaited: dict[int, type[Answer]] = {}
-        """Which answer is to come to each packet identifier."""
+        """The kind of answer that each packet identifier waits for."""
         self._last_id = 0
 
     # --- sending ---------------------------------------------------------------------------------------------------
 
     def take_out(self) -> bytes:
-        """What is to be sent now."""
+        """Return what is to be sent now, once."""
         out = b"".join(self._out)
         self._out.clear()
         return out
@@ -100,9 +100,9 @@ class Session:
         correlation: bytes | None = None,
         expiry_s: int | None = None,
     ) -> int | None:
-        """Publish; returns the packet identifier of its answer, None at QoS 0. `expiry_s`: for so long the broker may
-        keep it for a reader who is away. Raises PublicationRefusedError for what the broker has said that it does not
-        take, and for what MQTT can't carry."""
+        """Publish. Returns the packet identifier of the answer, None at QoS 0. `expiry_s`: how long the broker may keep
+        it for a reader who is away. Raises PublicationRefusedError if it is larger than the broker takes, or if MQTT
+        cannot carry it."""
         packet_id = self._new_id() if qos else None
         try:
             data = mqtt5.PublishPacket(
@@ -125,8 +125,8 @@ class Session:
         return packet_id
 
     def subscribe(self, topics: Sequence[str]) -> int:
-        """Subscribe at QoS 1; returns the packet identifier of the answer. What is retained comes marked as that also
-        when it is published while the subscription exists (`retain as published`)."""
+        """Subscribe at QoS 1. Returns the packet identifier of the answer. A retained message is marked as retained
+        even if it is published while the subscription exists (`retain as published`)."""
         packet_id = self._new_id()
         at_least_once = mqtt5.QoS.AT_LEAST_ONCE
         filters = [mqtt5.TopicFilter(topic, max_qos=at_least_once, retain_as_published=True) for topic in topics]
@@ -135,23 +135,23 @@ class Session:
         return packet_id
 
     def unsubscribe(self, topics: Sequence[str]) -> int:
-        """End subscriptions; returns the packet identifier of the answer."""
+        """End subscriptions. Returns the packet identifier of the answer."""
         packet_id = self._new_id()
         self._out.append(mqtt5.UnsubscribePacket(packet_id, list(topics)).write())
         self._awaited[packet_id] = mqtt5.UnsubAckPacket
         return packet_id
 
     def ping(self) -> None:
-        """Ask for a sign."""
+        """Ask the broker for a sign."""
         self._out.append(mqtt5.PingReqPacket().write())
 
     def disconnect(self, code: mqtt5.DisconnectReasonCode, *, session_expiry_s: int | None = None) -> None:
-        """Take leave. With `session_expiry_s` 0 the broker keeps nothing of this session."""
+        """Announce the end of the connection. With `session_expiry_s` 0 the broker keeps nothing of this session."""
         packet = mqtt5.DisconnectPacket(reason_code=code, session_expiry_interval=session_expiry_s)
         self._out.append(packet.write())
 
     def _new_id(self) -> int:
-        """One that no answer is awaited for. There are more than a broker lets us use at once (3.3.4)."""
+        """Return an identifier that waits for no answer. There are more than a broker lets us use (3.3.4)."""
         while True:
             self._last_id = self._last_id % 0xFFFF + 1
             if self._last_id not in self._awaited:
@@ -160,8 +160,8 @@ class Session:
     # --- receiving -------------------------------------------------------------------------------------------------
 
     def receive(self, data: bytes) -> Iterator[Event]:
-        """The packets that end in `data`. A publication is confirmed when the next one is asked for: it has been dealt
-        with then. Raises MqttError when the connection is over."""
+        """Yield the packets that end in `data`. A publication is confirmed when the next packet is asked for, because
+        it has been handled then. Raises MqttError when the connection is over."""
         data, at = self._rest + data, 0
         try:
             while (end := self._end_of_packet(data, at)) is not None:
@@ -171,7 +171,7 @@ class Session:
             self._rest = data[at:]
 
     def _end_of_packet(self, data: bytes, at: int) -> int | None:
-        """Where the packet that begins at `at` ends; None while it has not come whole."""
+        """Return where the packet that begins at `at` ends. None if its end has not come yet."""
         head = _length(data, at + 1)
         if head is None:
             return None
@@ -223,12 +223,12 @@ class Session:
 
 
 def _read(data: memoryview) -> mqtt5.Packet | None:
-    """One whole packet; None for a publication that can't be decoded."""
+    """Return one whole packet. None for a publication that cannot be decoded."""
     try:
         return mqtt5.read(data)[0]
     except (KeyboardInterrupt, SystemExit):
         raise
-    # The codec panics at a text that is not UTF-8, and what a panic raises derives from BaseException.
+    # The codec panics at a text that is not UTF-8. The exception of a panic derives from BaseException.
     except BaseException as wrong:  # noqa: BLE001
         if data[0] & 0xF0 == PUBLISH:
             return None
@@ -238,7 +238,7 @@ def _read(data: memoryview) -> mqtt5.Packet | None:
 
 
 def _topic_and_id(data: memoryview) -> tuple[bytes, int | None]:
-    """Of a publication: its topic, and its packet identifier unless it has QoS 0. Raises BrokenProtocolError."""
+    """Return the topic of a publication, and its packet identifier unless it has QoS 0. Raises BrokenProtocolError."""
     head = _length(data, 1)
     assert head is not None, "the packet is whole"
     topic_at = head[0] + 2
@@ -252,7 +252,7 @@ def _topic_and_id(data: memoryview) -> tuple[bytes, int | None]:
 
 
 def _length(data: bytes | memoryview, at: int) -> tuple[int, int] | None:
-    """Where a number of one to four bytes (1.5.5) ends, and its value; None while its end has not come."""
+    """Return where a number of one to four bytes (1.5.5) ends, and its value. None while its end has not come."""
     value = 0
     for index, byte in enumerate(data[at : at + 4]):
         value |= (byte & 0x7F) << 7 * index
