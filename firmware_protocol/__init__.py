@@ -1,1 +1,1 @@
-"""The wire between sensor board and host, protocol version 1: functions and state machines, without I/O or clock."""
+"""The protocol between sensor board and host, version 1: functions and state machines, without I/O and clock."""

@@ -1,7 +1,7 @@
-"""Frames on the wire: COBS, a CRC-32 and a zero byte between them. What they mean is in `messages`.
+"""Frames on the wire: COBS, a CRC-32, and a zero byte between frames. `messages` defines what they contain.
 
-Specification: `README.md` beside this file. Built-ins do all work per byte: a loop in Python over the bytes of a
-115200-baud line costs ten to twenty times as much.
+The specification is `README.md` in this directory. Built-in functions do all work on single bytes: a loop in Python
+over the bytes of a 115200-baud line takes ten to twenty times as long.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ Rejection: TypeAlias = Literal["too_long", "cobs", "crc", "short"]
 DELIMITER = b"\x00"
 CRC_BYTES = 4
 MESSAGE_BYTES_MAX = 249
-"""With its CRC a frame is 253 bytes: below 254 COBS has one form only, and encoded it fits a 256-byte buffer."""
+"""With the CRC this is 253 bytes. Below 254 bytes COBS has only one form, and an encoded frame fits 256 bytes."""
 ENCODED_BYTES_MAX = MESSAGE_BYTES_MAX + CRC_BYTES + 1
-"""COBS adds exactly one byte to anything shorter than 254; the delimiter is not counted."""
+"""COBS adds exactly one byte to data shorter than 254 bytes. The delimiter is not counted."""
 
 
 class FrameError(ValueError):
-    """These bytes are no frame, for `cause`: the line damaged them, or the sender is no board."""
+    """The bytes are not a frame, because of `cause`. The line damaged them, or the sender is not a board."""
 
     def __init__(self, cause: Rejection) -> None:
         super().__init__(f"not a frame: {cause}")
@@ -30,9 +30,9 @@ class FrameError(ValueError):
 
 
 def encode_frame(message: bytes) -> bytes:
-    """The bytes on the wire for `message` (1…249 bytes), delimiter included.
+    """Return the bytes on the wire for `message` (1 to 249 bytes), with the delimiter.
 
-    Raises ValueError when the message is empty or too long: the caller is at fault.
+    Raises ValueError if the message is empty or too long, which is an error of the caller.
     """
     if not 1 <= len(message) <= MESSAGE_BYTES_MAX:
         raise ValueError(f"a message has 1 to {MESSAGE_BYTES_MAX} bytes, this one {len(message)}")
@@ -41,7 +41,7 @@ def encode_frame(message: bytes) -> bytes:
 
 
 def decode_frame(encoded: bytes) -> bytes:
-    """The message in one frame without its delimiter; the CRC is checked. Raises FrameError."""
+    """Check the CRC and return the message in one frame, which has no delimiter here. Raises FrameError."""
     if len(encoded) > ENCODED_BYTES_MAX:
         raise FrameError("too_long")
     try:
@@ -63,9 +63,9 @@ def _crc(message: bytes) -> bytes:
 class FrameDecoder:
     """Finds the messages in a stream of bytes that arrives in slices of any size.
 
-    Holds at most one unfinished frame. What is no frame is dropped and counted by cause in `rejected`; the next
-    delimiter begins a new frame, so a fault costs only the frames it touches. Empty frames are not counted: a sender
-    may send delimiters wherever it wants to clear the line.
+    Holds at most one unfinished frame. Bytes that are not a frame are dropped and counted by cause in `rejected`. The
+    next delimiter begins a new frame, so a fault loses only the frames that it damages. Empty frames are not counted,
+    because a sender may send extra delimiters to clear the line.
     """
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class FrameDecoder:
         self._skipping = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The messages completed by `data`, checked and without their CRC, oldest first."""
+        """Return the messages that `data` completes, checked and without their CRC, oldest first."""
         *frames, self._tail = (self._tail + data).split(DELIMITER)
         if frames and self._skipping:
             del frames[0]
@@ -83,7 +83,7 @@ class FrameDecoder:
         return [message for frame in frames if frame and (message := self._open(frame)) is not None]
 
     def reset(self) -> None:
-        """Drop the unfinished frame: the line was closed, and what follows belongs to another connection."""
+        """Drop the unfinished frame. The line was closed, so the next bytes belong to another connection."""
         self._tail, self._skipping = b"", False
 
     def _bound_tail(self) -> None:

@@ -1,4 +1,4 @@
-"""The events of one boot of a board in strict order of their numbers, each once; gaps and watermarks among them."""
+"""Report the events of one boot of a board once each, in strict order of number, together with gaps and watermarks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from firmware_protocol.host_events import LostEvents, Observed, Watermark
 
 
 class EventStream:
-    """Knows which event comes next. `next_seq`: its number."""
+    """Keeps track of the next expected event. `next_seq` is its number."""
 
     def __init__(self, next_seq: int) -> None:
         self.next_seq = next_seq
@@ -18,23 +18,23 @@ class EventStream:
         self.reported = 0
         """Events reported since the session began."""
         self.duplicates = 0
-        """Events that came again."""
+        """Events received more than once."""
         self._waiting: m.Heartbeat | None = None
-        """A heartbeat before which events are still missing."""
+        """A heartbeat that is not used yet, because events before it are still missing."""
         self._watermark_us = -1
 
     def begin_boot(self, next_seq: int) -> None:
-        """Another boot: numbers and times begin again."""
+        """Start a new boot: numbers and times begin again."""
         self.next_seq = next_seq
         self.heartbeat = self._waiting = None
         self._watermark_us = -1
 
     def is_early(self, message: m.Events) -> bool:
-        """Whether events before those of `message` are missing."""
+        """Return whether events before those of `message` are missing."""
         return message.first_seq > self.next_seq
 
     def take(self, message: m.Events) -> Iterator[Observed | Watermark]:
-        """The new events of a message that is not early."""
+        """Yield the new events of a message that is not early."""
         known = self.next_seq - message.first_seq
         self.duplicates += len(message.events[:known])
         for timed in message.events[known:]:
@@ -45,7 +45,7 @@ class EventStream:
                 yield from self._release_watermark()
 
     def skip_lost(self, oldest_seq: int) -> Iterator[LostEvents | Watermark]:
-        """The board has no event before `oldest_seq` any more: those that did not arrive are lost."""
+        """Skip the events before `oldest_seq`, which the board no longer has. Those that did not arrive are lost."""
         first_seq = self.next_seq
         if oldest_seq > first_seq:
             self.next_seq = oldest_seq

@@ -1,11 +1,12 @@
-"""The host's side of the exchange with one sensor board, without I/O: bytes and times in, events and bytes out.
+"""The host's side of the exchange with one sensor board, without I/O: it converts bytes and times to events and bytes.
 
-The board numbers its events and keeps them in a ring. This session reports them in strict order of number, once each,
-asks again for missing ones, and sends which are safe. `host_ns` is the host's monotonic clock, always an argument.
+The board numbers its events and keeps them in a ring. This session reports them once each, in strict order of number.
+It requests missing events again, and tells the board which events are stored. `host_ns` is the host's monotonic clock,
+always passed as an argument.
 
-How to drive it: call `receive` with what the line gave and `tick` when `next_tick_ns` has come; after either, write
-`data_to_send()` to the line at once. When a line was opened, also again, call `reconnected`. Call `acknowledge` when
-events are stored: what was never acknowledged comes again to the next host process.
+How to use it: call `receive` with the bytes from the line, and `tick` at `next_tick_ns`. After each of these calls
+write `data_to_send()` to the line at once. Call `reconnected` each time a line was opened. Call `acknowledge` when
+events are stored. The board sends events that were never acknowledged again to the next host process.
 """
 
 from __future__ import annotations
@@ -47,22 +48,23 @@ __all__ = [
 ]  # fmt: skip
 
 HELLO_RETRY_NS = 250_000_000
-"""Longer than an answer takes behind a full output buffer (4 kB at 115200 baud take 350 ms, but only unread)."""
+"""Longer than an answer usually takes. Only if the host has not read the line is a full output buffer sent before the
+answer: 4 kB at 115200 baud take 350 ms."""
 REFUSED_RETRY_NS = 2_000_000_000
-"""A refused board is asked again: someone may have put the right one on the cable."""
+"""A refused board is asked again, because someone may have connected the right one."""
 REPLAY_RETRY_NS_MIN = 40_000_000
-"""A host that reads every 20 ms sees nothing sooner. What is missing must have come within the second after which a
-line counts as silent, so a damaged one needs many attempts in it."""
+"""A host that reads every 20 ms sees no answer sooner. After a second without the missing events the line counts as
+silent, so a damaged line needs many attempts within that second."""
 REPLAY_RETRY_NS_MAX = 250_000_000
-"""Before a round trip was measured, and behind full buffers: each request makes the board send everything again."""
+"""Used before a round trip was measured, and with full buffers. Each request makes the board send everything again."""
 REPLAY_ROUND_TRIPS = 2
-"""A request is repeated only after the answer to the first had time to come through the same buffers."""
+"""A request is repeated only after the answer to the first one had time to pass through the same buffers."""
 ACK_INTERVAL_NS = 200_000_000
-"""Acknowledgements only bound what a new host process gets again; five a second cost 100 B/s."""
+"""Acknowledgements only limit how many events a new host process receives again. Five a second cost 100 B/s."""
 SYNC_INTERVAL_NS = 1_000_000_000
-"""Two crystals 100 ppm apart drift 100 µs in a second, the size of one sample's error."""
+"""Two crystals that differ by 100 ppm drift by 100 µs in a second, which is about the error of one sample."""
 SYNC_BURST = 8
-"""After a hello as many samples come quickly: the best of eight dates the first coup well enough."""
+"""The number of samples that are taken quickly after a hello. The best of eight dates the first coup well enough."""
 SYNC_BURST_INTERVAL_NS = 50_000_000
 """Longer than a round trip at 115200 baud, so that samples do not queue behind each other."""
 SELF_TEST_RETRY_NS = 1_000_000_000
@@ -72,12 +74,12 @@ COUNTERS = (
     "hellos",  # sent
     "events",  # reported
     "duplicate_events",  # events that came again
-    "early_frames",  # Events messages before which something was missing
+    "early_frames",  # Events messages that came while earlier events were missing
     "replay_requests",  # sent
     "before_identity",  # messages of a board that is not accepted
-    "other_boot",  # messages of another boot than the accepted one
-    "unasked",  # answers to no question of this session
-    "unknown_type",  # frames whose content is no message: the board's program is at fault
+    "other_boot",  # messages of a boot that is not the accepted one
+    "unasked",  # answers without a question of this session
+    "unknown_type",  # frames without a valid message inside: an error of the board's program
     "length",
     "value",
 )
@@ -86,21 +88,21 @@ _NO_BOOT = -1
 
 @unique
 class BoardState(Enum):
-    """What the session knows of the board."""
+    """The state of the board, as the session sees it."""
 
     UNKNOWN = "unknown"
-    """No board has answered yet; the hello is repeated."""
+    """No board has answered yet. The hello is repeated."""
     REFUSED = "refused"
-    """A board answered that must not be used; it is asked again later. Its messages are counted and dropped."""
+    """A board answered, but must not be used. It is asked again later. Its messages are counted and dropped."""
     ACCEPTED = "accepted"
     """The board answered and its messages are used."""
     DOUBTFUL = "doubtful"
-    """An accepted board that may have reset or been exchanged: it is asked again. Messages of its boot are used."""
+    """The accepted board may have reset or been replaced, so it is asked again. Messages of its boot are still used."""
 
 
 @unique
 class Task(Enum):
-    """What the session does at a due time."""
+    """A task that the session does when it is due."""
 
     HELLO = "hello"
     REPLAY = "replay"
@@ -114,11 +116,11 @@ def _after(token: int) -> int:
 
 
 class HostSession:
-    """One session; it survives lost bytes, a cable pulled and put back, and a board that resets.
+    """One session. It continues after lost bytes, after an unplugged cable, and after a reset of the board.
 
-    `hello_token`: 32 bits that the former host process did not use, so that an answer to that one is not taken for an
-    answer to this one. `board_serial`, `config_hash`: refuse any board but this one with this configuration.
-    `resume_at`: where a former process stood, or earlier; acknowledged events are skipped in any case.
+    `hello_token`: 32 bits that the previous host process did not use, so that an answer to that process is not taken
+    for an answer to this one. `board_serial`, `config_hash`: a board with other values is refused. `resume_at`: the
+    position that a previous process reached, or an earlier one. Acknowledged events are skipped in any case.
     """
 
     def __init__(
@@ -130,22 +132,22 @@ class HostSession:
         resume_at: Position | None = None,
     ) -> None:
         self.identity: m.Identity | None = None
-        """The accepted board, None while there is none."""
+        """The accepted board. None while no board is accepted."""
         self.heard_ns: int | None = None
-        """When the latest message of any board came; None before the first."""
+        """When the latest message of any board came. None before the first message."""
         self._state = BoardState.UNKNOWN
         self._pins: dict[Pin, str | None] = {"board_serial": board_serial, "config_hash": config_hash}
         self._boot_id = resume_at.boot_id if resume_at else _NO_BOOT
         self._stream = EventStream(resume_at.next_seq if resume_at else 0)
         self._hello_token = self._test_token = hello_token
         self._next_seq_at_hello: int | None = None
-        """The next event when the first unanswered hello was sent."""
+        """The next expected event at the time of the first unanswered hello."""
         self._safe_seq = 0
-        """Every event before it was acknowledged by the caller."""
+        """The caller has acknowledged every event before this number."""
         self._ack_after_ns = 0
         self._replay_from: int | None = None
         self._replay_begun = False
-        """The board has answered the latest request: what it sends now begins with the missing event."""
+        """The board has begun to answer the latest request, so the next events begin with the missing one."""
         self._round_trip_ns: int | None = None
         self._sync_sent_ns: int | None = None
         self._sync_burst = 0
@@ -161,12 +163,12 @@ class HostSession:
 
     @property
     def position(self) -> Position | None:
-        """How far the events have been reported; None before the first board."""
+        """How far the events have been reported. None before the first board."""
         return None if self._boot_id == _NO_BOOT else Position(self._boot_id, self._stream.next_seq)
 
     @property
     def misses_events(self) -> bool:
-        """Whether events are missing that have been asked for again."""
+        """Whether events are missing that were requested again."""
         return self._replay_from is not None and self._replay_from == self._stream.next_seq
 
     @property
@@ -176,7 +178,7 @@ class HostSession:
 
     @property
     def counters(self) -> dict[str, int]:
-        """Since this session began, by the names of `COUNTERS`; and damaged frames by cause, the line's fault."""
+        """The counts since this session began, by the names of `COUNTERS`, and the damaged frames by cause."""
         counted = {"events": self._stream.reported, "duplicate_events": self._stream.duplicates}
         return {**dict.fromkeys(COUNTERS, 0), **self._counts, **counted, **self._decoder.rejected}
 
@@ -187,7 +189,7 @@ class HostSession:
         return min(max(REPLAY_ROUND_TRIPS * self._round_trip_ns, REPLAY_RETRY_NS_MIN), REPLAY_RETRY_NS_MAX)
 
     def data_to_send(self) -> bytes:
-        """What to write to the line now; asking twice gives nothing twice."""
+        """Return the bytes to write to the line now. Each byte is returned only once."""
         data = bytes(self._outgoing)
         self._outgoing.clear()
         return data
@@ -209,7 +211,7 @@ class HostSession:
                     self._ask_self_test(host_ns)
 
     def receive(self, data: bytes, host_ns: int) -> list[SessionEvent]:
-        """What `data`, read from the line at `host_ns`, contains."""
+        """Return the events in `data`, which was read from the line at `host_ns`."""
         events: list[SessionEvent] = []
         for frame in self._decoder.feed(data):
             try:
@@ -222,16 +224,16 @@ class HostSession:
         return events
 
     def reconnected(self, host_ns: int) -> None:
-        """The line was opened: unfinished frames are dropped, and another board may be there."""
+        """Drop unfinished frames and ask for the identity: the line was opened, perhaps with another board on it."""
         self._decoder.reset()
         self._outgoing.clear()
         self._state = BoardState.UNKNOWN if self.identity is None else BoardState.DOUBTFUL
         self._due_ns[Task.HELLO] = host_ns
 
     def acknowledge(self, position: Position) -> None:
-        """Every event before `position` is stored. A position of a former boot is ignored.
+        """Note that every event before `position` is stored. A position of an earlier boot is ignored.
 
-        Raises ValueError when the caller acknowledges events that were never reported.
+        Raises ValueError if the caller acknowledges events that were never reported.
         """
         if self.identity is None or position.boot_id != self._boot_id:
             return
@@ -242,7 +244,7 @@ class HostSession:
             self._due_ns.setdefault(Task.ACK, self._ack_after_ns)
 
     def request_self_test(self) -> None:
-        """Ask the board to test every sensor; repeated until `SelfTested` comes or the board is refused."""
+        """Ask the board to test every sensor. Repeats this until `SelfTested` is reported or the board is refused."""
         self._test_token = _after(self._test_token)
         self._due_ns[Task.SELF_TEST] = 0
 
@@ -296,7 +298,7 @@ class HostSession:
         return None
 
     def _accept(self, identity: m.Identity, host_ns: int) -> Iterator[SessionEvent]:
-        """A board that answers with fewer events than had arrived at the hello has reset, under whatever boot id."""
+        """Accept the board. One with fewer events than had arrived before the hello has reset, whatever its boot id."""
         old_boot_id = self._boot_id
         if identity.boot_id != old_boot_id or identity.next_seq < (self._next_seq_at_hello or 0):
             self._begin_boot(identity)
@@ -325,7 +327,7 @@ class HostSession:
 
     def _heartbeat(self, beat: m.Heartbeat, host_ns: int) -> Iterator[SessionEvent]:
         yield from self._stream.skip_lost(beat.oldest_seq)
-        if beat.next_seq < self._stream.next_seq:  # late on a line that reorders, or a reset under the same boot id
+        if beat.next_seq < self._stream.next_seq:  # the line changed the order, or a reset with the same boot id
             self._doubt(host_ns)
         else:
             yield from self._stream.take_heartbeat(beat)
@@ -355,7 +357,7 @@ class HostSession:
         self._counts["unasked"] += 1
 
     def _doubt(self, host_ns: int) -> None:
-        """Ask an accepted board who it is, unless that has been asked."""
+        """Ask an accepted board for its identity again, unless the question was already sent."""
         if self._state is BoardState.ACCEPTED:
             self._state = BoardState.DOUBTFUL
             self._due_ns[Task.HELLO] = host_ns
@@ -366,7 +368,7 @@ class HostSession:
         self._outgoing += encode_frame(encode(message))
 
     def _send_hello(self, host_ns: int) -> None:
-        """A delimiter first: it ends a frame that was sent in part."""
+        """Send the hello after a delimiter, which ends a frame that was sent only in part."""
         self._counts["hellos"] += 1
         if self._next_seq_at_hello is None:
             self._next_seq_at_hello = self._stream.next_seq
@@ -375,8 +377,8 @@ class HostSession:
         self._due_ns[Task.HELLO] = host_ns + HELLO_RETRY_NS
 
     def _request_replay(self, host_ns: int) -> None:
-        """At once for each new place where something is missing, and when the answer was damaged too; else repeated
-        after a time."""
+        """Ask for a replay at once for each new gap, and when the answer was damaged. Otherwise the request is repeated
+        after a delay."""
         if self._replay_from != self._stream.next_seq or self._replay_begun:
             self._replay_from = self._stream.next_seq
             self._send_replay(host_ns)
@@ -395,7 +397,7 @@ class HostSession:
         self._ack_after_ns = host_ns + ACK_INTERVAL_NS
 
     def _ask_time(self, host_ns: int) -> None:
-        """The token is the time itself: no two requests of this host share one, whichever process made them."""
+        """Ask for the board's time. The token is the host time, so all requests of this host have different tokens."""
         self._sync_sent_ns = host_ns
         self._send(m.SyncRequest(host_ns))
         self._sync_burst = max(0, self._sync_burst - 1)

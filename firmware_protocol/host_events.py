@@ -1,4 +1,4 @@
-"""What a host session reports of its sensor board."""
+"""The events that a host session reports about its sensor board."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Pin: TypeAlias = Literal["version", "board_serial", "config_hash"]
 
 
 class Identified(msgspec.Struct, frozen=True):
-    """The board answered and is accepted; its events follow."""
+    """The board answered and is accepted. Its events follow."""
 
     identity: m.Identity
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """The board answered and must not be used: `what` is `found` and not `expected`. Nothing of it is reported."""
+    """The board answered, but must not be used: `what` is `found` and not `expected`. Its events are not reported."""
 
     what: Pin
     expected: str
@@ -34,15 +34,15 @@ class Observed(msgspec.Struct, frozen=True):
 
 
 class Watermark(msgspec.Struct, frozen=True):
-    """Every event before `board_us` has been reported. `levels`: how the sensors stood then; None where events that
-    came since, or were lost since, have made them old."""
+    """Every event before `board_us` has been reported. `levels`: the levels of the sensors at that time. None if later
+    events, received or lost, have made them out of date."""
 
     board_us: int
     levels: m.Levels | None = m.Levels()
 
 
 class SyncSample(msgspec.Struct, frozen=True):
-    """One exchange of times: sent and received on the host's clock, received and answered on the board's."""
+    """One time request: when the host sent it and had the answer, and when the board received and answered it."""
 
     host_sent_ns: int
     host_received_ns: int
@@ -51,16 +51,16 @@ class SyncSample(msgspec.Struct, frozen=True):
 
 
 class LostEvents(msgspec.Struct, frozen=True):
-    """Events `first_seq` to `last_seq` are lost: the ring overwrote them before they arrived here."""
+    """Events `first_seq` to `last_seq` are lost: the board's ring overwrote them before they arrived here."""
 
     first_seq: int
     last_seq: int
 
 
 class BoardReset(msgspec.Struct, frozen=True):
-    """The board has started anew, or is another one: its clock and numbers begin again.
+    """The board has restarted, or it is another board. Its clock and its event numbers begin again.
 
-    Events of the former boot that had not arrived are lost; their count is not known.
+    Events of the earlier boot that had not arrived are lost. How many were lost is not known.
     """
 
     old_boot_id: int
@@ -80,9 +80,9 @@ SessionEvent: TypeAlias = (
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How far the events have been reported: `next_seq` of boot `boot_id` comes next.
+    """How far the events have been reported: the next event is `next_seq` of boot `boot_id`.
 
-    A host that stores it gets each event exactly once, also across its own restarts.
+    A host that stores the position receives each event exactly once, even after it restarts.
     """
 
     boot_id: int

@@ -1,6 +1,6 @@
-"""The messages of protocol version 1, one structure each, and the limits of their fields; `wire` packs them.
+"""The messages of protocol version 1, one structure for each, and the limits of their fields. `wire` packs them.
 
-`README.md` beside this file is the specification. `board_us` is the board's own clock, microseconds since its start.
+The specification is `README.md` in this directory. `board_us` is the board's clock, in microseconds since its start.
 """
 
 from __future__ import annotations
@@ -27,41 +27,41 @@ Button: TypeAlias = Literal[
     "last_coup_off",
 ]
 
-# Codes on the wire are places in these lists; append only.
+# A code on the wire is the index in one of these lists, so new values must be appended.
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 SENSOR_KINDS: tuple[SensorKind, ...] = get_args(SensorKind)
 BUTTONS: tuple[Button, ...] = get_args(Button)
 OBJECT_LEVELS: tuple[ObjectLevel, ...] = get_args(ObjectLevel)
 DOOR_LEVELS: tuple[DoorLevel, ...] = get_args(DoorLevel)
 STANDS: dict[str, tuple[str, ...]] = {"object": OBJECT_LEVELS, "door": DOOR_LEVELS}
-"""The members of `Levels` at a heartbeat's end, in their order: off, on or unknown."""
+"""The members of `Levels` at the end of a heartbeat, in this order. The values of each are off, on and unknown."""
 
 VERSION = 1
 BEAMS_MAX = 16
-"""Four are usual; sixteen leave room and keep a self-test of everything in one frame."""
+"""Four are usual. With sixteen the result of a self-test of all sensors still fits one frame."""
 READERS_MAX = 16
-"""Three are usual; sixteen for the same reason as of beams."""
+"""Three are usual. The limit has the same reason as that of beams."""
 ROTOR_TICKS_MAX = 4096
 """A finer encoder would fill the wire: 4096 ticks at one turn a second are already 32 kB/s."""
 EVENTS_MAX = 28
-"""As many records of 8 bytes as fit behind the header of EVENTS in a frame."""
+"""The number of 8-byte records that fit in a frame after the header of EVENTS."""
 SPAN_US_MAX = 2**32 - 1
-"""Record times count from the frame's first event in 32 bits, 71 minutes; a later event starts the next frame."""
+"""A record has 32 bits for the time since the first event of its frame: 71 minutes. A later event needs a new frame."""
 COUNT_MAX = 2**64 - 1
-"""Event numbers and board times: 64 bits never wrap, so no code is needed for that."""
+"""The limit of event numbers and board times. 64 bits never overflow in practice, so no code handles an overflow."""
 HEARTBEAT_US = 100_000
-"""Ten a second: three can be lost before the host's silence time-out of a second is near; 700 B/s."""
+"""Ten heartbeats a second, 700 B/s. Three can be lost long before the host's silence time-out of one second."""
 BATCH_US_MAX = 50_000
-"""A rotor edge waits at most so long for others, half a heartbeat: voids of the rotor have 2 s. Whatever else there is
-waits for nothing: after an object or a word a void must be published within 50 ms."""
+"""The longest time that a rotor edge waits for other edges, half a heartbeat. A void because of the rotor may take 2 s.
+No other event waits: after a foreign object or a command a void must be published within 50 ms."""
 RING_EVENTS_MIN = 1024
-"""Twelve seconds of a rotor with 148 ticks at half a turn a second: a host process restarts in two."""
+"""Enough for twelve seconds of a rotor with 148 ticks at half a turn a second. A host process restarts in two."""
 TEXT_BYTES = 16
-"""Serial number and firmware version: room for a chip's 64-bit id in hexadecimal, or for `1.2.3-rc4+abc`."""
+"""For serial number and firmware version: enough for a chip's 64-bit id in hexadecimal, or for `1.2.3-rc4+abc`."""
 
 
 class RotorEdge(msgspec.Struct, frozen=True):
-    """The rotor has just entered encoder sector `tick` (absolute), turning `direction` seen from above."""
+    """The rotor has just entered encoder sector `tick` (absolute). It turns in `direction`, seen from above."""
 
     tick: int
     direction: Direction
@@ -80,13 +80,13 @@ class PocketSighting(msgspec.Struct, frozen=True):
 
 
 class ObjectSeen(msgspec.Struct, frozen=True):
-    """The cylinder's object sensor sees a body that is not the ball (`present`), or no longer does."""
+    """The cylinder's object sensor sees an object that is not the ball (`present`), or no longer sees one."""
 
     present: bool
 
 
 class SensorReport(msgspec.Struct, frozen=True):
-    """Sensor `index` of `kind` works from now on, or does not; `index` is 0 where there is only one."""
+    """Sensor `index` of `kind` works from now on (`ok`), or has failed. `index` is 0 if there is only one."""
 
     kind: SensorKind
     index: int
@@ -114,7 +114,7 @@ Event: TypeAlias = RotorEdge | BallPass | PocketSighting | ObjectSeen | SensorRe
 
 
 class Record(NamedTuple):
-    """Events of one of `most` sensors called `name`; `most` 0: of what stands one way or the other."""
+    """The events of the sensors called `name`. `most` is the limit of their number; 0: one sensor with two levels."""
 
     name: str
     event: Callable[[Any], Event]
@@ -127,20 +127,20 @@ RECORDS: dict[int, Record] = {
     4: Record("object", ObjectSeen),
     8: Record("door", DoorMoved),
 }
-"""By their kind in EVENTS; `wire` packs the others, which hold more."""
+"""By their kind in EVENTS. `wire` packs the other kinds, which contain more values."""
 SENSOR_LIMITS: dict[SensorKind, int] = {"beam": BEAMS_MAX, "reader": READERS_MAX, "rotor": 1, "object": 1}
-"""How many of each kind may report themselves."""
+"""The highest number of sensors of each kind."""
 
 
 class TimedEvent(msgspec.Struct, frozen=True):
-    """An event and the board time at which its edge came."""
+    """An event and the board time of its edge."""
 
     board_us: int
     event: Event
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Which sensors the board was configured with. `door_switch`: one tells whether the cabinet's door is open."""
+    """Which sensors the board is configured with. `door_switch`: a switch reports if the cabinet's door is open."""
 
     beams: int
     readers: int
@@ -150,7 +150,7 @@ class Layout(msgspec.Struct, frozen=True):
 
     @property
     def tested(self) -> dict[SensorKind, int]:
-        """How many of each kind a self-test reports."""
+        """The number of sensors of each kind that a self-test reports."""
         return {
             "beam": self.beams,
             "reader": self.readers,
@@ -160,12 +160,12 @@ class Layout(msgspec.Struct, frozen=True):
 
     @property
     def stands(self) -> dict[str, bool]:
-        """Which members of `STANDS` it can tell."""
+        """Which members of `STANDS` the board can report."""
         return {"object": self.object_sensor, "door": self.door_switch}
 
 
 class Hello(msgspec.Struct, frozen=True):
-    """Host → board: who are you; the host knows these versions. `token` comes back in the answer."""
+    """Host → board: asks for the identity. The host supports these versions. The answer contains `token`."""
 
     token: int
     version_min: int = VERSION
@@ -180,30 +180,30 @@ class Ack(msgspec.Struct, frozen=True):
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """Host → board: send again from `from_seq` on."""
+    """Host → board: asks for the events from `from_seq` on again."""
 
     boot_id: int
     from_seq: int
 
 
 class SyncRequest(msgspec.Struct, frozen=True):
-    """Host → board: what time is it; `token` comes back in the answer."""
+    """Host → board: asks for the board's time. The answer contains `token`."""
 
     token: int
 
 
 class SelfTestRequest(msgspec.Struct, frozen=True):
-    """Host → board: test every sensor; `token` comes back in the answer."""
+    """Host → board: asks for a test of every sensor. The answer contains `token`."""
 
     token: int
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """Board → host: answer to Hello. `version` 0: none in common, the board knows `version_min`…`version_max`.
+    """Board → host: answers Hello. The board supports `version_min`…`version_max`. `version` 0: no common version.
 
-    Events `oldest_seq`…`next_seq`-1 are in the ring; those before `acked_seq` some host has confirmed. `config_hash`
-    is 16 hexadecimal digits without a meaning here: enough to distinguish a house's configurations, no protection from
-    malice.
+    The ring contains the events `oldest_seq`…`next_seq`-1. A host has acknowledged those before `acked_seq`.
+    `config_hash` is 16 hexadecimal digits that are not interpreted here. They are enough to distinguish the
+    configurations of a house, but are no protection against an attack.
     """
 
     token: int
@@ -229,9 +229,9 @@ class Events(msgspec.Struct, frozen=True):
 
 
 class Levels(msgspec.Struct, frozen=True):
-    """How sensors and buttons stand: what is not named is free, or not held. Numbers and buttons in order, each once.
+    """The levels of sensors and buttons. Lists are in order, each entry once. What is not listed is free or not held.
 
-    `object`: "unknown" where there is no object sensor, or it has failed. `door`: "unknown" where it has no switch.
+    `object`: "unknown" if there is no object sensor, or it has failed. `door`: "unknown" if the door has no switch.
     """
 
     beams_blocked: tuple[int, ...] = ()
@@ -242,12 +242,12 @@ class Levels(msgspec.Struct, frozen=True):
 
 
 class Heartbeat(msgspec.Struct, frozen=True):
-    """Board → host: every event before `board_us` has a number below `next_seq`; below `sent_seq` all were sent.
+    """Board → host: every event before `board_us` has a number below `next_seq`. All events below `sent_seq` were sent.
 
-    `levels`: how everything stands at `board_us`, after all events below `next_seq` and before all others.
+    `levels`: the levels at `board_us`, after all events below `next_seq` and before all later events.
 
-    `rejected_frames`: frames from the host that the board could not read. `overwritten_events`: lost from the ring
-    before a host confirmed them. `missed_edges`: edges the board saw too late to date.
+    `rejected_frames`: frames from the host that the board could not read. `overwritten_events`: events that the ring
+    lost before a host acknowledged them. `missed_edges`: edges that the board saw too late to date them.
     """
 
     boot_id: int
@@ -263,7 +263,7 @@ class Heartbeat(msgspec.Struct, frozen=True):
 
 
 class SyncReply(msgspec.Struct, frozen=True):
-    """Board → host: the request with `token` came at `board_rx_us`, this left at `board_tx_us`."""
+    """Board → host: the request with `token` arrived at `board_rx_us`. This answer was sent at `board_tx_us`."""
 
     boot_id: int
     token: int

@@ -1,8 +1,8 @@
-"""Messages to bytes and back, strictly; framing is `codec`'s.
+"""Encode messages to bytes and decode them, strictly. `codec` puts the bytes into frames.
 
-Little-endian, fixed layouts. Decoding checks every byte: an unknown type, a length that does not fit, a reserved field
-that is not zero and a value out of range are rejected with a MessageError. Encoding makes the same checks, so what one
-side can send the other can read.
+All layouts are fixed and little-endian. Decoding checks every byte. It rejects an unknown type, a wrong length, a
+reserved field that is not zero and a value out of range with a MessageError. Encoding makes the same checks, so each
+side can read everything that the other side can send.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CODES = {form.event: code for code, form in m.RECORDS.items()}
 
 
 class MessageError(ValueError):
-    """The content of a good frame is no message of protocol version 1: the sender's program is at fault."""
+    """A good frame does not contain a message of protocol version 1. The error is in the sender's program."""
 
     def __init__(self, fault: Fault, detail: str) -> None:
         super().__init__(f"{fault}: {detail}")
@@ -40,11 +40,11 @@ class MessageError(ValueError):
 
 
 class UnsendableError(MessageError):
-    """A message has a value for which the protocol has no place: the caller of `encode` is at fault."""
+    """A message has a value that the protocol cannot represent. The error is in the caller of `encode`."""
 
 
 def encode(message: m.FromHost | m.FromBoard) -> bytes:
-    """Type byte and body of `message`. Raises UnsendableError."""
+    """Return the type byte and the body of `message`. Raises UnsendableError."""
     form = _BY_CLASS[type(message)]
     try:
         body = form.pack(message)
@@ -57,13 +57,13 @@ def encode(message: m.FromHost | m.FromBoard) -> bytes:
 
 
 def decode_from_host(data: bytes) -> m.FromHost:
-    """A message of the host, taken out of its frame. Raises MessageError."""
+    """Decode a message of the host, without its frame. Raises MessageError."""
     message: m.FromHost = _decode(data, _FROM_HOST)
     return message
 
 
 def decode_from_board(data: bytes) -> m.FromBoard:
-    """A message of the board, taken out of its frame. Raises MessageError."""
+    """Decode a message of the board, without its frame. Raises MessageError."""
     message: m.FromBoard = _decode(data, _FROM_BOARD)
     return message
 
@@ -86,7 +86,7 @@ def _decode(data: bytes, forms: dict[int, _Form]) -> Any:
 
 
 def _plain(code: int, kind: type[S], layout: str, check: Callable[[S], None] = lambda _: None) -> _Form:
-    """A message whose fields are all integers, in the order in which they are declared."""
+    """Return the form of a message with only integer fields, which are packed in the order of their declaration."""
     packer = struct.Struct("<" + layout)
 
     def pack(message: msgspec.Struct) -> bytes:
@@ -100,7 +100,7 @@ def _plain(code: int, kind: type[S], layout: str, check: Callable[[S], None] = l
     return _Form(code, kind, pack, unpack)
 
 
-def _require(condition: bool, detail: str) -> None:  # noqa: FBT001  an assertion reads best so
+def _require(condition: bool, detail: str) -> None:  # noqa: FBT001  assertions are easiest to read in this form
     if not condition:
         raise MessageError("value", detail)
 
@@ -111,7 +111,7 @@ def _pick(options: Sequence[T], code: int, what: str) -> T:
 
 
 class _Kind(IntEnum):
-    """Those of which `m.RECORDS` does not say all."""
+    """The kinds of events that `m.RECORDS` does not contain."""
 
     ROTOR = 1
     SENSOR_FAILED = 5
@@ -120,7 +120,7 @@ class _Kind(IntEnum):
 
 
 def _pack_event(event: m.Event) -> tuple[int, int, int]:
-    """Kind, value and index of one record."""
+    """Return kind, value and index of one record."""
     match event:
         case m.RotorEdge(tick=tick, direction=direction):
             return _Kind.ROTOR, m.DIRECTIONS.index(direction), tick
@@ -134,7 +134,7 @@ def _pack_event(event: m.Event) -> tuple[int, int, int]:
 
 
 def _unpack_event(kind: int, value: int, index: int) -> m.Event:
-    """One record's event. The field that a kind does not use must be zero."""
+    """Return the event of one record. A field that the kind does not use must be zero."""
     match kind:
         case _Kind.ROTOR:
             _require(index < m.ROTOR_TICKS_MAX, f"tick {index}")
@@ -236,7 +236,7 @@ def _unpack_heartbeat(body: bytes) -> m.Heartbeat:
 
 
 def _bits(places: Iterable[int]) -> int:
-    """Bit by bit what is named; bit 0 is the lowest."""
+    """Return a number in which the bits at `places` are set. Bit 0 is the lowest."""
     bits = 0
     for place in places:
         bits |= 1 << place
