@@ -242,7 +242,7 @@ class Levels(msgspec.Struct, frozen=True):
 
 
 class Heartbeat(msgspec.Struct, frozen=True):
-    """Board → host: every event before `board_us` has a number below `next_seq`. All events below `sent_seq` were sent.
+    """Board → host: every event before `board_us` has a number below `next_seq`. Events below `sent_seq` were sent.
 
     `levels`: the levels at `board_us`, after all events below `next_seq` and before all later events.
 

@@ -1,7 +1,7 @@
 """Commands of a SlingShot 2, sent one at a time, and the answers that prove what the wheel did with them.
 
-A wheel says OK to settings that it ignores (docs/wheels.md 1.8). So after a setting the wheel is asked for its value,
-and only that value counts.
+A wheel answers OK even to settings that it ignores (docs/wheels.md 1.8). So the wheel is asked for the value after a
+setting, and only that value counts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.status import HeadReply
 
 ANSWER_NS = 1_000_000_000
-"""Answers on record took 25 to 200 ms."""
+"""The recorded answers took 25 to 200 ms."""
 END = b"\r"
 
 _REFUSALS = ("NO", "BUSY")
@@ -29,7 +29,7 @@ SELF_TEST = {
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """A command that sets something to `value`. It has no answer of its own: the question after it shows the value."""
+    """A command that sets something to `value`. Its own answer is not used: the question after it shows the value."""
 
     command: str
     value: str
@@ -38,7 +38,7 @@ class Setting(msgspec.Struct, frozen=True):
 class Exchange(msgspec.Struct, frozen=True):
     """One question and the form of its answer, a regular expression.
 
-    With a `setting`, that is sent first, and the group of `answer` is the value that the wheel then has.
+    A `setting` is sent before the question. The group in `answer` is then the value that the wheel has.
     """
 
     question: str
@@ -47,7 +47,7 @@ class Exchange(msgspec.Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """What events and log lines call this exchange."""
+        """The name of this exchange in events and log lines."""
         return self.setting.command if self.setting else self.question
 
     @property
@@ -57,14 +57,14 @@ class Exchange(msgspec.Struct, frozen=True):
 
     @property
     def to_send(self) -> bytes:
-        """The bytes for the line."""
+        """The bytes to send on the line."""
         commands = (self.setting.command, self.question) if self.setting else (self.question,)
         return b"".join(command.encode("ascii") + END for command in commands)
 
 
 VERSION = Exchange("*S", r"V\d+\.\d+")
 OVERVIEW = Exchange("*O", r"\d+ \d+ \d+ \d+")
-"""State, whether `*X` is sent, games an hour, mode. `*o` shows the mode too, but answers BUSY during a game."""
+"""Asks for state, whether `*X` is sent, games an hour, and mode. `*o` gives the mode too, but is BUSY during a game."""
 AUTOMATIC_STATUS = Exchange("*O", r"\d+ (\d+) \d+ \d+", Setting("*q 1", "1"))
 """Makes the wheel send `*X` by itself."""
 
@@ -80,20 +80,20 @@ class CommandQueue:
 
     @property
     def next_tick_ns(self) -> int | None:
-        """When `tick` is due, None when there is nothing to ask."""
+        """When `tick` is due. None if no exchange is open or queued."""
         return self._due_ns if self._current or self._queue else None
 
     def add(self, *exchanges: Exchange) -> None:
-        """Queue them."""
+        """Add exchanges to the queue."""
         self._queue.extend(exchanges)
 
     def reset(self) -> None:
-        """The port was opened again: no answer will come to what was asked before."""
+        """Drop all exchanges. The port was opened again, so earlier questions will not be answered."""
         self._queue.clear()
         self._current = None
 
     def tick(self, host_ns: int) -> tuple[bytes, list[e.Event]]:
-        """What to send now, and the command that was not answered in time."""
+        """Return the bytes to send now, and an event if a command was not answered in time."""
         events: list[e.Event] = []
         if self._current and host_ns >= self._due_ns:
             events.append(e.CommandUnanswered(host_ns, self._current.command))
@@ -105,7 +105,7 @@ class CommandQueue:
         return self._current.to_send, events
 
     def answer(self, reply: HeadReply, host_ns: int) -> Iterator[e.Event]:
-        """How the current exchange ended with this reply; a reply to nothing that was asked is counted."""
+        """Report how the current exchange ended with this reply. Count a reply that answers no open question."""
         asked = self._current
         if asked is None or reply.key != asked.key:
             self.counts["unasked"] += 1
@@ -131,7 +131,7 @@ def _ended(asked: Exchange, match: re.Match[str], host_ns: int) -> e.Event:
 
 
 def self_test(reply: HeadReply, host_ns: int) -> Iterator[e.Event]:
-    """The code of a self-test, when `reply` is one."""
+    """Report the code of a self-test if `reply` contains one."""
     if reply.key == "F" and reply.text.isdigit():
         code = int(reply.text)
         yield e.SelfTestCode(host_ns, code, SELF_TEST.get(code, "unknown"))

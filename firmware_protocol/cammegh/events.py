@@ -1,7 +1,7 @@
-"""What a session reports of a Cammegh wheel. The numbers in brackets are sections of docs/wheels.md.
+"""The events that a session reports about a Cammegh wheel. The numbers in brackets are sections of docs/wheels.md.
 
-`host_ns` is the host's monotonic clock when the line behind the event was read. `spin` is the wheel's number of the
-game.
+`host_ns` is the time on the host's monotonic clock at which the line of the event was read. `spin` is the number that
+the wheel gives to the game.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ VoidReason: TypeAlias = Literal["void_game", "ball_not_detected", "launch_failed
 
 
 class Event(msgspec.Struct, frozen=True):
-    """Any of them."""
+    """The base of all events."""
 
     host_ns: int
 
@@ -25,7 +25,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Connected(Event, frozen=True):
-    """The first status line of this session. The beginning of a game in progress was not heard (1.2)."""
+    """The first status line of this session was read. If a game is running, its earlier lines are missing (1.2)."""
 
     state: StateCode
     spin: int
@@ -33,13 +33,13 @@ class Connected(Event, frozen=True):
 
 
 class Silent(Event, frozen=True):
-    """No status line for the configured time; lines come every 500 ms, or answer polls (1.2, 1.6)."""
+    """No status line came for the configured time. Lines come every 500 ms, or as answers to polls (1.2, 1.6)."""
 
     since_ns: int
 
 
 class LinesAgain(Event, frozen=True):
-    """Status lines again, after `silent_ns` without one."""
+    """A status line came again, after `silent_ns` without one."""
 
     silent_ns: int
 
@@ -48,21 +48,21 @@ class LinesAgain(Event, frozen=True):
 
 
 class GameState(Event, frozen=True):
-    """The wheel shows another state than before (1.3)."""
+    """The state that the wheel shows has changed (1.3)."""
 
     state: StateCode
     spin: int
 
 
 class BallSeen(Event, frozen=True):
-    """A run of the ball begins: state 3, one revolution in the rim (1.3)."""
+    """A run of the ball begins. State 3 means that the ball has made one revolution in the rim (1.3)."""
 
     spin: int
 
 
 class BallDirection(Event, frozen=True):
-    """Two lines in a row show the same directions, and the ball's is new in this run or has changed. Only in extended
-    mode (1.6, field 9)."""
+    """Two lines in a row show the same directions, and the direction of the ball is new in this run or has changed.
+    Only in extended mode (1.6, field 9)."""
 
     spin: int
     ball: Direction
@@ -70,10 +70,10 @@ class BallDirection(Event, frozen=True):
 
 
 class Laps(Event, frozen=True):
-    """Two lines in a row show at least so many laps of this run, more than before (1.6, field 8).
+    """Two lines in a row show at least `laps` laps of this run, more than before (1.6, field 8).
 
-    After a silence the laps must be shown by two lines again. 0 takes back the laps reported before: the count did what
-    the laps of a ball cannot do.
+    After a silence two lines must show the laps again. 0 takes back the laps reported before, because the count
+    changed in a way that the laps of a ball cannot.
     """
 
     spin: int
@@ -81,15 +81,15 @@ class Laps(Event, frozen=True):
 
 
 class BallOffTrack(Event, frozen=True):
-    """State 7 of a SlingShot 2 with option 32: the ball is no longer in the track (1.3)."""
+    """The ball has left the track: state 7 of a SlingShot 2 with option 32 (1.3)."""
 
     spin: int
 
 
 class Number(Event, frozen=True):
-    """The number on which two lines agree (1.5). At most one a run; a void reported before it remains.
+    """The number on which two lines agree (1.5). At most one for each run. A void reported before it remains.
 
-    `whole`: every part of the run was heard, from before the launch through states 3 and 4, without a silence.
+    `whole`: the lines of the whole run were read, from before the launch through states 3 and 4, without a silence.
     """
 
     number: int
@@ -98,9 +98,9 @@ class Number(Event, frozen=True):
 
 
 class NumberDisagrees(Event, frozen=True):
-    """This run has no number (1.5): bare number and status line differ, or one of them did not come.
+    """This run has no number (1.5). The bare number and the status line differ, or one of them did not come.
 
-    Or the number changed after it was reported, in two lines: then `bare` is the reported one, `status` the new one.
+    Or two lines showed another number after it was reported. Then `bare` is the reported number, `status` the new one.
     """
 
     spin: int
@@ -109,11 +109,11 @@ class NumberDisagrees(Event, frozen=True):
 
 
 class WheelVoid(Event, frozen=True):
-    """The game is void, or over without a number; at most once a run.
+    """The game is void, or it ended without a number. At most one for each run.
 
-    `void_game`: bit 8 of a Mercury 360 (1.4). `ball_not_detected`: bit 1 of a SlingShot 2 for 5 s of state 4;
-    `launch_failed`: its bit 8 later than 3 s into state 3 (1.4, guide 4.1). `no_number`: the ball ran, then came a
-    state without a number.
+    `void_game`: bit 8 of a Mercury 360 (1.4). `ball_not_detected`: bit 1 of a SlingShot 2 during 5 s of state 4.
+    `launch_failed`: bit 8 of a SlingShot 2 after the first 3 s of state 3 (1.4, guide 4.1). `no_number`: after the
+    ball ran, a state without a number followed.
     """
 
     spin: int
@@ -122,9 +122,10 @@ class WheelVoid(Event, frozen=True):
 
 
 class UnobservedCoup(Event, frozen=True):
-    """Games were played whose lines were not read (1.8). How many, and their numbers, is not concluded.
+    """Games were played whose lines were not read (1.8). How many there were, and their results, is not derived.
 
-    Either the spin number moved on without a result, or a result came without a run: then both spins are the same.
+    Either the spin number increased without a result, or a result came without a run. In the latter case both spins
+    are the same.
     """
 
     from_spin: int
@@ -134,7 +135,7 @@ class UnobservedCoup(Event, frozen=True):
 
 
 class WheelRestarted(Event, frozen=True):
-    """The last number is blank again: the wheel was switched off and on (1.2). What ran before is lost."""
+    """The last number is blank again, so the wheel was switched off and on (1.2). A game in progress is lost."""
 
     from_spin: int
     to_spin: int
@@ -144,23 +145,23 @@ class WheelRestarted(Event, frozen=True):
 
 
 class Warned(Event, frozen=True):
-    """The warning bits have changed; empty: none is left (1.4)."""
+    """The warning bits have changed (1.4). `flags` is empty if no warning is left."""
 
     flags: Flags
 
 
 class SensorFault(Event, frozen=True):
-    """Bit 4: sensors, on a SlingShot 2 also motor or encoder, have failed (1.4)."""
+    """Bit 4: a sensor has failed, or on a SlingShot 2 the motor or the encoder (1.4)."""
 
 
 class SensorMended(Event, frozen=True):
-    """Two lines without bit 4 after a `SensorFault`."""
+    """Two lines without bit 4 came after a `SensorFault`."""
 
 
 class RotorSpeed(Event, frozen=True):
-    """The speed field of each line. `rpm` None: the field shows `000` and no speed of 40 rpm or less came before it,
-    so the rotor stands or turns at more than 99.9 rpm (1.8). It is None in every line of a game whose rotor already
-    stood when the host began to listen."""
+    """The speed field of each line. `rpm` is None if the field shows `000` without a speed of 40 rpm or less before it:
+    the rotor stands, or turns at more than 99.9 rpm (1.8). `rpm` is also None in every line of a game whose rotor
+    already stood when the host began to listen."""
 
     rpm: float | None
     rotor: Direction
@@ -170,21 +171,21 @@ class RotorSpeed(Event, frozen=True):
 
 
 class SelfTestCode(Event, frozen=True):
-    """`*F n` of a SlingShot 2 that tests itself (1.7): 0 is good."""
+    """A SlingShot 2 reports the result of its self-test, `*F n` (1.7). 0 means good."""
 
     code: int
     meaning: str
 
 
 class CommandConfirmed(Event, frozen=True):
-    """The wheel has what was set: it shows `found`."""
+    """The wheel has accepted a setting: its value is `found`."""
 
     command: str
     found: str
 
 
 class CommandIgnored(Event, frozen=True):
-    """The wheel does not have what was set, whatever it had answered (1.8): it shows `found`."""
+    """The wheel has ignored a setting, even if it answered OK (1.8): its value is `found`."""
 
     command: str
     found: str
@@ -198,20 +199,20 @@ class CommandAnswered(Event, frozen=True):
 
 
 class CommandRefused(Event, frozen=True):
-    """`NO`: unknown, or already so; `BUSY`: only between games (1.7)."""
+    """The wheel refused a command (1.7). `NO`: unknown, or already set. `BUSY`: only possible between games."""
 
     command: str
     reply: str
 
 
 class CommandUnanswered(Event, frozen=True):
-    """No answer in time."""
+    """A command was not answered in time."""
 
     command: str
 
 
 class Misconfigured(Event, frozen=True):
-    """The wheel is set up otherwise than the configuration says: `setting` should be `expected` and is `found`
+    """The settings of the wheel differ from the configuration: `setting` should be `expected` and is `found`
     (1.6, 1.7)."""
 
     setting: str

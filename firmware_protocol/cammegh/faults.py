@@ -1,4 +1,4 @@
-"""Warning bit 4, sensors that have failed: reported with its first line, taken back with the second line without it."""
+"""Warning bit 4, a failed sensor: reported with the first line that has it, cleared by the second line without it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.status import Flag, Flags
 
 LINES_MENDED = 2
-"""A line has no checksum (docs/wheels.md 1.1): one may be damaged."""
+"""A line has no checksum (docs/wheels.md 1.1), so one line may be damaged."""
 
 
 class SensorFaults:
@@ -19,7 +19,7 @@ class SensorFaults:
         self._good_lines = 0
 
     def line(self, flags: Flags, host_ns: int) -> Iterator[e.Event]:
-        """What the bits of one line change."""
+        """Report a fault of the sensors, or its end, from the bits of one line."""
         if Flag.SENSOR_FAULT in flags:
             self._good_lines = 0
             if not self._is_faulty:

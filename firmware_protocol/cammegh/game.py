@@ -1,7 +1,7 @@
-"""Status lines and bare numbers into what they show of each run of the ball.
+"""Convert status lines and bare numbers to events about each run of the ball.
 
-A **run** begins with the first line in state 3, or in state 4 when no 3 was read. It ends with a number, with lines
-that disagree about it, or with a state that has none.
+A **run** begins with the first line in state 3, or in state 4 if no line in state 3 was read. It ends with a number,
+with lines that disagree about the number, or with a state that has no number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Events: TypeAlias = Iterator[e.Event]
 
 
 class Game:
-    """One wheel's games. `bare_number`: this port gives it. `automatic`: lines come by themselves, every 500 ms."""
+    """The games of one wheel. `bare_number`: the port sends it. `automatic`: the wheel sends lines without polls."""
 
     def __init__(self, product: Product, *, bare_number: bool, automatic: bool) -> None:
         self._automatic = automatic
@@ -34,13 +34,13 @@ class Game:
         self._faults = SensorFaults()
         self._run: HeadRun | None = None
         self._laps_before: list[int] = []
-        """What the lap counter showed in the latest two lines, while no ball ran."""
+        """The values of the lap counter in the latest two lines without a running ball."""
         self._laps_unproven = 0
 
     @property
     def counters(self) -> dict[str, int]:
-        """Lines that no second line confirmed; bare numbers that belong to no run; runs whose lap count did what no
-        ball can do."""
+        """Lines that no second line confirmed, bare numbers that belong to no run, and runs with a lap count that is
+        impossible for a ball."""
         return {
             "lone_spin": self._order.lone_lines,
             "stray_bare": self._bare.stray,
@@ -49,18 +49,18 @@ class Game:
 
     @property
     def holds_a_line(self) -> bool:
-        """Whether the latest line waits for a second one: it was read, but is not used yet."""
+        """Whether the latest line is not used yet, because it waits for a second one."""
         return self._order.holds_a_line
 
     def interrupted(self) -> None:
-        """Lines may be missing here: the run going on was not heard whole."""
+        """Note that lines may be missing here. A run in progress was then not read completely."""
         self._order.gap = True
         self._speed.interrupted()
         if self._run:
             self._run.interrupted()
 
     def bare(self, line: BareNumber, host_ns: int) -> Events:
-        """The bare number has come."""
+        """Process a bare number."""
         if not self._bare.expected:
             self._bare.stray += 1
             return
@@ -70,7 +70,7 @@ class Game:
             yield from self._settle(last, line.number, host_ns)
 
     def status(self, status: Status, host_ns: int) -> Events:
-        """A status line has come."""
+        """Process a status line."""
         last = self._order.last
         order = self._order.place(status)
         if order is LinePlace.HELD:
@@ -93,7 +93,7 @@ class Game:
             self._bare.other_line()
 
     def _jump(self, last: Status, status: Status, host_ns: int) -> Events:
-        """This line does not continue what was read. What ran is over, without a number."""
+        """Process a line that does not follow from earlier lines. A run in progress ends without a number."""
         if status.number is None:
             yield e.WheelRestarted(host_ns, last.spin, status.spin)
         elif status.spin == last.spin:
@@ -109,7 +109,7 @@ class Game:
 
     def _warned(self, last: Status | None, status: Status, host_ns: int) -> Events:
         before = last.flags if last else _NO_FLAGS
-        if status.flags != before or (status.flags and self._order.gap):  # after a gap they are reported anew
+        if status.flags != before or (status.flags and self._order.gap):  # after a gap they are reported again
             yield e.Warned(host_ns, status.flags)
         if Flag.VOID_GAME in status.flags and self._run:
             yield from self._void(self._run, "void_game", status, host_ns)
@@ -148,14 +148,14 @@ class Game:
             self._laps_before = [*self._laps_before[-1:], status.extended.laps]
 
     def _changed(self, last: Status, status: Status, host_ns: int) -> Events:
-        """What a new state or a new spin number means; the run may be over with it."""
+        """Process a new state or a new spin number, which may end the run."""
         if self._run and (status.state, status.spin) != (last.state, last.spin):
             yield from self._end(self._run, last, status, host_ns)
         if status.state is not last.state:
             yield e.GameState(host_ns, status.state, status.spin)
 
     def _end(self, run: HeadRun, last: Status, status: Status, host_ns: int) -> Events:
-        """End the run, unless it goes on with this line."""
+        """End the run, unless it continues with this line."""
         if last.state is StateCode.WINNING_NUMBER:
             if not run.number.is_settled:
                 bare = min(self._bare.waiting, default=None)
@@ -171,7 +171,7 @@ class Game:
     # The number
 
     def _result(self, last: Status | None, status: Status, host_ns: int) -> Events:
-        """A line in state 5."""
+        """Process a line in state 5."""
         is_known, self._order.result_spin = self._order.result_spin == status.spin, status.spin
         if self._run:
             self._run.number.called()
@@ -180,7 +180,7 @@ class Game:
         yield from self._settle(status, status.number, host_ns)
 
     def _settle(self, status: Status, shown: int | None, host_ns: int) -> Events:
-        """Whether there is a number now. `shown`: by this line, which may also be the bare one."""
+        """Report the number if lines now agree on it. `shown`: the number in this line, which may be the bare one."""
         run = self._run
         if run is None or run.number.is_settled:
             self._bare.drop()

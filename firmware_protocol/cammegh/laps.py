@@ -1,36 +1,36 @@
-"""The laps of one run by the count in extended lines (docs/wheels.md 1.6, field 8).
+"""The laps of one run, from the count in extended lines (docs/wheels.md 1.6, field 8).
 
-The count is used only while it does what a ball can do: it begins with the run and grows no faster than a ball runs.
-A count that stood at a figure before the launch and goes on from there counts something else. A count that never grows
-proves the one revolution with which a run begins. A count that two lines show smaller than before began again, with
-another launch.
+The count is used only while it is possible for a ball: it begins with the run and grows no faster than a ball runs. A
+count that had a value before the launch and continues from it counts something else. A count that never grows proves
+only the one revolution with which a run begins. If two lines show a smaller count than before, the count has begun
+again with another launch.
 """
 
 from __future__ import annotations
 
 LINE_NS = 500_000_000
-"""Between lines that come by themselves (1.2): the ball ran at least so long per line, though many be read at once."""
+"""The time between automatic lines (1.2). The ball ran this long for each line, even if many lines are read at once."""
 FIRST_LAPS_MAX = 3
-"""In the first line of a run: the one revolution that state 3 means (1.3), and what a ball runs until then."""
+"""The limit in the first line of a run: the one revolution of state 3 (1.3), and the laps before this line was sent."""
 LAPS_PER_S_MAX = 3
-"""A hard throw: a ball's first laps take more than a third of a second."""
+"""Even after a hard launch, a lap of the ball takes more than a third of a second."""
 FIRST_LAPS_PROVEN = 1
-"""By a count that is there and does not grow: state 3 is one revolution (1.3)."""
+"""The laps that a count proves although it does not grow, because state 3 means one revolution (1.3)."""
 LINES_AGREE = 2
-"""A line has no checksum (1.1)."""
+"""Two lines must agree, because a line has no checksum (1.1)."""
 LEAPS_MAX = 1
-"""A single line that leaps ahead is damaged and proves nothing; two in a row are a count that does not count laps."""
+"""A single line whose count is too high is damaged and proves nothing. Two in a row do not count laps."""
 
 
 class LapCount:
-    """The laps of one run, line by line. `shown_before`: what the lines before the launch showed, 0 where they showed
+    """The laps of one run, line by line. `shown_before`: the count in the lines before the launch, 0 if they had
     none."""
 
     def __init__(self, shown_before: int) -> None:
         self.laps: int | None = None
-        """The most that two good lines in a row counted; None when none did, or when the count is broken."""
+        """The highest count that two good lines in a row showed. None if there is none, or if the count is broken."""
         self.broken = False
-        """The count did what no ball can do: it proves nothing of this run."""
+        """The count was impossible for a ball, so it proves nothing about this run."""
         self._shown_before = shown_before
         self._first: int | None = None
         self._falls = 0
@@ -41,15 +41,15 @@ class LapCount:
         self._leaps = 0
 
     def interrupted(self) -> None:
-        """Lines may be missing here: what two lines showed may be another launch's. A Mercury counts on."""
+        """Forget the laps: lines may be missing, so they may belong to another launch. A Mercury continues to count."""
         self.laps = self._before = None
 
     def line_without_count(self) -> None:
-        """A line shows no count: the next one has none before it to agree with."""
+        """Process a line without a count. The next line then has no earlier count to agree with."""
         self._before = None
 
     def count(self, laps: int, host_ns: int) -> int | None:
-        """Take in what a line shows. Returns the laps that two lines now agree on, when these are more than before."""
+        """Process the count of a line. Return the laps that two lines now agree on, if these are more than before."""
         if self.broken:
             return None
         self._lines_since_most += 1
@@ -74,18 +74,19 @@ class LapCount:
         self.broken, self.laps = True, None
 
     def _laps_possible(self, host_ns: int) -> float:
-        """The most a ball can have run by now, one lap more because the count may have begun anywhere in a lap."""
+        """Return the most laps possible by now: one more than time allows, as the count may begin anywhere in a lap."""
         if self._most is None:
             return FIRST_LAPS_MAX
         ran_ns = max(host_ns - self._most_ns, self._lines_since_most * LINE_NS)
         return self._most + LAPS_PER_S_MAX * ran_ns / 1e9 + 1
 
     def _goes_on_from_before(self, laps: int) -> bool:
-        """Whether the run's first line shows what stood there before the launch, or more."""
+        """Return whether the first line of the run shows the count from before the launch, or a higher one."""
         return 0 < self._shown_before <= laps
 
     def _is_less_than_proven(self, laps: int) -> bool:
-        """One such line is damaged, two are another run. At 0 the run has ended, and what it counted stays (1.6)."""
+        """Return whether a line shows fewer laps than proven. One such line is damaged, two belong to another run.
+        0 means that the run has ended, and its laps remain (1.6)."""
         return self.laps is not None and 0 < laps < self.laps
 
     def _agreed(self, laps: int) -> int | None:

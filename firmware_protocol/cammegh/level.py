@@ -1,7 +1,7 @@
-"""The protocol level of a Mercury 360, which is to be `extended` (docs/wheels.md 1.6).
+"""The protocol level of a Mercury 360, which is set to `extended` (docs/wheels.md 1.6).
 
-No answer to the command is documented: only the lines themselves prove the level. A box that was restarted falls back
-to `advanced`, so the command is repeated while other lines come.
+No answer to the command is documented, so only the lines themselves prove the level. A box returns to `advanced` when
+it is restarted, so the command is repeated while lines of another level come.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ from firmware_protocol.cammegh.commands import END
 
 EXTENDED = "*m2 2 2"
 LEVEL_LINES = 4
-"""After so many lines the wheel has understood `*m2 2 2`, or never will."""
+"""After this many lines the wheel has either followed `*m2 2 2` or ignored it."""
 LEVEL_NS = 10_000_000_000
-"""Then it is sent again: someone may have restarted the box."""
+"""The command is sent again after this time, because someone may have restarted the box."""
 Level: TypeAlias = Literal["basic", "advanced", "extended"]
 
 
 class ProtocolLevel:
     """Asks for the extended level and reports whether the wheel has it.
 
-    `wanted`: False where nothing is to be asked. `outgoing`: where the bytes for the line are put.
+    `wanted`: False if no command may be sent. `outgoing`: the buffer for the bytes to send.
     """
 
     def __init__(self, outgoing: bytearray, *, wanted: bool) -> None:
         self.current: Level | None = None
-        """That of the latest line."""
+        """The level of the latest line."""
         self._outgoing = outgoing
         self._wanted = wanted
         self._again_ns = 0
         self._lines: int | None = None
-        """Lines of another level since it was asked for; None while the level is the wanted one."""
+        """The number of lines of another level since the command. None while the level is the wanted one."""
 
     def ask(self, host_ns: int) -> None:
-        """Ask for it, where it is wanted."""
+        """Send the command for the extended level, if it is wanted."""
         if self._wanted:
             self._outgoing += EXTENDED.encode("ascii") + END
             self._again_ns, self._lines = host_ns + LEVEL_NS, 0
 
     def line(self, level: Level, host_ns: int) -> Iterator[e.Event]:
-        """A line of `level` has come."""
+        """Process a line of `level`."""
         self.current = level
         if not self._wanted:
             return

@@ -1,24 +1,24 @@
-"""Bytes into lines. What a line means is in `status`."""
+"""Split bytes into lines. `status` parses the lines."""
 
 from __future__ import annotations
 
 import re
 
 LINE_BYTES_MAX = 128
-"""The longest line known, the answer to `*V`, has 69 characters; noise cannot fill more memory than this."""
+"""The longest known line, the answer to `*V`, has 69 characters. Noise cannot use more memory than this."""
 
 _END = re.compile(rb"[\r\n]")
 _FRESH = re.compile(rb"[*\r\n]")
 CAUSES = ("torn", "too_long", "not_text")
-"""What `LineDecoder.rejected` counts: cut off by the next `*`; longer than any line; bytes that are no plain text."""
+"""The causes that `LineDecoder.rejected` counts: cut off by the next `*`, longer than any line, and not plain text."""
 
 
 class LineDecoder:
     """Finds the lines in a stream of bytes that arrives in slices of any size.
 
-    A line ends with CR, LF or both (docs/wheels.md 1.1). `*` begins one wherever it stands, so what precedes it was
-    torn. It is dropped even when it looks complete, because nothing shows where it would have ended. Holds at most one
-    unfinished line.
+    A line ends with CR, LF or both (docs/wheels.md 1.1). `*` always begins a line, so text before it without such an
+    end was torn. This text is dropped even if it looks complete, because nothing shows where the line would have ended.
+    Holds at most one unfinished line.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class LineDecoder:
         self._skipping = False
 
     def feed(self, data: bytes) -> list[str]:
-        """The lines completed by `data`, without their ends, oldest first; empty ones are left out."""
+        """Return the lines that `data` completes, without their ends, oldest first. Empty lines are left out."""
         if self._skipping:
             fresh = _FRESH.search(data)
             if fresh is None:
@@ -40,7 +40,7 @@ class LineDecoder:
         return lines
 
     def reset(self) -> None:
-        """Drop the unfinished line: the port was opened again."""
+        """Drop the unfinished line, because the port was opened again."""
         self._tail, self._skipping = b"", False
 
     def _open(self, piece: bytes) -> str | None:
@@ -55,7 +55,7 @@ class LineDecoder:
         return text
 
     def _last_of(self, piece: bytes) -> bytes:
-        """`piece` from its last `*` on; what stands before it was torn."""
+        """Return `piece` from its last `*` on. The text before it was torn, and is counted."""
         *torn, last = piece.split(b"*")
         self.rejected["torn"] += sum(map(bool, torn))
         return b"*" + last if torn else last

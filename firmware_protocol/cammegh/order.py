@@ -1,4 +1,4 @@
-"""Whether a status line follows from the line before it (docs/wheels.md 1.2, 1.8)."""
+"""Decide whether a status line follows from the line before it (docs/wheels.md 1.2, 1.8)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from firmware_protocol.cammegh.status import Product, StateCode, Status, spin_af
 
 @unique
 class LinePlace(Enum):
-    """How a line stands to the lines before it."""
+    """How a line relates to the lines before it."""
 
     FIRST = "first"
     """No line was read before it."""
@@ -18,7 +18,7 @@ class LinePlace(Enum):
     HELD = "held"
     """It does not follow. A line has no checksum, so a second line must show the same before it is used."""
     JUMP = "jump"
-    """It is that second line: the wheel has gone on, or was switched off, while its lines were not read."""
+    """It confirms a held line: the wheel continued, or was switched off, while its lines were not read."""
 
 
 class LineOrder:
@@ -28,11 +28,11 @@ class LineOrder:
         self.last: Status | None = None
         """The latest line that was used."""
         self.gap = False
-        """Lines may be missing since then."""
+        """Lines may be missing since `last`."""
         self.result_spin: int | None = None
-        """The latest game that was seen in state 5."""
+        """The spin number of the latest game with a line in state 5."""
         self.number_reported: int | None = None
-        """The latest number that was reported; the line after it may be damaged."""
+        """The latest number that was reported. A line with this number follows even if the line before was damaged."""
         self.lone_lines = 0
         """Lines that no second line confirmed."""
         self._product = product
@@ -44,7 +44,7 @@ class LineOrder:
         return self._held is not None
 
     def place(self, status: Status) -> LinePlace:
-        """How `status` stands to the lines before it; one that does not follow is held."""
+        """Return how `status` relates to the lines before it. Hold it if it does not follow."""
         last, held = self.last, self._held
         if last is None:
             return LinePlace.FIRST
@@ -59,16 +59,16 @@ class LineOrder:
         return LinePlace.HELD
 
     def used(self, status: Status) -> None:
-        """The line was used: the next one is compared with it."""
+        """Store the line that was used. The next line is compared with it."""
         self.last, self.gap = status, False
 
     def jumped(self, status: Status) -> None:
-        """This line does not continue what was read before it."""
+        """Note that this line does not follow from the lines before it."""
         self.gap, self.number_reported = True, None
         self.result_spin = status.spin if status.state is StateCode.WINNING_NUMBER else None
 
     def _follows(self, last: Status, status: Status) -> bool:
-        """The next spin number follows a result, or a game that was heard to end without one."""
+        """Whether `status` follows. The next spin number follows a result, or a game whose end without one was read."""
         if status.spin != last.spin:
             was_heard = self.result_spin == last.spin or not self.gap
             if status.spin != spin_after(self._product, last.spin) or not was_heard:

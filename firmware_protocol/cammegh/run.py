@@ -1,4 +1,4 @@
-"""One run of the ball: what two lines in a row agree on."""
+"""One run of the ball: the facts that two lines in a row show."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from firmware_protocol.cammegh.status import Direction, Extended, StateCode, Sta
 from firmware_protocol.cammegh.voids import VoidWarnings
 
 _ON_TRACK = frozenset({StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS})
-"""Where a lap count and a direction mean something (1.6); in state 5 the count is back at 0."""
+"""The states in which the lap count and the direction are valid (1.6). In state 5 the count is back at 0."""
 
 
 class HeadRun:
-    """Begins with a line in state 3 or 4. `from_launch`: the line before showed that no ball ran. `laps_before`: what
-    the lap counter showed then."""
+    """One run, which begins with a line in state 3 or 4. `from_launch`: the line before showed that no ball ran.
+    `laps_before`: the lap counter before the run."""
 
     def __init__(self, first: Status, *, from_launch: bool, laps_before: int, automatic: bool) -> None:
         self.spin = first.spin
@@ -32,20 +32,21 @@ class HeadRun:
 
     @property
     def whole(self) -> bool:
-        """Every part was heard, from before the launch through states 3 and 4, without a silence."""
+        """Whether all lines of the run were read, from before the launch through states 3 and 4, without a silence."""
         return self._from_launch and self._states >= _ON_TRACK
 
     def interrupted(self) -> None:
-        """Lines may be missing here, and perhaps the ball was launched again under the same spin number.
+        """Forget the laps and directions, because lines may be missing here.
 
-        The laps and directions agreed on may be another run's. A Mercury counts on, so its next lines prove its own.
+        The ball may have been launched again with the same spin number, so they may belong to another run. A Mercury
+        continues to count, so its next lines prove the laps of the current run.
         """
         self._from_launch = False
         self.count.interrupted()
         self._ball = self._directions_before = None
 
     def line(self, status: Status, host_ns: int) -> Iterator[e.Event]:
-        """What a line of the running ball shows together with the line before it."""
+        """Report what a line shows about the running ball, together with the line before it."""
         if status.state in _ON_TRACK and status.extended:
             yield from self._laps(status.extended.laps, host_ns)
             yield from self._directions(status.extended, status.rotor, host_ns)
@@ -54,7 +55,7 @@ class HeadRun:
             self.count.line_without_count()
 
     def enter(self, state: StateCode, host_ns: int) -> Iterator[e.Event]:
-        """The line is in `state`, perhaps for the first time in this run."""
+        """Note the state of the line, and report the first line in which the ball is off the track."""
         if state is StateCode.BALL_OFF_TRACK and state not in self._states:
             yield e.BallOffTrack(host_ns, self.spin)
         self._states.add(state)

@@ -1,9 +1,9 @@
-"""The host's side of one Cammegh wheel, without I/O: it parses lines, asks at start-up, polls, and notices silence.
+"""The host's side of one Cammegh wheel, without I/O. It parses lines, asks at start-up, polls, and detects silence.
 
-How to drive it: `tick` from the start, with a port or without; `opened` when the port was opened, also again; `receive`
-with all that the line gives, then `tick` when `next_tick_ns` has come. Receive before tick, so that a host that was
-held up reads its lines before it reports silence. After each, write `data_to_send()`. `host_ns` is monotonic and always
-an argument.
+How to use it: call `tick` at `next_tick_ns`, from the start, even without a port. Call `opened` each time the port was
+opened, and `receive` with all bytes from the line. Call `receive` before `tick`, so that a host that was delayed reads
+its lines before it reports silence. After each call write `data_to_send()`. `host_ns` is monotonic time, always passed
+as an argument.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from firmware_protocol.cammegh.status import (
 )
 
 POLL_NS_MIN = 100_000_000
-"""The wheel needs so long between polls (docs/wheels.md 1.2)."""
+"""The shortest time between polls that the wheel allows (docs/wheels.md 1.2)."""
 SILENCE_NS = 2_000_000_000
-"""Three lines are missing. A SlingShot 2 that is switched on sends nothing for a few seconds: that is silence too."""
+"""Then three lines are missing. A SlingShot 2 sends nothing for a few seconds after power-on: that is silence too."""
 WAKE_NS = 5_000_000_000
-"""Between commands to a silent wheel: longer than it takes to answer, and than it is silent after power-on."""
+"""The time between commands to a silent wheel: longer than an answer takes, and than the silence after power-on."""
 MODE_NO_BARE_NUMBER = 16
 MODE_AUTOMATIC = 128
 _KINDS = ("status", "bare", "reply", "bonus", "basic")
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """How the wheel is wired and set, as the configuration has it.
+    """How the wheel is wired and set, according to the configuration.
 
-    `writable`: port 1; False on a port for displays (2 and 3), where nothing is sent. `bare_number`: this port gives
-    the winning number on a line of its own; always False on ports 2 and 3, and with mode +16. `poll_ns`: how often the
-    wheel is asked for a line; 0 when lines come by themselves. `extended`: put a Mercury 360 into extended mode, again
-    and again. `pockets`: 37 to 40. Raises ValueError when these do not fit together.
+    `writable`: True on port 1; False on a port for displays (2 and 3), to which nothing is sent. `bare_number`: the
+    port sends the winning number on a line of its own; always False on ports 2 and 3, and with mode +16. `poll_ns`: the
+    time between requests for a line; 0 if the wheel sends lines by itself. `extended`: put a Mercury 360 into extended
+    mode, and repeat this. `pockets`: 37 to 40. Raises ValueError if the values contradict each other.
     """
 
     product: Product
@@ -72,14 +72,14 @@ class Setup(msgspec.Struct, frozen=True):
 
 
 class CammeghSession:
-    """One wheel, as long as the host process runs; the port may be closed and opened again."""
+    """One wheel, for as long as the host process runs. The port may be closed and opened again."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.version: str | None = None
-        """The firmware of a SlingShot 2, once it has answered."""
+        """The firmware version of a SlingShot 2. None until it has answered."""
         self.mode: int | None = None
-        """The mode bits of a SlingShot 2, once it has answered."""
+        """The mode bits of a SlingShot 2. None until it has answered."""
         is_mercury = setup.product is Product.MERCURY_360
         self._decoder = LineDecoder()
         self._game = Game(setup.product, bare_number=setup.bare_number, automatic=not setup.poll_ns)
@@ -96,12 +96,12 @@ class CammeghSession:
 
     @property
     def level(self) -> Level | None:
-        """The protocol level of the latest line; a SlingShot 2 has only one."""
+        """The protocol level of the latest line. A SlingShot 2 has only one level."""
         return self._level.current
 
     @property
     def counters(self) -> dict[str, int]:
-        """Since this session began: lines by kind, and rejected ones by cause."""
+        """The counts since this session began: lines by kind, and rejected lines by cause."""
         return {**self._counts, **self._decoder.rejected, **self._game.counters, **self._commands.counts}
 
     @property
@@ -117,15 +117,15 @@ class CammeghSession:
         return min(due)
 
     def data_to_send(self) -> bytes:
-        """What to write to the line now; asking twice gives nothing twice."""
+        """Return the bytes to write to the line now. Each byte is returned only once."""
         data = bytes(self._outgoing)
         self._outgoing.clear()
         return data
 
     def opened(self, host_ns: int) -> None:
-        """The port was opened, for the first time or again: begin to listen, and ask the start-up questions.
+        """Begin to listen and ask the start-up questions, because the port was opened, for the first time or again.
 
-        An open port is no wheel: silence goes on, and is counted from the last line.
+        An open port does not prove that a wheel is there: a silence continues, and is counted from the last line.
         """
         self._decoder.reset()
         self._outgoing.clear()
@@ -138,7 +138,7 @@ class CammeghSession:
             self._commands.add(commands.VERSION, commands.OVERVIEW)
 
     def receive(self, data: bytes, host_ns: int) -> list[e.Event]:
-        """What `data`, read from the line at `host_ns`, shows."""
+        """Return the events in `data`, which was read from the line at `host_ns`."""
         lines = [line for text in self._decoder.feed(data) if (line := self._parse(text)) is not None]
         self._backlog_lines = sum(isinstance(line, Status) for line in lines)
         return [event for line in lines for event in self._line(line, host_ns)]
@@ -202,7 +202,7 @@ class CammeghSession:
         yield from self._commands.answer(reply, host_ns)
 
     def _have_mode(self, mode: int, host_ns: int) -> Iterator[e.Event]:
-        """Compare the mode in the answer to `*O` with the configuration, when it is new."""
+        """Compare the mode in the answer to `*O` with the configuration, if the mode is new."""
         before, self.mode = self.mode, mode
         if before == mode:
             return
@@ -215,7 +215,7 @@ class CammeghSession:
     # Silence
 
     def _check_silence(self, host_ns: int, held_up_ns: int = 0) -> Iterator[e.Event]:
-        """`held_up_ns`: time in which the host did not read; its lines were waiting, one every 500 ms."""
+        """Report a silence. `held_up_ns`: the time in which the host did not read. Lines waited, one every 500 ms."""
         since_ns = self._silence_from_ns(host_ns)
         if not self._is_silent and host_ns - since_ns - held_up_ns >= self.setup.silence_ns:
             self._is_silent, self._wake_ns = True, host_ns
@@ -223,13 +223,13 @@ class CammeghSession:
             yield e.Silent(host_ns, since_ns)
 
     def _silence_from_ns(self, host_ns: int) -> int:
-        """When the last status line came; before the first, the first time that this session was called with."""
+        """Return when the last status line came. Before the first line: the first time passed to this session."""
         if self._heard_ns is None:
             self._heard_ns = host_ns
         return self._heard_ns
 
     def _wake(self, host_ns: int) -> None:
-        """The wheel is silent: where lines should come by themselves, set that again."""
+        """Send the settings for automatic and extended lines to the silent wheel again, where they are wanted."""
         self._level.ask(host_ns)
         if self._asks_slingshot and not self.setup.poll_ns and self._commands.next_tick_ns is None:
             self._commands.add(commands.AUTOMATIC_STATUS)

@@ -1,6 +1,6 @@
-"""One line of a Cammegh wheel, parsed by its exact form or rejected.
+"""Parse one line of a Cammegh wheel by its exact form, or reject it.
 
-    *X;S;NNN;WW;F;RRR;D                        SlingShot 2; Mercury 360 in advanced mode, there perhaps with a last `;`
+    *X;S;NNN;WW;F;RRR;D                        SlingShot 2; Mercury 360 in advanced mode, perhaps with a `;` at the end
     *X;S;NNN;WW;F;RRR;D;aaaa;rr;b;ttttt;pp     Mercury 360 in extended mode
     NN                                         the bare winning number
     *S   *N   *Wnn                             Mercury 360 in basic mode
@@ -23,7 +23,7 @@ LineFault: TypeAlias = Literal["malformed", "value", "shape"]
 FAULTS: tuple[LineFault, ...] = ("malformed", "value", "shape")
 
 DOUBLE_ZERO = 37
-"""The number for `00`; the wheel's own 38 and 39 are "000" and "0000". 37 itself is never on the line."""
+"""The number for `00`. The wheel's numbers 38 and 39 are "000" and "0000". 37 itself is never on the line."""
 _PADDED = r"[ 0-9][0-9]"
 _ADVANCED = rf"\*X;([0-9]);([0-9]{{3}});({_PADDED}|  );([0-9A-F]);([0-9]{{3}});([01])"
 # Field 10 grows by some 40,000 in a game, so it may need more than five digits; field 7 has shown four.
@@ -37,7 +37,7 @@ _REPLY = re.compile(r"\*(bs|bn|[ -~]) (\S.*)")
 
 @unique
 class Product(Enum):
-    """Which wheel head. The same digits mean different things in the two."""
+    """The product. The same digits mean different things in the two products."""
 
     MERCURY_360 = "mercury-360"
     SLINGSHOT_2 = "slingshot-2"
@@ -89,11 +89,11 @@ _STATUS = {
     Product.MERCURY_360: re.compile(rf"{_ADVANCED}(?:;(?:{_EXTENDED})?)?"),
 }
 SPIN_MAX = {Product.SLINGSHOT_2: 256, Product.MERCURY_360: 255}
-"""The highest number of a game; after it comes 1."""
+"""The highest number of a game. The number after it is 1."""
 
 
 class LineError(ValueError):
-    """This is no line of that wheel. `fault`: a broken `*X`, a value out of range, or an unknown form."""
+    """The text is not a line of this wheel. `fault`: a broken `*X`, a value out of range, or an unknown form."""
 
     def __init__(self, fault: LineFault) -> None:
         super().__init__(f"not a line of this wheel: {fault}")
@@ -101,10 +101,10 @@ class LineError(ValueError):
 
 
 class Extended(msgspec.Struct, frozen=True):
-    """What the extended mode adds. `raw_7` and `raw_10` are not documented: kept as they stood on the line."""
+    """The fields that the extended mode adds. `raw_7` and `raw_10` are not documented, so they are kept unchanged."""
 
     laps: int
-    """Revolutions of the ball; back to 0 in state 5."""
+    """Revolutions of the ball. In state 5 the count is back at 0."""
     ball: Direction
     pocket: int | None
     """The wheel's "pocket position", None until the wheel knows it."""
@@ -122,7 +122,7 @@ class Status(msgspec.Struct, frozen=True):
     """The last winning number, None before the first."""
     flags: Flags
     rotor_decirpm: int
-    """The rotor's speed in 0.1 rpm as on the line: 0 may also be anything above 99.9 rpm."""
+    """The rotor's speed in 0.1 rpm, as on the line. 0 may also mean any speed above 99.9 rpm."""
     rotor: Direction
     extended: Extended | None = None
 
@@ -134,7 +134,7 @@ class BareNumber(msgspec.Struct, frozen=True):
 
 
 class Basic(msgspec.Struct, frozen=True):
-    """A line of basic mode: which of its three, and the number of `*W`."""
+    """A line of basic mode: which of the three kinds, and the number in `*W`."""
 
     kind: Literal["S", "N", "W"]
     number: int | None = None
@@ -160,7 +160,7 @@ def spin_after(product: Product, spin: int) -> int:
 
 
 def parse(line: str, product: Product, *, pockets: int = 37) -> Line:
-    """`line`, without its end, as a structure. `pockets`: 37 to 40, by which numbers are accepted.
+    """Parse `line`, which has no line end. `pockets`, 37 to 40, decides which numbers are accepted.
 
     Raises LineError.
     """
@@ -209,7 +209,7 @@ def _direction(digit: str) -> Direction:
 
 
 def _number(text: str, pockets: int) -> int:
-    """` 0` is zero and `00` double zero, which a wheel of 37 pockets does not have."""
+    """Parse a number: ` 0` is zero, and `00` is double zero, which a wheel with 37 pockets does not have."""
     number = DOUBLE_ZERO if text == "00" else int(text)
     if number >= pockets or text == str(DOUBLE_ZERO):
         raise LineError("value")
