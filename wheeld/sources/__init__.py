@@ -1,1 +1,1 @@
-"""What sees the wheel: a board, pins, or the wheel's own head, each turned into observations."""
+"""The sources that observe the wheel: a board, pins, or the wheel's own head. Each produces observations."""

@@ -1,16 +1,16 @@
 """Translates the events of the sensor board into observations on one continuous sensing clock.
 
-No I/O: bytes and host times in, observations and bytes out. `t_us` is the board's own clock plus an offset that is
-fixed for as long as the board runs. When the board has restarted, the offset is chosen so that `t_us` continues at the
-host's estimate of the sensing time, and never goes back. Events that come before the two clocks have been compared wait
-for that, so that even what the board kept from before this process is dated. After each gap they wait for the first
-levels too: what a coup in the board's ring meant depends on how the object sensor stood as it began.
+It has no I/O: it converts bytes and host times to observations and bytes. `t_us` is the board's clock plus an offset
+that is fixed while the board runs. After a restart of the board a new offset is chosen: `t_us` continues at the host's
+estimate of the sensing time and never goes back. Events wait until the two clocks have been compared, so that even
+events from before this process are dated. After each gap they also wait for the first levels, because the meaning of a
+coup in the board's ring depends on the level of the object sensor at its beginning.
 
-Only what the board reports moves the core's time, also when it reports nothing: a fault of the link has the time of
-the last observation. If it had the present time, all that the board did not report since would count as absent (a ball
-that left the track, a rotor that stopped); but the coup is void because nothing was observed (N8).
+Only reports of the board advance the core's time. So a fault of the link has the time of the last observation. With
+the present time, everything that the board did not report since then would count as absent (a ball that left the
+track, a rotor that stopped). But the coup is void because nothing was observed (N8).
 
-What can be wrong with the line is one enumeration, `Trouble`; here is found out which of them it is.
+The enumeration `Trouble` lists what can be wrong with the line. This module finds out which trouble it is.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ from wheeld.sources.clock import BoardClock, HostTime, UtcPair, clock_reading
 from wheeld.sources.line_state import LineState
 
 STALL_NS = 250_000_000
-"""Ticks come every few ms. When they were this far apart, the host stalled: that is no silence of the board."""
+"""Ticks come every few ms. If two ticks were this far apart, the host stalled, and the board was not silent."""
 READING_INTERVAL_NS = 900_000_000
-"""A clock reading about once a second; samples come that often."""
+"""A clock reading about once a second, as often as samples come."""
 AHEAD_US_MAX = 10_000_000
-"""No event comes from the future. Drift makes the host's estimate of the present wrong, but never by so much. If such
-an event were accepted, everything after it would be too late to count."""
+"""An event may not be dated more than this after the present. Drift makes the host's estimate of the present wrong, but
+never by this much. If such an event were accepted, all later events would be dated before it and not count."""
 HELD_MAX = 5_000
-"""Events that wait for the first time sample, which comes within a tenth of a second. With more, a board that answers
-everything but requests for the time is dated from this process' start."""
+"""How many events wait for the first time sample, which comes within a tenth of a second. If more come, the board does
+not answer time requests, and its events are dated from the start of this process."""
 
 Seen: TypeAlias = host.Observed | host.Watermark
 
@@ -79,7 +79,7 @@ COUNTERS = (
     "resets",
 )
 
-# Named here: Python would make each anew for hundreds of events a second.
+# Constants, because Python would otherwise build each tuple again for hundreds of events a second.
 _SEEN = (host.Observed, host.Watermark)
 _ANSWERS = (host.Identified, host.Refused, host.SyncSample, host.SelfTested)
 _SENSOR_OF: dict[type, str] = {
@@ -91,7 +91,7 @@ _SENSOR_OF: dict[type, str] = {
 
 
 class Board:
-    """One wheel's board, from this process' start to its end, over any number of openings of the line."""
+    """The board of one wheel, from the start of this process to its end. The line may be opened many times."""
 
     def __init__(
         self,
@@ -102,9 +102,9 @@ class Board:
         host_ns: int,
         resume_at: Position | None = None,
     ) -> None:
-        """`table` says which sensors the board must have; 0 of a kind: the wheel's own head reports what they would,
-        and such events of the board are not used. `host_ns` is where `t_us` 0 stands; `hello_token` and `resume_at`
-        are explained by `HostSession`."""
+        """`table` defines which sensors the board must have. If it has 0 of a kind, the wheel's own head reports what
+        they would, and such events of the board are not used. `host_ns` is the host time of `t_us` 0. `HostSession`
+        explains `hello_token` and `resume_at`."""
         self._setting = setting
         self._configured = {
             "beams": len(table.beams_deg),
@@ -112,7 +112,7 @@ class Board:
             "rotor_ticks": table.rotor_ticks,
             "object_sensor": table.object_sensor,
         }
-        # Sensors that the configuration does not have: two sources of the same would contradict each other.
+        # Sensors that the configuration does not have. Two sources of the same fact would contradict each other.
         self._of_head = {kind for kind, sensor in _SENSOR_OF.items() if not self._configured[sensor]}
         self._session = HostSession(
             hello_token, board_serial=setting.board_serial, config_hash=setting.config_hash, resume_at=resume_at
@@ -130,9 +130,9 @@ class Board:
         self._refused = ""
         self._missed_edges: int | None = None
         self._told: dict[str, bool] = {}
-        """How each sensor stood when the core was last told, since the last gap."""
+        """The level of each sensor as last reported to the core since the last gap."""
         self._awaits_levels, self._has_levels = True, False
-        """After a gap, whether what came since waits for the first levels, and whether they are among it."""
+        """Whether the events since a gap wait for the first levels, and whether these levels have come."""
         self._counts: Counter[str] = Counter()
         self._log = structlog.get_logger("board")
         self._line = LineState("board")
@@ -140,22 +140,22 @@ class Board:
 
     @property
     def is_up(self) -> bool:
-        """Whether the link works as far as the core knows: a change is always an observation."""
+        """Whether the link works, as last reported to the core. Each change is reported as an observation."""
         return self._line.is_up
 
     @property
     def keeps_times(self) -> bool:
-        """The board dates its events."""
+        """True, because the board dates its events."""
         return True
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Of each of its sensors, whether it works: by the board, and by how often it reports."""
+        """Whether each sensor works, by the board's report and by how often the sensor reports."""
         return {**self._chatter.sensors, **self._chatter.door.sensors}
 
     @property
     def door(self) -> DoorSeen:
-        """What it has told of the cabinet's door."""
+        """What the board has reported about the cabinet's door."""
         return self._chatter.door.seen
 
     @property
@@ -166,17 +166,17 @@ class Board:
 
     @property
     def has_answered(self) -> bool:
-        """Whether it has said of its sensors whether they work, since this process' start."""
+        """Whether the board has reported since the start of this process if its sensors work."""
         return bool(self._chatter.sensors)
 
     @property
     def identity(self) -> messages.Identity | None:
-        """The board as it last identified itself; None while none is accepted."""
+        """The latest identity of the board. None while no board is accepted."""
         return None if self._refused else self._session.identity
 
     @property
     def counters(self) -> dict[str, int]:
-        """Of the session, the board's own (as last reported), and of what was made of both; cumulative."""
+        """The cumulative counts of the session, of the board (as last reported), and of this translation."""
         beat = self._session.heartbeat
         of_board = (
             {}
@@ -193,11 +193,11 @@ class Board:
 
     @property
     def position(self) -> Position | None:
-        """Up to where events have been handed on; None while nothing may be acknowledged."""
+        """The position up to which events were handed on. None while nothing may be acknowledged."""
         return None if self._undated or self._is_useless else self._session.position
 
     def now_us(self, host_ns: int) -> int:
-        """The host's estimate of the sensing clock, never less than the newest observation."""
+        """Return the host's estimate of the sensing clock, never less than the newest observation."""
         board_us = None if self._offset_us is None else self._clock.board_us(host_ns)
         if board_us is None or self._offset_us is None:
             estimate_us = self._anchor[1] + (host_ns - self._anchor[0]) // 1_000
@@ -206,8 +206,8 @@ class Board:
         return max(estimate_us, self._newest_us)
 
     def clock_now(self, host_ns: int) -> HostTime | None:
-        """The board's clock as known at `host_ns`, with its error; None before the first comparison. Its rate is the
-        measured one, also where that is more than the drift that is allowed."""
+        """Return the estimate of the board's clock at `host_ns`, with its error. None before the first comparison. Its
+        rate is the measured rate, even if this exceeds the allowed drift."""
         board_us = self._clock.board_us(host_ns)
         at, measured_ppb = (None if board_us is None else self._clock.host_time(board_us)), self._clock.measured_ppb
         if at is None or measured_ppb is None:
@@ -215,20 +215,20 @@ class Board:
         return msgspec.structs.replace(at, rate_ppb=measured_ppb)
 
     def opened(self, host_ns: int) -> None:
-        """The line was opened (again): the session identifies the board anew."""
+        """Identify the board again, because the line was opened."""
         self._session.reconnected(host_ns)
 
     def data_to_send(self) -> bytes:
-        """What to write to the line now."""
+        """Return the bytes to write to the line now."""
         return self._session.data_to_send()
 
     def receive(self, data: bytes, host_ns: int, utc: UtcPair) -> list[Observation]:
-        """The observations in `data`, read at `host_ns`; `utc` was read about then."""
+        """Return the observations in `data`, which was read at `host_ns`. `utc` was read at about the same time."""
         observations: list[Observation] = []
         if data:
             self._hearing.heard_ns = host_ns
         for is_seen, events in groupby(self._session.receive(data, host_ns), lambda one: isinstance(one, _SEEN)):
-            if is_seen and not self._is_useless:  # hundreds a second: nearly all are
+            if is_seen and not self._is_useless:  # true for nearly all of hundreds of events a second
                 seen = [one for one in events if isinstance(one, _SEEN)]
                 observations += self._in_order(self._take_seen(seen, host_ns, utc))
                 continue
@@ -241,7 +241,7 @@ class Board:
         return observations
 
     def tick(self, host_ns: int) -> list[Observation]:
-        """Do what is due at `host_ns`, to be called every few ms: also judge what is wrong with the line."""
+        """Do what is due at `host_ns`, and decide what is wrong with the line. Must be called every few ms."""
         stalled_ns = host_ns - self._ticked_ns
         self._ticked_ns = host_ns
         if stalled_ns > STALL_NS:
@@ -254,8 +254,8 @@ class Board:
         return self._in_order(self._line_state(self.now_us(host_ns)))
 
     def _line_state(self, now_us: int) -> Iterator[SensorState]:
-        """What the core must know of the line. When it hears of a fault it forgets every level, so each is told again
-        afterwards, also where no event was lost."""
+        """Report the state of the line to the core. The core forgets every level at a fault, so each level is reported
+        again afterwards, even if no event was lost."""
         for state in self._line.report(self._newest_us, now_us):
             if not state.ok:
                 self._forget_levels()
@@ -263,11 +263,11 @@ class Board:
 
     @property
     def _is_useless(self) -> bool:
-        """Whether nothing of this board is used: it is refused, or its clock ran backwards."""
+        """Whether nothing from this board is used, because it is refused or its clock ran backwards."""
         return bool(self._refused) or self._line.is_so(Trouble.CLOCK_RAN_BACK)
 
     def _in_order(self, observations: Iterator[Observation]) -> list[Observation]:
-        """Note the newest time while they are made: what comes later may not be dated earlier."""
+        """Collect observations and store the newest time, because later ones may not be dated earlier."""
         made: list[Observation] = []
         for observation in observations:
             self._newest_us = max(self._newest_us, observation.t_us)
@@ -275,7 +275,7 @@ class Board:
         return made
 
     def acknowledge(self, position: Position) -> None:
-        """Everything handed on before `position` is safe for good: the board may forget it."""
+        """Tell the board that everything before `position` is stored, so that it may forget these events."""
         handed_on = self._session.position
         if handed_on is not None and position.next_seq <= handed_on.next_seq:
             self._session.acknowledge(position)
@@ -283,8 +283,8 @@ class Board:
     # --- events of the session ---------------------------------------------------------------------------------
 
     def _take_seen(self, events: list[Seen], host_ns: int, utc: UtcPair) -> Iterator[Observation]:
-        """What the board observed, one after the other. Edges that it missed, by the latest heartbeat read, are told of
-        after the first."""
+        """Yield what the board observed, in order. After the first event, report edges that the board missed according
+        to the latest heartbeat."""
         now_us = self.now_us(host_ns)
         for event in events:
             if self._offset_us is None or self._awaits_levels:
@@ -347,7 +347,8 @@ class Board:
         )
 
     def _refuse(self, trouble: Trouble, why: str, **details: str) -> None:
-        """Logged once a change. The session goes on asking: someone may plug in the right board."""
+        """Refuse the board, and log this once for each new reason. The session continues to ask for the identity,
+        because someone may connect the right board."""
         self._counts["refusals"] += 1
         self._line.over(*(each for each in REFUSALS.values() if each is not trouble))
         self._line.stands(trouble)
@@ -356,7 +357,7 @@ class Board:
         self._refused = why
 
     def _edges_missed(self, host_ns: int) -> Iterator[Observation]:
-        """Edges that the board saw too late to date are a hole in what was observed (N8), as lost events are."""
+        """Report edges that the board saw too late to date. Like lost events, they make a gap in what was seen (N8)."""
         beat, before = self._session.heartbeat, self._missed_edges
         if beat is None:
             return
@@ -372,13 +373,13 @@ class Board:
         self._forget_levels()
 
     def _fault(self, trouble: Trouble, host_ns: int, **details: int) -> Iterator[Observation]:
-        """A fault of the link that happened, once until it works again. Whatever stood before it may stand otherwise
-        now."""
+        """Report a fault of the link that happened, once until the link works again. All levels may have changed
+        meanwhile."""
         self._forget_levels()
         yield from self._line.happens(trouble, self._newest_us, self.now_us(host_ns), **details)
 
     def _compare(self, event: host.SyncSample, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
-        """A comparison of clocks. A clock that stepped makes the times around it worthless, so that is a fault too."""
+        """Process a comparison of clocks. A step of the clock is a fault, because the times around it are invalid."""
         now_us = self.now_us(host_ns)
         verdict = self._clock.add(event)
         if verdict != "ok":
@@ -400,20 +401,21 @@ class Board:
             yield from self._reading(self._newest_us, self._offset_us, host_ns, utc)
 
     def _is_reading_due(self, host_ns: int, offset_us: int) -> bool:
-        """Once a second, and as soon as the date is known twice as well as at the last reading: the first of a board
-        that kept events is one of long ago, by a clock whose rate nobody knows yet."""
+        """Return True once a second, and when the date has less than half the error of the last reading. If the board
+        kept events, the first reading is for an old time, and the rate of the clock is not known yet."""
         at = self._clock.host_time(self._newest_us - offset_us)
         is_better = at is not None and 2 * at.error_ns < self._read_error_ns
         return self._clock_read_ns is None or host_ns - self._clock_read_ns >= READING_INTERVAL_NS or is_better
 
     def _self_tested(self, event: host.SelfTested) -> Iterator[Observation]:
-        """Changes only; all sensors count as working at first. The answer overtakes events, so it is dated now."""
+        """Report only changes. At first all sensors count as working. The answer may come before earlier events, so it
+        gets the newest time."""
         for report in event.sensors:
             for changed in self._chatter.tested(report.name, ok=report.ok, t_us=self._newest_us):
                 yield self._told_of_sensor(changed)
 
     def _release(self, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
-        """Date what waited, once the clocks have been compared."""
+        """Date the waiting events as soon as the clocks have been compared."""
         can_date = self._offset_us is not None or self._clock.synced or len(self._undated) >= HELD_MAX
         if not self._undated or not can_date:
             return
@@ -428,7 +430,7 @@ class Board:
             yield from self._kept(first_us, dated[-1].board_us + self._offset_us, self._offset_us)
         if self._awaits_levels:
             self._awaits_levels = False
-            # What was lost may have said that a sensor failed, or works again.
+            # A lost event may have reported that a sensor has failed, or that it works again.
             self._session.request_self_test()
             yield from self._level_since_gap(dated)
         now_us = self.now_us(host_ns)
@@ -436,7 +438,7 @@ class Board:
             yield from self._dated(event, self._offset_us, now_us, host_ns)
 
     def _dated(self, event: Seen, offset_us: int, now_us: int, host_ns: int) -> Iterator[Observation]:
-        """What the event shows, without what chatters. The host's estimate of the sensing clock was `now_us`."""
+        """Yield what the event shows, unless its sensor chatters. `now_us`: the host's estimate of the sensing time."""
         t_us = event.board_us + offset_us
         if not self._newest_us <= t_us <= max(now_us, self._newest_us) + AHEAD_US_MAX:
             self._counts["misdated"] += 1
@@ -446,27 +448,27 @@ class Board:
         if not self._chatter.is_calm:
             yield from self._chatter.calmed(t_us)
         if isinstance(event, host.Observed) and isinstance(event.event, messages.RotorEdge):
-            yield self._observation(event, t_us)  # edges may come as often as they will
+            yield self._observation(event, t_us)  # there is no limit for edges of the rotor
             return
         for seen in self._observed(event, t_us):
             yield from self._chatter.take(seen)
 
     def _new_offset_us(self, board_us: int, host_ns: int) -> int:
-        """So that `board_us` falls on the host's estimate of the sensing time then, but never goes back."""
+        """Return the offset that dates `board_us` at the host's estimate of the sensing time, but never goes back."""
         at = self._clock.host_time(board_us)
         then_ns = host_ns if at is None else at.host_ns
         return max(self._anchor[1] + (then_ns - self._anchor[0]) // 1_000, self._newest_us) - board_us
 
     def _kept(self, first_us: int, last_us: int, offset_us: int) -> Iterator[Restarted]:
-        """Until when the board's events are of a time in which nobody was here. Without a comparison of the clocks all
-        of them may be."""
+        """Report until when the board's events are from before this process. If the clocks were not compared, all of
+        them may be."""
         start_us = self._clock.board_us(self._start_ns)
         until_us = last_us if start_us is None else start_us + offset_us
         if until_us > first_us:
             yield Restarted(first_us, away_until_us=until_us)
 
     def _reading(self, t_us: int, offset_us: int, host_ns: int, utc: UtcPair) -> Iterator[ClockReading]:
-        """UTC at a time that has passed already: after a later one, what the board is about to send would be late."""
+        """Report UTC at a time that was already reported. After a later time, the next events would be too late."""
         at = self._clock.host_time(t_us - offset_us)
         if at is not None:
             self._clock_read_ns, self._read_error_ns = host_ns, at.error_ns
@@ -485,7 +487,7 @@ class Board:
         self._awaits_levels, self._has_levels = True, False
 
     def _level_since_gap(self, dated: list[Seen]) -> Iterator[Level]:
-        """How the object sensor stood when the gap ended: its first change shows that, else its first level."""
+        """Report the level of the object sensor at the end of the gap: from its first change, or else first level."""
         for event in dated:
             if isinstance(event, host.Observed) and isinstance(event.event, messages.ObjectSeen):
                 thing: messages.ObjectLevel = "clear" if event.event.present else "present"
@@ -497,7 +499,7 @@ class Board:
             return
 
     def _object_level(self, thing: messages.ObjectLevel, t_us: int) -> Iterator[Level]:
-        """The object's level, when it is another than the core was told."""
+        """Report the level of the object sensor if it differs from the one last reported to the core."""
         if thing == "unknown" or not self._configured["object_sensor"]:
             self._told.pop("object", None)
         elif self._told.get("object") is not (is_in := thing == "present"):
@@ -505,15 +507,15 @@ class Board:
             yield Level(t_us=t_us, sensor="object", active=is_in)
 
     def _door_level(self, door: messages.DoorLevel, t_us: int) -> Iterator[Level]:
-        """The same of the cabinet's door."""
+        """Report the level of the cabinet's door if it differs from the one last reported to the core."""
         if door != "unknown" and self._told.get(DOOR) is not (is_open := door == "open"):
             self._told[DOOR] = is_open
             yield Level(t_us=t_us, sensor=DOOR, active=is_open)
 
     def _levels(self, levels: messages.Levels, t_us: int) -> Iterator[Level]:
-        """How everything stands, once after each start and each gap. What was active then is told again when it no
-        longer is; from then on its events say all. The object's and the door's are told when the board has another than
-        the core."""
+        """Report all levels once after each start and each gap. A level that was active is reported again when it is
+        no longer active. After that the events of the sensor are enough. The levels of object sensor and door are
+        reported when they differ from the last reported ones."""
         told, beams, readers = self._told, self._configured["beams"], self._configured["readers"]
         standing = {f"beam/{beam}": beam in levels.beams_blocked for beam in range(beams)}
         standing |= {f"reader/{reader}": reader in levels.readers_blocked for reader in range(readers)}
@@ -526,7 +528,8 @@ class Board:
         yield from self._door_level(levels.door, t_us)
 
     def _told_of_sensor(self, state: SensorState) -> SensorState:
-        """The core forgets the object's level then. The heartbeats that say "unknown" meanwhile may be lost."""
+        """Forget the object's level when its sensor fails or works again, as the core does. The heartbeats with the
+        level "unknown" may be lost."""
         if state.sensor == "object":
             self._told.pop("object", None)
         return state

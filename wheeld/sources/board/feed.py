@@ -1,7 +1,7 @@
-"""The feed of the board: reads its line, ticks, and hands on what it observed.
+"""The feed of the board: reads its line, ticks, and hands on what the board observed.
 
-One task serves the link while there is one, another ticks all the time, with a link or without. Both wait when the
-table is behind, so nothing is read that cannot be processed: it waits in the kernel and then in the board's ring.
+One task serves the link while it is open. Another task ticks all the time, with or without a link. Both wait when the
+table is behind, so nothing is read before it can be processed. It waits in the kernel and then in the board's ring.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from wheeld.sources.board.board import Board
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 TICK_S = 0.05
-"""Acknowledgements and time requests go out within this; the shortest interval of the session is 50 ms."""
+"""Acknowledgements and time requests are sent within this time. The shortest interval of the session is 50 ms."""
 
 
 class BoardFeed:
-    """Moves bytes between links and `board`; every batch of observations goes to `hand_on`, which may wait."""
+    """Moves bytes between links and `board`. Passes every batch of observations to `hand_on`, which may wait."""
 
     def __init__(self, board: Board, clock: HostClock, hand_on: HandOn) -> None:
         self._board = board
@@ -28,18 +28,18 @@ class BoardFeed:
         self._link: ByteLink | None = None
 
     async def serve(self, link: ByteLink) -> NoReturn:
-        """Use `link` until it ends; always raises LinkClosedError."""
+        """Use `link` until it ends. Always raises LinkClosedError."""
         self._board.opened(self._clock.monotonic_ns())
         self._link = link
         try:
             while True:
-                await self._do_due()  # what an answer makes due need not wait for the next tick
+                await self._do_due()  # an answer may make something due, which need not wait for a tick
                 await self._received(await link.read())
         finally:
             self._link = None
 
     async def tick(self) -> NoReturn:
-        """Keep time for the board until cancelled."""
+        """Call the board's tick at each interval, until cancelled."""
         while True:
             await self._clock.sleep(TICK_S)
             await self._do_due()

@@ -1,7 +1,7 @@
-"""What is heard of a board, and which kind of silence it is where something of it is missing.
+"""What the host receives from a board, and which kind of silence it is if something is missing.
 
-All times are the host's monotonic clock. A host that stood still heard nothing meanwhile, and that is not the board's
-silence: `forgive`.
+All times are the host's monotonic clock. A host that stood still received nothing during that time. This is not a
+silence of the board, see `forgive`.
 """
 
 from __future__ import annotations
@@ -12,44 +12,44 @@ from wheeld.core.facts import Trouble
 from wheeld.sources.line_state import LineState
 
 DEAF_NS = 10_000_000_000
-"""A board answers requests for the time, which come every second. One that has answered none for so long does not hear:
-it could not be asked for events that the line loses, and it forgets none, so that its ring fills up (`RING_EVENTS_MIN`
-are about as many seconds). On a line that damages every tenth answer ten are never lost in a row."""
+"""A board answers time requests, which are sent every second. A board without an answer for this long does not receive
+requests. It could not send lost events again, and it never forgets events, so its ring fills up (`RING_EVENTS_MIN` are
+about as many seconds). On a line that damages every tenth answer, ten answers in a row are never lost."""
 HEARD_FACTOR = 2
-"""A board that is heard is there, and its ring holds what is missing. It is given twice as long as one that is silent,
-so that a damaged line can ask for it more often; nothing is decided meanwhile."""
+"""If bytes come from a board, its ring still contains the missing events. So it gets twice the time that a silent board
+gets. A damaged line can then repeat the request more often. Nothing is decided during this time."""
 WINDOW_NS = 10_000_000_000
 DAMAGED_FRAMES = 10
-"""So many damaged frames, both ways, in a window: one of a hundred. Somebody who touches a plug makes two or three."""
+"""The limit of damaged frames in a window, in both directions: one in a hundred. A touched plug causes two or three."""
 CALM_WINDOWS = 6
-"""A line is good again when it has damaged few frames for a minute, and a clock when it has not drifted for one."""
+"""A line is good again after a minute with few damaged frames, and a clock after a minute without too much drift."""
 DAMAGE_COUNTERS = ("too_long", "cobs", "crc", "short", "board_rejected_frames")
 """Frames that either side could not read."""
 SILENCES = (Trouble.NOTHING_HEARD, Trouble.GARBAGE_HEARD, Trouble.EVENTS_MISSING, Trouble.NO_ANSWER)
-"""Kinds of silence, beside a board that is refused: which of them it is follows from what is heard."""
+"""Kinds of silence, except that of a refused board. What the host receives shows which kind it is."""
 
 
 class Hearing:
-    """What one board lets the host hear, from `host_ns` on."""
+    """What the host receives from one board, from `host_ns` on."""
 
     def __init__(self, host_ns: int, *, silence_ns_max: int) -> None:
         self.heard_ns = host_ns
-        """When bytes came last."""
+        """When bytes last came."""
         self.understood_ns = host_ns
-        """When a message came last, of any board."""
+        """When a message of any board last came."""
         self.answered_ns = host_ns
-        """When something came last that had been asked for."""
+        """When an answer to a request last came."""
         self.reported_ns = host_ns
-        """When observations came last, or that there are none."""
+        """When observations last came, or a report that there are none."""
         self._mute_ns = host_ns
-        """When it was last found that nothing came, or nothing that can be read: of that time it owes no answer."""
+        """When the board was last silent or unreadable. No answers are expected for the time before."""
         self._silence_ns_max = silence_ns_max
         self._window_ns = host_ns
         self._damaged = 0
         self._calm_windows = self._steady_windows = 0
 
     def forgive(self, stalled_ns: int, host_ns: int) -> None:
-        """The host stood still for so long until now."""
+        """Move all times forward, because the host has stood still for `stalled_ns` until now."""
 
         def later(ns: int) -> int:
             return min(ns + stalled_ns, host_ns)
@@ -58,7 +58,7 @@ class Hearing:
         self.answered_ns, self.reported_ns = later(self.answered_ns), later(self.reported_ns)
 
     def judge_silence(self, line: LineState, host_ns: int, *, is_useless: bool, misses_events: bool) -> None:
-        """Which kind of silence it is now, if any. `is_useless`: nothing of this board is used, for another reason."""
+        """Report the kind of silence to `line`, if any. `is_useless`: the board is not used, for another reason."""
         kind = self._silence(host_ns, is_useless=is_useless, misses_events=misses_events)
         line.over(*(each for each in SILENCES if each is not kind))
         if kind is not None:
@@ -72,17 +72,17 @@ class Hearing:
         if is_useless:
             return None
         if max(self.answered_ns, self._mute_ns) < host_ns - DEAF_NS:
-            return Trouble.NO_ANSWER  # then it does not hear either that events are asked for again
+            return Trouble.NO_ANSWER  # then the board does not receive requests for missing events either
         if max(self.reported_ns, self._mute_ns) >= host_ns - HEARD_FACTOR * self._silence_ns_max:
             return None
         return Trouble.EVENTS_MISSING if misses_events else Trouble.NO_ANSWER
 
     def drifted(self) -> None:
-        """The board's clock was just found to drift."""
+        """Note that the board's clock has just drifted too much."""
         self._steady_windows = 0
 
     def judge_quality(self, line: LineState, counters: Callable[[], Mapping[str, int]], host_ns: int) -> None:
-        """Once a window: whether the line damages what it carries, and whether the clock keeps to its limit again."""
+        """Decide once in each window if the line damages frames, and if the clock is within its limit again."""
         if host_ns - self._window_ns < WINDOW_NS:
             return
         self._window_ns = host_ns

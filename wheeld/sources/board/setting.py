@@ -1,4 +1,4 @@
-"""`[sensors]`: the serial line to the board, and which board must be at its end. The file has exactly these keys."""
+"""`[sensors]`: the serial line to the board, and which board is required. The section has exactly these keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Hash: TypeAlias = Annotated[
 
 
 class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """The line, the board's identity as far as it is fixed, and what counts as a fault."""
+    """The line, the required identity of the board, and the limits of faults."""
 
     port: Annotated[
         _Text, Meta(title=translatable("the device of the line to the sensor board"), examples=["/dev/wheeld/0042"])
@@ -69,7 +69,7 @@ class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
             examples=[200],
         ),
     ] = 200
-    """Crystals keep 200. A simulated board that plays n times faster than real time needs (n - 1) · 1,000,000."""
+    """Crystals stay within 200. A simulated board n times faster than real time needs (n - 1) · 1,000,000."""
 
     @property
     def silence_ns_max(self) -> int:
