@@ -1,7 +1,7 @@
-"""Sensors that report more often than a ball, or a coin, can: they fail, and what they report counts for nothing.
+"""Sensors that report more often than a ball or a coin can cause: they count as failed, and their reports are dropped.
 
-A loose wire, or a beam aimed at the edge of something, gives hundreds of pulses a second. All times are the sensing
-clock's. The cabinet's door has a bound of its own, for no game depends on it: its switch never fails for the table.
+A loose wire, or a beam aimed at the edge of something, gives hundreds of pulses a second. All times are on the sensing
+clock. The cabinet's door has its own limit. Its switch never fails for the table, because no game depends on it.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from wheeld.core.observations import DOOR, Level, Observation, Sensed, SensorSta
 
 PULSES = 30
 WITHIN_US = 1_000_000
-"""The fastest ball passes a beam three times a second, and each pass may pulse twice; a hand that plays over a beam
-makes ten. Thirty in a second are neither."""
+"""The fastest ball passes a beam three times a second, and each pass may give two pulses. A hand that moves over a beam
+gives ten pulses. Neither gives thirty pulses in a second."""
 QUIET_US = 5_000_000
-"""Without so many in any second, for so long, the sensor works again: a loose wire pauses for a second or two."""
+"""The sensor works again after this long without so many pulses. A loose wire pauses only for a second or two."""
 
 
 DOOR_MOVES = 10
 DOOR_WITHIN_US = DOOR_QUIET_US = 60_000_000
-"""Whoever works behind the door opens it some times a minute. Ten changes in a minute are a loose switch, and people
-are told no more of it until it has kept calm for a minute."""
+"""A person who works behind the door opens it a few times a minute. Ten changes in a minute mean a loose switch. Its
+changes are no longer shown to people until it has had fewer changes for a minute."""
 
 
 class ChatterGuard:
-    """Knows how often each sensor reports, by name: `reports` within `within_us` are too many, and it is quiet again
-    after `quiet_us` without so many."""
+    """Counts how often each sensor reports, by name. `reports` within `within_us` are too many. The sensor is quiet
+    again after `quiet_us` without so many reports."""
 
     def __init__(self, reports: int = PULSES, within_us: int = WITHIN_US, quiet_us: int = QUIET_US) -> None:
         self._reports, self._within_us, self._quiet_us = reports, within_us, quiet_us
@@ -50,7 +50,7 @@ class ChatterGuard:
         return not self._dense_us
 
     def counts(self, sensor: str, t_us: int) -> bool:
-        """Whether what `sensor` reports at `t_us` counts."""
+        """Return whether the report of `sensor` at `t_us` counts."""
         recent = self._recent.setdefault(sensor, deque(maxlen=self._reports))
         recent.append(t_us)
         if len(recent) == self._reports and t_us - recent[0] < self._within_us:
@@ -58,7 +58,7 @@ class ChatterGuard:
         return sensor not in self._dense_us
 
     def quiet(self, t_us: int) -> list[str]:
-        """The sensors that chattered, and have not for long enough at `t_us`."""
+        """Return the sensors that chattered, and at `t_us` have been quiet for long enough."""
         quiet = [sensor for sensor, dense_us in self._dense_us.items() if t_us - dense_us >= self._quiet_us]
         for sensor in quiet:
             del self._dense_us[sensor]
@@ -66,16 +66,16 @@ class ChatterGuard:
 
 
 class DoorSeen(NamedTuple):
-    """What was told of the cabinet's door so far: whether it is open (None: nobody has told it), and how often it came
-    to be open. One that was open at first counts."""
+    """What was reported about the cabinet's door so far: whether it is open (None: not reported yet), and how often it
+    was opened. A door that is open at the first report counts as opened."""
 
     is_open: bool | None = None
     openings: int = 0
 
 
 class DoorFilter:
-    """The switch of the cabinet's door, of the source `name`. While it chatters the door is told to be open: nobody
-    knows that it is closed. `seen`: what was told."""
+    """The switch of the cabinet's door, of the source `name`. While the switch chatters, the door is reported as open,
+    because it may be open. `seen`: what was reported."""
 
     def __init__(self, name: str) -> None:
         self.seen = DoorSeen()
@@ -92,16 +92,16 @@ class DoorFilter:
 
     @property
     def is_calm(self) -> bool:
-        """Whether it does not chatter."""
+        """Whether the switch does not chatter."""
         return self._guard.is_calm
 
     @property
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:
-        """What is wrong with it."""
+        """What is wrong with the switch."""
         return dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,))
 
     def take(self, seen: Level) -> Iterator[Level]:
-        """How the door stands. To be told again how it stands is no report too many."""
+        """Yield the level of the door. A report that repeats the same level does not count as a change."""
         chattered, was, self._reads = bool(self._guard.chattering), self._reads, seen.active
         if not chattered if seen.active is was else self._guard.counts(DOOR, seen.t_us):
             yield self._told(seen)
@@ -113,7 +113,7 @@ class DoorFilter:
             yield self._told(Level(seen.t_us, DOOR, active=True))
 
     def calmed(self, t_us: int) -> Iterator[Level]:
-        """How it stands, if it chattered and is quiet again at `t_us`."""
+        """Yield the level of the door if its switch chattered and is quiet again at `t_us`."""
         if self._guard.quiet(t_us) and self._reads is not None:
             self._log.info(f"{self._name}.quiet", sensor=DOOR)
             yield self._told(Level(t_us, DOOR, active=self._reads))
@@ -125,7 +125,7 @@ class DoorFilter:
 
 
 class ChatterFilter:
-    """The sensors of one source, without what those report that chatter. `name` of the source, for the log."""
+    """The sensors of one source, without the reports of those that chatter. `name` of the source, for the log."""
 
     def __init__(self, name: str) -> None:
         self.door = DoorFilter(name)
@@ -133,29 +133,29 @@ class ChatterFilter:
         self._name = name
         self._guard = ChatterGuard()
         self._reported: dict[str, bool] = {}
-        """Of each sensor, whether it works by its own report."""
+        """Whether each sensor works, by its own report."""
         self._kept: dict[str, Observation] = {}
-        """The latest report of a sensor that chatters, if it says how something stands."""
+        """The latest report of a sensor that chatters, if the report contains a level."""
         self._log = structlog.get_logger(name)
 
     @property
     def dropped(self) -> int:
-        """How many reports counted for nothing."""
+        """How many reports were dropped."""
         return self._dropped + self.door.dropped
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Of each sensor of the wheel that has reported itself or chatters, whether it works."""
+        """Whether each sensor of the wheel works, for those that reported their state or chatter."""
         return {**self._reported, **dict.fromkeys(self._guard.chattering, False)}
 
     @property
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:
-        """What is wrong with those that chatter, the door's switch among them."""
+        """What is wrong with the sensors that chatter, including the switch of the door."""
         return {**dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,)), **self.door.troubles}
 
     def take(self, seen: Observation) -> Iterator[Observation]:
-        """`seen`, unless its sensor chatters: then that it fails, once. One that chatters fails, whatever it reports of
-        itself."""
+        """Yield `seen`, unless its sensor chatters. Then report once that the sensor fails. A sensor that chatters
+        counts as failed, even if it reports that it works."""
         if isinstance(seen, SensorState):
             self._reported[seen.sensor] = seen.ok
             chatters = seen.sensor in self._guard.chattering
@@ -180,7 +180,8 @@ class ChatterFilter:
             yield SensorState(seen.t_us, sensor, ok=False, what=what)
 
     def tested(self, sensor: str, *, ok: bool, t_us: int) -> Iterator[SensorState]:
-        """The answer of a self-test: changes only, and nothing of what chatters. At first all count as working."""
+        """Process the result of a self-test. Report only changes, and nothing about sensors that chatter. At first all
+        sensors count as working."""
         has_changed = self._reported.get(sensor, True) != ok
         self._reported[sensor] = ok
         if has_changed and sensor not in self._guard.chattering:
@@ -188,11 +189,11 @@ class ChatterFilter:
 
     @property
     def is_calm(self) -> bool:
-        """Whether nothing chatters, and nothing can become quiet."""
+        """Whether nothing chatters, so that nothing can become quiet."""
         return self._guard.is_calm and self.door.is_calm
 
     def calmed(self, t_us: int) -> Iterator[Observation]:
-        """The sensors that chattered and are quiet again at `t_us`."""
+        """Report the sensors that chattered and are quiet again at `t_us`."""
         yield from self.door.calmed(t_us)
         for sensor in self._guard.quiet(t_us):
             self._log.info(f"{self._name}.quiet", sensor=sensor)

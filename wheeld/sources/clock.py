@@ -1,19 +1,19 @@
-"""Host time and UTC of what the board dates, each with how far it can be wrong.
+"""Convert board times to host time and UTC, each with its largest possible error.
 
-Three clocks meet here. The *board's* counts microseconds on a crystal of its own (`board_us`). The *host's* monotonic
-clock counts nanoseconds (`host_ns`). *UTC* is what the host's clock of day shows (`utc_us`).
+Three clocks are used here. The *board's* clock counts microseconds with its own crystal (`board_us`). The *host's*
+monotonic clock counts nanoseconds (`host_ns`). *UTC* is the time of day on the host's clock (`utc_us`).
 
-A sync sample is one question and its answer: the host asks at `host_sent_ns`, the board hears it at `board_rx_us` and
-answers at `board_tx_us`, the host has the answer at `host_received_ns`. Nothing is known of how the delay divides
-between the two ways, so a sample does not show when the board's clock read what, only between which two host times:
-an interval as wide as the round trip. That is kept as an interval of the *offset* (`host_ns - 1000 * board_us`). It
-widens with the age of the sample by the drift that is allowed, and the true offset is in all of them at once. So a
-quick round trip outweighs many slow ones for as long as it is fresh, and the stated error never exceeds half the best
-round trip plus its drift allowance. What the clocks do apart, within the allowance, cannot break the bound.
+A sync sample is one question and its answer. The host asks at `host_sent_ns`. The board receives this at `board_rx_us`
+and answers at `board_tx_us`. The host receives the answer at `host_received_ns`. How the delay divides between the two
+ways is not known. So a sample shows only that the board's clock had a reading between two host times, an interval as
+wide as the round trip. It is stored as an interval of the *offset* (`host_ns - 1000 * board_us`). The interval widens
+with the age of the sample by the allowed drift, and the true offset lies in all intervals at once. So one quick round
+trip is worth more than many slow ones while it is fresh. The stated error never exceeds half the best round trip plus
+its drift allowance. A drift within the allowance cannot make this bound wrong.
 
-An interval that misses the others proves that one of the clocks is wrong: it stepped, when the sample just before
-disagrees by more than any oscillator can drift; else it drifts beyond the allowance. A later sample with an earlier
-reading proves that the board's clock ran back.
+An interval that does not overlap the others proves that one of the clocks is wrong. The clock stepped if the previous
+sample differs by more than any oscillator can drift. Otherwise it drifts more than allowed. A later sample with an
+earlier reading proves that the board's clock ran backwards.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from wheeld.core.observations import ClockReading
 SyncVerdict: TypeAlias = Literal["ok", "refused", "back", "step", "drift"]
 
 WINDOW_NS = 60_000_000_000
-"""Samples older than this are forgotten: 2 ms round trips over a minute give a rate to about 30 ppm."""
+"""Samples older than this are dropped. Round trips of 2 ms over a minute give the rate to about 30 ppm."""
 SAMPLES_MAX = 128
-"""One sample a second fills half of it; the rest is for a burst after a reset."""
+"""One sample a second uses half of this limit. The rest is for a burst of samples after a reset."""
 BOARD_TICK_NS = 1_000
-"""A reading of the board is a whole microsecond, rounded in a way that we do not know."""
+"""A reading of the board is a whole microsecond, and how it is rounded is not known."""
 OSCILLATOR_PPM_MAX = 10_000
-"""Without a crystal an oscillator is off by a hundredth at most. What differs by more has jumped."""
+"""An oscillator without a crystal is wrong by at most one percent. A clock that differs by more has stepped."""
 
 RATE_PPB_MIN = -999_000_000
-"""No clock stands still or runs back, whatever drift is allowed (a simulated board may run many times faster than real
-time)."""
+"""No clock stands still or runs backwards, even if much drift is allowed (a simulated board may run many times faster
+than real time)."""
 
 
 class HostTime(msgspec.Struct, frozen=True):
-    """It was `host_ns` give or take `error_ns`; a second of the board's clock is `1 + rate_ppb / 1e9` of the host's."""
+    """The host time was `host_ns` ± `error_ns`. A second of the board's clock is `1 + rate_ppb / 1e9` of the host's."""
 
     host_ns: int
     error_ns: int
@@ -52,9 +52,9 @@ class HostTime(msgspec.Struct, frozen=True):
 
 
 class UtcPair(msgspec.Struct, frozen=True):
-    """The host's two clocks read together: at monotonic `host_ns` its UTC was `utc_us`, give or take `error_us`.
+    """The host's two clocks, read together: at monotonic `host_ns` its UTC was `utc_us` ± `error_us`.
 
-    `error_us` is that of reading the two together. How far the host's UTC itself is off can't be known here.
+    `error_us` is the error of reading both together. The error of the host's UTC itself is not known here.
     """
 
     host_ns: int
@@ -80,7 +80,7 @@ class _Bound(NamedTuple):
 
 
 def _slope_ppb(older: Sequence[_Bound], newer: Sequence[_Bound], limit_ppb: int) -> int | None:
-    """How the offset grows between the sharpest of each; None while they show it no better than to the limit."""
+    """Return how the offset grows between the narrowest bound of each. None if its error is not below the limit."""
     old, new = (min(bounds, key=lambda bound: bound.width_ns) for bounds in (older, newer))
     span_us = new.board_us - old.board_us
     if (old.width_ns + new.width_ns) * 500_000 >= span_us * limit_ppb:
@@ -89,16 +89,16 @@ def _slope_ppb(older: Sequence[_Bound], newer: Sequence[_Bound], limit_ppb: int)
 
 
 class BoardClock:
-    """What sync samples prove of one run of the board's clock (one boot id); a reset asks for a new one."""
+    """What sync samples prove about the board's clock during one boot. After a reset a new `BoardClock` is needed."""
 
     def __init__(self, drift_ppm_max: int) -> None:
-        """`drift_ppm_max`: how much faster or slower than the host's the board's clock may ever run."""
+        """`drift_ppm_max`: how much faster or slower than the host's clock the board's clock may run."""
         self._drift_ppm_max = drift_ppm_max
         self._bounds: deque[_Bound] = deque()
         self._seen: deque[_Bound] = deque(maxlen=SAMPLES_MAX)
-        """Also those that contradict each other by more than the drift that is allowed."""
+        """All samples, even those that contradict each other by more than the allowed drift."""
         self._at_last: HostTime | None = None
-        """Host time at the latest reading: asked for many times between two samples."""
+        """The host time of the latest reading. It is stored because it is used many times between two samples."""
 
     @property
     def synced(self) -> bool:
@@ -106,8 +106,8 @@ class BoardClock:
         return bool(self._bounds)
 
     def add(self, sample: SyncSample) -> SyncVerdict:
-        """Take a sample, newest last. `refused`: it cannot be true. `back`: the board's clock ran back; none of its
-        readings is taken from then on. `step`, `drift`: see the module; older ones go."""
+        """Add a sample, newer than all before. `refused`: it is impossible. `back`: the board's clock ran backwards. In
+        both cases it is not used. `step`, `drift`: see the module; contradicted older samples are dropped."""
         bound = self._bound(sample)
         if bound is None:
             return "refused"
@@ -123,7 +123,7 @@ class BoardClock:
         return verdict
 
     def host_time(self, board_us: int) -> HostTime | None:
-        """Host time at which the board's clock read `board_us`; None before the first sample."""
+        """Return the host time at which the board's clock read `board_us`. None before the first sample."""
         if not self._bounds:
             return None
         last = self._bounds[-1]
@@ -136,15 +136,15 @@ class BoardClock:
 
     @property
     def measured_ppb(self) -> int | None:
-        """How much slower than the host's the board's clock runs, whether that is allowed or not; None while the
-        samples show it no better than to the drift that is allowed."""
+        """How much slower than the host's clock the board's clock runs, even if this exceeds the allowed drift. None
+        while the error of this rate is not below the allowed drift."""
         if len(self._seen) < 2:
             return None
         seen, half = list(self._seen), len(self._seen) // 2
         return _slope_ppb(seen[:half], seen[half:], self._drift_ppm_max * 1_000)
 
     def board_us(self, host_ns: int) -> int | None:
-        """What the board's clock reads at `host_ns`, by the best guess; None before the first sample."""
+        """Return the best estimate of the board's clock at `host_ns`. None before the first sample."""
         at_last = self._at_last
         if at_last is None:
             return None
@@ -153,7 +153,7 @@ class BoardClock:
         return last_us + since_us * 1_000_000_000 // (1_000_000_000 + at_last.rate_ppb)
 
     def _bound(self, sample: SyncSample) -> _Bound | None:
-        """None when no delay, however short, could have given this sample."""
+        """Return the bound that the sample proves. None if the sample is impossible with any delay."""
         turnaround_us = sample.board_tx_us - sample.board_rx_us
         if turnaround_us < 0:
             return None
@@ -166,7 +166,7 @@ class BoardClock:
         return abs(span_us) * (drift_ppm or self._drift_ppm_max) // 1_000 + 1
 
     def _offset_at(self, board_us: int) -> tuple[int, int]:
-        """Where all bounds, each widened by its age, agree that the offset is."""
+        """Return the interval of the offset on which all bounds agree, each widened by its age."""
         widened = [(bound, self._allowance_ns(board_us - bound.board_us)) for bound in self._bounds]
         return (
             max(bound.low_ns - allowance_ns for bound, allowance_ns in widened),
@@ -196,14 +196,14 @@ class BoardClock:
             self._bounds.popleft()
 
     def _rate_ppb(self) -> int:
-        """Slope between the sharpest bounds of the oldest and the newest third; 0 while they are too wide for one."""
+        """Return the slope between the narrowest bounds of the oldest and the newest third. 0 if they are too wide."""
         bounds, third, limit_ppb = list(self._bounds), len(self._bounds) // 3, self._drift_ppm_max * 1_000
         slope_ppb = _slope_ppb(bounds[:third], bounds[-third:], limit_ppb) if third else None
         return 0 if slope_ppb is None else min(max(slope_ppb, -limit_ppb, RATE_PPB_MIN), limit_ppb)
 
 
 def clock_reading(t_us: int, at: HostTime, pair: UtcPair) -> ClockReading:
-    """UTC at sensing time `t_us`, which on the host's clock was `at`."""
+    """Return UTC at sensing time `t_us`, which was `at` on the host's clock."""
     return ClockReading(
         t_us=t_us,
         utc_us=pair.utc_us + (at.host_ns - pair.host_ns) // 1_000,

@@ -1,4 +1,4 @@
-"""The host's monotonic clock as the sensing clock, where nothing but the wheel's own head observes the wheel."""
+"""The host's monotonic clock as the sensing clock, if only the wheel's own head observes the wheel."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from wheeld.sources.clock import HostTime, clock_reading
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 REPORT_S = 0.02
-"""As often as the other sources."""
+"""The interval of reports, the same as for other sources."""
 READING_INTERVAL_NS = 900_000_000
-"""A clock reading about once a second, as theirs."""
+"""A clock reading about once a second, as for other sources."""
 
 
 class HostTimeSource:
-    """Reports how time passes, counted from `start_ns`, and nothing else."""
+    """Reports only how time passes, counted from `start_ns`."""
 
     def __init__(self, *, start_ns: int) -> None:
         self._start_ns = start_ns
         self._read_ns = start_ns - READING_INTERVAL_NS
         self.is_up = True
-        """Always: the silence of the head is a fault of the head."""
+        """Always True, because a silence of the head is a fault of the head."""
         self.keeps_times = False
-        """A head does not say when it saw what it reports."""
+        """A head does not report when it saw something."""
         self.sensors: dict[str, bool] = {}
         self.troubles: dict[str, tuple[Trouble, ...]] = {}
         self.door = DoorSeen()
 
     def now_us(self, host_ns: int) -> int:
-        """The sensing clock, which is the host's."""
+        """Return the sensing time, which is the host's time since the start."""
         return (host_ns - self._start_ns) // 1_000
 
     def clock_now(self, host_ns: int) -> HostTime:
-        """The sensing clock without error: it is the host's own."""
+        """Return the sensing time with an error of 0, because it is the host's own clock."""
         return HostTime(host_ns, 0, 0)
 
     def acknowledge(self, position: Position) -> None:
-        """Never called: its batches have no position."""
+        """Never called, because the batches have no position."""
         raise AssertionError(position)
 
     async def run(self, clock: HostClock, hand_on: HandOn) -> NoReturn:

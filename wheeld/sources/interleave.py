@@ -1,8 +1,8 @@
-"""Two sources at one wheel: puts the observations of the second among those of the first, by time.
+"""Two sources at one wheel: merge the observations of the second into those of the first, by time.
 
-The first source (the board, the GPIO) keeps the sensing clock. The second (the wheel's own head) is dated on that clock
-by its host time, and waits until the first has reported a later time. While the first is silent the table's time stands
-still, and the second waits: a coup that is observed by half only is void anyway (N8).
+The first source (the board or the GPIO) keeps the sensing clock. Observations of the second source (the wheel's own
+head) are dated on that clock by their host time. They wait until the first source has reported a later time. While the
+first source is silent, the table's time does not advance: a coup that only one source observed is void anyway (N8).
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from wheeld.core.observations import HeadRotor, Observation
 from wheeld.sources.sensing import Batch, HandOn
 
 WAITING_MAX = 10_000
-"""Reports of a head come twice a second: more than an hour of a first source that is silent."""
+"""A head reports twice a second, so this is enough for more than an hour of silence of the first source."""
 
 
 class Interleaver:
-    """Puts what `second` got among the batches of the first source, by time; at equal times the first comes first."""
+    """Merges the observations given to `second` into the batches of the first source, by time. At equal times those of
+    the first source come first."""
 
     def __init__(self) -> None:
         self._waiting: deque[Observation] = deque()
@@ -27,7 +28,7 @@ class Interleaver:
         self.dropped = 0
 
     def onto(self, hand_on: HandOn) -> HandOn:
-        """`hand_on`, for batches of the first source: puts before each observation what the second observed earlier."""
+        """Return a `hand_on` for batches of the first source, which inserts earlier observations of the second one."""
 
         async def handing_on(batch: Batch) -> None:
             observations: list[Observation] = []
@@ -42,7 +43,7 @@ class Interleaver:
     def second(self, seen: Observation) -> None:
         """Take an observation of the second source.
 
-        It never goes before an earlier one of its own, though the clock that dates it may have been corrected back.
+        It is never dated before an earlier observation of this source, even if the clock was corrected backwards.
         """
         self._newest_us = max(self._newest_us, seen.t_us)
         if seen.t_us < self._newest_us:
@@ -52,7 +53,7 @@ class Interleaver:
         self._waiting.append(seen)
 
     def _drop(self) -> None:
-        """Drop the oldest of those that repeat themselves; a state that is reported only once must not be lost."""
+        """Drop the oldest observation of a kind that repeats. A state that is reported only once must not be lost."""
         self.dropped += 1
         oldest = next((at for at, seen in enumerate(self._waiting) if isinstance(seen, HeadRotor)), 0)
         del self._waiting[oldest]

@@ -1,9 +1,9 @@
-"""Whether the line to the sensors works as far as the core knows, and what is wrong with it.
+"""Whether the line to the sensors works, as reported to the core, and what is wrong with it.
 
-A trouble *stands* until it is over (nothing is heard), or it *happens* (events were lost). Either is a fault at once.
-The line works again when it has reported for a while without one, so however often it fails, what is published and
-logged is bounded: two reports in `GOOD_US`, fewer when it goes on. A warning is told once each time that it begins to
-stand.
+A trouble *stands* until it is over (nothing is received), or it *happens* (events were lost). Each is a fault at once.
+The line works again after it has reported for some time without a trouble. So the number of messages and log lines is
+limited even if the line fails often: two reports in `GOOD_US`, and fewer if the faults continue. A warning is reported
+once, each time that it begins.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from wheeld.core.facts import Trouble
 from wheeld.core.observations import SensorState
 
 GOOD_US = 1_000_000
-"""Of reports without a trouble, on the sensing clock: as long as the silence that is a fault."""
+"""The time of reports without a trouble, on the sensing clock. It is as long as the silence that is a fault."""
 GOOD_US_MAX = 16_000_000
-"""A line that fails again and again must be good for longer, twice as long each time; nobody waits longer for it."""
+"""A line that fails again must be good for twice as long as before, but never longer than this."""
 RELAPSE_US = 10_000_000
-"""What fails again this soon after it was good has the same cause."""
+"""If the line fails again within this time after it was good, the cause is assumed to be the same."""
 RETELL_US = 1_000_000
-"""While the line is down, what is wrong with it is told again when it changes, but not more often than this."""
+"""While the line is down, a change of its trouble is reported again, but not more often than this."""
 
 
 class LineState:
-    """One line. `name` of the source, for the log. All times are the sensing clock's."""
+    """One line. `name` of the source, for the log. All times are on the sensing clock."""
 
     def __init__(self, name: str) -> None:
         self.is_up = True
-        """Whether it works as far as the core knows: a change is always an observation."""
+        """Whether the line works, as last reported to the core. Each change is reported as an observation."""
         self.fault_count = 0
         self._name = name
         self._standing: dict[Trouble, dict[str, object]] = {}
@@ -46,32 +46,32 @@ class LineState:
 
     @property
     def troubles(self) -> tuple[Trouble, ...]:
-        """All that is wrong now, the one that says most first."""
+        """All present troubles, the most specific one first."""
         happened = (self._happened,) if not self.is_up and self._happened is not None else ()
         return tuple(trouble for trouble in Trouble if trouble in self._standing or trouble in happened)
 
     def is_so(self, trouble: Trouble) -> bool:
-        """Whether this stands."""
+        """Return whether this trouble stands."""
         return trouble in self._standing
 
     def stands(self, trouble: Trouble, **details: object) -> None:
-        """It is so until `over` says that it is not. `details` are for the log."""
+        """Note that the trouble stands until `over` is called for it. `details` are for the log."""
         self._standing.setdefault(trouble, details)
 
     def over(self, *troubles: Trouble) -> None:
-        """These are not, or not any more."""
+        """Note that these troubles do not stand, or no longer stand."""
         for trouble in troubles:
             self._standing.pop(trouble, None)
 
     def happens(self, trouble: Trouble, reported_us: int, now_us: int, **details: object) -> Iterator[SensorState]:
-        """It was so at `now_us`, and is over; what follows at once."""
+        """Process a trouble that happened at `now_us` and is over. Yield what the core must know at once."""
         self._happened, self._happened_count = trouble, self._happened_count + 1
         self._bad_us = max(self._bad_us, now_us)
         if self.is_up:
             yield self._fail(trouble, reported_us, now_us, details)
 
     def report(self, reported_us: int, now_us: int) -> Iterator[SensorState]:
-        """What the core must know: the sensors have reported up to `reported_us`, and it is `now_us`."""
+        """Yield what the core must know. The sensors have reported up to `reported_us`, and the time is `now_us`."""
         faults = [each for each in self.troubles if self.is_so(each) and not each.is_warning] if self._standing else []
         if faults:
             self._bad_us = max(self._bad_us, now_us)

@@ -1,4 +1,4 @@
-"""What every source has in common: its clock and state for the table, and the batches that it hands on."""
+"""What all sources have in common: the clock and the state for the table, and the batches that they hand on."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ class Sensing(Protocol):
 
     @property
     def is_up(self) -> bool:
-        """Whether it works as far as the core knows: a change is always an observation."""
+        """Whether the source works, as last reported to the core. Each change is reported as an observation."""
         ...
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Of each of its sensors, whether it works."""
+        """Whether each sensor of the source works."""
         ...
 
     @property
     def troubles(self) -> Mapping[str, tuple[Trouble, ...]]:
-        """What is wrong now, by sensor, where that is known; the line to the sensors is `link`."""
+        """What is wrong now, by sensor, as far as it is known. The line to the sensors is named `link`."""
         ...
 
     @property
     def keeps_times(self) -> bool:
-        """Whether what waited to be read has its own time. Else it is dated as it is read: after a standstill, by its
-        end."""
+        """Whether an event has its own time even if it waits to be read. Otherwise it gets the time at which it is
+        read, which after a standstill is the time of its end."""
         ...
 
     @property
     def door(self) -> DoorSeen:
-        """What it has told of the cabinet's door."""
+        """What the source has reported about the cabinet's door."""
         ...
 
     def now_us(self, host_ns: int) -> int:
-        """The host's estimate of the sensing clock, never less than the newest observation."""
+        """Return the host's estimate of the sensing time, never less than the newest observation."""
         ...
 
     def clock_now(self, host_ns: int) -> HostTime | None:
-        """The sensing clock as known at `host_ns`, with its error; None while it is not."""
+        """Return the sensing clock at `host_ns`, with its error. None while it is not known."""
         ...
 
     def acknowledge(self, position: Position) -> None:
-        """Everything of a batch with this `position` is stored."""
+        """Note that all observations of a batch with this `position` are stored."""
         ...
 
 
@@ -70,10 +70,10 @@ class Batch(msgspec.Struct, frozen=True):
 
 
 HandOn: TypeAlias = Callable[[Batch], Awaitable[None]]
-"""Where batches go; may wait while the table is behind."""
+"""A function that takes batches. It may wait while the table is behind."""
 
 
 def utc_now(clock: HostClock) -> UtcPair:
-    """The host's two clocks, read at the same moment; the error is how long that took, rounded up."""
+    """Read the host's two clocks together. The error is the time that this took, rounded up."""
     host_ns, utc_us, took_ns = read_together(clock.monotonic_ns, clock.utc_us)
     return UtcPair(host_ns, utc_us, took_ns // 1_000 + 1)

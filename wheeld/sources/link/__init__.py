@@ -1,1 +1,1 @@
-"""Byte lines: serial ports, network addresses, and what opens them again."""
+"""Byte lines: serial ports, network addresses, and the supervisor that opens them again."""

@@ -1,8 +1,8 @@
 """One opening of a serial port, as a byte link on asyncio.
 
-pyserial finds, locks and sets up the port; bytes then go directly between the event loop and the file descriptor, all
-that wait at once (`read(1)` is 150 times slower). A link is used once: the first fatal error ends it, and everything
-that waits on it or uses it later raises that same error.
+pyserial finds, locks and sets up the port. After that the event loop reads and writes the file descriptor directly, and
+reads all waiting bytes at once (`read(1)` is 150 times slower). A link is used once. The first fatal error ends it, and
+each waiting or later call raises the same error.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from wheeld.errors import WheeldError
 from wheeld.ports import LinkClosedError
 
 READ_BYTES_MAX = 65_536
-"""More than the kernel holds back for us (4 kB for a tty), so one read empties it."""
+"""More than the kernel buffers (4 kB for a tty), so one read takes everything."""
 UNSENT_BYTES_MAX = 65_536
-"""The host sends some 100 bytes a second. A board that has not taken minutes of that no longer reads."""
+"""The host sends about 100 bytes a second. If this many bytes wait, the board has not read for minutes."""
 
 _ADVICE: dict[int | None, str] = {
     errno.ENOENT: "the port is not there: is the board plugged in, and does sensors.port name it?",
@@ -34,7 +34,7 @@ _ADVICE: dict[int | None, str] = {
 
 
 class PortUnavailableError(WheeldError, OSError):
-    """The port could not be opened. `why` says what to do, and is the same for the same cause."""
+    """The port could not be opened. `why` tells what to do. The same cause always has the same text."""
 
     def __init__(self, port: str, why: str) -> None:
         super().__init__(f"{port}: {why}")
@@ -42,20 +42,20 @@ class PortUnavailableError(WheeldError, OSError):
 
 
 class SerialLink:
-    """A `ByteLink` on a serial port that is already open; get one from `open_serial`."""
+    """A `ByteLink` on a serial port that is already open. `open_serial` returns one."""
 
     def __init__(self, port: serial.Serial) -> None:
         self._port = port
         self._fd: int = port.fileno()
         self._loop = asyncio.get_running_loop()
         self._why: str | None = None
-        """Why the link ended; None while it has not."""
+        """Why the link ended. None while it is open."""
         self._awaited: asyncio.Future[bytes] | None = None
         self._is_watched = False
         self._unsent = bytearray()
 
     async def read(self) -> bytes:
-        """The next bytes, all that wait, for one reader at a time; raises `LinkClosedError` at the end."""
+        """Return all waiting bytes, or wait for bytes. One caller at a time. Raises `LinkClosedError` at the end."""
         self._check()
         if not self._is_watched:
             self._loop.add_reader(self._fd, self._receive)
@@ -64,7 +64,7 @@ class SerialLink:
         return await self._awaited
 
     async def write(self, data: bytes) -> None:
-        """Hand `data` to the line without waiting; raises `LinkClosedError`, also when the line takes nothing."""
+        """Send `data` on the line without waiting. Raises `LinkClosedError`, also if the line accepts no more data."""
         self._check()
         if len(self._unsent) + len(data) > UNSENT_BYTES_MAX:
             self._end("the board does not read what is sent")
@@ -76,11 +76,11 @@ class SerialLink:
             self._check()
 
     async def close(self) -> None:
-        """Release the port; harmless when it is already closed."""
+        """Release the port. Does nothing if it is already closed."""
         self._end("closed by the host")
 
     def _send(self) -> None:
-        """Write what the kernel takes now, and the rest when it takes more."""
+        """Write as much as the kernel accepts now, and the rest when it accepts more."""
         try:
             sent = os.write(self._fd, self._unsent)
         except BlockingIOError:
@@ -95,7 +95,7 @@ class SerialLink:
             self._loop.remove_writer(self._fd)
 
     def _receive(self) -> None:
-        """Give what can be read to who waits for it. While nobody does, it stays in the kernel."""
+        """Pass the bytes to the waiting caller of `read`. While no caller waits, the bytes stay in the kernel."""
         if self._awaited is None or self._awaited.done():
             self._loop.remove_reader(self._fd)
             self._is_watched = False
@@ -107,7 +107,7 @@ class SerialLink:
             return
         if data:
             self._awaited.set_result(data)
-        else:  # readable and yet empty: the device of the port is gone
+        else:  # readable but without bytes: the device of the port was removed
             self._end("the device hung up")
 
     def _check(self) -> None:
@@ -115,7 +115,7 @@ class SerialLink:
             raise LinkClosedError(self._why)
 
     def _end(self, why: str) -> None:
-        """The first reason stays; the descriptor leaves the loop before its number can belong to another file."""
+        """End the link and keep only the first reason. The loop drops the descriptor before a new file can reuse it."""
         if self._why is not None:
             return
         self._why = why
@@ -127,7 +127,7 @@ class SerialLink:
 
 
 def open_serial(port: str, baud: int) -> SerialLink:
-    """Open and lock `port`; raises PortUnavailableError with what to do about it."""
+    """Open and lock `port`. Raises PortUnavailableError, which tells what to do."""
     try:
         return SerialLink(serial.Serial(port, baud, timeout=0, exclusive=True))
     except OSError as wrong:
@@ -135,6 +135,6 @@ def open_serial(port: str, baud: int) -> SerialLink:
 
 
 def _errno(wrong: OSError) -> int | None:
-    """Its own, or that of the terminal error which pyserial made a text of."""
+    """Return the errno of `wrong`, or of the terminal error that pyserial converted to a text."""
     cause = wrong.__context__
     return cause.args[0] if isinstance(cause, termios.error) else wrong.errno

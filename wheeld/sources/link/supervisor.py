@@ -1,8 +1,8 @@
-"""Keeps a link to a device open: opens it, has it served, opens it again.
+"""Keeps a link to a device open: opens it, lets it be used until it ends, and opens it again.
 
-Waits between attempts grow, at first to half a second and later to a ceiling. They have jitter, so that several daemons
-behind one hub do not try at the same moments. What happened is logged when it changes, with what to do; a port that is
-missing for hours is one line.
+The waits between attempts grow, at first to half a second and later to a maximum. They have jitter, so that several
+daemons on one hub do not try at the same moments. Only a change is logged, with what to do about it. A port that is
+missing for hours gives one line.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from wheeld.ports import ByteLink, HostClock, LinkClosedError
 from wheeld.sources.link.serial_link import PortUnavailableError
 
 WAIT_S_MIN = 0.1
-"""A cable with a loose contact is back within this, and then the board's ring still has the whole coup."""
+"""A cable with a loose contact works again within this time. Then the board's ring still has the whole coup."""
 WAIT_S_SOON = 0.5
-"""Soon after the line was lost: a plug that a foot pulled and a hand puts back is found within half a second, before
-the second is over after which the line counts as silent."""
+"""The maximum soon after the line was lost. A plug that was pulled and put back is found within half a second,
+before the line counts as silent after one second."""
 SOON_S = 10.0
-"""About as long as a board's ring holds all that happens meanwhile."""
+"""About as long as a board's ring can store all events."""
 WAIT_S_MAX = 3.0
-"""Afterwards: a person who plugs a board in waits for about as long."""
+"""The maximum afterwards: a person who plugs in a board waits for about this long."""
 
 UNSTEADY_LOG_S = 60.0
-"""A line that is lost as soon as it was opened would be two log lines each time: it is one change in this time."""
+"""A line that is lost just after each opening would give two log lines each time. It is logged once in this time."""
 
 Link = TypeVar("Link", bound=ByteLink)
 
 
 @runtime_checkable
 class OpensLater(Protocol):
-    """A link that is made at once and opened by a thread of its own."""
+    """A link that is created at once and opened by its own thread."""
 
     async def opened(self) -> None:
-        """Return when it is open; raises PortUnavailableError when it could not be."""
+        """Wait until the link is open. Raises PortUnavailableError if it could not be opened."""
         ...
 
 
 class LinkSupervisor(Generic[Link]):
-    """Opens a link with `open_link`, has `serve` use it until it raises `LinkClosedError`, and begins again.
+    """Opens a link with `open_link`, calls `serve` with it until that raises `LinkClosedError`, and begins again.
 
-    `jitter` gives a number from 0 to 1 for each wait.
+    `jitter` returns a number from 0 to 1 for each wait.
     """
 
     def __init__(
@@ -62,13 +62,13 @@ class LinkSupervisor(Generic[Link]):
         self._logged = ""
         self._logged_ns = 0
         self._is_unsteady = False
-        """The line was lost soon after it was opened."""
+        """Whether the line was lost soon after it was opened."""
         self.opened_count = 0
         self.unavailable = ""
-        """Why the line could not be opened at the latest attempt; empty: it was."""
+        """Why the latest attempt could not open the line. Empty if it was opened."""
 
     async def run(self) -> NoReturn:
-        """Runs until cancelled; raises what `serve` raises other than `LinkClosedError`."""
+        """Run until cancelled. Raises every error of `serve` except `LinkClosedError`."""
         wait_s, lost_ns = WAIT_S_MIN, self._clock.monotonic_ns()
         while True:
             began_ns, opened = self._clock.monotonic_ns(), self.opened_count

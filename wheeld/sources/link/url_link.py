@@ -1,7 +1,7 @@
 """A serial line over the network, as a byte link: `socket://host:port`, `rfc2217://host:port`.
 
-pyserial has both, with blocking calls; so the line is opened, read and written on threads of its own, and a network
-that hangs delays nothing else. A link is used once.
+pyserial supports both, but with blocking calls. So the line is opened, read and written on its own threads, and a
+network that hangs delays nothing else. A link is used once.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ READ_S = 0.2
 """How long the thread waits for bytes before it checks whether it must end."""
 READ_BYTES_MAX = 4096
 ALIVE_S = 5
-"""A box that was silent for so long is probed, twice; bytes that it does not acknowledge may wait three times that."""
+"""A box that was silent for this long is probed twice. Bytes may stay unacknowledged for three times as long."""
 UNREAD_MAX = 100_000
-"""Pieces that were not read, on a socket often single bytes: a quarter of an hour of a head. Then it is closed."""
+"""The link is closed if more pieces than this were not read. On a socket they are often single bytes: a quarter of an
+hour of a head."""
 
 
 class UrlLink:
-    """A `ByteLink` at `url`, opened by its own thread; `read` raises what goes wrong."""
+    """A `ByteLink` at `url`, opened by its own thread. `read` raises all errors."""
 
     def __init__(self, url: str, baud: int) -> None:
         self._url, self._baud = url, baud
@@ -43,12 +44,12 @@ class UrlLink:
         self._reader.start()
 
     async def opened(self) -> None:
-        """Return when the line is open; raises PortUnavailableError when it could not be opened."""
+        """Wait until the line is open. Raises PortUnavailableError if it could not be opened."""
         if why := await asyncio.shield(self._is_open):
             raise PortUnavailableError(self._url, why)
 
     async def read(self) -> bytes:
-        """The next bytes; raises `LinkClosedError` at the end, and when the line could not be opened."""
+        """Return the next bytes. Raises `LinkClosedError` at the end, and if the line could not be opened."""
         piece = await self._pieces.get()
         if isinstance(piece, str):
             self._pieces.put_nowait(piece)  # for the next call
@@ -56,12 +57,12 @@ class UrlLink:
         return piece
 
     async def write(self, data: bytes) -> None:
-        """Hand `data` to the line; `read` raises what goes wrong."""
+        """Send `data` on the line. `read` raises all errors."""
         if data and not self._over.is_set():
             self._writer.submit(self._write, data)
 
     async def close(self) -> None:
-        """Release the line; harmless when already closed."""
+        """Release the line. Does nothing if it is already closed."""
         self._over.set()
         self._writer.shutdown(wait=False, cancel_futures=True)
 
@@ -76,7 +77,7 @@ class UrlLink:
             self._opened.set()
             self._on_loop(self._now_open, "")
             self._read_on(self._port)
-        except (OSError, ValueError, RuntimeError) as wrong:  # pyserial's own are OSErrors
+        except (OSError, ValueError, RuntimeError) as wrong:  # pyserial's own errors are OSErrors
             why = f"{wrong}; is the box on, and does [head] port name it?"
             self._on_loop(self._now_open, why)
             self._put(f"{self._url}: {why}")
@@ -118,13 +119,13 @@ class UrlLink:
 
 
 def _socket_of(port: serial.Serial) -> socket.socket | None:
-    """Of both schemes; pyserial has no public way to it."""
+    """Return the socket of the port, for both schemes. pyserial has no public name for it."""
     line = getattr(port, "_socket", None)
     return line if isinstance(line, socket.socket) else None
 
 
 def _close(port: serial.Serial) -> None:
-    """Close the socket too: pyserial leaves it open when the other end is gone."""
+    """Close the port and its socket, because pyserial leaves the socket open if the other end is gone."""
     line = _socket_of(port)
     port.close()
     if line is not None:
@@ -132,7 +133,7 @@ def _close(port: serial.Serial) -> None:
 
 
 def _keep_alive(port: serial.Serial) -> None:
-    """Have the kernel probe a silent box: one whose power was cut does not close its connection."""
+    """Let the kernel probe a silent box, because a box without power does not close its connection."""
     line = _socket_of(port)
     if line is not None:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
