@@ -1,1 +1,1 @@
-"""Sensors, buttons and lamps on the GPIO of the computer itself, wired as `firmware_protocol/gpio.md` says."""
+"""Sensors, buttons and lamps on the GPIO of the computer itself. `firmware_protocol/gpio.md` shows the wiring."""

@@ -1,17 +1,17 @@
-"""The rotor's encoder on three lines: A and B a quarter of a period apart, Z once a turn.
+"""The rotor's encoder on three lines: A and B a quarter of a period apart, Z once a turn. No I/O.
 
-Pure. Turning clockwise, A goes before B: (A, B) runs 00, 10, 11, 01. One such change is a step, four are a period.
-A *quadrature* encoder has a tick for each step; *slots* (a ring of slots that two beams look through, a quarter of a
-pitch apart) have one for each period, because slots need not be as wide as the bars between them.
+If the rotor turns clockwise, A changes before B: the levels (A, B) are 00, 10, 11, 01 in turn. One such change is a
+step, and four steps are a period. A *quadrature* encoder has a tick for each step. *Slots* (a ring of slots with two
+beams a quarter of a pitch apart) have a tick for each period, because slots and bars may have different widths.
 
-Z says where on the rotor that is: its edge on the side of the low angles, the one that rises turning clockwise and
-falls turning back. A and B say which step of a period it is, so that edge may come up to a step early or late.
+Z gives the position on the rotor: its edge at the lower angle, which rises if the rotor turns clockwise and falls if it
+turns back. A and B show the step within a period, so this edge of Z may come up to a step early or late.
 
-What is not known is not reported: before the first Z nothing is. There are four faults. An edge that repeats a level:
-an edge was lost. Two passes of Z with anything but a whole turn between them: steps were lost. More than a turn without
-Z: Z was lost. A pass of Z while A and B only go to and fro: A or B is dead. Then `rotor` is reported as not working,
-and nothing else until Z has shown again where the rotor stands. After a wrong turn that takes two passes that agree,
-because either of them may have been the wrong one.
+Unknown positions are not reported, so there are no reports before the first Z. There are four faults. An edge repeats a
+level: an edge was lost. Two passes of Z are not a whole turn apart: steps were lost. More than a turn without Z: Z was
+lost. Z passes while A and B only move to and fro: A or B is dead. After a fault `rotor` is reported as not working.
+Nothing else is reported until Z has shown the position again. After a wrong turn this needs two passes that agree,
+because either pass may have been the wrong one.
 """
 
 from __future__ import annotations
@@ -25,57 +25,57 @@ Kind: TypeAlias = Literal["quadrature", "slots"]
 Seen: TypeAlias = Rotor | SensorState
 
 PERIOD = 4
-"""Steps of a period."""
+"""The steps of a period."""
 PHASES = {(False, False): 0, (True, False): 1, (True, True): 2, (False, True): 3}
 STEPS_A_TICK: dict[Kind, int] = {"quadrature": 1, "slots": PERIOD}
 INDEX_STEPS_MAX = 2
-"""How wide Z may be. The same way and no farther on than this, an edge of Z is one of the same pass: either of its
-edges bounces, or a hand turns back within a step, which A and B do not show. Wider, its other edge is another place."""
+"""How wide Z may be. An edge of Z in the same direction within this distance belongs to the same pass: it bounced, or a
+hand turned the rotor back within a step, which A and B do not show. If Z is wider, its other edge is another place."""
 LATE_INDEX_STEPS = 2 * PERIOD
-"""How much more than a turn may go by before Z is missed: its edge may be a step late, and the rotor may turn back."""
+"""How far beyond a turn Z counts as missed. Its edge may be a step late, and the rotor may turn back."""
 
 RATTLE_STEPS = 2 * PERIOD
-"""A rotor that stands rattles at one border for as long as it likes, but no Z goes by it; beside Z, one of its edges
+"""A standing rotor may rattle at one border for a long time, but no Z passes then. If the border is at Z, one edge of Z
 may come when the rotor leaves."""
 
 
 class Encoder:
-    """One encoder of `ticks` a turn, from the daemon's start on. Z stands in sector `index_tick`."""
+    """One encoder with `ticks` a turn, from the daemon's start on. Z is in sector `index_tick`."""
 
     def __init__(self, kind: Kind, ticks: int, index_tick: int = 0) -> None:
         self._per_tick = STEPS_A_TICK[kind]
         self.ticks = ticks
-        """A turn."""
+        """The number of ticks in a turn."""
         self._turn = ticks * self._per_tick
         self._index = index_tick * self._per_tick + (kind == "slots")
         self._levels: dict[Line, bool] = {}
         self._without_edge: set[Line] = set()
-        """Lines whose level was read at the start and that have had no edge yet."""
+        """Lines whose level was read at the start and that have had no edge since then."""
         self._phase: int | None = None
         self._count = 0
-        """Steps, clockwise positive; its remainder by `PERIOD` is always the phase."""
+        """Steps, clockwise positive. The remainder of a division by `PERIOD` is always the phase."""
         self._offset: int | None = None
-        """What to subtract from the count to get steps from sector 0 on; a whole number of periods. None: unknown."""
+        """The count minus this value is the steps from sector 0. It is a whole number of periods. None if unknown."""
         self._known = False
         self._clockwise: bool | None = None
         self._place = self._rattled = 0
-        """A count, and how many steps have led no farther from it than one."""
+        """A count, and the number of steps since then that stayed within one step of it."""
         self._rattled_index = 0
-        """How many edges of Z have come among them."""
+        """How many edges of Z came during these steps."""
         self._since_index = 0
         self._index_way: bool | None = None
         self.ok = True
-        """What was last reported of the sensor `rotor`."""
+        """Whether the sensor `rotor` works, as last reported."""
         self.violations = 0
-        """Lost edges and passes of Z in the wrong place, so far."""
+        """The number of lost edges and of passes of Z in the wrong place, so far."""
 
     @property
     def travel_ticks(self) -> float:
-        """How far the rotor has turned, in ticks, clockwise positive: differences of it, whether Z was seen or not."""
+        """How far the rotor has turned, in ticks, clockwise positive. Only differences count; Z is not needed."""
         return self._count / self._per_tick
 
     def edge(self, line: Line, t_us: int, *, level: bool) -> list[Seen]:
-        """`line` went to `level` at `t_us`."""
+        """Process an edge: `line` changed to `level` at `t_us`."""
         before = self._levels.get(line)
         self._levels[line] = level
         is_first = line in self._without_edge
@@ -89,15 +89,15 @@ class Encoder:
         return self._stepped(PHASES[self._levels["a"], self._levels["b"]], t_us)
 
     def stand(self, line: Line, *, level: bool) -> None:
-        """Before any edge, `line` is at `level`. An edge that came between asking for edges and reading the level is in
-        both: it is nothing new, and has been counted."""
+        """Set the `level` of `line` before any edge. An edge between the request for edges and the reading of the level
+        is contained in both. It is not a new edge."""
         self._levels[line] = level
         self._without_edge.add(line)
         if "a" in self._levels and "b" in self._levels:
             self._phase = self._count = PHASES[self._levels["a"], self._levels["b"]]
 
     def forget(self, t_us: int) -> list[Seen]:
-        """Edges were lost about `t_us`: only the next Z shows where the rotor stands."""
+        """Forget the position, because edges were lost at about `t_us`. Only the next Z shows the position again."""
         self._phase = self._offset = self._clockwise = None
         return self._doubt(t_us)
 

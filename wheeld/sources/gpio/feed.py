@@ -1,4 +1,4 @@
-"""The feed of the pins: looks at them every few milliseconds, hands on what was observed, and sets the lamps."""
+"""The feed of the pins: reads them every few milliseconds, hands on the observations, and sets the lamps."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from wheeld.sources.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 LOOK_S = 0.01
-"""Half of how late time may be reported: the other half is for a look that comes late."""
+"""Half of the delay that is allowed for reports of the time. The other half is for a look that comes late."""
 
 CAUGHT_UP_S = (SETTLE_NS + RECOVER_NS) / 1e9 + 5 * LOOK_S
-"""So long after a standstill every edge of it has been processed, with some looks to spare."""
+"""This long after a standstill all its edges have been processed, with some looks in reserve."""
 
 
 class GpioFeed:
-    """Hands each look of `source` to `hand_on`, which may wait: meanwhile edges gather, and too many are a fault.
-    `state` gives the table's state."""
+    """Passes the result of each look of `source` to `hand_on`, which may wait. Edges are stored meanwhile, and too many
+    are a fault. `state` returns the table's state."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class GpioFeed:
         self._hand_on, self._state = hand_on, state
 
     async def run(self) -> NoReturn:
-        """Until cancelled; then lamps are switched off and pins released. Raises PinsError for a lamp that fails."""
+        """Run until cancelled, then switch off the lamps and release the pins. Raises PinsError if a lamp fails."""
         try:
             while True:
                 await self._clock.sleep(LOOK_S)
@@ -46,7 +46,7 @@ class GpioFeed:
             try:
                 self._outputs.dark()
             finally:
-                self._pins.close()  # also of a chip that takes no lamp's level any more
+                self._pins.close()  # even if the chip can no longer set the level of a lamp
 
     def _look(self) -> list[Observation]:
         utc = utc_now(self._clock)
@@ -57,13 +57,13 @@ class Say(Protocol):
     """Takes a command that was given at `came_ns`, host time."""
 
     def __call__(self, command: Command, *, came_ns: int) -> Awaitable[None]:
-        """Have it applied."""
+        """Have the command applied."""
         ...
 
 
 def commands_only(say: Say, *, start_ns: int) -> HandOn:
-    """For pins that see no wheel: of their batches only the commands go on, each with the host time of its edge.
-    `start_ns`: where the pins' time begins."""
+    """Return a `hand_on` for pins that do not see the wheel. It passes only commands on, with the host time of their
+    edge. `start_ns`: the host time at which the pins' time begins."""
 
     async def hand_on(batch: Batch) -> None:
         for seen in batch.observations:

@@ -1,4 +1,4 @@
-"""From the thread that receives edges to the loop that processes them; what is lost on the way is counted."""
+"""Pass edges from the thread that receives them to the loop that processes them. Lost edges are counted."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import threading
 from wheeld.ports import Edge, Taken
 
 EDGES_MAX = 16_384
-"""Half a minute of the fastest encoder. A loop that took nothing for so long has stalled, which must be a fault."""
+"""Half a minute of the fastest encoder. A loop that took no edges for this long has stalled, which must be a fault."""
 
 
 class Intake:
-    """A bounded list: any thread puts, one takes all. What does not fit is counted, and so is all that follows until
-    the list is taken, so that later edges never hide the gap."""
+    """A list of limited length. Any thread adds edges, one thread takes all. An edge that does not fit is only counted.
+    So are all edges after it until the list is taken, so that later edges never hide the gap."""
 
     def __init__(self, edges_max: int = EDGES_MAX) -> None:
         self._edges_max = edges_max
@@ -34,7 +34,7 @@ class Intake:
             self._lost += 1
 
     def take(self) -> Taken:
-        """Everything that was put since the last call."""
+        """Return all edges since the last call, and how many were lost."""
         with self._lock:
             edges, lost = self._edges, self._lost
             self._edges, self._lost = [], 0

@@ -1,4 +1,4 @@
-"""Lamps and buzzer: what they show of the table's state, and the pins that are set accordingly."""
+"""Lamps and buzzer: what they show for each state of the table, and how their pins are set."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from wheeld.ports import Pins
 from wheeld.sources.gpio.setting import GpioSetting
 
 BUZZ_NS = 700_000_000
-"""Long enough to be heard at a table, too short to annoy people."""
+"""Long enough to be heard at a table, and too short to disturb people."""
 BETS_OPEN = ("faites_vos_jeux", "ball_running")
 """While the ball runs the chef may still take a bet, until "rien ne va plus" (A3)."""
 NULL = ("rien_va", "suspended")
 
 
 class Shown(NamedTuple):
-    """What is lit; the buzzer sounds when the lamp goes on."""
+    """What is lit. The buzzer sounds when the lamp is switched on."""
 
     lamp: bool
     bets_closed: bool
 
 
 def shown(state: str) -> Shown:
-    """The lamp while the coup is null or play suspended, "bets closed" whenever no bet may be laid."""
+    """Return what is lit: the lamp if the coup is void or play is suspended, "bets closed" if no bet is allowed."""
     return Shown(lamp=state in NULL, bets_closed=state not in BETS_OPEN)
 
 
@@ -30,7 +30,7 @@ class Outputs:
     """Lamp, buzzer and "bets closed" of one table, as far as they are wired. Raises PinsError."""
 
     def __init__(self, setting: GpioSetting, pins: Pins) -> None:
-        """Everything is off until the first state is shown."""
+        """Switch everything off until the first state is shown."""
         self._pins = pins
         self._pin_of = {"lamp": setting.lamp, "buzzer": setting.buzzer, "bets_closed": setting.bets_closed}
         self._lit: dict[str, bool] = {}
@@ -39,7 +39,7 @@ class Outputs:
         self.dark()
 
     def show(self, state: str, now_ns: int) -> None:
-        """The table is in `state` at `now_ns`; to be called every few milliseconds."""
+        """Show that the table is in `state` at `now_ns`. Must be called every few milliseconds."""
         now = shown(state)
         if now.lamp and self._was_null is False:
             self._buzz_until_ns = now_ns + BUZZ_NS
@@ -49,7 +49,7 @@ class Outputs:
         self._set("buzzer", on=now_ns < self._buzz_until_ns)
 
     def dark(self) -> None:
-        """Everything off."""
+        """Switch everything off."""
         for name in self._pin_of:
             self._set(name, on=False)
 

@@ -1,8 +1,8 @@
-"""Which package provides the module `RPi.GPIO`: two do, under one name, and on each machine one of them works.
+"""Which package provides the module `RPi.GPIO`. Two packages do, with one name, and not both work on each machine.
 
-The original, `RPi.GPIO`, works up to kernel 6.5, and not on a Pi 5. `rpi-lgpio` works on every Pi; from kernel 6.6 on,
-and on a Pi 5, there is nothing else. The one that is installed is taken, if it works here. When the configuration says
-which one is meant, the other is never taken instead.
+The original, `RPi.GPIO`, works up to kernel 6.5, but not on a Pi 5. `rpi-lgpio` works on every Pi. From kernel 6.6 on,
+and on a Pi 5, it is the only one that works. The installed package is used if it works on this machine. If the
+configuration names one package, the other is never used instead.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from wheeld.ports import PinsError
 from wheeld.text_error import TextError
 
 Provider: TypeAlias = Literal["rpi", "rpi-lgpio"]
-"""Named like the extras of this package that install them."""
+"""The names of the extras of this package that install them."""
 
 PACKAGES: dict[Provider, str] = {"rpi": "RPi.GPIO", "rpi-lgpio": "rpi-lgpio"}
 LGPIO_COMPILED_FOR = (3, 12)
-"""The last Python for which the index has a compiled lgpio; for a later one pip builds it, with PYPI=1 without Debian's
-liblgpio, which Debian 13 does not have."""
+"""The last Python for which the index has a compiled lgpio. For a later Python pip builds it. With PYPI=1 it builds it
+without Debian's liblgpio, which Debian 13 does not have."""
 KERNEL_WITHOUT_SYSFS = (6, 6)
-"""From this kernel on the numbers of /sys/class/gpio no longer begin at 0, on which the original relies."""
+"""From this kernel on the numbers of /sys/class/gpio no longer begin at 0. The original needs them to begin at 0."""
 PI_5 = 0x17
-"""The model in a revision code from which on the pins hang on another chip."""
+"""From this model in a revision code on, the pins are connected to another chip."""
 REVISION = Path("/sys/firmware/devicetree/base/system/linux,revision")
-"""The same as below /proc/device-tree, which a service that sees only processes in /proc cannot read."""
+"""The same file is in /proc/device-tree, but a service that may see only processes in /proc cannot read that."""
 
 
 class Machine(NamedTuple):
-    """What decides which package is right; `revision` is None on anything but a Raspberry Pi."""
+    """The facts that decide which package is right. `revision` is None if this is not a Raspberry Pi."""
 
     kernel: tuple[int, int]
     revision: int | None
 
     @property
     def runs_original(self) -> bool:
-        """Whether the original works on it; rpi-lgpio does everywhere."""
+        """Whether the original works on this machine. rpi-lgpio works on all machines."""
         return self.kernel < KERNEL_WITHOUT_SYSFS and not self.is_pi_5
 
     @property
     def is_pi_5(self) -> bool:
-        """Or a later one."""
+        """Whether the machine is a Pi 5 or later."""
         return self.revision is not None and self.revision >> 4 & 0xFF >= PI_5
 
     @property
     def told(self) -> Text:
-        """In words."""
+        """A description of the machine in words."""
         kernel = {"kernel": f"{self.kernel[0]}.{self.kernel[1]}"}
         if self.revision is None:
             return Text("kernel {kernel}, not on a Raspberry Pi", kernel)
@@ -60,11 +60,11 @@ class Machine(NamedTuple):
 
 
 class ProviderError(TextError, PinsError):
-    """No provider can be used as configured; says why, and what to do."""
+    """No provider can be used as configured. The text tells why, and what to do."""
 
 
 def this_machine() -> Machine:
-    """The running kernel, and the Raspberry Pi's revision, where this is one or `RPI_LGPIO_REVISION` says so."""
+    """Return the running kernel, and the revision of the Raspberry Pi, from `RPI_LGPIO_REVISION` if it is set."""
     major, minor = os.uname().release.split(".")[:2]
     given = os.environ.get("RPI_LGPIO_REVISION")
     revision: int | None = None
@@ -76,8 +76,8 @@ def this_machine() -> Machine:
 
 
 def installed() -> set[Provider]:
-    """Which of the two packages are installed, in the first directory of Python's path that has one: the module is
-    taken from there. What Debian has beside the one in our own package is not used."""
+    """Return the installed ones of the two packages, in the first directory of Python's path that has one, because the
+    module is loaded from there. A package of Debian is not used if our own environment has one too."""
     from importlib import metadata  # noqa: PLC0415  a wheel without pins needs none of its 2 MB
 
     for directory in sys.path:
@@ -88,7 +88,7 @@ def installed() -> set[Provider]:
 
 
 def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> Provider:
-    """The provider that is wanted, None: the one that is there; raises ProviderError when it cannot be used."""
+    """Return the wanted provider. None: return the installed one. Raises ProviderError if it cannot be used."""
     meant: Provider = next(iter(there), "rpi-lgpio") if wanted is None else wanted
     if len(there) > 1:
         why = Text("RPi.GPIO and rpi-lgpio are both installed and own the same module")
@@ -114,14 +114,14 @@ def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> P
 
 
 def _command(provider: Provider, there: set[Provider]) -> str:
-    """After it `provider` is installed, and the other is not."""
+    """Return the command that installs `provider` and removes the other package."""
     if sys.prefix == sys.base_prefix:
-        return f"apt install python3-{PACKAGES[provider].lower()}"  # which removes the other
+        return f"apt install python3-{PACKAGES[provider].lower()}"  # this also removes the other package
     pip = f"{sys.prefix}/bin/pip"
     command = f"{pip} install 'wheeld[{provider}]'"
     if provider == "rpi":
         command = f"apt install gcc python3-dev && {command}"
     elif sys.version_info[:2] > LGPIO_COMPILED_FOR:
         command = f"apt install gcc python3-dev swig && PYPI=1 {command}"
-    # Uninstalling one takes files of the other with it.
+    # To uninstall one package also removes files of the other.
     return f"{pip} uninstall -y RPi.GPIO rpi-lgpio && {command}" if there else command

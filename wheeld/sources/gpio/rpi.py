@@ -1,8 +1,9 @@
 """Pins through the module `RPi.GPIO`, the original's or rpi-lgpio's.
 
-Which clock dates an edge: under rpi-lgpio the kernel's monotonic clock in the interrupt. lgpio passes that date on and
-the shim drops it, so edges are requested from lgpio itself, on the lines that the shim has claimed. Under the original
-it is the host's monotonic clock when the callback runs; the callback gets no level, so the level is read then.
+The two modules date edges by different clocks. With rpi-lgpio it is the kernel's monotonic clock in the interrupt. The
+module lgpio passes this date on, but rpi-lgpio drops it. So edges are requested from lgpio, on the lines that rpi-lgpio
+has claimed. With the original it is the host's monotonic clock when the callback runs. The callback gets no level, so
+it reads the level then.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from wheeld.sources.gpio.intake import Intake
 from wheeld.sources.gpio.provider import Provider
 
 KERNEL_ERROR_NS = 1_000_000
-"""An interrupt waits for others and for sections that must not be interrupted; measured 0.2 ms, 1 ms is generous."""
+"""An interrupt may wait for other interrupts and for code that must not be interrupted. 0.2 ms were measured."""
 CALLBACK_ERROR_NS = 5_000_000
-"""Until a callback runs: the interrupt, a wake-up, and the interpreter's lock, which changes hands every 5 ms."""
+"""The time until a callback runs: the interrupt, a wake-up, and the interpreter's lock, which is free every 5 ms."""
 STAMP_AGE_NS_MAX = 60_000_000_000
-"""Kernels before 5.7 date edges by the time of day, which is decades away; no edge waits for a minute."""
+"""Kernels before 5.7 date edges by the time of day, which differs by decades. No edge waits for a minute."""
 
 
 def open_pins(wanted: Provider | None, chip: int | None) -> RpiPins:
-    """The pins of chip number `chip` (None: the Pi's own) through `wanted` (None: the installed one); raises PinsError,
-    which says what to do."""
+    """Open the pins of chip number `chip` (None: the Pi's own) through `wanted` (None: the installed one). Raises
+    PinsError, which tells what to do."""
     machine = provider.this_machine()
     if provider.choose(wanted, provider.installed(), machine) == "rpi":
         return RpiPins(_imported("RPi.GPIO"))
@@ -50,7 +51,7 @@ def _imported(name: str) -> Any:
 
 @contextmanager
 def _scratch_directory() -> Iterator[None]:
-    """lgpio makes a named pipe in the working directory when it is imported; a service may write nowhere else."""
+    """Work in a temporary directory: lgpio creates a named pipe when imported, and a service may write only there."""
     import tempfile  # noqa: PLC0415  it loads what reads archives, and most wheels have no pins
 
     before = os.getcwd()
@@ -64,7 +65,7 @@ def _scratch_directory() -> Iterator[None]:
 
 
 class RpiPins:
-    """`Pins` of the module `gpio`, and of `lgpio` beneath it when that is rpi-lgpio's."""
+    """`Pins` of the module `gpio`, and of the module `lgpio` below it if `gpio` is rpi-lgpio's."""
 
     def __init__(self, gpio: Any, lgpio: Any = None, *, monotonic_ns: Callable[[], int] = time.monotonic_ns) -> None:
         self._gpio, self._lgpio, self._monotonic_ns = gpio, lgpio, monotonic_ns
@@ -73,18 +74,18 @@ class RpiPins:
         self._driven: set[int] = set()
         self._is_open = True
         with _as_pins_error("the chip"):
-            gpio.setwarnings(False)  # noqa: FBT003  the module's own way
+            gpio.setwarnings(False)  # noqa: FBT003  the module defines it so
             gpio.setmode(gpio.BCM)
         if lgpio is not None and getattr(gpio, "_chip", None) is None:
             raise PinsError("this rpi-lgpio does not show the chip that it opened; version 0.6 does")
 
     @property
     def error_ns(self) -> int:
-        """It depends on the clock that dates edges."""
+        """How far the date of an edge may be wrong. It depends on the clock that dates edges."""
         return CALLBACK_ERROR_NS if self._lgpio is None else KERNEL_ERROR_NS
 
     def listen(self, pin: int, pull: Pull) -> bool:
-        """Claims the pin, asks for both edges; the level is read last, so that no edge falls between."""
+        """Claim the pin and request both edges. Then read the level, so that no edge is missed in between."""
         gpio = self._gpio
         pulls = {"up": gpio.PUD_UP, "down": gpio.PUD_DOWN, "off": gpio.PUD_OFF}
         with _as_pins_error(f"pin {pin}"):
@@ -98,25 +99,25 @@ class RpiPins:
             return bool(gpio.input(pin))
 
     def level(self, pin: int) -> bool:
-        """Reads the pin."""
+        """Read the pin."""
         with _as_pins_error(f"pin {pin}"):
             return bool(self._gpio.input(pin))
 
     def drive(self, pin: int, *, level: bool) -> None:
-        """Claims the pin at the first call."""
+        """Set the pin. Claim it at the first call."""
         gpio = self._gpio
         with _as_pins_error(f"pin {pin}"):
             if pin not in self._driven:
                 gpio.setup(pin, gpio.OUT, initial=level)
                 self._driven.add(pin)
-            gpio.output(pin, level)  # and at the first time too: only this says so when the chip has no such pin
+            gpio.output(pin, level)  # also the first time: only this reports that the chip has no such pin
 
     def take(self) -> Taken:
-        """What the callbacks put in."""
+        """Return what the callbacks have added."""
         return self._intake.take()
 
     def close(self) -> None:
-        """Cancels the callbacks, then releases every pin."""
+        """Cancel the callbacks, then release every pin."""
         if not self._is_open:
             return
         self._is_open = False
@@ -125,12 +126,12 @@ class RpiPins:
         self._gpio.cleanup()
 
     def _called(self, pin: int) -> None:
-        """From the original's thread."""
+        """Add an edge. Called on the thread of the original."""
         at_ns = self._monotonic_ns()
         self._intake.put(Edge(pin, bool(self._gpio.input(pin)), at_ns))
 
     def _alerted(self, _chip: int, pin: int, level: int, at_ns: int) -> None:
-        """From lgpio's thread."""
+        """Add an edge. Called on the thread of lgpio."""
         if not 0 <= self._monotonic_ns() - at_ns < STAMP_AGE_NS_MAX:
             self._intake.lose()
         else:
@@ -139,7 +140,7 @@ class RpiPins:
 
 @contextmanager
 def _as_pins_error(what: str) -> Iterator[None]:
-    """Whatever the module raises becomes a PinsError, worded for the person who wired the pins."""
+    """Convert every error of the module to a PinsError, with a text for the person who wired the pins."""
     try:
         yield
     except Exception as wrong:  # lgpio raises an exception of its own that is derived from nothing else

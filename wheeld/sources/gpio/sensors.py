@@ -1,8 +1,9 @@
-"""What the edges of each sensor mean. Pure: edges in, observations out, each sensor with its own horizon.
+"""Convert the edges of each sensor to observations. No I/O. Each sensor has its own horizon.
 
 A sensor that is blocked for longer than a ball can block it is reported as not working until it is free again. A ball
-on the track is past a beam in some tens of milliseconds, a hand that holds it before the launch takes a second or two;
-a ball in a pocket is past a reader when the rotor has gone on by more than a pocket, however long that takes.
+on the track passes a beam in some tens of milliseconds. A hand that holds the ball before the launch may block the beam
+for a second or two. A ball in a pocket has passed a reader when the rotor has turned by more than a pocket, which may
+take any time.
 """
 
 from __future__ import annotations
@@ -27,44 +28,44 @@ from wheeld.sources.gpio.encoder import Encoder, Line
 from wheeld.sources.gpio.setting import GpioSetting
 
 BALL_NS_MAX = 100_000_000
-"""The slowest ball that stays on the track, at 1 m/s, takes 22 ms past a thin beam; four times that for a wide one."""
+"""The slowest ball that stays on the track, at 1 m/s, blocks a thin beam for 22 ms, and a wide one for 90 ms."""
 POCKET_NS_MAX = 500_000_000
-"""A ball in a pocket of a rotor at 3 rpm takes 260 ms. Slower still, the middle of the pulse says little."""
+"""A ball in a pocket needs 260 ms at 3 rpm. If the rotor is slower, the middle of the pulse is not accurate."""
 POCKETS_BLOCKED_MAX = 3.0
 """The ball and the pocket's walls fill one pocket, and the rotor's angle is known to a tick."""
 OBJECT_DEBOUNCE_NS = 5_000_000
-"""A coin that bounces through the cylinder must be reported within 50 ms (N6), a spark of a few milliseconds not."""
+"""A coin that bounces through the cylinder must be reported within 50 ms (N6). A spark of a few ms must not."""
 OBJECT_CHATTER_NS_MAX = 20_000_000
-"""A line that goes up and down for longer is no spark: either a body or a loose wire, and one cannot know which. To
-report a body that is not there costs a coup; not to report one that is there may cost a wrong number."""
+"""A line that changes for longer than this is not a spark, but an object or a loose wire. Which of them is not known.
+To report an object by mistake costs a coup. Not to report an object may cause a wrong number."""
 
 
 DOOR_CHATTER_NS_MAX = 1_000_000_000
-"""A door's contact that goes up and down for longer is open: nobody knows that it is closed."""
+"""If the contact of a door changes for longer than this, the door counts as open, because it may be open."""
 
 
 class Sensor(Protocol):
-    """One line, or the three of the encoder."""
+    """One line, or one of the three lines of the encoder."""
 
     @property
     def repeats(self) -> int:
-        """How often a level came again, which shows a lost edge; so far."""
+        """How often a level was repeated so far. Each repeat shows a lost edge."""
         ...
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """The line is `on` (active) or off at `at_ns`, whatever it did before; returns its level, if it is certain."""
+        """Set the line on (active) or off at `at_ns`, whatever came before. Return its level, if it is certain."""
         ...
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """The line is `on` (active) or off from `at_ns` on; returns what that means."""
+        """Process an edge: the line is on (active) or off from `at_ns` on. Return the observations."""
         ...
 
     def until(self, now_ns: int) -> list[Observation]:
-        """No other edge came up to `now_ns`; returns what that means."""
+        """Process the time up to `now_ns`, in which no other edge came. Return the observations."""
         ...
 
     def horizon_ns(self, now_ns: int) -> int:
-        """No observation still to come is dated before this."""
+        """Return a time. No later observation is dated before it."""
         ...
 
 
@@ -76,29 +77,29 @@ class EncoderLine:
 
     @property
     def repeats(self) -> int:
-        """None: the encoder reports its own faults, as `rotor`."""
+        """Always 0, because the encoder reports its own faults as `rotor`."""
         return 0
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:  # noqa: ARG002  as other sensors
-        """A rotor has no level. One that turns gives its next edge at once."""
+        """Set the level of the line. A rotor has no level to report. If it turns, it gives its next edge at once."""
         self._encoder.stand(self._line, level=on)
         return []
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """A step, or Z."""
+        """Process a step or an edge of Z."""
         return [*self._encoder.edge(self._line, self._us(at_ns), level=on)]
 
     def until(self, now_ns: int) -> list[Observation]:  # noqa: ARG002  as other sensors
-        """A rotor that stands is no observation: the core concludes it from the time."""
+        """Return nothing: the core concludes from the time that a rotor stands."""
         return []
 
     def horizon_ns(self, now_ns: int) -> int:
-        """An edge is reported at once."""
+        """Return `now_ns`, because an edge is reported at once."""
         return now_ns
 
 
 class _Beam:
-    """A light barrier; `ok` is what was last reported of it, and `_told_blocked` that it was told to be blocked."""
+    """A light barrier. `ok`: it works, as last reported. `_told_blocked`: it was reported as blocked."""
 
     name: str
 
@@ -109,17 +110,17 @@ class _Beam:
 
     @property
     def repeats(self) -> int:
-        """Of its pulse."""
+        """The repeats of its pulse."""
         return self.pulse.repeats
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """Blocked or free; one that is blocked may be stuck."""
+        """Set the beam to blocked or free and report its level. A blocked beam may be stuck."""
         self.pulse.stand(at_ns, blocked=on)
         self._told_blocked = on
         return [Level(t_us=self._us(at_ns), sensor=self.name, active=on), *self._works_again(at_ns, on=on)]
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """Blocked or free."""
+        """Process an edge to blocked or free."""
         middle_ns = self.pulse.edge(at_ns, blocked=on)
         if again := self._works_again(at_ns, on=on):
             return again
@@ -130,7 +131,7 @@ class _Beam:
         return seen
 
     def until(self, now_ns: int) -> list[Observation]:
-        """Blocked for too long is a fault, reported once."""
+        """Report a beam that is blocked for too long as a fault, once."""
         since_ns = self.pulse.since_ns
         stuck_ns = None if since_ns is None or not self.ok else self._stuck_ns(since_ns, now_ns)
         if stuck_ns is None:
@@ -139,11 +140,11 @@ class _Beam:
         return [SensorState(t_us=self._us(stuck_ns), sensor=self.name, ok=False)]
 
     def horizon_ns(self, now_ns: int) -> int:
-        """The middle of a pulse that has not ended."""
+        """Return the middle of an unfinished pulse, or `now_ns`."""
         return self.pulse.horizon_ns(now_ns)
 
     def _works_again(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """One that was stuck is free."""
+        """Report that the beam works again, if it was stuck and is now free."""
         if on or self.ok:
             return []
         self.ok, self._told_blocked = True, False
@@ -157,7 +158,7 @@ class _Beam:
 
 
 class Beam(_Beam):
-    """Beam `number` of the track; blocked for more than `blocked_ns_max` it is stuck."""
+    """Beam `number` of the track. It is stuck if it is blocked for more than `blocked_ns_max`."""
 
     def __init__(self, number: int, setting: GpioSetting, us: Callable[[int], int]) -> None:
         super().__init__(Blockage(setting.min_pulse_ns, BALL_NS_MAX), us)
@@ -168,13 +169,13 @@ class Beam(_Beam):
         return BallPass(t_us=t_us, beam=self._number)
 
     def _stuck_ns(self, since_ns: int, now_ns: int) -> int | None:
-        """When it was stuck, which does not depend on how often this is called."""
+        """Return when the beam became stuck. The time does not depend on how often this is called."""
         stuck_ns = since_ns + self._blocked_ns_max
         return stuck_ns if stuck_ns <= now_ns else None
 
 
 class Reader(_Beam):
-    """Reader `number` of the pockets; blocked for more than some pockets of the rotor's travel it is stuck."""
+    """Reader `number` of the pockets. It is stuck if it is blocked while the rotor turns by more than some pockets."""
 
     def __init__(
         self, number: int, setting: GpioSetting, us: Callable[[int], int], encoder: Encoder, pockets: PocketLayout
@@ -186,12 +187,12 @@ class Reader(_Beam):
         self._from_ticks = 0.0
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """Blocked or free, and where the rotor is."""
+        """Set the reader to blocked or free, and store the position of the rotor."""
         self._from_ticks = self._encoder.travel_ticks
         return super().stand(at_ns, on=on)
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """Blocked or free, and where the rotor was."""
+        """Process an edge to blocked or free. Store the position of the rotor when a pulse begins."""
         if on and self.pulse.since_ns is None:
             self._from_ticks = self._encoder.travel_ticks
         return super().edge(at_ns, on=on)
@@ -205,26 +206,26 @@ class Reader(_Beam):
 
 
 class _Switch:
-    """What a contact's changes mean."""
+    """Converts the changes of a contact to observations."""
 
     def __init__(self, contact: Contact, us: Callable[[int], int]) -> None:
         self._contact, self._us = contact, us
 
     @property
     def repeats(self) -> int:
-        """Of its contact."""
+        """The repeats of its contact."""
         return self._contact.repeats
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """An edge, or a bounce."""
+        """Process an edge, which may be a bounce."""
         return self._observed(self._contact.edge(at_ns, on=on))
 
     def until(self, now_ns: int) -> list[Observation]:
-        """What has lasted by now."""
+        """Report a change that has lasted long enough."""
         return self._observed(self._contact.until(now_ns))
 
     def horizon_ns(self, now_ns: int) -> int:
-        """The edge that has not lasted yet."""
+        """Return the time of the edge that has not lasted long enough yet, or `now_ns`."""
         return self._contact.horizon_ns(now_ns)
 
     def _observed(self, changes: list[tuple[int, bool]]) -> list[Observation]:
@@ -235,14 +236,14 @@ class _Switch:
 
 
 class ObjectSwitch(_Switch):
-    """The cylinder's object sensor. The first level that lasts is how it stands, each later one a change."""
+    """The cylinder's object sensor. The first level that lasts is reported as its level, each later one as a change."""
 
     def __init__(self, contact: Contact, us: Callable[[int], int]) -> None:
         super().__init__(contact, us)
         self._is_told = False
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """Its level is told when it has lasted."""
+        """Set the level, which is reported when it has lasted."""
         self._contact.stand(at_ns, on=on, settled=False)
         self._is_told = False
         return []
@@ -255,15 +256,15 @@ class ObjectSwitch(_Switch):
 
 
 class DoorSwitch(_Switch):
-    """The switch of the cabinet's door, on while it is open: how it stands is all that it tells."""
+    """The switch of the cabinet's door, which is on while the door is open. It reports only levels."""
 
     @property
     def repeats(self) -> int:
-        """None: a lost edge of the door is no fault of what sees the wheel, and its level is told when it lasts."""
+        """Always 0: a lost edge of the door is no fault of the wheel's sensors. Its level is reported when it lasts."""
         return 0
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """Its level is told when it has lasted."""
+        """Set the level, which is reported when it has lasted."""
         self._contact.stand(at_ns, on=on, settled=False)
         return []
 
@@ -272,7 +273,7 @@ class DoorSwitch(_Switch):
 
 
 class ButtonLine(_Switch):
-    """A button: its press is the command, its release nothing, and one that is held at first was not pressed."""
+    """A button. A press is a command, a release is not. A button that is held at the start was not pressed."""
 
     def __init__(self, contact: Contact, us: Callable[[int], int], name: CommandName) -> None:
         super().__init__(contact, us)
@@ -280,7 +281,7 @@ class ButtonLine(_Switch):
         self._told_held = False
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """Held or not."""
+        """Report whether the button is held."""
         self._contact.stand(at_ns, on=on, settled=True)
         self._told_held = on
         return [Level(t_us=self._us(at_ns), sensor=f"button/{self._name}", active=on)]
@@ -295,7 +296,7 @@ class ButtonLine(_Switch):
 def beams_and_readers(
     setting: GpioSetting, us: Callable[[int], int], encoder: Encoder | None, pockets: PocketLayout
 ) -> Iterator[tuple[int, Beam | Reader]]:
-    """Each with its pin. Readers need the encoder."""
+    """Yield each beam and reader with its pin. Readers need the encoder."""
     for number, pin in enumerate(setting.beam_pins):
         yield pin, Beam(number, setting, us)
     for number, pin in enumerate(setting.reader_pins):
@@ -304,7 +305,7 @@ def beams_and_readers(
 
 
 def switches(setting: GpioSetting, us: Callable[[int], int]) -> Iterator[tuple[int, Sensor, bool]]:
-    """Each button and each switch with its pin, and whether it is on while that is low."""
+    """Yield each button and switch with its pin, and whether it is on while the pin is low."""
     for name, pin in setting.buttons.items():
         yield pin, ButtonLine(Contact(setting.debounce_ns, on=None), us, name), setting.buttons_active_low
     if setting.object_pin is not None:

@@ -1,6 +1,6 @@
-"""`[gpio]`: which pin of the computer itself is wired to what. `firmware_protocol/gpio.md` is its page.
+"""`[gpio]`: what is wired to which pin of the computer itself. `firmware_protocol/gpio.md` describes it.
 
-The configuration file has exactly these keys; the configuration validates what they mean together.
+The configuration file has exactly these keys. The configuration validates how they fit together.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ BUTTONS: tuple[CommandName, ...] = (
     "suspend",
     "resume",
 )
-"""Commands that a button may give, each with a key `button_…`: all that need no member, a button has none to give."""
+"""Commands that a button may give, each with a key `button_…`. They have no members, because a button gives none."""
 SENSORS = ("encoder_pins", "beam_pins", "reader_pins")
 """Keys of the sensors that have several pins."""
 SWITCHES = ("object_pin", "door_pin")
-"""Keys of what stands one way or the other. No head watches these, so pins may beside any head."""
+"""Keys of sensors with two levels. No head observes these, so pins may observe them beside any head."""
 OUTPUTS = ("lamp", "buzzer", "bets_closed")
 
 
 class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Pins by the chip's numbers, at their place in the wheel's order. With an `encoder`, beams, an object sensor or
-    the cabinet's door they see the wheel; without, they are buttons and lamps beside another source."""
+    """Pins by the numbers of the chip, in the order of the wheel's sensors. With an `encoder`, beams, an object sensor
+    or the cabinet's door they observe the wheel. Otherwise they are only buttons and lamps beside another source."""
 
     provider: Annotated[
         Provider | None,
@@ -224,13 +224,13 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def observes(self) -> bool:
-        """Whether it sees the wheel."""
+        """Whether the pins observe the wheel."""
         has_switch = any(getattr(self, key) is not None for key in SWITCHES)
         return self.encoder is not None or bool(self.beam_pins) or has_switch
 
     @property
     def buttons(self) -> dict[CommandName, int]:
-        """Pins by the command that they give."""
+        """The pins of the buttons, by command."""
         pins: dict[CommandName, int | None] = {name: getattr(self, f"button_{name}") for name in BUTTONS}
         return {name: pin for name, pin in pins.items() if pin is not None}
 
@@ -250,7 +250,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
         return round(self.beam_blocked_s_max * 1e9)
 
     def used(self) -> Iterator[tuple[str, int]]:
-        """Every pin that is wired, with its key, in the order of the keys."""
+        """Yield every wired pin with its key, in the order of the keys."""
         for key in SENSORS:
             yield from ((key, pin) for pin in getattr(self, key) or ())
         for key in (*SWITCHES, *(f"button_{name}" for name in BUTTONS), *OUTPUTS):

@@ -1,15 +1,15 @@
 """Edges of GPIO pins become observations on the sensing clock: the host's monotonic clock since the daemon's start.
 
-No waiting and no thread: `look` is called every few milliseconds. Edges are processed in the order of their dates, a
-little later than they come (`SETTLE_NS`), because those of different pins may overtake each other. An edge that comes
-even later cannot count any more, so something was not observed: a fault of the `link`. So is an edge that was lost on
-its way, or that is missing from the count of its pin, or between two edges to the same level (`line_state` says when
-such a fault is over). At the start, and when it is over, the level of each line is read and reported: how everything
-stands.
+This module does not wait and has no thread: `look` is called every few milliseconds. Edges are processed in the order
+of their dates, a little later than they come (`SETTLE_NS`), because edges of different pins may arrive out of order. An
+edge that comes even later no longer counts. Then something was not observed, which is a fault of the `link`. The same
+holds for an edge that was lost on its way, is missing in the count of its pin, or is missing between two edges to the
+same level. `line_state` decides when such a fault is over. At the start, and when a fault is over, the level of each
+line is read and reported.
 
-Each look returns the observations up to the earliest horizon of all sensors (`debounce` says what that is), and
-`TimePassed` up to there. What gathered while the host stalled is not processed until it has had time to arrive. A host
-that stalls again and again reports late, and when that is too late for too long, it is a fault of the `link` too.
+Each look returns the observations up to the earliest horizon of all sensors (see `debounce`), and `TimePassed` up to
+the same time. Edges from a stall of the host are not processed before all of them had time to arrive. A host that
+stalls often reports late. If the reports are too late for too long, this is a fault of the `link` too.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ from wheeld.sources.gpio.wiring import Wiring
 from wheeld.sources.line_state import LineState
 
 SETTLE_NS = 50_000_000
-"""From interrupt to callback takes 1 ms; on a machine with four times as much to do as it could, 99 of 100 took
-less than 36 ms. It delays observations, never their dates; people notice nothing under a tenth of a second."""
+"""The time from interrupt to callback is 1 ms. On a machine with four times its possible load, 99 of 100 took less than
+36 ms. The wait delays reports, but does not change dates. People do not notice less than a tenth of a second."""
 STALL_NS = 30_000_000
-"""Looks come every 10 ms. When they were this far apart, the host stalled, or something held the interpreter."""
+"""Looks come every 10 ms. If two looks were this far apart, the host stalled, or something blocked the interpreter."""
 RECOVER_NS = 100_000_000
-"""What gathered in a stall is read within this: 500 edges/s for five seconds, at 20 µs each."""
+"""The edges of a stall are read within this time: 500 edges/s for five seconds, 20 µs for each."""
 LAG_US_MAX = 1_000_000
-"""Observations that come this late, and for as long, are no observation of the wheel."""
+"""If observations come this late for this long, the wheel counts as not observed."""
 READ_AT_ONCE_NS = 1_000_000
-"""Pins that date an edge this well read its level in the interrupt. Where a date is worse, the callback does both: by
-then a bounce is over, and edges to the same level are its ordinary trace and prove no lost edge."""
+"""Pins that date an edge this accurately read its level in the interrupt. With a larger error the callback does both. A
+bounce is over by then, so it often gives edges to the same level, and these do not prove a lost edge."""
 READING_INTERVAL_NS = 900_000_000
-"""A clock reading about once a second, as a sensor board's."""
+"""A clock reading about once a second, as for a sensor board."""
 COUNTERS = ("edges", "host_stalls", "late_edges", "lost_edges")
 
 
 class GpioSource:
-    """All that is wired to one wheel. Raises PinsError when a pin cannot be used."""
+    """All pins that are wired to one wheel. Raises PinsError if a pin cannot be used."""
 
     def __init__(
         self, setting: GpioSetting, pins: Pins, *, pockets: PocketLayout, rotor_ticks: int, host_ns: int
     ) -> None:
-        """`pockets` of the wheel; `rotor_ticks` of the encoder, a turn; `host_ns` is where `t_us` 0 stands."""
+        """`pockets` of the wheel. `rotor_ticks`: the encoder's ticks a turn. `host_ns`: the host time of `t_us` 0."""
         self._pins, self._start_ns = pins, host_ns
         self._looked_ns = self._safe_ns = host_ns
         self._stalls: list[tuple[int, int]] = []
-        """Of the stalls whose edges may still be on their way: since when, and until when."""
+        """Begin and end of each stall whose edges may not have arrived yet."""
         self._passed_us = 0
         self._behind_us: int | None = None
-        """Since when observations have come too late."""
+        """Since when observations have come too late. None if they come in time."""
         self._clock_read_ns: int | None = None
         self._waiting: list[tuple[int, int, Edge]] = []
         self._ready: list[tuple[int, int, Observation]] = []
@@ -74,22 +74,22 @@ class GpioSource:
 
     @property
     def is_up(self) -> bool:
-        """Whether it works as far as the core knows: a change is always an observation."""
+        """Whether the pins work, as last reported to the core. Each change is reported as an observation."""
         return self._line.is_up
 
     @property
     def keeps_times(self) -> bool:
-        """Whether the kernel dates edges, not the callback that a standstill delays."""
+        """Whether the kernel dates edges, and not the callback, which a standstill delays."""
         return self._pins.error_ns <= READ_AT_ONCE_NS
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Of each sensor, whether it works, as far as that can be observed."""
+        """Whether each sensor works, as far as this can be observed."""
         return {**self._wiring.health, **self._chatter.sensors, **self._chatter.door.sensors}
 
     @property
     def door(self) -> DoorSeen:
-        """What was told of the cabinet's door."""
+        """What was reported about the cabinet's door."""
         return self._chatter.door.seen
 
     @property
@@ -100,29 +100,29 @@ class GpioSource:
 
     @property
     def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
-        """The narrowest and the widest pulse that counted, of each beam and reader that had one."""
+        """The widths of the narrowest and the widest pulse that counted, for each beam and reader with pulses."""
         return self._wiring.pulse_widths_us
 
     @property
     def counters(self) -> dict[str, int]:
-        """Cumulative."""
+        """The cumulative counts."""
         counts = {**self._counts, "chatter": self._chatter.dropped, "link_faults": self._line.fault_count}
         return {**dict.fromkeys(COUNTERS, 0), **counts, **self._wiring.counters}
 
     def now_us(self, host_ns: int) -> int:
-        """The sensing clock, never less than the newest observation."""
+        """Return the sensing time, never less than the newest observation."""
         return max(self._us(host_ns), self._passed_us)
 
     def clock_now(self, host_ns: int) -> HostTime:
-        """The sensing clock is the host's; the error is how late an edge may have been dated."""
+        """Return the sensing clock, which is the host's. The error is the largest delay in the date of an edge."""
         return HostTime(host_ns, self._pins.error_ns, 0)
 
     def acknowledge(self, position: Position) -> None:
-        """Never called: pins keep nothing, so their batches have no position."""
+        """Never called: pins store nothing, so their batches have no position."""
         raise AssertionError(position)
 
     def look(self, host_ns: int, utc: UtcPair) -> list[Observation]:
-        """The observations that are certain by `host_ns`, in time order; `utc` was read about then."""
+        """Return the observations that are certain at `host_ns`, in order of time. `utc` was read then too."""
         taken = self._pins.take()
         lost = taken.lost + sum(self._gathered(edge) for edge in taken.edges)
         late = self._drop_late()
@@ -137,7 +137,7 @@ class GpioSource:
     # --- edges --------------------------------------------------------------------------------------------------
 
     def _gathered(self, edge: Edge) -> int:
-        """Keep it until its turn; returns how many of its pin are missing before it."""
+        """Store an edge until it can be processed. Return how many edges of its pin are missing before it."""
         self._counts["edges"] += 1
         self._number += 1
         heapq.heappush(self._waiting, (edge.at_ns, self._number, edge))
@@ -148,12 +148,12 @@ class GpioSource:
         return missing
 
     def _repeated(self) -> int:
-        """How many lost edges the ones after them show, on all lines but the encoder's."""
+        """Return how many lost edges are shown by the next edge, on all lines except those of the encoder."""
         before, self._repeats = self._repeats, self._wiring.repeats
         return self._repeats - before if self._pins.error_ns <= READ_AT_ONCE_NS else 0
 
     def _drop_late(self) -> int:
-        """Drop edges from before what was processed already; returns how many."""
+        """Drop edges that are older than the edges already processed. Return how many."""
         late = 0
         while self._waiting and self._waiting[0][0] < self._safe_ns:
             heapq.heappop(self._waiting)
@@ -161,7 +161,7 @@ class GpioSource:
         return late
 
     def _settled_ns(self, host_ns: int) -> int:
-        """Up to when every edge has had time to arrive: those before the last look had all the time since."""
+        """Return the time up to which all edges have arrived. They had the time since the last look to arrive."""
         looked_ns, self._looked_ns = self._looked_ns, host_ns
         self._stalls = [stall for stall in self._stalls if host_ns < stall[1]]
         if host_ns - looked_ns > STALL_NS:
@@ -178,7 +178,7 @@ class GpioSource:
         self._keep(self._wiring.until(until_ns))
 
     def _settled_level(self, pin: int) -> bool:
-        """The level of a pin up to where edges have been processed: from before the first that has not."""
+        """Return the level of a pin after its processed edges. It is the level before the first waiting edge."""
         coming = min((waiting for waiting in self._waiting if waiting[2].pin == pin), default=None)
         return self._pins.level(pin) if coming is None else not coming[2].level
 
@@ -190,7 +190,7 @@ class GpioSource:
     # --- observations -------------------------------------------------------------------------------------------
 
     def _release(self, until_us: int) -> list[Observation]:
-        """Every observation older than `until_us`, in order; time has passed to there."""
+        """Return every observation older than `until_us`, in order. The reported time advances to `until_us`."""
         seen: list[Observation] = []
         while self._ready and self._ready[0][0] < until_us:
             one = heapq.heappop(self._ready)[2]
@@ -201,7 +201,7 @@ class GpioSource:
         return seen
 
     def _is_behind(self, now_us: int) -> bool:
-        """Whether observations have come too late for too long. One stall, however long, is over before that."""
+        """Return whether observations have come too late for too long. A single stall is never too long."""
         if now_us - self._passed_us <= LAG_US_MAX:
             self._behind_us = None
             return False
@@ -209,7 +209,7 @@ class GpioSource:
         return now_us - self._behind_us > LAG_US_MAX
 
     def _link_state(self, lost: int, late: int, now_us: int) -> Iterator[Observation]:
-        """A hole is a fault of the link, and so is what comes too late."""
+        """Report the state of the link. Lost edges are a fault of the link, and so are edges that come too late."""
         self._counts["lost_edges"] += lost
         self._counts["late_edges"] += late
         if lost:
@@ -226,7 +226,7 @@ class GpioSource:
             self._keep(self._wiring.stand(self._safe_ns, self._settled_level))
 
     def _time(self, host_ns: int, utc: UtcPair) -> list[Observation]:
-        """How far time has passed, and once a second what it was in UTC."""
+        """Return the time that has passed, and once a second the UTC at this time."""
         passed = TimePassed(t_us=self._passed_us)
         if self._clock_read_ns is not None and host_ns - self._clock_read_ns < READING_INTERVAL_NS:
             return [passed]

@@ -1,4 +1,4 @@
-"""The sensors of one wheel: which of them is on which pin, and its state at the start."""
+"""The sensors of one wheel: which sensor is on which pin, and its state at the start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wheeld.sources.gpio.setting import GpioSetting
 
 
 class Wiring:
-    """The sensors of one wheel with these `pockets`, whose encoder has `rotor_ticks` a turn. `us` turns host time into
+    """The sensors of one wheel with these `pockets`. Its encoder has `rotor_ticks` a turn. `us` converts host time to
     sensing time.
 
     Raises PinsError.
@@ -33,7 +33,7 @@ class Wiring:
         self._encoder: Encoder | None = None
         self._sensors: dict[int, tuple[Sensor, bool]] = {}
         self.first: list[Observation] = []
-        """How everything stood at the start."""
+        """The levels of all sensors at the start."""
         if setting.encoder is not None and setting.encoder_pins is not None:
             self._encoder = self._wire_encoder(setting.encoder, setting.encoder_pins, rotor_ticks)
         watching = [*beams_and_readers(setting, us, self._encoder, pockets)]
@@ -45,19 +45,19 @@ class Wiring:
 
     @property
     def health(self) -> dict[str, bool]:
-        """Of each sensor, whether it works, as far as that can be observed."""
+        """Whether each sensor works, as far as this can be observed."""
         rotor = {} if self._encoder is None else {"rotor": self._encoder.ok}
         return {**{beam.name: beam.ok for beam in self._beams}, **rotor}
 
     @property
     def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
-        """The narrowest and the widest pulse that counted, of each beam and reader that had one."""
+        """The widths of the narrowest and the widest pulse that counted, for each beam and reader with pulses."""
         widths = {beam.name: beam.pulse.widths_ns for beam in self._beams}
         return {name: (each[0] // 1_000, each[1] // 1_000) for name, each in widths.items() if each is not None}
 
     @property
     def counters(self) -> dict[str, int]:
-        """Cumulative."""
+        """The cumulative counts."""
         return {
             "encoder_violations": 0 if self._encoder is None else self._encoder.violations,
             "pulses_too_short": sum(beam.pulse.too_short for beam in self._beams),
@@ -66,28 +66,28 @@ class Wiring:
 
     @property
     def repeats(self) -> int:
-        """How often a level came again, which shows a lost edge; so far."""
+        """How often a level was repeated so far. Each repeat shows a lost edge."""
         return sum(sensor.repeats for sensor, _ in self._sensors.values())
 
     def edge(self, edge: Edge) -> list[Observation]:
-        """What one edge means, in the order of dates, and what its sensor observed before it."""
+        """Return what the sensor observed before the edge, and what the edge means, in order of time."""
         sensor, active_low = self._sensors[edge.pin]
         return [*sensor.until(edge.at_ns), *sensor.edge(edge.at_ns, on=edge.level is not active_low)]
 
     def until(self, now_ns: int) -> list[Observation]:
-        """No other edge came up to `now_ns`."""
+        """Process the time up to `now_ns`, in which no other edge came."""
         return [seen for sensor, _ in self._sensors.values() for seen in sensor.until(now_ns)]
 
     def horizon_ns(self, now_ns: int) -> int:
-        """No observation still to come is dated before this; edges have been processed up to `now_ns`."""
+        """Return a time. No later observation is dated before it. Edges have been processed up to `now_ns`."""
         return min((sensor.horizon_ns(now_ns) for sensor, _ in self._sensors.values()), default=now_ns)
 
     def forget(self, t_us: int) -> list[Observation]:
-        """Edges were lost: what follows from counting them is unknown."""
+        """Forget what follows from counting edges, because edges were lost."""
         return [] if self._encoder is None else [*self._encoder.forget(t_us)]
 
     def stand(self, at_ns: int, level: Callable[[int], bool]) -> list[Observation]:
-        """Edges were lost: how everything but the encoder stands at `at_ns`, by the `level` of each pin then."""
+        """Set all sensors except the encoder to the `level` of their pins at `at_ns`, because edges were lost."""
         return [
             seen
             for pin, (sensor, active_low) in self._sensors.items()
@@ -96,7 +96,7 @@ class Wiring:
         ]
 
     def _wire(self, pin: int, sensor: Sensor, *, active_low: bool) -> None:
-        """Claim the pin; the sensor stands as its level says."""
+        """Claim the pin, and set the sensor to the level of the pin."""
         is_on = self._pins.listen(pin, self._setting.pull) is not active_low
         self.first += sensor.stand(self._start_ns, on=is_on)
         self._sensors[pin] = sensor, active_low

@@ -1,1 +1,1 @@
-"""A commercial wheel head: its line, and its events as observations."""
+"""A commercial wheel head: its line, and the conversion of its events to observations."""

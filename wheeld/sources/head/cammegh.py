@@ -1,7 +1,7 @@
-"""Cammegh's wheel heads: their set-up, and each event of a session as observations of the core: none, one or two.
+"""Cammegh's wheel heads: their set-up, and the conversion of each event of a session to 0, 1 or 2 observations.
 
-The core concludes from these what a coup is, so the stored log of a coup shows what was concluded from. Pages:
-`firmware_protocol/mercury-360.md` and `slingshot-2.md`.
+The core decides about a coup by these observations, so the stored log of a coup shows the basis of each decision. The
+pages of these heads are `firmware_protocol/mercury-360.md` and `slingshot-2.md`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wheeld.core.pockets import PocketLayout
 from wheeld.sources.head.setting import HeadSetting, Wrong
 
 POLL_NS = 500_000_000
-"""As often as a head speaks by itself: more is no use to the law, and the wheel wants 100 ms between polls."""
+"""As often as a head sends lines by itself. The law needs no more, and the wheel needs 100 ms between polls."""
 PHASES: dict[StateCode, HeadPhase] = {
     StateCode.START: "ready",
     StateCode.PLACE_BETS: "ready",
@@ -53,7 +53,7 @@ IN_GAME = (StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS, StateCode.BALL_OFF_TRA
 
 
 def setup_of(setting: HeadSetting, pockets: PocketLayout) -> Setup:
-    """What the session needs of it; ValueError for contradictions, which `rules` refuse."""
+    """Return the part of the setting that the session needs. ValueError for contradictions, which `rules` report."""
     return Setup(
         Product(setting.product),
         writable=setting.writable,
@@ -65,7 +65,7 @@ def setup_of(setting: HeadSetting, pockets: PocketLayout) -> Setup:
 
 
 def rules(setting: HeadSetting) -> Iterator[Iterator[Wrong]]:
-    """What these heads ask of `[head]`; each rule yields what is wrong."""
+    """Yield the rules of these heads for `[head]`. Each rule yields what is wrong."""
     yield _polls(setting)
     yield _commands(setting)
 
@@ -88,7 +88,7 @@ def _commands(head: HeadSetting) -> Iterator[Wrong]:
 
 
 def facts(setting: HeadSetting) -> Iterator[Text]:
-    """What `[head]` means for people, a line each."""
+    """Yield the meaning of `[head]` for people, one line for each fact."""
     if setting.poll:
         yield Text("the head is asked for each status line")
     else:
@@ -100,8 +100,8 @@ def facts(setting: HeadSetting) -> Iterator[Text]:
 
 
 class CammeghHead:
-    """A session, with its events as observations; remembers the state of the wheel's game. `now_us`: host time in,
-    sensing time out. `sensors`: whether the head and its sensors work, by the names of `health`.
+    """A session whose events become observations. Stores the state of the wheel's game. `now_us` converts host time to
+    sensing time. `sensors`: whether the head and its sensors work, by the names of `health`.
     """
 
     def __init__(self, setup: Setup, now_us: Callable[[int], int]) -> None:
@@ -111,12 +111,12 @@ class CammeghHead:
         self._state = StateCode.START
         self._spin = 0
         self._repeat_game = False
-        """The wheel is heard again after a silence: its state is to be reported with the next line."""
+        """Lines come again after a silence, so the state of the wheel must be reported with the next line."""
         self._log = structlog.get_logger("head")
 
     @property
     def counters(self) -> dict[str, int]:
-        """Its lines by kind, and rejected ones by cause."""
+        """The number of lines by kind, and of rejected lines by cause."""
         return self._session.counters
 
     @property
@@ -125,11 +125,11 @@ class CammeghHead:
         return self._session.next_tick_ns
 
     def receive(self, data: bytes, host_ns: int) -> Iterator[HeadReport | SensorState]:
-        """What `data`, read at `host_ns`, shows."""
+        """Return the observations in `data`, which was read at `host_ns`."""
         return self._observed(self._session.receive(data, host_ns))
 
     def tick(self, host_ns: int) -> Iterator[HeadReport | SensorState]:
-        """Polls, commands, time-outs."""
+        """Do what is due: polls, commands, time-outs."""
         return self._observed(self._session.tick(host_ns))
 
     def _observed(self, events: Iterable[e.Event]) -> Iterator[HeadReport | SensorState]:
@@ -137,7 +137,7 @@ class CammeghHead:
             yield from self._observations(event, self._now_us(event.host_ns))
 
     def _observations(self, event: e.Event, t_us: int) -> Iterator[HeadReport | SensorState]:
-        """The observations of `event`, dated `t_us` on the sensing clock."""
+        """Yield the observations of `event`, dated `t_us` on the sensing clock."""
         match event:
             case e.Connected(state=state, spin=spin):
                 yield from self._sensor(t_us, "head", ok=True)
@@ -194,7 +194,7 @@ class CammeghHead:
         yield SensorState(t_us, name, ok)
 
     def _log_command(self, event: e.Event) -> None:
-        """What became of a command, or a wheel that is set up wrongly: no observation, but a technician needs it."""
+        """Log the outcome of a command, or a wrong set-up of the wheel, for a technician. It is no observation."""
         fields = {name: str(getattr(event, name)) for name in event.__struct_fields__ if name != "host_ns"}
         match event:
             case e.Misconfigured():
@@ -211,5 +211,5 @@ def _names(flags: Flags) -> tuple[HeadWarned, ...]:
 
 
 def new_head(setting: HeadSetting, pockets: PocketLayout, now_us: Callable[[int], int]) -> CammeghHead:
-    """The head of a setting without problems."""
+    """Return the head for a setting, which must be valid."""
     return CammeghHead(setup_of(setting, pockets), now_us)

@@ -1,8 +1,8 @@
-"""Between a wheel head's line and the table: reads the line, and gives the head the time, to poll and to time out.
+"""The feed of a wheel head: reads its line, and calls its tick for polls and time-outs.
 
-What a head reports is dated by the host's monotonic clock when its line was read: later than what it reports, by as
-much as lines come apart. A head alone uses that clock as the sensing clock; beside a board or pins its observations
-are dated on theirs.
+A report of a head is dated by the host's monotonic clock when its line was read. This is later than the event, by up to
+the time between two lines. If the head is the only source, this clock is the sensing clock. Beside a board or pins, the
+observations of the head are dated on their sensing clock.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from wheeld.ports import ByteLink, HostClock, LinkClosedError
 from wheeld.sources.head.reader import WheelHead
 
 TICK_S = 0.05
-"""Polls and time-outs of heads are due in tenths of a second and more."""
+"""Polls and time-outs of heads take tenths of a second or more."""
 
 
 class HeadFeed:
-    """Moves bytes between links and `head`; every observation goes to `hand_on`."""
+    """Moves bytes between links and `head`. Passes every observation to `hand_on`."""
 
     def __init__(self, head: WheelHead, clock: HostClock, hand_on: Callable[[Observation], None]) -> None:
         self._head = head
@@ -29,7 +29,7 @@ class HeadFeed:
         self._link: ByteLink | None = None
 
     async def serve(self, link: ByteLink) -> NoReturn:
-        """Use `link` until it ends, which raises LinkClosedError."""
+        """Use `link` until it ends. Always raises LinkClosedError."""
         self._head.opened(self._clock.monotonic_ns())
         self._link = link
         try:
@@ -41,14 +41,14 @@ class HeadFeed:
             self._link = None
 
     async def tick(self) -> NoReturn:
-        """Give the head the time, with a link or without. Never returns."""
+        """Call the head's tick when it is due, with or without a link. Never returns."""
         while True:
             await self._clock.sleep(TICK_S)
             now_ns = self._clock.monotonic_ns()
             if now_ns < self._head.next_tick_ns:
                 continue
             self._report(self._head.tick(now_ns))
-            data = self._head.data_to_send()  # without a link it is dropped
+            data = self._head.data_to_send()  # these bytes are dropped if there is no link
             if self._link is not None and data:
                 with contextlib.suppress(LinkClosedError):  # the reader of this link gets the same error
                     await self._link.write(data)

@@ -1,4 +1,4 @@
-"""What a maker's module gives, so that its wheel head is a source like another."""
+"""The interface of a maker's module, which makes its wheel head a source."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from wheeld.sources.head.setting import HeadSetting, Wrong
 
 
 class WheelHead(Protocol):
-    """One head and its line, without I/O and clock: times are the host's monotonic ones, and always an argument.
+    """One head and its line, without I/O and clock. Times are the host's monotonic times, always passed as arguments.
 
-    `tick` is called from the start, with a line or without; `opened` when the line was opened, also again; `receive`
-    with all that it gives. After each, `data_to_send` is written to it.
+    `tick` is called from the start, with or without a line. `opened` is called each time the line was opened, and
+    `receive` with all bytes from the line. After each call `data_to_send` is written to the line.
     """
 
     @property
@@ -27,7 +27,7 @@ class WheelHead(Protocol):
 
     @property
     def counters(self) -> dict[str, int]:
-        """Of its lines, since the start."""
+        """The counts of its lines since the start."""
         ...
 
     @property
@@ -36,11 +36,11 @@ class WheelHead(Protocol):
         ...
 
     def opened(self, host_ns: int) -> None:
-        """Its line was opened."""
+        """Begin to use the line, which was opened."""
         ...
 
     def receive(self, data: bytes, host_ns: int) -> Iterable[HeadReport | SensorState]:
-        """What `data`, read at `host_ns`, shows."""
+        """Return the observations in `data`, which was read at `host_ns`."""
         ...
 
     def tick(self, host_ns: int) -> Iterable[HeadReport | SensorState]:
@@ -48,7 +48,7 @@ class WheelHead(Protocol):
         ...
 
     def data_to_send(self) -> bytes:
-        """What to write to the line now; asking twice gives nothing twice."""
+        """Return the bytes to write to the line now. Each byte is returned only once."""
         ...
 
 
@@ -56,19 +56,19 @@ class HeadReader(Protocol):
     """The module that a row of `HEADS` names."""
 
     def new_head(self, setting: HeadSetting, pockets: PocketLayout, now_us: Callable[[int], int]) -> WheelHead:
-        """A head of this maker, on a wheel with these pockets; `now_us`: host time in, sensing time out. Of a setting
-        without problems."""
+        """Return a head of this maker, on a wheel with these pockets, for a valid setting. `now_us` converts host time
+        to sensing time."""
         ...
 
     def rules(self, setting: HeadSetting) -> Iterator[Iterator[Wrong]]:
-        """What these heads ask of a setting; each rule yields what is wrong."""
+        """Yield the rules of these heads for a setting. Each rule yields what is wrong."""
         ...
 
     def facts(self, setting: HeadSetting) -> Iterator[Text]:
-        """What the setting means for people, a line each."""
+        """Yield the meaning of the setting for people, one line for each fact."""
         ...
 
 
 def reader_of(product: str) -> HeadReader:
-    """That of a product; KeyError for an unknown one."""
+    """Return the module that reads the head of a product. KeyError for an unknown product."""
     return cast("HeadReader", import_module(HEADS[product].reader))

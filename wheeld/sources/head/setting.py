@@ -12,14 +12,14 @@ from wheeld.core.heads import HEADS
 from wheeld.core.setting import quoted
 
 Wrong: TypeAlias = tuple[str, Text]
-"""A key of the section, and what is wrong with it."""
+"""A key of the section, and a text of what is wrong with it."""
 _PRODUCTS = quoted(HEADS)
 URLS = {"socket": "socket://HOST:PORT", "rfc2217": "rfc2217://HOST:PORT"}
-"""Serial servers on the network, as a person writes their line."""
+"""How a person writes the line of a serial server on the network."""
 
 
 class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Which product it is, and the line to it. The configuration file has exactly these keys."""
+    """The product, and the line to it. The configuration file has exactly these keys."""
 
     product: Annotated[
         str,
@@ -71,4 +71,4 @@ class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
             examples=[3],
         ),
     ] = 2.0
-    """Status lines come every half second: three missing are no chance."""
+    """Status lines come every half second. If three are missing, this is not by chance."""
