@@ -48,8 +48,8 @@ __all__ = [
 ]  # fmt: skip
 
 HELLO_RETRY_NS = 250_000_000
-"""Longer than an answer usually takes. Only if the host has not read the line is a full output buffer sent before the
-answer: 4 kB at 115200 baud take 350 ms."""
+"""Longer than an answer usually takes. An answer after a full output buffer takes longer (4 kB at 115200 baud: 350 ms),
+but the buffer is full only if the host has not read the line."""
 REFUSED_RETRY_NS = 2_000_000_000
 """A refused board is asked again, because someone may have connected the right one."""
 REPLAY_RETRY_NS_MIN = 40_000_000
@@ -298,7 +298,8 @@ class HostSession:
         return None
 
     def _accept(self, identity: m.Identity, host_ns: int) -> Iterator[SessionEvent]:
-        """Accept the board. One with fewer events than had arrived before the hello has reset, whatever its boot id."""
+        """Accept the board. If it has fewer events than had arrived before the hello, it has reset, even if its boot id
+        is the same."""
         old_boot_id = self._boot_id
         if identity.boot_id != old_boot_id or identity.next_seq < (self._next_seq_at_hello or 0):
             self._begin_boot(identity)

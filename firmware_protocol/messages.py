@@ -114,7 +114,7 @@ Event: TypeAlias = RotorEdge | BallPass | PocketSighting | ObjectSeen | SensorRe
 
 
 class Record(NamedTuple):
-    """The events of the sensors called `name`. `most` is the limit of their number; 0: one sensor with two levels."""
+    """The events of the sensors called `name`. `most`: the highest number of sensors. 0: one with two levels."""
 
     name: str
     event: Callable[[Any], Event]

@@ -73,7 +73,7 @@ class Laps(Event, frozen=True):
     """Two lines in a row show at least `laps` laps of this run, more than before (1.6, field 8).
 
     After a silence two lines must show the laps again. 0 takes back the laps reported before, because the count
-    changed in a way that the laps of a ball cannot.
+    changed in a way that is impossible for a ball.
     """
 
     spin: int
@@ -87,7 +87,7 @@ class BallOffTrack(Event, frozen=True):
 
 
 class Number(Event, frozen=True):
-    """The number on which two lines agree (1.5). At most one for each run. A void reported before it remains.
+    """The number on which two lines agree (1.5). At most one for each run. A void reported before it remains valid.
 
     `whole`: the lines of the whole run were read, from before the launch through states 3 and 4, without a silence.
     """
@@ -122,9 +122,9 @@ class WheelVoid(Event, frozen=True):
 
 
 class UnobservedCoup(Event, frozen=True):
-    """Games were played whose lines were not read (1.8). How many there were, and their results, is not derived.
+    """Games were played whose lines were not read (1.8). Their number and their results are not derived.
 
-    Either the spin number increased without a result, or a result came without a run. In the latter case both spins
+    Either the spin number changed without a result, or a result came without a run. In the latter case both spins
     are the same.
     """
 

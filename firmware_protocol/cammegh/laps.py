@@ -19,7 +19,7 @@ FIRST_LAPS_PROVEN = 1
 LINES_AGREE = 2
 """Two lines must agree, because a line has no checksum (1.1)."""
 LEAPS_MAX = 1
-"""A single line whose count is too high is damaged and proves nothing. Two in a row do not count laps."""
+"""A single line with too high a count is damaged and proves nothing. After two in a row the count is not of laps."""
 
 
 class LapCount:
@@ -41,7 +41,7 @@ class LapCount:
         self._leaps = 0
 
     def interrupted(self) -> None:
-        """Forget the laps: lines may be missing, so they may belong to another launch. A Mercury continues to count."""
+        """Forget the laps, which may be of an earlier launch: lines may be missing. A Mercury continues to count."""
         self.laps = self._before = None
 
     def line_without_count(self) -> None:
@@ -74,7 +74,7 @@ class LapCount:
         self.broken, self.laps = True, None
 
     def _laps_possible(self, host_ns: int) -> float:
-        """Return the most laps possible by now: one more than time allows, as the count may begin anywhere in a lap."""
+        """Return the most laps possible by now, plus one, because the count may have begun anywhere in a lap."""
         if self._most is None:
             return FIRST_LAPS_MAX
         ran_ns = max(host_ns - self._most_ns, self._lines_since_most * LINE_NS)

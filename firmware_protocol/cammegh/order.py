@@ -68,7 +68,7 @@ class LineOrder:
         self.result_spin = status.spin if status.state is StateCode.WINNING_NUMBER else None
 
     def _follows(self, last: Status, status: Status) -> bool:
-        """Whether `status` follows. The next spin number follows a result, or a game whose end without one was read."""
+        """Whether `status` follows. The next spin number follows a result, or a game that was read and had none."""
         if status.spin != last.spin:
             was_heard = self.result_spin == last.spin or not self.gap
             if status.spin != spin_after(self._product, last.spin) or not was_heard:

@@ -35,7 +35,7 @@ from firmware_protocol.cammegh.status import (
 POLL_NS_MIN = 100_000_000
 """The shortest time between polls that the wheel allows (docs/wheels.md 1.2)."""
 SILENCE_NS = 2_000_000_000
-"""Then three lines are missing. A SlingShot 2 sends nothing for a few seconds after power-on: that is silence too."""
+"""After this, three lines are missing. A SlingShot 2 is silent for a few seconds after power-on: this counts too."""
 WAKE_NS = 5_000_000_000
 """The time between commands to a silent wheel: longer than an answer takes, and than the silence after power-on."""
 MODE_NO_BARE_NUMBER = 16
@@ -215,7 +215,7 @@ class CammeghSession:
     # Silence
 
     def _check_silence(self, host_ns: int, held_up_ns: int = 0) -> Iterator[e.Event]:
-        """Report a silence. `held_up_ns`: the time in which the host did not read. Lines waited, one every 500 ms."""
+        """Report a silence. `held_up_ns`: how long lines waited, one every 500 ms, because the host did not read."""
         since_ns = self._silence_from_ns(host_ns)
         if not self._is_silent and host_ns - since_ns - held_up_ns >= self.setup.silence_ns:
             self._is_silent, self._wake_ns = True, host_ns

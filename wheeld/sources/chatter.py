@@ -27,7 +27,7 @@ QUIET_US = 5_000_000
 DOOR_MOVES = 10
 DOOR_WITHIN_US = DOOR_QUIET_US = 60_000_000
 """A person who works behind the door opens it a few times a minute. Ten changes in a minute mean a loose switch. Its
-changes are no longer shown to people until it has had fewer changes for a minute."""
+changes are hidden from people until it has had fewer changes for a minute."""
 
 
 class ChatterGuard:
@@ -154,7 +154,7 @@ class ChatterFilter:
         return {**dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,)), **self.door.troubles}
 
     def take(self, seen: Observation) -> Iterator[Observation]:
-        """Yield `seen`, unless its sensor chatters. Then report once that the sensor fails. A sensor that chatters
+        """Yield `seen`. If its sensor chatters, report once that the sensor fails instead. A sensor that chatters
         counts as failed, even if it reports that it works."""
         if isinstance(seen, SensorState):
             self._reported[seen.sensor] = seen.ok

@@ -80,7 +80,7 @@ class _Bound(NamedTuple):
 
 
 def _slope_ppb(older: Sequence[_Bound], newer: Sequence[_Bound], limit_ppb: int) -> int | None:
-    """Return how the offset grows between the narrowest bound of each. None if its error is not below the limit."""
+    """Return how fast the offset grows from the narrowest older to the narrowest newer bound. None if too uncertain."""
     old, new = (min(bounds, key=lambda bound: bound.width_ns) for bounds in (older, newer))
     span_us = new.board_us - old.board_us
     if (old.width_ns + new.width_ns) * 500_000 >= span_us * limit_ppb:

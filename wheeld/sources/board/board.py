@@ -102,9 +102,9 @@ class Board:
         host_ns: int,
         resume_at: Position | None = None,
     ) -> None:
-        """`table` defines which sensors the board must have. If it has 0 of a kind, the wheel's own head reports what
-        they would, and such events of the board are not used. `host_ns` is the host time of `t_us` 0. `HostSession`
-        explains `hello_token` and `resume_at`."""
+        """`table` defines which sensors the board must have. If it has 0 of a kind, the wheel's own head reports the
+        same facts, and events of such sensors of the board are not used. `host_ns` is the host time of `t_us` 0.
+        `HostSession` explains `hello_token` and `resume_at`."""
         self._setting = setting
         self._configured = {
             "beams": len(table.beams_deg),
@@ -112,7 +112,7 @@ class Board:
             "rotor_ticks": table.rotor_ticks,
             "object_sensor": table.object_sensor,
         }
-        # Sensors that the configuration does not have. Two sources of the same fact would contradict each other.
+        # Events of sensors that the configuration does not have. Two sources of one fact could contradict each other.
         self._of_head = {kind for kind, sensor in _SENSOR_OF.items() if not self._configured[sensor]}
         self._session = HostSession(
             hello_token, board_serial=setting.board_serial, config_hash=setting.config_hash, resume_at=resume_at
@@ -166,7 +166,7 @@ class Board:
 
     @property
     def has_answered(self) -> bool:
-        """Whether the board has reported since the start of this process if its sensors work."""
+        """Whether the board has reported the state of its sensors since the start of this process."""
         return bool(self._chatter.sensors)
 
     @property
@@ -454,7 +454,7 @@ class Board:
             yield from self._chatter.take(seen)
 
     def _new_offset_us(self, board_us: int, host_ns: int) -> int:
-        """Return the offset that dates `board_us` at the host's estimate of the sensing time, but never goes back."""
+        """Return the offset for `board_us`, by the host's estimate of the sensing time. The time never goes back."""
         at = self._clock.host_time(board_us)
         then_ns = host_ns if at is None else at.host_ns
         return max(self._anchor[1] + (then_ns - self._anchor[0]) // 1_000, self._newest_us) - board_us
@@ -468,7 +468,7 @@ class Board:
             yield Restarted(first_us, away_until_us=until_us)
 
     def _reading(self, t_us: int, offset_us: int, host_ns: int, utc: UtcPair) -> Iterator[ClockReading]:
-        """Report UTC at a time that was already reported. After a later time, the next events would be too late."""
+        """Report UTC at `t_us`, a time already reported. With a later time, the next events would come too late."""
         at = self._clock.host_time(t_us - offset_us)
         if at is not None:
             self._clock_read_ns, self._read_error_ns = host_ns, at.error_ns
@@ -487,7 +487,7 @@ class Board:
         self._awaits_levels, self._has_levels = True, False
 
     def _level_since_gap(self, dated: list[Seen]) -> Iterator[Level]:
-        """Report the level of the object sensor at the end of the gap: from its first change, or else first level."""
+        """Report the level of the object sensor at the end of the gap, from its first change or its first level."""
         for event in dated:
             if isinstance(event, host.Observed) and isinstance(event.event, messages.ObjectSeen):
                 thing: messages.ObjectLevel = "clear" if event.event.present else "present"

@@ -1,7 +1,7 @@
 """The feed of the board: reads its line, ticks, and hands on what the board observed.
 
 One task serves the link while it is open. Another task ticks all the time, with or without a link. Both wait when the
-table is behind, so nothing is read before it can be processed. It waits in the kernel and then in the board's ring.
+table is behind, so no bytes are read before they can be processed. They wait in the kernel, then in the board's ring.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Contact:
         self._moving_ns: int | None = None
         """When the line began to change. None after it has kept a level."""
         self._anew = False
-        """Whether the line has changed since an edge that repeated its settled level."""
+        """Whether an edge has repeated the settled level, and the line has not settled since then."""
         self.repeats = 0
         """How often the line settled on the same level as before, without an edge between."""
 
@@ -67,7 +67,7 @@ class Contact:
         return self._since_ns if self._pending else now_ns
 
     def _chatters(self, now_ns: int) -> bool:
-        """Return whether the line has changed for too long, only while it reads on: then earlier reports stay true."""
+        """Return whether the line has changed for too long. It must read on, so that earlier reports stay true."""
         if self._chatter_ns_max is None or self._moving_ns is None:
             return False
         return self._reads_on is True and now_ns - self._moving_ns >= self._chatter_ns_max

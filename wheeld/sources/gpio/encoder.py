@@ -71,7 +71,7 @@ class Encoder:
 
     @property
     def travel_ticks(self) -> float:
-        """How far the rotor has turned, in ticks, clockwise positive. Only differences count; Z is not needed."""
+        """How far the rotor has turned, in ticks, clockwise positive. Only its differences matter. Z is not needed."""
         return self._count / self._per_tick
 
     def edge(self, line: Line, t_us: int, *, level: bool) -> list[Seen]:

@@ -1,4 +1,4 @@
-"""Which package provides the module `RPi.GPIO`. Two packages do, with one name, and not both work on each machine.
+"""Choose the package that provides the module `RPi.GPIO`. Two packages do, and one of them does not work everywhere.
 
 The original, `RPi.GPIO`, works up to kernel 6.5, but not on a Pi 5. `rpi-lgpio` works on every Pi. From kernel 6.6 on,
 and on a Pi 5, it is the only one that works. The installed package is used if it works on this machine. If the
@@ -22,7 +22,7 @@ Provider: TypeAlias = Literal["rpi", "rpi-lgpio"]
 
 PACKAGES: dict[Provider, str] = {"rpi": "RPi.GPIO", "rpi-lgpio": "rpi-lgpio"}
 LGPIO_COMPILED_FOR = (3, 12)
-"""The last Python for which the index has a compiled lgpio. For a later Python pip builds it. With PYPI=1 it builds it
+"""The last Python for which the index has a compiled lgpio. For a later Python pip builds it. PYPI=1 makes it build
 without Debian's liblgpio, which Debian 13 does not have."""
 KERNEL_WITHOUT_SYSFS = (6, 6)
 """From this kernel on the numbers of /sys/class/gpio no longer begin at 0. The original needs them to begin at 0."""
@@ -76,9 +76,9 @@ def this_machine() -> Machine:
 
 
 def installed() -> set[Provider]:
-    """Return the installed ones of the two packages, in the first directory of Python's path that has one, because the
+    """Return which of the two packages are installed in the first directory of Python's path that has one, because the
     module is loaded from there. A package of Debian is not used if our own environment has one too."""
-    from importlib import metadata  # noqa: PLC0415  a wheel without pins needs none of its 2 MB
+    from importlib import metadata  # noqa: PLC0415  it takes 2 MB, which a wheel without pins does not need
 
     for directory in sys.path:
         names = {each.metadata["Name"] for each in metadata.distributions(path=[directory])}
@@ -123,5 +123,5 @@ def _command(provider: Provider, there: set[Provider]) -> str:
         command = f"apt install gcc python3-dev && {command}"
     elif sys.version_info[:2] > LGPIO_COMPILED_FOR:
         command = f"apt install gcc python3-dev swig && PYPI=1 {command}"
-    # To uninstall one package also removes files of the other.
+    # Uninstalling one package also removes files of the other.
     return f"{pip} uninstall -y RPi.GPIO rpi-lgpio && {command}" if there else command

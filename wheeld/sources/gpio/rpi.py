@@ -23,7 +23,7 @@ from wheeld.sources.gpio.provider import Provider
 KERNEL_ERROR_NS = 1_000_000
 """An interrupt may wait for other interrupts and for code that must not be interrupted. 0.2 ms were measured."""
 CALLBACK_ERROR_NS = 5_000_000
-"""The time until a callback runs: the interrupt, a wake-up, and the interpreter's lock, which is free every 5 ms."""
+"""The time until a callback runs: the interrupt, a wake-up, and the interpreter's lock, which others hold for 5 ms."""
 STAMP_AGE_NS_MAX = 60_000_000_000
 """Kernels before 5.7 date edges by the time of day, which differs by decades. No edge waits for a minute."""
 
@@ -52,7 +52,7 @@ def _imported(name: str) -> Any:
 @contextmanager
 def _scratch_directory() -> Iterator[None]:
     """Work in a temporary directory: lgpio creates a named pipe when imported, and a service may write only there."""
-    import tempfile  # noqa: PLC0415  it loads what reads archives, and most wheels have no pins
+    import tempfile  # noqa: PLC0415  it loads modules for archives, and most wheels have no pins
 
     before = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="wheeld-") as scratch:
@@ -143,5 +143,5 @@ def _as_pins_error(what: str) -> Iterator[None]:
     """Convert every error of the module to a PinsError, with a text for the person who wired the pins."""
     try:
         yield
-    except Exception as wrong:  # lgpio raises an exception of its own that is derived from nothing else
+    except Exception as wrong:  # lgpio raises its own class, which is derived directly from Exception
         raise PinsError(f"{what} cannot be used: {wrong}") from wrong

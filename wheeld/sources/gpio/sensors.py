@@ -65,7 +65,7 @@ class Sensor(Protocol):
         ...
 
     def horizon_ns(self, now_ns: int) -> int:
-        """Return a time. No later observation is dated before it."""
+        """Return the earliest possible time of any later observation."""
         ...
 
 

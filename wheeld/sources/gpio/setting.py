@@ -44,7 +44,7 @@ BUTTONS: tuple[CommandName, ...] = (
     "suspend",
     "resume",
 )
-"""Commands that a button may give, each with a key `button_…`. They have no members, because a button gives none."""
+"""Commands that a button may give, each with a key `button_…`. They need no other values, as a button has none."""
 SENSORS = ("encoder_pins", "beam_pins", "reader_pins")
 """Keys of the sensors that have several pins."""
 SWITCHES = ("object_pin", "door_pin")

@@ -148,7 +148,7 @@ class GpioSource:
         return missing
 
     def _repeated(self) -> int:
-        """Return how many lost edges are shown by the next edge, on all lines except those of the encoder."""
+        """Return how many lost edges later edges have shown since the last call, except on the encoder's lines."""
         before, self._repeats = self._repeats, self._wiring.repeats
         return self._repeats - before if self._pins.error_ns <= READ_AT_ONCE_NS else 0
 
@@ -201,7 +201,7 @@ class GpioSource:
         return seen
 
     def _is_behind(self, now_us: int) -> bool:
-        """Return whether observations have come too late for too long. A single stall is never too long."""
+        """Return whether observations have come too late for too long. A single stall ends before that."""
         if now_us - self._passed_us <= LAG_US_MAX:
             self._behind_us = None
             return False

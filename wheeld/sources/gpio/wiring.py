@@ -79,7 +79,7 @@ class Wiring:
         return [seen for sensor, _ in self._sensors.values() for seen in sensor.until(now_ns)]
 
     def horizon_ns(self, now_ns: int) -> int:
-        """Return a time. No later observation is dated before it. Edges have been processed up to `now_ns`."""
+        """Return the earliest possible time of any later observation. Edges were processed up to `now_ns`."""
         return min((sensor.horizon_ns(now_ns) for sensor, _ in self._sensors.values()), default=now_ns)
 
     def forget(self, t_us: int) -> list[Observation]:

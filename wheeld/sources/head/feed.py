@@ -16,7 +16,7 @@ from wheeld.ports import ByteLink, HostClock, LinkClosedError
 from wheeld.sources.head.reader import WheelHead
 
 TICK_S = 0.05
-"""Polls and time-outs of heads take tenths of a second or more."""
+"""The intervals of polls and time-outs of heads are tenths of a second or more."""
 
 
 class HeadFeed:

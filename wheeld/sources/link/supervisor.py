@@ -18,12 +18,12 @@ from wheeld.sources.link.serial_link import PortUnavailableError
 WAIT_S_MIN = 0.1
 """A cable with a loose contact works again within this time. Then the board's ring still has the whole coup."""
 WAIT_S_SOON = 0.5
-"""The maximum soon after the line was lost. A plug that was pulled and put back is found within half a second,
+"""The maximum wait soon after the line was lost. A plug that was pulled and put back is found within half a second,
 before the line counts as silent after one second."""
 SOON_S = 10.0
 """About as long as a board's ring can store all events."""
 WAIT_S_MAX = 3.0
-"""The maximum afterwards: a person who plugs in a board waits for about this long."""
+"""The maximum wait later: a person who plugs in a board waits for about this long."""
 
 UNSTEADY_LOG_S = 60.0
 """A line that is lost just after each opening would give two log lines each time. It is logged once in this time."""

@@ -71,7 +71,7 @@ class UrlLink:
     def _run(self) -> None:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # pyserial 3.5 names its threads the old way
+                warnings.simplefilter("ignore", DeprecationWarning)  # pyserial 3.5 uses deprecated thread calls
                 self._port = serial.serial_for_url(self._url, self._baud, timeout=READ_S)
             _keep_alive(self._port)
             self._opened.set()
