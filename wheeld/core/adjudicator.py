@@ -1,7 +1,7 @@
-"""Applies the law: looks up the row for evidence or a command, does what the row says, and answers the command.
+"""Applies the law: looks up the row for evidence or a command, does what the row requires, and answers the command.
 
-The rows decide, with their guards. What the table remembers beside its state is listed on the first page of the law
-(`law/__init__.py`).
+The rows and their guards decide. The first page of the law (`law/__init__.py`) lists what the table remembers beside
+its state.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ LOW_MARGINS: dict[Measure, str] = {
     ),
     "time": translatable("the verdict stands; the launch was close to the moment from which it was allowed"),
 }
-"""What a notice says of a verdict whose margin is low, by the measure that the margin is of."""
+"""The text of a notice about a verdict with a low margin, by the measure of the margin."""
 
 IN_DOUBT = translatable("nobody could be heard from {since} to {until}, and it counts from the beginning of that time")
-"""What a reply adds to "rien va" of which nobody knows when it was said (docs/rulebook.md 7)."""
+"""What a reply adds to a "rien va" if it is not known when it was said (docs/rulebook.md 7)."""
 
 
 class PendingStep:
-    """What the observation at hand has led to so far; `verdicts` by the number of the coup."""
+    """What has followed from the present observation so far. `verdicts`: each with the number of its coup."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -59,7 +59,7 @@ class PendingStep:
         self.facts: list[AppliedFact] = []
 
     def take(self, coup_logs: tuple[CoupLog, ...], memory: bytes | None) -> Step:
-        """The step, complete; afterwards nothing is pending."""
+        """Return the complete step. Afterwards nothing is pending."""
         step = Step(tuple(self.messages), tuple(self.replies), coup_logs, memory, tuple(self.facts))
         for done in (self.messages, self.replies, self.verdicts, self.facts):
             done.clear()
@@ -67,7 +67,7 @@ class PendingStep:
 
 
 class Adjudicator:
-    """The law at one table. What it publishes, decides and replies goes into `pending`, the step at hand."""
+    """The law at one table. Its messages, verdicts and replies are added to `pending`, the present step."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Adjudicator:
         self._test, self._min_laps = setting.test, setting.min_laps
 
     def answer(self, command: Command, now_us: int) -> None:
-        """Apply the law to a command and reply; one that can't be understood, or is for another coup, is refused."""
+        """Apply the law to a command and reply. Refuse a command that cannot be understood, or is for another coup."""
         coup = self._state.coup
         if command.coup is not None and command.coup != coup:
             say = self._catalogue.say
@@ -96,7 +96,7 @@ class Adjudicator:
             self._apply_command(command, now_us)
 
     def apply(self, evidence: Evidence, now_us: int, command: Command | None = None) -> Ruled:
-        """Apply the law to evidence, or to a command, at sensing time `now_us`; how it is ruled there."""
+        """Apply the law to evidence, or to a command, at sensing time `now_us`. Return its ruling."""
         state, before = self._state, self._state.state
         self._note(evidence)
         ruled = look_up(evidence, self._known(now_us, command))
@@ -115,7 +115,7 @@ class Adjudicator:
         return ruled
 
     def _cited(self, row: Row, case: Case | None = None) -> str:
-        """Why a row does what it does: its rules with the house's articles, its text, and the `case` that is named."""
+        """Return why a row decides: its rules with the house's articles, its text, and the `case`, if one is named."""
         say = self._catalogue.say
         rules, text = row.rules, say(row.text)
         if row.void is None:
@@ -128,10 +128,10 @@ class Adjudicator:
         return Known(self._state, self._observer, self._pockets, now_us, command)
 
     def _note(self, evidence: Evidence) -> None:
-        """Times and directions that the result will carry, and whether an object lies in the cylinder."""
+        """Note times and directions for the result, and whether an object is in the cylinder."""
         coup = self._state.current
         if evidence.fact in OF_A_RUN and coup.called is not None:
-            return  # it is another ball's: the number of this coup awaits the chef
+            return  # it belongs to another ball, and the number of this coup awaits the chef
         match evidence.fact:
             case Fact.OBJECT_IN | Fact.OBJECT_OUT | Fact.OBJECT_UNKNOWN:
                 self._state.object_level = OBJECT_LEVELS[evidence.fact]
@@ -143,8 +143,8 @@ class Adjudicator:
                 self._note_seen(evidence)
 
     def _note_seen(self, evidence: Evidence) -> None:
-        """Where readers saw the ball of a run that is proven, or that the chef answers for. Sooner after its last pass
-        than a fall takes it bounces."""
+        """Note where readers saw the ball, if its run is proven or the chef answers for it. A ball that is seen sooner
+        after its last pass than a fall takes is still bouncing."""
         coup, record = self._state.current, self._observer.track.record()
         has_run = bool(coup.directions) and coup.left_track_us is not None
         first_us = self._observer.pocket.sightings[0].t_us
@@ -181,7 +181,7 @@ class Adjudicator:
                 self._note_word(act, now_us, command)
 
     def _act_on_number(self, act: Act, evidence: Evidence, now_us: int, command: Command | None) -> None:
-        """What a row does with the number: publish it, keep it for the chef, doubt it, or take his word for it."""
+        """Publish the number, keep it for the chef, doubt it, or take the chef's word for it, as the row requires."""
         match act:
             case Act.RESULT:
                 self._result(self._called(evidence, now_us), now_us, None)
@@ -190,7 +190,7 @@ class Adjudicator:
                 if not {"number", "unproven"} & evidence.figures.keys() and coup.seen is not None:
                     called = msgspec.structs.replace(coup.seen, asked_us=now_us)
                 coup.called = called
-                self._observer.ball.settle()  # people see where it lies
+                self._observer.ball.settle()  # people see where the ball lies
             case Act.DOUBT:
                 self._doubt()
             case Act.OVERTAKE:
@@ -200,7 +200,7 @@ class Adjudicator:
                 self._confirm(command, now_us)
 
     def _note_word(self, act: Act, now_us: int, command: Command | None) -> None:
-        """What people's words change besides the state."""
+        """Change what people's words change besides the state."""
         state, utc_us = self._state, self._clock.utc_at_us(now_us)
         match act:
             case Act.AWAIT_LAUNCH:
@@ -231,7 +231,7 @@ class Adjudicator:
                 state.spinning.begin(command.who, utc_us)
 
     def _called(self, evidence: Evidence, now_us: int) -> Called:
-        """The number that this evidence brings, and what a result of it says."""
+        """Return the number that this evidence has, with what a result of it contains."""
         laps, number = evidence.figures.get("laps_proven"), evidence.figures.get("number")
         return Called(
             number=None if number is None else int(number),
@@ -247,7 +247,7 @@ class Adjudicator:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def _apply_command(self, command: Command, now_us: int) -> None:
-        # Nobody knows when in a standstill such a word was said: it is about the coup at hand, from its launch on.
+        # It is not known when in a standstill such a word was said: it is for the present coup, from its launch on.
         launched_us = 0 if command.until_us is None else self._state.current.launched_us or 0
         counted = Evidence(fact_of(command), max(command.t_us, launched_us), self._figures_of(command, now_us))
         fact, row, need = self.apply(counted, now_us, command)
@@ -266,8 +266,8 @@ class Adjudicator:
             self._publish_notice(command, now_us, "chefs_word", word)
 
     def _figures_of(self, command: Command, now_us: int) -> Figures:
-        """What a message of this command says: of a change of bouler, from whom to whom, and his whole minutes; of a
-        late bet, how far the ball had run; of a "rien va" to a number that awaits the chef, what sensors saw (R3b)."""
+        """Return the figures of a message. A new bouler: from whom to whom, and the first one's full minutes. A late
+        bet: how far the ball had run. "Rien va" to a number that awaits the chef: what sensors saw (R3b)."""
         if command.accepted is not None:
             answer: Figures = {"accepted": "yes" if command.accepted else "no", "said_us": command.t_us}
             return answer | self._observer.track.record().figures
@@ -284,7 +284,7 @@ class Adjudicator:
         return {"who": command.who, "before": before.who, "minutes_served": minutes}
 
     def _reply(self, command: Command, now_us: int, *, done: bool, why: str) -> None:
-        """A button shows no reply, so that a command from one that is refused is published as a notice."""
+        """Reply to a command. A button shows no reply, so a notice is published if a button's command is refused."""
         asked = (command.id, command.name, command.by)
         self._pending.replies.append(Reply(now_us, *asked, done, why, user=command.user, test=self._test))
         if command.id is None and not done:
@@ -299,13 +299,13 @@ class Adjudicator:
         self._pending.messages.append(notice)
 
     def _lose_place(self, now_us: int) -> None:
-        """Nobody knows where the pockets stand: its row suspends play, or what stands after the chef's word does."""
+        """Forget the place of the pockets. The row suspends play, or the standing fault does after the chef's word."""
         for evidence in self._observer.lose_place(now_us):
             if evidence.fact is not Fact.SENSOR_FAULT:
                 self.apply(evidence, now_us)
 
     def _use_sensors(self, command: Command, now_us: int) -> None:
-        """Go on with the sensors that work, and without those that a person has left out. A change is a notice."""
+        """Use all sensors that work, except those that a person has left out. Publish a notice of a change."""
         if (pocket := named_pocket(self._known(now_us, command))) is not None:
             off, found = self._observer.find_place(pocket, now_us)
             for evidence in found:
@@ -331,8 +331,8 @@ class Adjudicator:
     # --- verdicts -----------------------------------------------------------------------------------------------------
 
     def _doubt(self) -> None:
-        """The ball was seen in two pockets, or its head contradicts itself: the chef must say which number awaits him
-        (R3b). What is seen of a ball that was launched since leaves no doubt."""
+        """Forget the number that awaits the chef, who must then name one (R3b): the ball was seen in two pockets, or
+        its head contradicts itself. What is seen of a ball that was launched since then causes no doubt."""
         state = self._state
         called = state.current.called
         if called is None or not state.awaits_chef or state.current.overtaken:
@@ -341,10 +341,10 @@ class Adjudicator:
         state.current.called = msgspec.structs.replace(called, number=None, unproven=unproven)
 
     def _confirm(self, command: Command | None, now_us: int) -> None:
-        """Publish the number that awaited the chef, or the one that he gives in its place, on his word (R3b)."""
+        """Publish the number that awaited the chef, or another one that the chef states, on his word (R3b)."""
         assert command is not None, "a person confirms"
         called = self._state.current.called
-        if called is None:  # no reader sees where it lies
+        if called is None:  # no reader sees where the ball lies
             record = self._observer.track.record()
             is_open = {"R1": not self._state.current.directions, "R2": record.is_short_of(self._min_laps), "R3": True}
             unproven = " ".join(rule for rule in is_open if is_open[rule])
@@ -354,22 +354,22 @@ class Adjudicator:
         elif command.number not in (None, called.number):
             place = self._observer.place(now_us)
             if place is not None and self._pockets.order[place] != command.number:
-                self._lose_place(now_us)  # his eyes and the readers contradict each other
+                self._lose_place(now_us)  # the chef's eyes and the readers contradict each other
             rules = (*(rule for rule in called.unproven if rule != "R3"), "R3")
             called = msgspec.structs.replace(called, number=command.number, unproven=rules)
         self._result(called, now_us, command.person)
         self._take_word_for_place(by_eye=True)
 
     def _take_word_for_place(self, *, by_eye: bool) -> None:
-        """The ball lies in the pocket of the last number, by a word that was just taken or by readers, however seldom
-        they met it there. So it is known from which pocket the next launch takes it: after a single pass and then
-        another pocket it was launched (docs/rulebook.md 6)."""
+        """Note that the ball lies in the pocket of the last number, by a person's word or by readers, however seldom
+        they met it there. So the pocket from which the next launch takes the ball is known. If one pass and then
+        another pocket is seen, the ball was launched (docs/rulebook.md 6)."""
         number = self._state.last_number
         if number is not None:
             self._observer.take_word(self._pockets.index_of[number], by_eye=by_eye)
 
     def _result(self, called: Called, now_us: int, person: Person | None) -> None:
-        """Publish the number just called, or the one that awaited the chef."""
+        """Publish the present number, or the one that awaited the chef."""
         number = called.number
         assert number is not None, "a result has a number"
         self._pending.messages.append(self._writer.result(now_us, number, called, person))
@@ -377,7 +377,7 @@ class Adjudicator:
         self._decide("result", "result", called.margin, now_us)
 
     def _void(self, row: Row, cause: Cause, evidence: Evidence, now_us: int, command: Command | None) -> None:
-        """Publish the coup as void. The margin of a launch that came too early is by how long."""
+        """Publish the coup as void. The margin of a launch that came too early is how early it came."""
         if early_us := too_early_us(row, evidence, self._state):
             evidence = msgspec.structs.replace(evidence, margin=Margin.early(early_us))
         person, case = (command.person, command.case) if command else (None, None)
@@ -387,8 +387,8 @@ class Adjudicator:
         self._state.tout_va_owed = True
 
     def _decide(self, verdict: Verdict, name: str, sure: Margin | None, now_us: int) -> None:
-        """The coup has its verdict. One that was near to flipping is published as a notice too: it stands, and
-        somebody should look why."""
+        """Note that the coup has its verdict. If it was near to flipping, publish a notice too: the verdict stands, but
+        somebody should find out why."""
         if sure is not None and sure.value < LOW:
             figures: Figures = {"verdict": name, "margin": sure.value, "margin_of": sure.of}
             text = self._catalogue.say(LOW_MARGINS[sure.of])
@@ -399,8 +399,8 @@ class Adjudicator:
     # --- the table's state --------------------------------------------------------------------------------------------
 
     def _move(self, row: Row, since_us: int, now_us: int, command: Command | None) -> None:
-        """Where the row leads, since `since_us`. A command moves the table just after the time at which it was said: a
-        pass with exactly this time came before."""
+        """Change to the state of the row, since `since_us`. A command changes it just after the time at which it was
+        said, so a pass with exactly this time came before it."""
         state = self._state
         moved = move(row, state)
         if moved is None:
@@ -414,4 +414,4 @@ class Adjudicator:
         if moved.state is not state.state:
             state.move(since_us, moved.state)
             state.since_at = self._clock.text(now_us)
-        state.moved_by = command.person if command else None  # of a void in the state after a void, too
+        state.moved_by = command.person if command else None  # also after a void that follows a void, in the same state

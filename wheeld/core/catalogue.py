@@ -1,7 +1,7 @@
-"""What people read, in the language of the table: gettext catalogues of the English texts that stand in the code.
+"""The texts for people, in the language of the table. gettext catalogues translate the English texts of the code.
 
-An English text in the code is the key of its translations. They stand in `wheeld/locale/{language}`; `python -m
-wheeld.locale` brings them up to date after a text has changed.
+An English text in the code is the key of its translations. The translations are in `wheeld/locale/{language}`. After a
+text has changed, `python -m wheeld.locale` brings them up to date.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 def translatable(text: str) -> str:
-    """Marks a text for the catalogues that is not a literal where it is said; the text itself."""
+    """Mark a text for the catalogues that `say` does not receive as a literal. Return the text itself."""
     return text
 
 
@@ -32,10 +32,10 @@ LANGUAGE_NAMES: dict[Language, str] = {
 
 
 class Text(NamedTuple):
-    """A text for people that has no language yet: an English text of the code, and its parts. A part is what stands
-    there in every language, or a `Text`, or several."""
+    """A text for people, before its language is known: an English text of the code, and its parts. A part is a value
+    that is the same in every language, or a `Text`, or several."""
 
-    # No msgspec.Struct: every command imports this, and msgspec is a quarter of the start of the shortest.
+    # No msgspec.Struct: every command imports this module, and msgspec takes a quarter of the shortest command's start.
     english: str
     parts: Mapping[str, Part] = MappingProxyType({})
 
@@ -44,29 +44,29 @@ Part: TypeAlias = "str | int | float | Text | tuple[Text, ...]"
 
 
 def either(first: Text | str, last: str, *more: str) -> Text:
-    """Names of which one is meant: "a or b"."""
+    """Return a text that offers names to choose from: "a or b"."""
     both = Text("{first} or {last}", {"first": first, "last": last})
     return either(both, *more) if more else both
 
 
 class Catalogue:
-    """The texts of one language. `words`: parts that every text may name, such as the house's words of a void."""
+    """The texts of one language. `words`: parts that every text may use, such as the house's words of a void."""
 
     def __init__(self, language: Language, words: Mapping[str, str] = NO_WORDS) -> None:
         self.language = language
         self._texts, self._words = _load(language), words
 
     def say(self, text: str, /, **parts: object) -> str:
-        """An English text of the code in this language, with `parts` in the places that it names: "{coup}"."""
+        """Translate an English text of the code and put `parts` in the places that it names, such as "{coup}"."""
         return self._texts.gettext(text).format(**self._words, **parts)
 
     def say_number(self, text: str, printed: str) -> str:
-        """The same, of a text whose words depend on its one part, `{number}`, which stands there as it is `printed` in
-        its pocket: Italian says "nel 7", but "nell'8"."""
+        """Translate a text whose words depend on its only part, `{number}`, which is written as it is `printed` in its
+        pocket. Italian says "nel 7", but "nell'8"."""
         return self._texts.ngettext(text, text, int(printed)).format(number=printed)
 
     def say_text(self, text: Text) -> str:
-        """A text that was made where no language is known."""
+        """Translate a text that was made before its language was known."""
         return self.say(text.english, **{name: self._part(part) for name, part in text.parts.items()})
 
     def _part(self, part: Part) -> str | int:
@@ -77,37 +77,37 @@ class Catalogue:
         return self.listed([self.say_text(each) for each in part]) if isinstance(part, tuple) else part
 
     def listed(self, items: Sequence[str]) -> str:
-        """One or more things as one text: "a, b and c"."""
+        """Return one or more things as one text: "a, b and c"."""
         if len(items) == 1:
             return items[0]
         return self.say("{first} and {last}", first=", ".join(items[:-1]), last=items[-1])
 
     def joined(self, texts: Iterable[str]) -> str:
-        """Texts of this language one after the other: "a; b"."""
+        """Join texts of this language: "a; b"."""
         return reduce(lambda first, second: self.say("{first}; {second}", first=first, second=second), texts)
 
     def decimal(self, value: float) -> str:
-        """A number with as many decimals as it needs, after a comma, in English after a point."""
+        """Return a number with as many decimals as it needs. English has a decimal point, the others a comma."""
         text = f"{value:g}"
         return text if self.language == "en" else text.replace(".", ",")
 
 
 @cache
 def forms_of(language: Language) -> Mapping[str, tuple[str, ...]]:
-    """Every text that people may read, by the English one; a text whose words depend on a number has several forms."""
+    """Return every text for people by its English text. A text whose words depend on a number has several forms."""
     forms: dict[str, list[str]] = {}
-    # English has no catalogue: its texts are the keys of any other. The standard library lists them only here.
+    # English has no catalogue: the keys of any other are its texts. The standard library lists keys only here.
     known: dict[str | tuple[str, int], str] = _load("fr" if language == "en" else language)._catalog  # type: ignore[attr-defined]
     for key, text in known.items():
         english = key if isinstance(key, str) else key[0]
-        if english:  # the header's is empty
+        if english:  # the header has the empty key
             forms.setdefault(english, []).append(english if language == "en" else text)
     return {english: tuple(each) for english, each in forms.items()}
 
 
 @cache
 def _load(language: Language) -> gettext.NullTranslations:
-    """The compiled catalogue, which the package holds. English needs none: its texts stand in the code."""
+    """Load the compiled catalogue from the package. English needs none: its texts are in the code."""
     if language == "en":
         return gettext.NullTranslations()
     compiled = pkgutil.get_data("wheeld", f"locale/{language}/LC_MESSAGES/wheeld.mo")

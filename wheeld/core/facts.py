@@ -1,4 +1,4 @@
-"""The terms of the law: where a table stands, what can be proven or asked for, why a coup is void, and who said it."""
+"""The terms of the law: the states of a table, the facts, the causes of a void, and the persons who say things."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ StateName: TypeAlias = Literal[
     "rien_va",
     "suspended",
 ]
-"""How docs/interfaces.md names the states of a table."""
+"""The names of the states of a table, as in docs/interfaces.md."""
 
 Bets: TypeAlias = Literal["open", "closed", "locked"]
-"""Whether bets are taken; `locked`: none is added or withdrawn (N5)."""
+"""Whether bets are taken. `locked`: no bet may be added or withdrawn (N5)."""
 VoidRule: TypeAlias = Literal["N1", "N2", "N3", "N4", "N5", "N6", "N7", "N8"]
 """The rules of docs/rulebook.md that make a coup void."""
 ObjectLevel: TypeAlias = Literal["unknown", "clear", "present"]
-"""Whether a foreign object is in the cylinder (N6). Unknown is neither yes nor no (docs/rulebook.md 7)."""
+"""Whether a foreign object is in the cylinder (N6). `unknown` means neither yes nor no (docs/rulebook.md 7)."""
 LastCoup: TypeAlias = Literal["next", "this", "played"]
-"""Which coup is la dernière, once it is announced (A5): the next one, the one at hand, or one that was played."""
+"""Which coup is la dernière after it was announced (A5): the next coup, the present one, or one that was played."""
 
 
 class Named(Enum):
-    """Members whose value is their name alone: what is stored stays what it is when the rest of them changes. The rest
-    is what the class declares, in that order."""
+    """Members whose value is only their name. So a stored member stays valid when its other attributes change. The
+    class declares those attributes, in the order in which the members give them."""
 
     def __new__(cls, name: str, *rest: object) -> Self:
-        """The first word of a member is its name."""
+        """Take the first word of a member as its value."""
         member = object.__new__(cls)
         member._value_ = name
         for attribute, value in zip(cls.__annotations__, rest, strict=True):
@@ -43,38 +43,38 @@ class Named(Enum):
 
 @unique
 class State(Named):
-    """Where the table stands: its name, its name in messages, and what it means for the bets (docs/rulebook.md 6)."""
+    """A state of the table: its name, its name in messages, and what it means for the bets (docs/rulebook.md 6)."""
 
     wire_name: StateName
     bets: Bets
 
     CLOSED = "closed", "closed", "closed"
-    """No game is on."""
+    """The table is closed to play."""
     FAITES_VOS_JEUX = "faites_vos_jeux", "faites_vos_jeux", "open"
-    """The launch is awaited."""
+    """Bets are open. The launch is awaited."""
     BETS_CLOSED_EARLY = "bets_closed_early", "rien_ne_va_plus", "closed"
-    """The chef said "rien ne va plus" before the launch, which is still awaited."""
+    """The chef said "rien ne va plus" before the launch. The launch is still awaited."""
     BALL_RUNNING = "ball_running", "ball_running", "open"
-    """Launched; late bets are at the chef's discretion."""
+    """The ball was launched. The chef decides about late bets."""
     RIEN_NE_VA_PLUS = "rien_ne_va_plus", "rien_ne_va_plus", "closed"
-    """Launched, and "rien ne va plus" was said."""
+    """The ball was launched, and "rien ne va plus" was said."""
     BALL_ON_OBSTACLE = "ball_on_obstacle", "ball_on_obstacle", "locked"
-    """Off the track for longer than a fall takes, and in no pocket."""
+    """The ball left the track longer ago than a fall takes, and it is in no pocket."""
     AWAITING_CHEF = "awaiting_chef", "awaiting_chef", "closed"
-    """The number is out; the chef must answer for what no sensor has proven of it (R3b) or of its run."""
+    """The number is out. The chef must confirm what no sensor has proven of the number (R3b) or of the ball's run."""
     OPERATIONS = "operations", "operations", "closed"
     """The number is out and is being paid."""
     RIEN_VA = "rien_va", "rien_va", "closed"
-    """The coup was void: "tout va" is owed."""
+    """The coup was void. "Tout va" is owed."""
     RIEN_VA_OPERATIONS_OWED = "rien_va_operations_owed", "rien_va", "closed"
-    """Launched before the operations were done: they and "tout va" are owed."""
+    """The ball was launched before the operations were done. The operations and "tout va" are owed."""
     SUSPENDED = "suspended", "suspended", "closed"
     """Play is suspended, by the direction or by a breakdown."""
 
 
 @unique
 class Fact(Named):
-    """What has been proven, or asked for: its name, and what it is in plain words."""
+    """A fact that was proven, or that a person asked for: its name, and a description in plain words."""
 
     text: str
 
@@ -154,10 +154,10 @@ class Fact(Named):
 
 @unique
 class Cause(Named):
-    """Why a coup is void: its name in messages, and what it is in a few words, for a board."""
+    """Why a coup is void: the cause's name in messages, and a description in a few words for a board."""
 
     rule: VoidRule
-    """That voids it; the article is the house's (`houses.Profile`)."""
+    """The rule that makes the coup void. `houses.Profile` has the article of the house for it."""
     text: str
 
     SAME_DIRECTION = "same_direction", "N1", "the ball turned with the rotor"
@@ -172,10 +172,10 @@ class Cause(Named):
 
 @unique
 class Case(Named):
-    """Which of the five cases of C11 the chef names when he declares a coup void (N7): its name in messages."""
+    """One of the five cases of C11. The chef may name it when he declares a coup void (N7): its name in messages."""
 
     rules: tuple[VoidRule, ...]
-    """Those of docs/rulebook.md that the case is; C11 has both stops of the rotor in one case."""
+    """The rules of docs/rulebook.md that this case covers. C11 puts both stops of the rotor into one case."""
     text: str
 
     SAME_DIRECTION = "same_direction", ("N1",), "the ball turns with the rotor"
@@ -191,11 +191,11 @@ _BUSY = "reduce what else the computer does, or mend a line that bounces"
 
 @unique
 class Trouble(Named):
-    """What is wrong with a sensor or with the line to the sensors: its name in messages and logs, what it is, and what
-    mends it, in plain words. Where several are so, the first of them says most.
+    """What is wrong with a sensor or with the line to the sensors: its name in messages and logs, a description, and
+    how to mend it, in plain words. If several troubles exist, the first of them in this list explains most.
 
-    Five of them are silence, of different kinds: nothing is heard, garbage is heard, no answer comes, the board is
-    refused, events are missing. The last ones (`is_warning`) stop no play.
+    Five of them are kinds of silence: nothing is received, garbage is received, no answer comes, the board is refused,
+    events are missing. The last ones (`is_warning`) stop no play.
     """
 
     text: str
@@ -274,37 +274,37 @@ class Trouble(Named):
 
     @property
     def is_warning(self) -> bool:
-        """Whether what the sensors report is whole all the same: laps, pockets and their order are right."""
+        """Whether the sensors' reports are complete in spite of it: laps, pockets and their order are right."""
         return self in (Trouble.LINE_DAMAGED, Trouble.CLOCK_DRIFTS)
 
 
 @unique
 class Awaited(Enum):
-    """What a table waits for: its code in messages. Every language has a phrase for each. What must come first stands
-    first."""
+    """What a table waits for: its code in messages. Every language has a phrase for each code. The codes are in the
+    order in which the table needs them."""
 
     NO_LAUNCH = "no_launch"
-    """The ball was taken from its pocket, and a launch now is void (N2)."""
+    """The ball was taken from its pocket. A launch now would be void (N2)."""
     BLOCK_BALL = "block_ball"
-    """The ball of a void coup is stopped while it runs, before it enters a pocket (C11)."""
+    """Somebody must stop the running ball of a void coup before it enters a pocket (C11)."""
     CLEAR_OBJECT = "clear_object"
-    """A foreign object is taken out of the cylinder (N6)."""
+    """Somebody must take a foreign object out of the cylinder (N6)."""
     REPAIR = "repair"
-    """The failing sensors work again (N8)."""
+    """The failing sensors must work again (N8)."""
     START_WHEEL = "start_wheel"
-    """A wheel that has stopped its own game is started again (N8)."""
+    """Somebody must start a wheel again that has stopped its own game (N8)."""
     BALL_AT_REST = "ball_at_rest"
-    """A ball that runs or falls comes to rest; until then nobody is asked to bet."""
+    """A ball that runs or falls must come to rest. Until then no bets are invited."""
     CLEAR_OBSTACLE = "clear_obstacle"
-    """A ball that left the track, and was seen at rest nowhere, is taken off the obstacle where it may lie."""
+    """A ball left the track, and no reader saw it at rest. Somebody must take it off the obstacle where it may lie."""
     OBJECT_LEVEL = "object_level"
-    """The object sensor reports whether the cylinder is clear (docs/rulebook.md 7)."""
+    """The object sensor must report whether the cylinder is clear (docs/rulebook.md 7)."""
     PUT_BACK = "put_back"
-    """The ball is put in the pocket of the last number (docs/rulebook.md 3)."""
+    """Somebody must put the ball into the pocket of the last number (docs/rulebook.md 3)."""
     TURN_ROTOR = "turn_rotor"
-    """The rotor turns, so that a reader can see where the ball lies."""
+    """The rotor must turn, so that a reader can see where the ball lies."""
     DIRECTION = "direction"
-    """The direction suspended play, and nobody else goes on (A6)."""
+    """The direction suspended play. Only the direction may resume or end it (A6)."""
     TOUT_VA = "tout_va"
     OPERATIONS_DONE = "operations_done"
     OPEN = "open"
@@ -312,19 +312,19 @@ class Awaited(Enum):
     RIEN_NE_VA_PLUS = "rien_ne_va_plus"
     NUMBER = "number"
     FALL_OR_STOP = "fall_or_stop"
-    """The ball falls from its obstacle, or the rotor stops (N5)."""
+    """The ball must fall from its obstacle, or the rotor must stop (N5)."""
     CONFIRM = "confirm"
-    """The chef confirms the number, or declares the coup void."""
+    """The chef must confirm the number, or declare the coup void."""
     RESUME = "resume"
 
 
 SENSED = frozenset({Awaited.BALL_AT_REST, Awaited.OBJECT_LEVEL, Awaited.NUMBER, Awaited.FALL_OR_STOP})
-"""What comes by itself: nobody has to do anything for it."""
+"""What comes by itself. No person has to do anything for it."""
 
 
 class Person(NamedTuple):
-    """Who said something, and why. `user`: the sender's name at the broker; `role`: his role there. None where it did
-    not come from there."""
+    """The person who said something, and the reason given. `user` and `role`: the name and the role of the sender at
+    the broker. Both are None if the word did not come through the broker."""
 
     by: str
     reason: str

@@ -1,4 +1,4 @@
-"""The houses, as data: what the game of each asks, says and calls its rules.
+"""The houses, as data: what the game of each house requires, says and calls its rules.
 
 A new jurisdiction is a new `Profile`, with its `Announcements`.
 """
@@ -15,23 +15,23 @@ from wheeld.core.messages.phrases import IN_ENGLISH, IN_FRENCH, Announcements
 from wheeld.core.pockets import DOUBLE_ZERO, SINGLE_ZERO, PocketLayout
 
 WheelType: TypeAlias = Literal["french", "fair"]
-"""A french rotor may turn either way, coup by coup, and so may an American one; a fair one turns one configured way
-(A7)."""
+"""The rotor of a `french` wheel, and of an American one, may turn either way in each coup. The rotor of a `fair` wheel
+always turns in one configured direction (A7)."""
 VoidWords: TypeAlias = Literal["rien va", "nulla vale", "no spin"]
-"""With which words the chef declares a coup void. C11 has the first two, South Dakota the third; the Venezia texts have
-none."""
+"""The words with which the chef declares a coup void. C11 has the first two, South Dakota the third. The Venezia texts
+have none."""
 TOUT_VA: Mapping[VoidWords, str] = {"rien va": "tout va", "nulla vale": "tutto vale", "no spin": "spin again"}
-"""The words after which the game goes on, in the language of those that declared the coup void (C11). South Dakota
-prescribes none: these are ours."""
+"""The words after which the game continues, in the language of the words that declared the coup void (C11). South
+Dakota prescribes none. We chose the words for it."""
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """One house's game.
+    """The game of one house.
 
-    `articles`: the house's article for each rule of docs/rulebook.md that has one, "N2" or, for a section, "3".
-    `min_laps`: the fewest full laps of a valid coup; a table may ask more (R2). `language` of its messages and
-    `void_words`: those that count where the table's configuration chooses none. `announcements`: how its numbers are
-    called (R4). `late_bets`: whether the chef may accept one (A3).
+    `articles`: the house's article for each rule of docs/rulebook.md that has one. The key is the rule, "N2", or a
+    section, "3". `min_laps`: the fewest full laps of a valid coup. A table may require more (R2). `language` (of
+    messages) and `void_words` apply if the table's configuration chooses none. `announcements`: how the numbers are
+    announced (R4). `late_bets`: whether the chef may accept a late bet (A3).
     """
 
     house: str
@@ -46,16 +46,16 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     late_bets: bool = True
 
     def cited(self, rules: tuple[str, ...], text: str, catalogue: Catalogue) -> str:
-        """`text` after the rules that it rests on, each with the house's article: "N2, Art. 11: …". It is in the
-        catalogue's language already."""
+        """Return `text` after the rules that it rests on, each with the house's article: "N2, Art. 11: …". The `text`
+        must already be in the catalogue's language."""
         if not rules:
             return text
         cited = catalogue.joined(self._rule(rule, catalogue) for rule in rules)
         return catalogue.say("{first}: {second}", first=cited, second=text)
 
     def void_cited(self, rules: tuple[str, ...], text: str, catalogue: Catalogue) -> str:
-        """`cited`, for a coup that is void by the first of the rules. Where no article of the house says so, the custom
-        stands behind it: "N8: a sensor failed; by custom, a coup that …"."""
+        """Return `cited` for a coup that the first of the rules makes void. If the house has no article for that rule,
+        the custom is added: "N8: a sensor failed; by custom, a coup that …"."""
         why = self.cited(rules, text, catalogue)
         if rules[0] in self.articles:
             return why
@@ -77,7 +77,7 @@ CUSTOMS: Mapping[str, str] = {
     "N7": translatable("the chef may declare a coup void until its number is out"),
     "N8": translatable("a coup that was not observed to its end is void"),
 }
-"""What makes a coup void at every table, in words, for houses without an article that says so."""
+"""What makes a coup void at every table, in words. It is for houses that have no article for the rule."""
 
 _ARTICLES = {
     **dict.fromkeys(("R1", "R2"), "Art. 10"),
@@ -90,8 +90,8 @@ _ARTICLES = {
     "A5": "Art. 14",
     "A6": "Art. 15",
 }
-"""Those of Campione's roulette, the only French regulation here that numbers articles. None of them voids a coup that
-was not observed whole (N8): Art. 15 lets the direction suspend play, and says nothing of the coup."""
+"""The articles of Campione's roulette, the only French regulation here that numbers articles. None makes a coup void
+that was not observed completely (N8): Art. 15 lets the direction suspend play, but does not mention the coup."""
 
 _ROULETTE = Profile(
     house="campione",

@@ -1,4 +1,4 @@
-"""Instants in UTC from the sensing clock, and as text. Integers throughout: a float would lose the microseconds."""
+"""Instants in UTC from the sensing clock, and as text. All are integers: a float would lose the microseconds."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from wheeld.core.observations import ClockReading
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 AHEAD_US_MAX = 60_000_000
-"""A clock of the host that was wrong by more is followed at once: dates that run an hour ahead would be worse than
-dates that go back, and a notice reports that they do."""
+"""If the host's clock was wrong by more than this, its correction is followed at once. Dates that run an hour ahead
+would be worse than dates that go back, and a notice reports that they go back."""
 
 
 class ClockState(msgspec.Struct):
     """The latest reading of the sensing clock: UTC at `t_us`, and its rate.
 
-    The dates of messages never run back. Where a reading shows that the latest ran ahead, they go on from it, which is
-    `ahead_us` at `t_us`, at half the speed, until the true date has come up to them. `stood_us`: from when to when
-    something stood still, the latest time.
+    The dates of messages never go back. If a reading shows that they ran ahead of the true date, they continue at half
+    speed until the true date has reached them. `ahead_us`: how far they ran ahead at `t_us`. `stood_us`: the beginning
+    and the end of the latest standstill.
     """
 
     t_us: int = 0
@@ -31,21 +31,21 @@ class ClockState(msgspec.Struct):
 
     @classmethod
     def starting(cls, utc_us: int, *, told_us: int) -> ClockState:
-        """Sensing time 0 is `utc_us`; `told_us`: the latest date of a message, of a run before."""
+        """Return the state at a start, when sensing time 0 is `utc_us`. `told_us`: the latest date of past messages."""
         return cls(utc_us=utc_us, ahead_us=_ahead_us(told_us, utc_us))
 
     def read(self, reading: ClockReading, *, told_us: int) -> None:
-        """Date everything from this reading on; `told_us`: the latest date of a message."""
+        """Date everything by this reading from now on. `told_us`: the latest date of a message."""
         self.ahead_us = _ahead_us(told_us, reading.utc_us)
         self.t_us, self.utc_us, self.rate_ppb = reading.t_us, reading.utc_us, reading.rate_ppb
 
     def published_us(self, t_us: int) -> int:
-        """When what is decided at `t_us` can be published at the earliest."""
+        """Return the earliest time at which a decision of `t_us` can be published."""
         since_us, until_us = self.stood_us
         return max(t_us, until_us) if since_us <= t_us else t_us
 
     def utc_at_us(self, t_us: int) -> int:
-        """UTC, µs since 1970, of the sensing time `t_us`."""
+        """Return the sensing time `t_us` in UTC, as µs since 1970."""
         passed_us = t_us - self.t_us
         passed_us += passed_us * self.rate_ppb // 1_000_000_000
         ahead_us = max(0, self.ahead_us - max(0, passed_us) // 2)
@@ -56,7 +56,7 @@ class ClockState(msgspec.Struct):
         return to_text(self.utc_at_us(t_us))
 
     def dated(self, now_us: int, *times_us: int) -> tuple[int, list[str]]:
-        """UTC of `now_us`, in µs since 1970; that instant and those of the other sensing times as text."""
+        """Return UTC of `now_us` in µs since 1970, and that instant and the other sensing times as text."""
         return self.utc_at_us(now_us), self.texts(now_us, *times_us)
 
     def texts(self, *times_us: int) -> list[str]:
@@ -69,12 +69,12 @@ def _ahead_us(told_us: int, utc_us: int) -> int:
 
 
 def to_text(utc_us: int) -> str:
-    """RFC 3339 with microseconds: "2026-11-20T18:00:14.553061Z"."""
+    """Return RFC 3339 with microseconds: "2026-11-20T18:00:14.553061Z"."""
     return (_EPOCH + timedelta(microseconds=utc_us)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def from_text(text: str) -> int:
-    """UTC µs since 1970 of an RFC 3339 instant; ValueError when it is none, or names no offset."""
+    """Return UTC µs since 1970 of an RFC 3339 instant. Raise ValueError if it is none, or has no offset."""
     instant = datetime.fromisoformat(text)
     if instant.tzinfo is None:
         message = f"{text!r} names no offset: end it with Z"
@@ -83,5 +83,5 @@ def from_text(text: str) -> int:
 
 
 def to_utc_us(instant: datetime) -> int:
-    """UTC µs since 1970 of an instant that names its offset."""
+    """Return UTC µs since 1970 of an instant that has an offset."""
     return (instant - _EPOCH) // timedelta(microseconds=1)

@@ -1,4 +1,4 @@
-"""Names that people read in place of those that stand in messages and logs."""
+"""Names for people, in place of the names in messages and logs."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ COMMAND_NAMES: dict[CommandName, str] = {
 
 
 def command_name(name: CommandName, catalogue: Catalogue) -> str:
-    """What people call a command."""
+    """Return what people call a command."""
     return catalogue.say(COMMAND_NAMES[name])
 
 
 def sensor_text(sensor: str) -> Text:
-    """What people call a sensor, whose beams and readers they count from 1; "beam/2" is beam 3."""
+    """Return what people call a sensor. People count beams and readers from 1: "beam/2" is beam 3."""
     kind, index = kind_of(sensor), sensor.partition("/")[2]
     return Text(kind.numbered_text, {"number": int(index) + 1}) if index.isdecimal() else Text(kind.text)
 
 
 def sensor_texts(sensors: Iterable[str]) -> tuple[Text, ...]:
-    """The same of several."""
+    """Return what people call several sensors."""
     return tuple(map(sensor_text, sensors))

@@ -1,13 +1,12 @@
-"""What a sensor saw: the observation log, format 1 (docs/observation-log.md), and the same things in memory.
+"""What sensors saw: the observation log, format 1 (docs/observation-log.md), and its lines as structures in memory.
 
-One structure a line kind; `t_us` is always the sensing clock, integer microseconds since the log's header.
-Angles are degrees clockwise seen from above. Some kinds are this program's own and mean nothing to others, who skip
-them as unknown: `time` (nothing more will come that is older), `clock` (what the sensing clock reads in UTC),
-`standstill`, `restart`, and what a commercial wheel head reports (`head_…`). A head's report is dated by the host's
-receipt of its line.
+There is one structure for each kind of line. `t_us` is always the sensing clock, in integer microseconds since the
+log's header. Angles are degrees clockwise, seen from above. Some kinds belong to this program only, and other programs
+skip them as unknown: `time` (nothing older will come), `clock` (UTC at a sensing time), `standstill`, `restart`, and
+the reports of a commercial wheel head (`head_…`). A head's report has the time at which the host received its line.
 
-What all others must know of a kind of sensor stands here too: `Sensed` is what one of our own saw, `SENSOR_KINDS` what
-is said of each kind.
+This module also describes each kind of sensor for all other modules: `Sensed` is what a sensor of our own saw, and
+`SENSOR_KINDS` has the properties of each kind.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ CommandName: TypeAlias = Literal[
     "ruling",
 ]
 RuledAs: TypeAlias = Literal["stands", "void", "number", "other"]
-"""What the direction rules of a coup: as it was published, void, another number, or what its reason says."""
+"""How the direction rules on a coup: the verdict stands, it is void, it has another number, or as its reason says."""
 
 Source: TypeAlias = Literal["sensors", "head"]
 """What reports the rotor, the ball or the pocket: sensors of our own on a board or on pins, or the wheel's head."""
 Unproven: TypeAlias = Literal["void", "chef"]
-"""What becomes of a coup of which these sensors cannot prove all that a valid coup needs (R1, R2)."""
+"""What becomes of a coup if these sensors cannot prove all that a valid coup needs (R1, R2)."""
 HeadPhase: TypeAlias = Literal["idle", "ready", "running", "closing", "off_track", "number", "locked"]
 HeadWarned: TypeAlias = Literal[
     "ball_not_detected", "same_direction", "sensors", "launch_failed", "rotor_speed", "void_game", "no_number"
@@ -50,18 +49,18 @@ HeadWarned: TypeAlias = Literal[
 StoodStill: TypeAlias = Literal["machine", "journal"]
 
 DOOR = "door"
-"""The cabinet's door, among the names of what has a level."""
+"""The cabinet's door, as the name of something that has a level."""
 
 OBJECT = "object"
 """The sensor for foreign objects."""
 PLACE = "rotor/place"
-"""Where the pockets stand, among the names of what may fail: an encoder shows it, and a ball in a known pocket."""
+"""The place of the pockets, as the name of something that may fail. An encoder or a ball in a known pocket shows it."""
 
 
 class SensorKind(NamedTuple):
-    """What is said of a kind of sensor, which the name of each begins with: "beam/2", "object". `text`: what people
-    call it, or all of them; `numbered_text`: one of several. `has_level`: it tells how it stands. `may_be_left_out`: a
-    person may go on without it (docs/rulebook.md 6)."""
+    """The properties of a kind of sensor. A sensor's name begins with its kind: "beam/2", "object". `text`: what people
+    call the sensor, or all sensors of the kind. `numbered_text`: what they call one of several. `has_level`: it reports
+    its level. `may_be_left_out`: a person may decide to go on without it (docs/rulebook.md 6)."""
 
     text: str
     numbered_text: str = ""
@@ -84,12 +83,12 @@ SENSOR_KINDS: dict[str, SensorKind] = {
 
 
 def kind_of(sensor: str) -> SensorKind:
-    """Of which kind it is. Raises KeyError for a name that no sensor has."""
+    """Return the kind of a sensor. Raise KeyError if no sensor has that name."""
     return SENSOR_KINDS[sensor if sensor in SENSOR_KINDS else sensor.partition("/")[0]]
 
 
 LINE_BYTES_MAX = 65_536
-"""A header with a whole snapshot is about 8 kB; anything near this is not a line of ours."""
+"""A header with a whole snapshot is about 8 kB. A line of nearly this length is not one of ours."""
 
 
 class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, forbid_unknown_fields=True):
@@ -97,25 +96,25 @@ class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, f
 
 
 class Sensed(_Line, frozen=True):
-    """What a sensor of our own saw. `named`: how its name is made. `is_rare`: while it works it reports less
-    often than `ChatterGuard` allows."""
+    """What a sensor of our own saw. `named`: the format of the sensor's name. `is_rare`: a sensor that works reports
+    less often than `ChatterGuard` allows."""
 
     named: ClassVar[str]
     is_rare: ClassVar[bool] = True
 
     @property
     def sensor(self) -> str:
-        """Its name, as in a `SensorState`."""
+        """The sensor's name, as in a `SensorState`."""
         return self.named.format(self)
 
     @property
     def stands(self) -> bool | None:
-        """How it stands from now on; None of one that only sees something pass."""
+        """The sensor's level from now on. None if the sensor only reports that something passed."""
         return None
 
 
 class Rotor(Sensed, frozen=True, tag="rotor"):
-    """An encoder edge: the rotor has just entered sector `tick` (absolute, 0…ticks-1) turning `direction`."""
+    """An encoder edge: the rotor has just entered sector `tick` (absolute, 0…ticks-1) while it turns in `direction`."""
 
     tick: int
     direction: Direction
@@ -131,36 +130,37 @@ class BallPass(Sensed, frozen=True, tag="ball"):
 
 
 class Sighting(Sensed, frozen=True, tag="pocket"):
-    """The ball, lying in a pocket, passed under reader number `reader`."""
+    """The ball, which lies in a pocket, passed under reader number `reader`."""
 
     reader: int
     named: ClassVar[str] = "reader/{0.reader}"
 
 
 class ForeignObject(Sensed, frozen=True, tag="object"):
-    """The cylinder's object sensor sees a body that is not the ball, or no longer does."""
+    """The cylinder's object sensor sees a body that is not the ball, or sees it no longer."""
 
     present: bool
     named: ClassVar[str] = OBJECT
 
     @property
     def stands(self) -> bool:
-        """Whether it sees one."""
+        """Whether the sensor sees a body."""
         return self.present
 
 
 class Level(_Line, frozen=True, tag="level"):
-    """How `sensor` stands at this moment (docs/rulebook.md 7): `object`, `beam/N`, `reader/N`, `button/NAME` or `door`.
-    `active`: a body is in the cylinder, something is before the beam or the reader, the button is held, the cabinet is
-    open. Of the door each change is told so too."""
+    """The level of `sensor` at this moment (docs/rulebook.md 7): `object`, `beam/N`, `reader/N`, `button/NAME` or
+    `door`. `active`: a body is in the cylinder, something blocks the beam or the reader, the button is held, the
+    cabinet is open. Each change of the door is reported in this way too."""
 
     sensor: str
     active: bool
 
 
 class SensorState(_Line, frozen=True, tag="sensor"):
-    """Self-test: `sensor` works, or does not: `beam/N`, `reader/N`, `rotor`, `object`, `link`; of a wheel head `head`,
-    its line, and `head/sensors`, its own. `what` is wrong with it, where that is known; it may work all the same."""
+    """Self-test: whether `sensor` works. Names: `beam/N`, `reader/N`, `rotor`, `object`, `link`; of a wheel head `head`
+    for its line, `head/sensors` for its sensors. `what`: what is wrong, if known. The sensor may work in spite of
+    it."""
 
     sensor: str
     ok: bool
@@ -168,13 +168,12 @@ class SensorState(_Line, frozen=True, tag="sensor"):
 
 
 class Command(_Line, frozen=True, tag="command"):
-    """What a person or the table system asked for; `coup`, when given, must be the current one. `by`: the person, as
-    the sender says. `user`, `role`: the sender's name and role at the broker, None for a button. `case`: which case of
-    C11 "rien va" names. `number`: the one that the chef confirms, where it is not the one that was seen (R3b).
-    `without`: the sensors that `resume` leaves out, by name. `until_us`: the latest moment at which it can have been
-    said, where that is not known better than from `t_us` on (docs/rulebook.md 7). `accepted`: what became of a late
-    bet. `about`, `ruled_as`: on which coup the direction rules, and what.
-    """
+    """What a person or the table system asked for. `coup`: if given, it must be the present one. `by`: the person, as
+    named by the sender. `user`, `role`: the sender's name and role at the broker, None for a button. `case`: the case
+    of C11 that "rien va" names. `number`: the number that the chef confirms, if it is not the one that was seen (R3b).
+    `without`: the names of the sensors that `resume` leaves out. `until_us`: the latest moment at which it can have
+    been said. It is given if only a range is known, which begins at `t_us` (docs/rulebook.md 7). `accepted`: whether a
+    late bet was accepted. `about`, `ruled_as`: the coup on which the direction rules, and the ruling."""
 
     name: CommandName
     by: str
@@ -194,17 +193,17 @@ class Command(_Line, frozen=True, tag="command"):
 
     @property
     def latest_us(self) -> int:
-        """The latest moment at which it can have been said: later than `t_us` only of a word that is in doubt."""
+        """The latest moment at which it can have been said. It is later than `t_us` only if the word is in doubt."""
         return self.t_us if self.until_us is None else self.until_us
 
     @property
     def person(self) -> Person:
-        """Who said it, and why."""
+        """The person who said it, and the reason given."""
         return Person(self.by, self.reason, self.user, self.role)
 
 
 class HeadGame(_Line, frozen=True, tag="head_game"):
-    """Where the wheel reports its game to be, and its own number of the game.
+    """The phase of its game that the wheel reports, and the wheel's own number of the game.
 
     `idle`: its table is closed. `ready`: no ball runs. `running`: the ball runs. `closing`: no more bets. `off_track`:
     the ball has left the track. `number`: the game has its number. `locked`: a dealer has locked it.
@@ -215,9 +214,10 @@ class HeadGame(_Line, frozen=True, tag="head_game"):
 
 
 class HeadBall(_Line, frozen=True, tag="head_ball"):
-    """The ball by the wheel's own sensors: whether it runs, which way once two lines agree, and its laps so far.
+    """The wheel's own sensors report whether the ball runs, its laps, and its direction as soon as two lines agree.
 
-    `laps` and `direction` None: this wheel, or this line, does not report them. `laps` 0 takes back what was counted.
+    `laps` and `direction` None: this wheel, or this line, does not report them. `laps` 0: earlier reports of laps are
+    void.
     """
 
     runs: bool
@@ -226,17 +226,17 @@ class HeadBall(_Line, frozen=True, tag="head_ball"):
 
 
 class HeadRotor(_Line, frozen=True, tag="head_rotor"):
-    """The rotor's speed and direction, as often as the head reports them. `rpm` None: it turns too fast for the head's
-    field, or may; 0: it stands, as far as the field can show."""
+    """The rotor's speed and direction, as often as the head reports them. `rpm` None: the rotor turns, or may turn, too
+    fast for the head's field. 0: it does not turn, as far as the field can show."""
 
     rpm: float | None
     direction: Direction
 
 
 class HeadNumber(_Line, frozen=True, tag="head_number"):
-    """The winning number of game `spin`; `number` None: the wheel's own lines disagree about it.
+    """The winning number of game `spin`. `number` None: the wheel's own lines contradict each other.
 
-    `whole` False: the line's reader has not received this game from its launch on.
+    `whole` False: the reader of the line did not receive this game from its launch on.
     """
 
     number: int | None
@@ -245,29 +245,29 @@ class HeadNumber(_Line, frozen=True, tag="head_number"):
 
 
 class HeadWarning(_Line, frozen=True, tag="head_warning"):
-    """The warnings that stand now, by name; none: all are gone. `void`: the game is over without a number, by the
-    wheel's own report or by its maker's rule. A sensor of its own that fails is also a `SensorState` (`head/sensors`).
-    """
+    """The names of all present warnings. Empty: all warnings have ended. `void`: the game is over without a number, by
+    the wheel's own report or by its maker's rule. If a sensor of the wheel fails, a `SensorState` (`head/sensors`)
+    comes too."""
 
     warnings: tuple[HeadWarned, ...] = ()
     void: bool = False
 
 
 class HeadJump(_Line, frozen=True, tag="head_jump"):
-    """The wheel has counted games from `from_spin` to `to_spin` without reporting them. Equal: a number came and
-    no run."""
+    """The wheel has counted the games from `from_spin` to `to_spin` without reporting them. If both are equal, a number
+    came without a run."""
 
     from_spin: int
     to_spin: int
 
 
 HeadReport: TypeAlias = HeadGame | HeadBall | HeadRotor | HeadNumber | HeadWarning | HeadJump
-"""Whatever a wheel head can report."""
+"""Any report of a wheel head."""
 
 
 class ClockReading(_Line, frozen=True, tag="clock"):
-    """At sensing time `t_us` it was `utc_us` (µs since 1970), give or take `error_us`; a second of the sensing clock
-    is `1 + rate_ppb / 1e9` real ones."""
+    """At sensing time `t_us` UTC was `utc_us` (µs since 1970), with an error of at most `error_us`. A second of the
+    sensing clock is `1 + rate_ppb / 1e9` real seconds."""
 
     utc_us: int
     error_us: int
@@ -275,14 +275,14 @@ class ClockReading(_Line, frozen=True, tag="clock"):
 
 
 class TimePassed(_Line, frozen=True, tag="time"):
-    """Every observation older than `t_us` has been reported; absences up to here are real."""
+    """Every observation older than `t_us` has been reported. Up to this time, an absence is certain."""
 
 
 class Standstill(_Line, frozen=True, tag="standstill"):
-    """From `t_us` until `to_us` `what` stood still. A `machine` (stopped, starved) heard nobody, and what sensors kept
-    came afterwards. While the `journal` (its disk) stood still people and sensors were heard, and what followed was
-    stored and published late. `slept_us`: for how long the machine was suspended besides; its clock stood too, and
-    nothing was observed."""
+    """`what` stood still from `t_us` until `to_us`. A `machine` (stopped, starved) received no words in that time, and
+    what sensors kept came afterwards. While the `journal` (its disk) stood still, words and sensors were received, but
+    what followed was stored and published late. `slept_us`: for how long the machine was also suspended. Then its clock
+    did not run either, and nothing was observed."""
 
     to_us: int = msgspec.field(name="to")
     what: StoodStill = "machine"
@@ -290,21 +290,21 @@ class Standstill(_Line, frozen=True, tag="standstill"):
 
 
 class Heard(_Line, frozen=True, tag="heard"):
-    """Everybody has been heard who spoke until `until_us`; what was said later may still be on its way. None: nothing
-    is on its way any more, and nothing is from now on until the next of these."""
+    """All words that people said until `until_us` have been received. Later words may still be on their way. None: no
+    word is on its way, and none will be delayed until the next observation of this kind."""
 
     until_us: int | None = msgspec.field(default=None, name="until")
 
 
 class Restarted(_Line, frozen=True, tag="restart"):
     """The controller was restarted here: nothing was observed from its last message until now. `away_until_us`: what
-    follows up to then happened while it was away; the sensors kept it, and nobody heard what people said."""
+    follows up to this time happened during its absence. The sensors kept it, but people's words were not received."""
 
     away_until_us: int = msgspec.field(name="away_until", default=0)
 
 
 class End(_Line, frozen=True, tag="end"):
-    """Nothing more; time ran to here."""
+    """The end of the log, and of the time that it covers."""
 
 
 Observation: TypeAlias = (
@@ -325,7 +325,7 @@ Observation: TypeAlias = (
 )
 
 FREQUENT = {Rotor, BallPass, TimePassed}
-"""Kinds that come often and by themselves: they change what is published only through a fact."""
+"""Kinds that come often and by themselves. They change what is published only if a fact follows from them."""
 LEVELS = (ForeignObject, Level, SensorState, Heard, *HeadReport.__args__)
-"""Kinds that say how something stands. When a person's command came first while their source was silent, they are late,
-and hold from now on: a fault that stayed, or was never known, would be worse than one dated late."""
+"""Kinds that report the present state of something. If a command was taken while their source was silent, they come
+late, and then hold from now on. A fault that is dated late is better than one that is never known or seems to last."""

@@ -1,8 +1,8 @@
-"""The pockets of a wheel, and every fact of a number that the regulations pay on (docs/rulebook.md A8 and 5). No
-amounts here.
+"""The pockets of a wheel, and every fact of a number on which the regulations pay (docs/rulebook.md A8 and 5). There
+are no amounts here.
 
-`PocketLayout` is the structure, `SINGLE_ZERO` the French one with 37 pockets and `DOUBLE_ZERO` the American one with
-38: a house's profile names its layout.
+`PocketLayout` is the structure. `SINGLE_ZERO` is the French layout with 37 pockets, `DOUBLE_ZERO` the American one with
+38. A house's profile names its layout.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ Parity: TypeAlias = Literal["pair", "impair"]
 Half: TypeAlias = Literal["manque", "passe"]
 Label: TypeAlias = Literal["00"]
 LABELS: Mapping[int, Label] = {37: "00"}
-"""What is printed in a pocket where that is not its number in digits. No cloth has a number 37."""
+"""What is printed in a pocket if it is not the number in digits. No cloth has a number 37."""
 Pair: TypeAlias = tuple[int, int]
-"""Two numbers side by side on the cloth: what names a finale à cheval."""
+"""Two numbers side by side on the cloth. They are the name of a finale à cheval."""
 
 
 def label_of(number: int) -> str:
-    """What is printed in the pocket of that number, on every wheel that has it."""
+    """Return what is printed in the pocket of a number, on every wheel that has the number."""
     return LABELS.get(number, str(number))
 
 
 def number_of(label: str | int) -> int:
-    """The number of the pocket where that is printed; a number stands for itself. ValueError for what is printed in
-    none."""
+    """Return the number of the pocket with this label. A number is returned as it is. Raise ValueError if no pocket has
+    the label."""
     if isinstance(label, int):
         return label
     named = {text: number for number, text in LABELS.items()}
@@ -40,11 +40,11 @@ def number_of(label: str | int) -> int:
 
 
 class NumberFacts(msgspec.Struct, frozen=True):
-    """What one number is, and the `label` that is printed in its pocket. A zero has no colour, parity, half, dozen or
-    column.
+    """The facts of one number, and the `label` that is printed in its pocket. A zero has no colour, parity, half, dozen
+    or column.
 
-    `finals_plein`: the finale en plein that it wins in, by its last digit. `finals_cheval`: those à cheval, each by the
-    pair that names it.
+    `finals_plein`: the finale en plein that wins with this number: its last digit. `finals_cheval`: the finales à
+    cheval that win with it, each named by its pair.
     """
 
     number: int
@@ -64,10 +64,10 @@ class NumberFacts(msgspec.Struct, frozen=True):
 class PocketLayout:
     """The pockets of one kind of wheel.
 
-    `order`: the numbers clockwise from zero; `index_of`: the place of each number in it; `count`: how many there are,
-    each `pocket_deg` wide; `printed`: what is printed in them, in short; `facts`: of each number.
-    `finals_across` and `finals_down`: the finals à cheval of two numbers in one row of the cloth, and one below the
-    other. Where none are played, no final en plein is either.
+    `order`: the numbers clockwise from zero. `index_of`: the place of each number in `order`. `count`: how many pockets
+    there are. `pocket_deg`: the width of each. `printed`: a short text of what is printed in them. `facts`: of each
+    number. `finals_across`: the finals à cheval of two numbers side by side in one row of the cloth. `finals_down`:
+    those of two numbers one below the other. If there are none, there is no final en plein either.
     """
 
     def __init__(
@@ -83,8 +83,8 @@ class PocketLayout:
         named = [LABELS[number] for number in order if number in LABELS]
         self.printed = ", ".join((f"0…{max({*order} - {*LABELS})}", *named))
         self._red, self._sectors = red, sectors
-        # Across (V): every number that ends as one of the two, played à cheval where both stand in one row, else en
-        # plein. Down: the pair itself, and ten, twenty, … further on, as far as both numbers are on the cloth.
+        # A final across (V) has every number that ends as one of the two: à cheval if both are in one row, else en
+        # plein. A final down has the pair, and the pairs 10, 20, … higher, as long as both numbers are on the cloth.
         self._finals = {pair: frozenset(number for number in order if number % 10 in pair) for pair in finals_across}
         for upper, lower in finals_down:
             tens = range(0, len(order) - lower, 10)
@@ -110,7 +110,7 @@ class PocketLayout:
         )
 
     def _neighbours(self, number: int) -> tuple[int, int, int, int]:
-        """Two numbers before it and two after it on the rotor, clockwise."""
+        """Return the two numbers before it and the two after it on the rotor, clockwise."""
         at, order = self.index_of[number], self.order
         before2, before1, after1, after2 = (order[(at + step) % len(order)] for step in (-2, -1, 1, 2))
         return before2, before1, after1, after2
@@ -118,14 +118,14 @@ class PocketLayout:
 
 # fmt: off
 SINGLE_ZERO = PocketLayout(
-    # clockwise from zero: VF, table of neighbours
+    # clockwise from zero, by the table of neighbours in VF
     order=(
         0, 32, 15, 19, 4, 21, 2, 25, 17, 34, 6, 27, 13, 36, 11, 30, 8, 23, 10,
         5, 24, 16, 33, 1, 20, 14, 31, 9, 22, 18, 29, 7, 28, 12, 35, 3, 26,
     ),
-    # V lists the red numbers; the others but zero are black
+    # The red numbers as listed in V. All others except zero are black.
     red=frozenset({1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}),
-    # C17 and V: each announced sector and the numbers that win in it
+    # C17 and V: each announced sector, with its winning numbers
     sectors={
         "serie_5_8": frozenset({5, 8, 10, 11, 13, 16, 23, 24, 27, 30, 33, 36}),
         "voisins_du_zero": frozenset({0, 2, 3, 4, 7, 12, 15, 18, 19, 21, 22, 25, 26, 28, 29, 32, 35}),
@@ -138,7 +138,7 @@ SINGLE_ZERO = PocketLayout(
     finals_down=((0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (5, 8), (6, 9), (7, 10), (8, 11), (9, 12)),
 )
 DOUBLE_ZERO = PocketLayout(
-    # clockwise from zero: opposite each number stands the next one, as the American rotor has them
+    # clockwise from zero; each odd number lies opposite the next even one, as on the American rotor
     order=(
         0, 28, 9, 26, 30, 11, 7, 20, 32, 17, 5, 22, 34, 15, 3, 24, 36, 13, 1,
         37, 27, 10, 25, 29, 12, 8, 19, 31, 18, 6, 21, 33, 16, 4, 23, 35, 14, 2,

@@ -1,4 +1,4 @@
-"""One table's wheel, sensors and limits, as the configuration or a log's header gives them to the core."""
+"""The wheel, sensors and limits of one table, as the core gets them from the configuration or from a log's header."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from wheeld.core.pockets import Label, number_of
 BEAMS_MAX = 32
 READERS_MAX = 16
 ROTOR_TICKS_MAX = 4096
-"""More would pass 1,000 edges/s at 15 rpm."""
+"""More ticks would give over 1,000 edges/s at 15 rpm."""
 LAPS_MAX = 20
 SIGHTINGS_MAX = 20
 MIRROR_DEG = 20.0
-"""Two beams this near to opposite give the same times whichever way the ball runs: R1 can't be proven."""
+"""Two beams so nearly opposite each other give the same times for both directions of the ball: R1 can't be proven."""
 STRAYS_MAX = 3
 MANY_BEAMS = 4
-"""From so many beams on two strays are tolerated: the two gaps more that this costs are short there."""
+"""The number of beams from which two strays are tolerated. The two additional gaps that this costs are then short."""
 NAME_PATTERN = r"[a-z0-9][a-z0-9_-]{0,63}"
-"""Of a site and a table: both go into topics."""
+"""The form of the names of a site and a table, which are parts of topics."""
 
 Part: TypeAlias = Literal["rotor", "ball", "pocket"]
 SENSORS_OF: dict[Part, str] = {"rotor": "rotor_ticks", "ball": "beams_deg", "pocket": "readers_deg"}
-"""Which field describes the sensors of our own for each part of the wheel; empty: there are none."""
+"""The field that describes our own sensors for each part of the wheel. It is empty if there are none."""
 Problem: TypeAlias = tuple[str, Text]
 """A setting, and what is wrong with it."""
 NAME = Text("lower-case letters, digits, - and _, 64 at most")
@@ -46,7 +46,7 @@ GAMES = tuple(dict.fromkeys(game for _, game in PROFILES))
 
 
 def quoted(values: Iterable[str]) -> Text:
-    """Texts of the file of which one is meant, two or more, as they are written there."""
+    """Return the values to choose from, two or more, as they are written in the file."""
     return either(*(f'"{value}"' for value in values))
 
 
@@ -65,11 +65,10 @@ def _whole(least: int, most: int) -> Text:
 
 
 class ConfigKey(msgspec.Struct, frozen=True):
-    """Where a setting stands in the configuration file: key `name` of `[section]`.
+    """The place of a setting in the configuration file: key `name` of `[section]`.
 
-    `default` is what counts where the key is left out; `NODEFAULT`: the default of the field itself, and without one
-    the key is required. `row` says for people what a value means, with `{value}` in its
-    place.
+    `default`: the value if the key is left out. `NODEFAULT`: the default of the field itself. If the field has none,
+    the key is required. `row`: the text for people about a value, with `{value}` in the place of the value.
     """
 
     section: str
@@ -88,19 +87,19 @@ def _key(
     left_out: str = "",
     row: str = "",
 ) -> Meta:
-    """Declares a field as the key `place` (`section.name`), for whose value a person writes `expected`. `left_out`:
-    what counts without the key, where that is no value that one could write."""
+    """Declare a field as the key `place` (`section.name`), for which a person writes `expected`. `left_out`: what
+    applies without the key, if that cannot be written as a value."""
     section, _, name = place.partition(".")
     extra = {"key": ConfigKey(section, name, default, row), "left_out": left_out, "parts": expected.parts}
     return Meta(title=meaning, description=expected.english, examples=[example], extra=extra)
 
 
 class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that the core needs to know of a table: the one place where a setting of the table is declared.
+    """Everything that the core needs to know of a table. Each setting of a table is declared only here.
 
-    From a field follow its key in the configuration file (none: it is derived from others), what is said of a wrong
-    value, its line in `wheeld check-config` (`row`) and its member in a log's `Header`, where a field without a
-    default always stands. Angles: degrees clockwise from the bowl's mark.
+    From a field follow its key in the configuration file (none if the value is derived from others), what is said of a
+    wrong value, its line in `wheeld check-config` (`row`) and its member in a log's `Header`, which always contains a
+    field without a default. Angles: degrees clockwise from the bowl's mark.
     """
 
     table: Annotated[
@@ -126,7 +125,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             left_out="no encoder",
         ),
     ]
-    """0: there is none."""
+    """0 if there is no encoder."""
     beams_deg: Annotated[
         tuple[float, ...],
         _key(
@@ -162,10 +161,10 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             left_out="true with `[sensors]` or `gpio.object_pin`, else false",
         ),
     ] = True
-    """In the file None, the default: as pins say, and a board has one."""
+    """None, the default in the file, means: as the pins are configured, and true for a board."""
     levels: bool = False
-    """Whether what sees the wheel reports how everything stands (`Level`) at its start and after each gap. False, in
-    logs of others: the cylinder is clear at first, and what stood before a gap stands after it."""
+    """Whether the source reports the present state of everything (`Level`) at its start and after each gap. False for
+    logs of other programs: the cylinder is clear at first, and after a gap everything is as it was before."""
     min_laps: Annotated[
         int,
         _key(
@@ -181,7 +180,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             row=translatable("a coup needs {value} proven laps"),
         ),
     ]
-    """In the file None, the default."""
+    """None, the default in the file, means the house's minimum."""
     last_number: Annotated[
         int | Label | None,
         _key(
@@ -271,7 +270,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             example=True,
         ),
     ] = False
-    """Some jurisdictions ask that (docs/standards.md)."""
+    """Some jurisdictions require it (docs/standards.md)."""
     test: Annotated[
         bool,
         _key(
@@ -281,7 +280,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             example=True,
         ),
     ] = False
-    """docs/standards.md says who asks for that."""
+    """docs/standards.md lists who requires it."""
     void_words: Annotated[
         VoidWords | None,
         _key(
@@ -305,60 +304,60 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def number_before(self) -> int | None:
-        """The number of `last_number`."""
+        """The number that `last_number` names."""
         return None if self.last_number is None else number_of(self.last_number)
 
     @property
     def strays(self) -> int:
-        """How many of the pulses may be strays, whichever they are: see `strays_tolerated`."""
+        """How many pulses may be strays, in any place: see `strays_tolerated`."""
         if self.strays_tolerated is not None:
             return self.strays_tolerated
         return 2 if len(self.beams_deg) >= MANY_BEAMS else 1
 
     @property
     def table_language(self) -> Language:
-        """The language of its messages; KeyError unless `check()` is empty."""
+        """The language of the table's messages. KeyError unless `check()` is empty."""
         return self.language or self.profile.language
 
     @property
     def catalogue(self) -> Catalogue:
-        """The texts of its messages, which may name the words of a void; KeyError unless `check()` is empty."""
+        """The texts of the table's messages, which may use the words of a void. KeyError unless `check()` is empty."""
         return self.catalogue_in(self.table_language)
 
     def catalogue_in(self, language: Language) -> Catalogue:
-        """The same texts in any language."""
+        """Return these texts in any language."""
         return Catalogue(language, {"void": self.words, "tout_va": TOUT_VA[self.words]})
 
     @property
     def profile(self) -> Profile:
-        """The house's game; KeyError unless `check()` is empty."""
+        """The house's game. KeyError unless `check()` is empty."""
         return PROFILES[self.house, self.game]
 
     @property
     def words(self) -> VoidWords:
-        """With which words a coup is declared void here; KeyError unless `check()` is empty."""
+        """The words that declare a coup void at this table. KeyError unless `check()` is empty."""
         return self.void_words or self.profile.void_words
 
     @property
     def product(self) -> Head | None:
-        """What the wheel head can do."""
+        """The product that the wheel head is, with what it can do. None if there is no head."""
         return HEADS.get(self.head or "")
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """Which of R1 and R2 (docs/rulebook.md) nothing here can ever prove."""
+        """The rules among R1 and R2 (docs/rulebook.md) that this table's sensors can never prove."""
         return ("R2",) if self.ball == "head" and self.product is not None and not self.product.counts_laps else ()
 
     @property
     def confirmable(self) -> tuple[str, ...]:
-        """Which of R1 and R2 the chef may answer for, where they are not proven: what nothing here can prove, where the
-        setting says so; and laps that the passes of beams only suggest, unless it says that such a coup is void."""
+        """The rules among R1 and R2 for which the chef may answer. With a head, those that nothing can prove, if the
+        setting says so. With beams, laps that passes only suggest, unless the setting makes such a coup void."""
         by_default = "chef" if self.ball == "sensors" else "void"
         return ("R2",) if (self.unproven or by_default) == "chef" else ()
 
     @property
     def tells_object(self) -> bool:
-        """Whether a sensor tells after each gap if a foreign object is in the cylinder."""
+        """Whether a sensor reports after each gap if a foreign object is in the cylinder."""
         return self.levels and self.object_sensor
 
     @property
@@ -370,32 +369,32 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         return (*beams, *readers, "rotor", "object", "link", *head)
 
     def check(self) -> list[Problem]:
-        """What is wrong; empty when this table can be adjudicated."""
+        """Return what is wrong. The list is empty if this table can be adjudicated."""
         return [problem for rule in RULES for problem in rule(self)]
 
 
 class Header(TableSetting, frozen=True, kw_only=True, tag_field="kind", tag="wheel", omit_defaults=True):
-    """First line of a log: the table's setting, and what the table knew when the log begins.
+    """The first line of a log: the table's setting, and the table's state at the beginning of the log.
 
-    `started`: UTC of sensing time 0. `snapshot` is only in a log that a daemon stored: the whole state of the
-    adjudicator just before the first line, so that replaying the log gives the bytes that were published.
+    `started`: UTC of sensing time 0. `snapshot` is only in a log that a daemon stored: the complete state of the
+    adjudicator just before the first observation, so that a replay of the log gives the published bytes.
     """
 
     format: Literal[1]
     started: str
     site: str = "log"
-    """A log may leave it out."""
+    """A log need not give it."""
     boot_id: str = ""
     snapshot: dict[str, Any] | None = None
 
 
 def from_header(header: Header) -> TableSetting:
-    """The setting that a log's first line describes."""
+    """Return the setting that a log's first line describes."""
     return TableSetting(**{name: getattr(header, name) for name in TableSetting.__struct_fields__})
 
 
 def config_keys() -> dict[str, ConfigKey]:
-    """Where the configuration file has each field of `TableSetting`, those that it sets."""
+    """Return the place in the configuration file of each field of `TableSetting` that the file can set."""
     return {
         field.name: note.extra["key"]
         for field in structs.fields(TableSetting)
@@ -404,7 +403,7 @@ def config_keys() -> dict[str, ConfigKey]:
 
 
 def rows_of(setting: TableSetting) -> Iterator[Text]:
-    """What the table's settings mean for people, a line each, of those that have a value and a `row`."""
+    """Yield what the table's settings mean for people: one line for each that has a value and a `row`."""
     for field, key in config_keys().items():
         value = getattr(setting, field)
         if key.row and value is not None:
@@ -412,7 +411,7 @@ def rows_of(setting: TableSetting) -> Iterator[Text]:
 
 
 def _article(setting: TableSetting, rule: str) -> str:
-    """The house's article for a rule of docs/rulebook.md; the rule itself where the house has none, or is not known."""
+    """Return the house's article for a rule of docs/rulebook.md, or the rule itself if there is none."""
     profile = PROFILES.get((setting.house, setting.game))
     return rule if profile is None else profile.articles.get(rule, rule)
 
@@ -456,7 +455,7 @@ def _head(setting: TableSetting) -> Iterator[Problem]:
 
 
 def _source(key: Part, setting: TableSetting) -> Iterator[Problem]:
-    """Each of rotor, ball and pocket from one source, and no sensor that is not used."""
+    """Check that each of rotor, ball and pocket has one source, and that every sensor is used."""
     if getattr(setting, key) != "head":
         return
     if setting.head is None:
@@ -484,7 +483,7 @@ def _number(setting: TableSetting) -> Iterator[Problem]:
 
 
 def _within(value: float, least: float, most: float) -> Text:
-    """`value` is beyond its limits; figures stand as in the file."""
+    """Return a text that `value` is beyond its limits. Figures are as in the file."""
     limits = {"value": str(value), "least": str(least), "most": str(most)}
     return Text("{value} is not within {least}…{most}", limits)
 
@@ -495,7 +494,7 @@ def _rotor_ticks(setting: TableSetting) -> Iterator[Problem]:
     elif setting.rotor == "sensors":
         profile = PROFILES.get((setting.house, setting.game))
         least = POCKETS_LEAST if profile is None else profile.pockets.count
-        if not least <= setting.rotor_ticks <= ROTOR_TICKS_MAX:  # fewer ticks than pockets can't place a ball in one
+        if not least <= setting.rotor_ticks <= ROTOR_TICKS_MAX:  # fewer ticks than pockets can't show the ball's pocket
             yield "rotor_ticks", _within(setting.rotor_ticks, least, ROTOR_TICKS_MAX)
 
 
@@ -610,5 +609,5 @@ RULES: tuple[Callable[[TableSetting], Iterator[Problem]], ...] = (
     _auto_rien_ne_va_plus,
     _policy,
 )
-"""What a table's setting must be. Each rule reads few settings, and yields what is wrong before it reads the next: of a
-file in which one setting cannot be read, the others are judged all the same."""
+"""The rules for a table's setting. Each rule reads few settings, and yields what is wrong before it reads the next. So
+if one setting of a file cannot be read, the rules still judge the others."""

@@ -1,6 +1,6 @@
-"""What one step of the adjudicator asks of the world: messages to store and publish, replies to give, logs to store.
+"""What one step of the adjudicator asks for: messages to store and publish, replies to give, logs to store.
 
-The world does them in this order: journal on disk (messages, logs and memory in one transaction), then publish.
+Its caller does this in order: store messages, logs and memory in the journal in one transaction, then publish.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ RETAINED: frozenset[str] = frozenset({"table", "board"})
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One MQTT message, whole: `payload` is the exact JSON to publish, the same bytes whenever it is sent again.
+    """One complete MQTT message. `payload`: the exact JSON to publish, the same bytes each time that it is sent.
 
-    `seq` is its place in the feed (`SEQUENCED`) or None; `t_us` its sensing time. `retained`: the broker
-    keeps it, though its topic is none of `RETAINED`.
+    `seq`: its place in the feed, None if the topic is not in `SEQUENCED`. `t_us`: its sensing time. `retained`: the
+    broker keeps it, though its topic is not in `RETAINED`.
     """
 
     t_us: int
@@ -36,12 +36,12 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """The answer to one command: done, or refused and why. `id` is None for a button: logged, not published.
+    """The answer to one command: done, or refused and why. `id` is None for a button: the reply is logged, not
+    published.
 
-    `user`: the sender's name at the broker, None for a button.
-
-    `last_seq`, of an answer to `resend`: up to where the feed goes, so that the asker knows when it has all. `test`:
-    by a bench table; the journal marks what it stores by itself.
+    `user`: the sender's name at the broker, None for a button. `last_seq` (only of an answer to `resend`): the feed's
+    latest number, so that the sender knows when it has everything. `test`: a bench table replied. The journal sets it
+    in the replies that it makes itself.
     """
 
     t_us: int
@@ -56,7 +56,7 @@ class Reply(msgspec.Struct, frozen=True):
 
     @property
     def payload(self) -> bytes:
-        """The JSON to publish."""
+        """Return the JSON to publish."""
         answer = ReplyPayload(
             schema="reply/1",
             id=self.id,
@@ -72,7 +72,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class CoupLog(msgspec.Struct, frozen=True):
-    """All that was observed for one coup: an observation log (JSON lines, uncompressed), ready to replay."""
+    """All observations of one coup: an observation log (JSON lines, uncompressed), ready to replay."""
 
     coup: int
     verdict: Verdict
@@ -80,7 +80,7 @@ class CoupLog(msgspec.Struct, frozen=True):
 
 
 class AppliedFact(msgspec.Struct, frozen=True):
-    """One fact as the law took it: when, the state that it led to, and its evidence."""
+    """One fact as the law applied it: the time, the state to which it led, and its evidence."""
 
     t_us: int
     fact: Fact
@@ -90,7 +90,7 @@ class AppliedFact(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """Everything that one observation led to. `memory` is what a restart needs, None when it did not change."""
+    """Everything that follows from one observation. `memory`: what a restart needs, None if it did not change."""
 
     messages: tuple[Message, ...] = ()
     replies: tuple[Reply, ...] = ()
@@ -103,7 +103,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 def joined(steps: Sequence[Step]) -> Step:
-    """What follows from several observations, in order, as one step: to be stored together or not at all."""
+    """Join what follows from several observations, in order, to one step, so that all of it is stored or none."""
     memories = [step.memory for step in steps if step.memory is not None]
     return Step(
         tuple(message for step in steps for message in step.messages),

@@ -1,11 +1,11 @@
-"""One table, whole: observations in, what to store and publish out. Live, replay and simulation drive this object.
+"""One complete table: observations in, what to store and publish out. Live runs, replays and simulations use it.
 
-The observer says what an observation proves, the adjudicator applies the law to it, the writer writes the messages.
-Before each observation every absence whose deadline lies earlier becomes a fact, at its own time: the outcome never
-depends on how often the table is asked.
+The observer concludes what an observation proves, the adjudicator applies the law to it, the writer writes messages.
+Before each observation, every absence with an earlier deadline becomes a fact, dated by its deadline. So the outcome
+never depends on how often the table is called.
 
-Whenever it has changed, where the table stands and what it waits for is published. What was observed is kept from
-before a coup to its verdict: the log that is stored with the verdict.
+The table's state, and what it waits for, are published after each change. All observations from before a coup until its
+verdict are kept. They are the log that is stored with the verdict.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from wheeld.core.tracking.observer import Observer, ObserverState
 from wheeld.core.tracking.sight import Sight, still_left_out
 
 IDLE_MAX = 20_000
-"""Observations kept while no coup runs (about five idle minutes): what matters to the next coup is its last minute."""
+"""Observations kept while no coup runs: about five minutes. Only the last minute matters to the next coup."""
 
 
 class Snapshot(msgspec.Struct):
-    """The whole table between two observations, as it changes; it stands in the header of each coup's log."""
+    """The complete table between two observations, as it changes. The header of each coup's log contains it."""
 
     now_us: int
     table_state: TableState
@@ -66,7 +66,7 @@ class Snapshot(msgspec.Struct):
 
 
 class CoupRecorder:
-    """The observation log that is being written: a header with the state of the table, and all that came since."""
+    """The observation log that is being written: a header with the state of the table, and all later observations."""
 
     def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
         self._setting, self._boot_id, self._snapshot = setting, boot_id, snapshot
@@ -75,7 +75,7 @@ class CoupRecorder:
         self.observations: list[Observation] = []
 
     def header(self, now_us: int) -> Header:
-        """The first line of a log that begins now, with the whole state, so that a replay goes on from it."""
+        """Return the first line of a log that begins now, with the complete state, where a replay begins."""
         self._snapshot.now_us = now_us
         members = msgspec.structs.asdict(self._setting) | {"last_number": self._snapshot.table_state.last_number}
         return Header(
@@ -87,23 +87,23 @@ class CoupRecorder:
         )
 
     def begin(self, now_us: int) -> None:
-        """Begin a new log with the table as it is now."""
+        """Begin a new log with the present state of the table."""
         self.observations = []
         self._header = msgspec.json.encode(self.header(now_us))
 
     def logs(self, verdicts: Sequence[tuple[int, Verdict]]) -> tuple[CoupLog, ...]:
-        """One log for each coup that has had its verdict: its number, and which."""
+        """Return one log for each verdict. `verdicts`: each with the number of its coup."""
         log = b"\n".join([self._header, *map(msgspec.json.encode, self.observations), b""])
         return tuple(CoupLog(coup, verdict, log) for coup, verdict in verdicts)
 
 
 ALL_WORK: Mapping[str, Trouble | None] = MappingProxyType({})
 LINES = ("link", "head")
-"""Their troubles name what they are lines to."""
+"""A trouble of these names what the line leads to."""
 
 
 class StatePublisher:
-    """The messages `table` and `board` of one table. They go into `pending`, the step at hand."""
+    """The messages `table` and `board` of one table. They are added to `pending`, the present step."""
 
     def __init__(
         self, setting: TableSetting, state: TableState, observer: Observer, writer: MessageWriter, pending: PendingStep
@@ -113,7 +113,7 @@ class StatePublisher:
         self._writer, self._pending = writer, pending
 
     def publish(self, now_us: int) -> None:
-        """Publish `table` if anything in it changed, and `board` with it if that changed too."""
+        """Publish `table` if anything in it changed, and with it `board` if that changed too."""
         state, observer = self._state, self._observer
         state.head_game, state.slipped = observer.kept
         codes, words = self.awaited(now_us, self._catalogue)
@@ -128,7 +128,7 @@ class StatePublisher:
         self._pending.messages += self._writer.standing(now_us, words, codes, observer.faults, with_board=is_on_board)
 
     def awaited(self, now_us: int, catalogue: Catalogue) -> tuple[tuple[Awaited, ...], str]:
-        """What the table waits for, in codes and in words."""
+        """Return what the table waits for, in codes and in words."""
         state, observer = self._state, self._observer
         codes = awaited(Known(state, observer, self._profile.pockets, now_us))
         words = waiting_for(
@@ -151,10 +151,10 @@ def waiting_for(
     called: Called | None = None,
     failing: Mapping[str, Trouble | None] = ALL_WORK,
 ) -> str:
-    """The steps still owed, in order, as one text for the people at the table.
+    """Return all steps that are still owed, in order, as one text for the people at the table.
 
-    `laps` are those that the chef must answer for where no sensor can prove them (R2), `number` is the last one,
-    `called` the one that awaits the chef, `failing` are the sensors that fail, with what is wrong, where that is known.
+    `laps`: how many the chef must confirm if no sensor can prove them (R2). `number`: the last number. `called`: the
+    number that awaits the chef. `failing`: the failing sensors, each with what is wrong, or None if that is not known.
     """
     say, steps = catalogue.say, []
     for code in codes:
@@ -175,7 +175,7 @@ def waiting_for(
 
 
 def _repairs(failing: Mapping[str, Trouble | None]) -> Iterator[Text]:
-    """What a technician does about the sensors that fail: what mends the trouble of each, the rest is repaired."""
+    """Yield what a technician does: what mends the trouble of each failing sensor, and the repair of the rest."""
     for sensor, trouble in failing.items():
         if trouble is not None:
             phrase = MEND if sensor in LINES else MEND_SENSOR
@@ -189,8 +189,8 @@ NOTHING = Step()
 
 
 class Table:
-    """The adjudicator of one table. Make it with `start` (live) or `resume` (replay of a stored log). `observer`: what
-    watches its wheel, to be looked at."""
+    """The adjudicator of one table. `start` makes it for a live run, `resume` for the replay of a stored log.
+    `observer`: the observer of its wheel, for callers that show what it sees."""
 
     def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
         self.setting, self.boot_id, self._pockets = setting, boot_id, setting.profile.pockets
@@ -218,10 +218,10 @@ class Table:
         memory: bytes | None = None,
         gap: tuple[FeedGap, str] | None = None,
     ) -> tuple[Table, Step]:
-        """A table at sensing time 0, `started_utc_us` in UTC, with what the journal last stored of it, if anything.
+        """Make a table at sensing time 0, which is `started_utc_us`, from the last stored memory, if there is any.
 
-        `gap`: numbers of the feed that others have and the journal has not, and the hash of the last one; the feed goes
-        on behind them. msgspec.DecodeError when `memory` is not a table's state of this version.
+        `gap`: numbers of the feed that others have and the journal does not, and the hash of the last one. The feed
+        continues after them. Raise msgspec.DecodeError if `memory` is not a table's state of this version.
         """
         state = TableState(last_number=setting.number_before, since_at=to_text(started_utc_us))
         if memory is not None:
@@ -231,16 +231,16 @@ class Table:
         state.left_out = still_left_out(setting, state.left_out)
         observed = ObserverState(object_level=state.object_level, sight=Sight(left_out=[*state.left_out]))
         observed.head.before = state.head_game
-        if state.slipped:  # whoever mended it, or did not: a ball in a pocket that a person names shows where it stands
+        if state.slipped:  # mended or not: a ball in a pocket that a person names shows the encoder's place
             observed.sight.failing[PLACE] = Trouble.SLIPPED
         if state.ball_belongs_in is not None:
             observed.ball.pocket = setting.profile.pockets.index_of[state.ball_belongs_in]
-        if memory is not None:  # at the first start the pockets stand as configured
+        if memory is not None:  # at the first start the pockets are as configured
             observed.ball.note_gap()
         clock = ClockState.starting(started_utc_us, told_us=state.told_us)
         table = cls(setting, boot_id, Snapshot(0, state, observed, clock))
         if gap is not None:
-            state.view = None  # published anew in any case: that message tells of the gap
+            state.view = None  # forces a new message, which reports the gap
             table._writer.leave_out(*gap)
         opening = table.apply(Restarted(0))
         table._recorder.begin(table.now_us)
@@ -248,7 +248,7 @@ class Table:
 
     @classmethod
     def resume(cls, setting: TableSetting, *, boot_id: str, snapshot: dict[str, Any]) -> Table:
-        """The table that `snapshot`, from the header of a stored log, describes."""
+        """Make the table that `snapshot`, from the header of a stored log, describes."""
         return cls(setting, boot_id, msgspec.convert(snapshot, Snapshot, str_keys=True))
 
     @property
@@ -258,7 +258,7 @@ class Table:
 
     @property
     def state(self) -> str:
-        """Where the table stands, as published."""
+        """The published name of the table's state."""
         return self._state.state.wire_name
 
     @property
@@ -268,45 +268,45 @@ class Table:
 
     @property
     def is_closed(self) -> bool:
-        """Whether no game is on."""
+        """Whether the table is closed."""
         return is_closed(self._state.state)
 
     @property
     def coup(self) -> int:
-        """Number of the coup at hand."""
+        """The number of the present coup."""
         return self._state.coup
 
     def awaited(self, language: Language) -> tuple[tuple[Awaited, ...], str]:
-        """What it waits for, in codes and in words."""
+        """Return what the table waits for, in codes and in words."""
         return self._publisher.awaited(self._now_us, self.setting.catalogue_in(language))
 
     @property
     def bouler(self) -> str | None:
-        """Who launches, by the latest command."""
+        """Who spins, by the latest command."""
         return self._state.spinning.who
 
     @property
     def counters(self) -> dict[str, int]:
-        """What was observed and counts for nothing, since the start: for diagnosing sensors from afar."""
+        """How much was observed that has no effect, since the start. It helps to diagnose sensors from afar."""
         return {"late": self._late, **self.observer.counters}
 
     @property
     def next_deadline_us(self) -> int | None:
-        """No absence becomes a fact before then; time passing beyond it may prove one. None: never."""
+        """The earliest time at which an absence may become a fact. None if there is no such time."""
         return self._due_us
 
     def header(self) -> Header:
-        """The first line of a log that begins here, with the whole state, so that a replay goes on from it."""
+        """Return the first line of a log that begins now, with the complete state, where a replay begins."""
         return self._recorder.header(self._now_us)
 
     def remark(self, kind: str, text: str, figures: Figures, person: Person | None = None) -> Step:
-        """A notice from around the table, dated now. It changes nothing here, so no replay of a log repeats it."""
+        """Return a notice from outside the core, dated now. It changes no state, so no replay repeats it."""
         return Step((self._writer.notice(self._now_us, kind, text, figures, person),))
 
     def apply(self, seen: Observation) -> Step:
-        """Take one observation in, and return what follows from it. A command is taken by its own time. Anything else
-        that is older than `now_us` is counted as `late` and changes nothing, unless it says how something stands
-        (`LEVELS`)."""
+        """Take one observation, and return what follows from it. A command counts at its own time. Any other
+        observation older than `now_us` is counted as `late` and changes nothing, except one of `LEVELS`, which reports
+        the present state of something."""
         if seen.t_us < self._now_us and not isinstance(seen, Command):
             if not isinstance(seen, LEVELS):
                 self._late += 1
@@ -315,7 +315,7 @@ class Table:
         kind = type(seen)
         is_due = self._due_us is not None and self._due_us < seen.t_us
         if is_due or kind is not TimePassed:
-            if seen.t_us < self._now_us:  # a word of before: it is answered now, and a replay must know when that is
+            if seen.t_us < self._now_us:  # an older word: it is answered now, and a replay must know the time
                 self._recorder.observations.append(TimePassed(self._now_us))
             self._recorder.observations.append(seen)
         if is_due or kind is End:
@@ -324,24 +324,24 @@ class Table:
         shown, is_long = self.observer.observe(seen), len(self._recorder.observations) > IDLE_MAX
         is_routine = self.observer.only_postpones
         if is_routine and not (shown or self._waitlist.waiting or is_due or is_long):
-            return NOTHING  # as at nearly all edges of an encoder
+            return NOTHING  # this holds for nearly all encoder edges
         self._take(shown)
         self._hear(seen)
-        begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for that
-        pending = self._pending  # a message may follow from it, though no fact does: time alone changes what is awaited
+        begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for it
+        pending = self._pending  # time alone changes what is awaited, so a message may follow without a fact
         matters = kind not in FREQUENT or begins_to_turn or bool(pending.messages or pending.replies or pending.facts)
         if matters or not is_routine:
             self._due_us = self._next_due_us()
         return self._finish(is_long=is_long) if matters or is_long else NOTHING
 
     def _hear(self, seen: Observation) -> None:
-        """Take in what is not of the wheel: words, the clock, who could be heard."""
+        """Take what does not come from the wheel: words, the clock, and up to when words were received."""
         if isinstance(seen, Command):
             self._take([seen])
         elif isinstance(seen, ClockReading):
             self._clock.read(seen, told_us=self._state.told_us)
         elif isinstance(seen, Standstill):
-            self._clock.stood_us = seen.t_us, seen.to_us  # what is decided of that time is published after it
+            self._clock.stood_us = seen.t_us, seen.to_us  # decisions about that time are published after it
             self._take(standstill(seen, *self._clock.texts(seen.t_us, seen.to_us + seen.slept_us)))
         elif isinstance(seen, Heard):
             told_us = self._clock.published_us(seen.t_us)
@@ -353,7 +353,7 @@ class Table:
         while self._due_us is not None and self._due_us < until_us:
             due_us = self._next_due_us()
             if due_us is None or due_us >= until_us:
-                self._due_us = due_us  # encoder edges had put it off
+                self._due_us = due_us  # encoder edges had postponed it
                 return
             self._now_us = max(self._now_us, due_us)
             self._take(self._expire(self._now_us))
@@ -361,7 +361,7 @@ class Table:
             self._due_us = self._next_due_us()
 
     def _take(self, happened: Iterable[Happening]) -> None:
-        """Take in what was just shown or said. Decide, in the order of its time, all that no open question holds."""
+        """Take what was just shown or said. Decide, by its time, everything that no open question holds back."""
         for what in happened:
             self._waitlist.waiting.append(what)
             self._decide()
@@ -374,7 +374,7 @@ class Table:
                 return
             if isinstance(what, Command):
                 self._adjudicator.answer(what, self._now_us)
-                self._publisher.publish(self._now_us)  # each word that waited, though they are decided together
+                self._publisher.publish(self._now_us)  # once for each word that waited, even if decided together
             else:
                 self._adjudicator.apply(what, self._now_us)
 
@@ -382,16 +382,16 @@ class Table:
         return waits(Known(self._state, self.observer, self._pockets, self._now_us), self._waitlist)
 
     def _next_due_us(self) -> int | None:
-        """Sensing time of the earliest deadline: the observer's, the end of the bouler's time, the launch's, or of a
+        """Return the sensing time of the earliest deadline: of the observer, the bouler's time, the launch or a
         wait."""
         waits_us = self._waitlist.due_us(self._now_us, self._wait_of()) if self._waitlist.waiting else None
         launch_us = self._state.current.launch_due_us
         dues_us = (self._bouler_due_us(), launch_us, self.observer.deadline_us(), waits_us)
-        # A rotor that turns faster brings a deadline nearer, and one that lies back now is due now.
+        # A rotor that turns faster brings a deadline nearer. One that is already past is due now.
         return min((max(due_us, self._now_us) for due_us in dues_us if due_us is not None), default=None)
 
     def _expire(self, now_us: int) -> Iterator[Evidence]:
-        """What is evident because nothing came until `now_us`, each to be applied before the next is asked for."""
+        """Yield what is evident because nothing came until `now_us`. Apply each before asking for the next."""
         bouler_us = self._bouler_due_us()
         if bouler_us is not None and bouler_us <= now_us:
             self._state.spinning.due_reported = True
@@ -407,8 +407,8 @@ class Table:
         return None if due_utc_us is None else clock.t_us + due_utc_us - clock.utc_us
 
     def _finish(self, *, is_long: bool) -> Step:
-        """Publish the state of the table if it changed, and hand the step over. `is_long`: more observations are kept
-        than an idle table needs."""
+        """Publish the state of the table if it changed, and return the step. `is_long`: more observations are kept than
+        an idle table needs."""
         self._publisher.publish(self._now_us)
         logs = self._recorder.logs(self._pending.verdicts) if self._pending.verdicts else ()
         memory = msgspec.json.encode(self._state)

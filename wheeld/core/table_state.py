@@ -1,5 +1,5 @@
-"""What the table remembers: its place in the law and where it stood lately, who spins, the coup at hand, and the chain
-of what it has published."""
+"""What the table remembers: its state in the law and its past states, who spins, the present coup, and the chain of
+hashes of what it has published."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from wheeld.core.tracking.evidence import Figures, Margin, Seen
 from wheeld.core.tracking.head import HeadGameKept
 
 CUSTOM_US = 30 * 60 * 1_000_000
-"""A4: a bouler customarily spins for half an hour."""
+"""A4: by custom a bouler spins for half an hour."""
 
 
 class Bouler(msgspec.Struct):
-    """Who spins, and for how long (A4). His time runs while the table is open, and goes on after a restart.
-    All times in microseconds; `…_utc_us` since 1970.
+    """Who spins, and for how long (A4). His time runs while the table is open, and continues after a restart. All times
+    are in microseconds, those named `…_utc_us` since 1970.
 
-    `who`: None while nobody was named. `served_us`: his time before `since_utc_us`, which is since when it runs now;
-    None while the table is closed. `due_reported`: it was published that his time is over.
+    `who`: None until somebody is named. `since_utc_us`: since when his time runs without a stop, None while the table
+    is closed. `served_us`: his time before that. `due_reported`: the end of his time has been published.
     """
 
     who: str | None = None
@@ -31,43 +31,43 @@ class Bouler(msgspec.Struct):
 
     @property
     def is_early_to_go(self) -> bool:
-        """Whether a change now comes before his time is over."""
+        """Whether a change now would come before his time is over."""
         return self.who is not None and not self.due_reported
 
     @property
     def due_utc_us(self) -> int | None:
-        """When his time is over; None while it stands still, and when that was published."""
+        """When his time is over. None while his time does not run, and after its end was published."""
         if self.who is None or self.since_utc_us is None or self.due_reported:
             return None
         return self.since_utc_us + CUSTOM_US - self.served_us
 
     def served_at_us(self, utc_us: int) -> int:
-        """How long he has spun. A clock that was set back takes nothing from it."""
+        """Return how long he has spun. A clock that is set back does not reduce it."""
         running_us = 0 if self.since_utc_us is None else max(0, utc_us - self.since_utc_us)
         return self.served_us + running_us
 
     def begin(self, who: str, utc_us: int) -> None:
-        """Another one spins from now on: he has served nothing yet."""
+        """Begin the time of another bouler, who has served nothing yet."""
         self.who, self.served_us, self.due_reported = who, 0, False
         if self.since_utc_us is not None:
             self.since_utc_us = utc_us
 
     def start(self, utc_us: int) -> None:
-        """The table opens: his time runs."""
+        """Let his time run: the table opens."""
         self.since_utc_us = utc_us
 
     def stop(self, utc_us: int) -> None:
-        """The table closes: his time stands still."""
+        """Stop his time: the table closes."""
         self.served_us, self.since_utc_us = self.served_at_us(utc_us), None
 
 
 STOOD_KEPT = 16
-"""A launch is proven within about a lap, or within 30 s when a reader must see where the ball lies. In that time people
-cannot move the table more often."""
+"""A launch is proven within about a lap, or within 30 s if a reader must see where the ball lies. People cannot change
+the table's state more often than this in that time."""
 
 
 class Stood(msgspec.Struct, frozen=True):
-    """From `since_us` on, on the sensing clock, the table stood in `state`, and its latest coup was `coup`."""
+    """From sensing time `since_us` on, the table was in `state`, and its latest coup was `coup`."""
 
     since_us: int
     state: State
@@ -78,15 +78,15 @@ NUMBERS_KEPT = 20
 """`board` shows the last twenty numbers (docs/interfaces.md)."""
 
 LAUNCH_AWAITED_US = 60 * 1_000_000
-"""docs/rulebook.md 6: a launch that is awaited for a minute is reported."""
+"""A launch that has been awaited for a minute is reported (docs/rulebook.md 6)."""
 
 
 class Called(msgspec.Struct, frozen=True):
-    """A number that came out, with what the result says of it; `laps` and `rotor_rpm` None where nothing reports them.
+    """A number that came out, with what its result contains. `laps` and `rotor_rpm` are None if nothing reports them.
 
-    `number`: None when the ball may lie in a pocket that no reader has met. `t_us`: when the ball was first seen in
-    that pocket. `asked_us`: since when the chef is asked about it. `unproven`: the rules (R1, R2, R3) that he must
-    answer for.
+    `number`: None if the ball may lie in a pocket that no reader has seen. `t_us`: when the ball was first seen in that
+    pocket. `asked_us`: since when the chef is asked about it. `unproven`: the rules (R1, R2, R3) that he must answer
+    for.
     """
 
     number: int | None
@@ -100,11 +100,11 @@ class Called(msgspec.Struct, frozen=True):
 
 
 class Coup(msgspec.Struct):
-    """What the result of the coup at hand will say of its run. Times: sensing clock; at `noted` a sensing time and what
-    it was in UTC, for a restart gives the table another sensing clock.
+    """What the result of the present coup will contain about its run. The times are of the sensing clock. `noted` is
+    one sensing time and its UTC, because after a restart the table has another sensing clock.
 
-    `seen`: the pocket where readers saw the fallen ball last, not proven yet. The law's first page has
-    `called`, `overtaken` and `launch_due_us`.
+    `seen`: the pocket in which readers last saw the fallen ball, not proven yet. For `called`, `overtaken` and
+    `launch_due_us` see the first page of the law.
     """
 
     launched_us: int | None = None
@@ -118,8 +118,8 @@ class Coup(msgspec.Struct):
     noted: tuple[int, int] | None = None
 
     def move_to_clock(self, started_utc_us: int) -> None:
-        """Date everything on a sensing clock that began at `started_utc_us`: then it lies before 0. The wait for a
-        launch begins anew. No word that is heard now was said before the chef was asked."""
+        """Change all times to a sensing clock that began at `started_utc_us`. Then they are before 0. The wait for a
+        launch begins again. Any word that comes from now on was said after the chef was asked."""
         if self.called is not None:
             self.called = msgspec.structs.replace(self.called, asked_us=0)
         if self.launch_due_us is not None:
@@ -133,7 +133,7 @@ class Coup(msgspec.Struct):
             if (at_us := getattr(self, name)) is not None:
                 setattr(self, name, at_us + later_us)
         self.called, self.seen = _later(self.called, later_us), _later(self.seen, later_us)
-        if self.seen is not None:  # whatever the host's clock did meanwhile, it was before the restart
+        if self.seen is not None:  # it was before the restart, whatever the host's clock did in between
             self.seen = msgspec.structs.replace(self.seen, t_us=min(self.seen.t_us, 0))
 
 
@@ -145,7 +145,7 @@ def _later(called: Called | None, later_us: int) -> Called | None:
 
 
 class PublishedVoid(msgspec.Struct, frozen=True):
-    """A coup that was void: its number, why, and when that was published, in UTC."""
+    """A void coup: its number, its cause, and the UTC time at which the void was published."""
 
     coup: int
     cause: Cause
@@ -155,12 +155,12 @@ class PublishedVoid(msgspec.Struct, frozen=True):
 class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
-    What the law reads of it stands on the law's first page (`law/__init__.py`). `history`: latest last; what comes late
-    meets the state of its own time. Of the rest, `since_at`: since when it is in `state`, in UTC. `moved_by`: whose
-    word led to that state, and why; None when no person's did. `coup` is the number of the latest coup. A coup is
-    numbered when bets open; a launch without open bets has a number too (see `begin_coup`). Numbers never begin anew.
-    `slipped`: the encoder does not stand on the rotor as configured, as far as is known. `head_game`: where a head's
-    games stood. `told_us`: the latest date of a message, in UTC. `view`: what was last published of the table.
+    The first page of the law (`law/__init__.py`) describes the fields that the law reads. `history`: past states, the
+    latest last. A fact that comes late meets the state of its own time. `since_at`: since when the present state lasts,
+    in UTC. `moved_by`: the person whose word led to it, and why; None if no word did. `coup`: the number of the latest
+    coup. A coup gets a number when bets open, or when launched without open bets (see `begin_coup`). Numbers never
+    start again. `slipped`: as far as is known, the encoder is not on the rotor as configured. `head_game`: the latest
+    state of a head's games. `told_us`: the latest date of a message, in UTC. `view`: the published state of the table.
     """
 
     state: State = State.CLOSED
@@ -187,41 +187,41 @@ class TableState(msgspec.Struct):
     view: tuple[str | int | bool | None, ...] | None = None
 
     def stood_between(self, first_us: int, last_us: int) -> list[Stood]:
-        """Where it stood at any time from `first_us` to `last_us`, as far as is remembered; at `last_us` last."""
+        """Return its states from `first_us` to `last_us`, as far as remembered. The one at `last_us` is the last."""
         before = [stood for stood in self.history if stood.since_us <= first_us] or self.history[:1]
         return [before[-1], *(stood for stood in self.history if first_us < stood.since_us <= last_us)]
 
     def move(self, since_us: int, state: State) -> None:
-        """It stands in `state`, by evidence of `since_us`."""
+        """Change to `state`, by evidence of `since_us`."""
         self.state, since_us = state, max(since_us, self.history[-1].since_us)
         self.history = [*self.history[-STOOD_KEPT + 1 :], Stood(since_us, state, self.coup)]
 
     def begin_coup(self) -> None:
-        """Number the next coup, unless the one at hand still awaits its launch."""
+        """Number the next coup, unless the present one still awaits its launch."""
         if self.decided:
             self.coup += 1
             self.decided = False
             self.current = Coup()
 
     def come_out(self, number: int) -> None:
-        """A number came out: it leads the board, and la dernière is played if it was announced."""
+        """Note a number that came out: it is first on the board. La dernière is played if it was announced."""
         self.last_number = number
         self.numbers = [number, *self.numbers][:NUMBERS_KEPT]
         if self.last_coup == "this":
             self.la_derniere = "played"
 
     def announce_last(self) -> None:
-        """La dernière is the next coup to be launched that is valid: never one that runs already."""
+        """Make the next valid coup that is launched la dernière. A coup that runs already is never la dernière."""
         is_begun = self.decided or self.current.launched_us is not None
         self.la_derniere = self.coup + 1 if is_begun else self.coup
 
     def forget_last(self) -> None:
-        """La dernière is over, or was taken back."""
+        """End la dernière, or take it back."""
         self.la_derniere = None
 
     @property
     def last_coup(self) -> LastCoup | None:
-        """Which coup is la dernière; None while it is not announced. A void leaves it to the next coup."""
+        """Which coup is la dernière. None if it is not announced. After a void, the next coup is la dernière."""
         first = self.la_derniere
         if first is None or first == "played":
             return first
@@ -229,17 +229,17 @@ class TableState(msgspec.Struct):
 
     @property
     def awaits_chef(self) -> bool:
-        """Whether a number awaits the chef: also while play is suspended or closed meanwhile (R3b, N8)."""
+        """Whether a number awaits the chef, also while play is suspended or closed (R3b, N8)."""
         return not self.decided and self.current.called is not None
 
     @property
     def ball_belongs_in(self) -> int | None:
-        """The number in whose pocket the ball lies, as far as is known: of the one that awaits the chef, else of the
-        last one."""
+        """The number in whose pocket the ball lies, as far as is known: the number that awaits the chef, else the last
+        one."""
         called = self.current.called
         return called.number if called is not None and self.awaits_chef else self.last_number
 
     @property
     def follows_void(self) -> bool:
-        """Whether the coup before the one at hand was void: "rien ne va plus" then comes before the launch (C11)."""
+        """Whether the previous coup was void: then "rien ne va plus" comes before the launch (C11)."""
         return self.last_void is not None and self.last_void.coup == self.coup - 1
