@@ -1,20 +1,20 @@
 """Verify a wheel's journal without the program that wrote it: python auditor.py JOURNAL PUBLIC_KEY [N:HEAD]
 
-It uses the standard library, and `cryptography` to check signatures. Read it whole: nothing else has to be trusted.
-The journal is opened for reading only, beside a running daemon too (on a medium that cannot be written, copy it first).
-PUBLIC_KEY is the house's Ed25519 key, PEM or 32 bytes in base64. N:HEAD is a record's number and head as noted
-elsewhere when it was sealed: without it nothing shows that a journal was cut back to an earlier seal.
+It uses the standard library, and `cryptography` to check signatures. Read all of it: you need not trust anything else.
+The journal is only read, also while a daemon uses it. If its medium cannot be written, copy it first. PUBLIC_KEY is the
+house's Ed25519 key, as PEM or as 32 bytes in base64. N:HEAD is a record's number and head, as noted elsewhere when it
+was sealed. Without it nothing shows that a journal was cut back to an earlier seal.
 
 Every record of the journal is a row that never changes. Link n of table `chain` has the row's kind and key, and
 
     digest = SHA-256(its columns, each as <length>:<text or bytes>, NULL as -)
     head   = SHA-256(head of link n-1, "<n> <kind> <key> ", digest)
 
-The first record says whose journal it is: site, table, public key. Each row of `heads` is an Ed25519 signature of a
-head, and itself a record. A coup's log may be gone if its removal is a record; its SHA-256 is in the evidence. The
+The first record names the journal's owner: site, table, public key. Each row of `heads` is an Ed25519 signature of a
+head, and is also a record. A coup's log may be gone if its removal is a record. Its SHA-256 is in the evidence. The
 feed's payloads have a chain of their own (prev, hash), and a signature of their hash as hexadecimal digits. An adoption
-is a record of numbers of the feed that this journal lacks. The row of `tail` was signed with the last change: it binds
-the last head, what a restart reads (`kept`), and what is owed (`debts`). Exit code: 0 whole, 1 a fault, 2 not readable.
+is a record of feed numbers that this journal lacks. The row of `tail` was signed with the last change. It binds the
+last head, what a restart reads (`kept`), and what is owed (`debts`). Exit code: 0 whole, 1 a fault, 2 not readable.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ KINDS = {
     "event": ("events", "row event by why details at_utc_us"),
 }
 SCHEMA = "688cc58621a9e70dd0dba77260384a38a678ea09e6971954f1e97a3f6bd66336"
-"""SHA-256 of everything that `sqlite_schema` names: no table, index, view or trigger is there but the journal's own."""
+"""SHA-256 of everything in `sqlite_schema`: it has only the journal's own tables, indexes, views and triggers."""
 
 MARKS = [0x77686C31, 2]
 KEPT = "SELECT name, value FROM kept ORDER BY name"
@@ -60,27 +60,27 @@ FOREIGN_COUNTER = (
 DEBTS = "SELECT CAST(id AS BLOB), CAST(seq AS BLOB), CAST(confirmed AS BLOB) FROM debts"
 
 UNREADABLE = (OSError, ValueError, sqlite3.Error, zlib.error, TypeError, LookupError, ArithmeticError)
-"""The errors for a file that is damaged or is no journal: a value of another type, missing, or out of bounds."""
+"""The errors for a file that is damaged or no journal: a value of a wrong type, missing, or out of bounds."""
 
 
 class Fault(Exception):  # noqa: N818
-    """The first thing that is not as it was written."""
+    """The first difference from what was written."""
 
 
 def main(journal: str, public_key: str, noted: str = "") -> str:
-    """Verify the journal; returns what was verified. Raises Fault."""
+    """Verify the journal. Return what was verified. Raise Fault."""
     lines = Path(public_key).read_text().splitlines()
     raw = base64.b64decode("".join(line for line in lines if "-" not in line))[-32:]  # PEM has a prefix before them
     with closing(sqlite3.connect(Path(journal).absolute().as_uri() + "?mode=ro", uri=True, isolation_level=None)) as db:
         db.execute("PRAGMA trusted_schema = OFF")
         size = Path(journal).stat().st_size
-        db.execute("BEGIN")  # one state of it, whatever is written meanwhile
+        db.execute("BEGIN")  # one state of the journal, whatever is written during the check
         check_file(db, size)
         return Auditor(db, raw, noted).run()
 
 
 class Auditor:
-    """Follows the chain from its first link; `n` and `head` are those of the last good link."""
+    """Follows the chain from its first link. `n` and `head` are those of the last good link."""
 
     def __init__(self, db: sqlite3.Connection, key: bytes, noted: str) -> None:
         self.db, self.key, self.key_id = db, key, hashlib.sha256(key).hexdigest()[:16].encode()
@@ -122,13 +122,13 @@ class Auditor:
         elif kind == "seal":
             self.check_seal(where, ref, row)
         elif kind == "adoption":
-            # Messages that were given numbers of it before are there, and were never published.
+            # Messages that already had numbers of the adoption are there, and were never published.
             if not 1 <= int(row[1]) <= self.seq + 1 or int(row[2]) < max(int(row[1]), self.seq):
                 raise Fault(f"{where}: its numbers do not follow seq {self.seq}")
             self.seq, self.hash = int(row[2]), row[3].decode()
 
     def check_seal(self, where: str, ref: int, row: tuple[bytes, ...]) -> None:
-        """Check a signed head: it is of the record before it, and signed by the key."""
+        """Check a signed head: it must be that of the record before it, and signed with the key."""
         changed = f"a record up to {ref} is not the one that was stored"
         if (ref, row[1]) != (self.n, self.head):
             raise Fault(f"{where}: not what was sealed: {changed}")
@@ -151,7 +151,7 @@ class Auditor:
             raise Fault(f"{where}: its log is not the one of its digest")
 
     def check_feed(self, where: str, seq: int, payload: bytes) -> None:
-        """Check a published message: its number, its hash over its own bytes, and the hash of the message before."""
+        """Check a published message: its number, the hash over its own bytes, and the hash of the message before."""
         closed, _, signature = payload.removesuffix(b'"}').partition(b'","signature":"')
         body = closed[: -len(b',"hash":"' + bytes(64))]
         digest = hashlib.sha256(body).hexdigest()
@@ -166,7 +166,7 @@ class Auditor:
         self.seq, self.hash, self.tests = seq, digest, self.tests + (said.get("test") is True)
 
     def check_end(self) -> None:
-        """Check what needs all links: rows in no record, rows that are gone, the noted head, a seal, the tail."""
+        """Check what needs all links: rows without a record, missing rows, the noted head, a seal, the tail."""
         noted = self.db.execute("SELECT head FROM chain WHERE n = ?", (self.noted_n,)).fetchone()
         if self.noted_n > self.n:
             raise Fault(f"records {self.n + 1} to {self.noted_n}: cut off at the end")
@@ -182,7 +182,7 @@ class Auditor:
         self.check_tail()
 
     def check_rows(self, kind: str, table: str, key: str) -> None:
-        """Check that each row of a table is in one record, and that the last ones were not cut off."""
+        """Check that each row of a table has one record, and that the last rows were not cut off."""
         query = f"SELECT min({key}) FROM {table} WHERE {key} NOT IN (SELECT ref FROM chain WHERE kind = ?)"  # noqa: S608
         if (ref := self.db.execute(query, (kind,)).fetchone()[0]) is not None:
             raise Fault(f"{kind} {ref}: in no record: inserted, or its record was cut off")
@@ -197,7 +197,7 @@ class Auditor:
             raise Fault(f"{kind} {last}: its counter was edited")
 
     def check_tail(self) -> None:
-        """Check how the last change left the file: nothing was added, cut off or edited since without the key."""
+        """Check the file since the last change: nothing was added, cut off or edited without the key."""
         if (tail := self.db.execute("SELECT n, head, kept, debts, signature FROM tail").fetchone()) is None:
             raise Fault("tail: removed, nothing shows how the journal was left")
         n, head, kept, debts, signature = tail
@@ -228,7 +228,7 @@ class Auditor:
 
 
 def check_file(db: sqlite3.Connection, size: int) -> None:
-    """Check the file itself: nothing in it that the journal does not have, every page, row and index sound."""
+    """Check the file itself: it has only what a journal has, and every page, row and index is sound."""
     rows = sorted(repr(row) for row in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
     if hashlib.sha256("\n".join(rows).encode()).hexdigest() != SCHEMA:
         raise Fault("the tables are not those of a journal: something was planted, changed or removed")
@@ -245,12 +245,12 @@ def check_file(db: sqlite3.Connection, size: int) -> None:
 
 
 def canonical(row: tuple[bytes | None, ...]) -> bytes:
-    """A row's columns as the digest covers them."""
+    """Return a row's columns in the form that the digest covers."""
     return b"".join(b"-" if value is None else b"%d:%b" % (len(value), value) for value in row)
 
 
 def printable(text: object) -> str:
-    """On one line, and without what steers a terminal: a forged journal may say anything."""
+    """Return the text on one line, without control characters for a terminal: a forged journal may contain anything."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in str(text))
 
 

@@ -1,4 +1,4 @@
-"""Exit codes, those of sysexits.h where it has one. docs/operations.md says what to do at each."""
+"""Exit codes. If sysexits.h has one for a case, it is used. docs/operations.md describes what to do for each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Exit(IntEnum):
-    """How a `wheeld` command ended; systemd and scripts act on it. `text` says to people what it means."""
+    """How a `wheeld` command ended. systemd and scripts react to it. `text` explains it to people."""
 
     text: str
 
@@ -28,7 +28,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130, "interrupted"
 
     def __new__(cls, code: int, text: str) -> Self:
-        """Its value is the code alone."""
+        """Take only the code as the member's value."""
         member = int.__new__(cls, code)
         member._value_ = code
         member.text = text

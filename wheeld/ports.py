@@ -1,6 +1,6 @@
-"""What the daemon needs of its surroundings, as protocols: a clock, a byte link, pins, a publisher, a message store.
+"""What the daemon needs from its surroundings, as protocols: a clock, a byte link, pins, a publisher, a message store.
 
-The edges implement them on real devices and `hw_sim` on simulated ones, so nothing here imports the core.
+The edges implement them with real devices, `hw_sim` with simulated ones. So this module imports nothing of the core.
 """
 
 from __future__ import annotations
@@ -16,48 +16,49 @@ from wheeld.errors import WheeldError
 T = TypeVar("T")
 
 READ_NS_TIGHT = 1_000_000
-"""Two clocks are read within some microseconds, also on a small computer; what takes longer was interrupted."""
+"""Even a small computer reads two clocks within some microseconds. A reading that takes longer was interrupted."""
 READS_MAX = 20
-"""One reading in hundreds is interrupted on a computer whose processors are all busy."""
+"""If all processors of a computer are busy, one reading in hundreds is interrupted."""
 
 
 class LinkClosedError(WheeldError, ConnectionError):
-    """The byte link ended: unplugged, reset or closed. A link object is used once; open another."""
+    """The byte link ended: unplugged, reset or closed. A link object is used only once: open another one."""
 
 
 class PublishError(WheeldError):
-    """The broker did not take a publication; it stays owed."""
+    """The broker did not accept a publication. It stays owed."""
 
 
 class ConnectionLostError(PublishError):
-    """There is no connection, or no longer the one that was asked for: wait for the next one."""
+    """There is no connection, or the given one has ended. Wait for the next one."""
 
 
 class PublishRefusedError(PublishError):
-    """The broker answered that it does not accept this publication (its access list, a quota): not our fault."""
+    """The broker answered that it does not accept this publication (access list, quota). The fault is not ours."""
 
 
 class HostClock(Protocol):
-    """The host's two clocks, and waiting on them."""
+    """The host's two clocks, and waiting by them."""
 
     def monotonic_ns(self) -> int:
-        """Host monotonic time in nanoseconds: for durations and time-outs."""
+        """Return the host's monotonic time in nanoseconds, for durations and time-outs."""
         ...
 
     def utc_us(self) -> int:
-        """UTC in microseconds since 1970: for dates that people and other systems read."""
+        """Return UTC in microseconds since 1970, for dates that people and other systems read."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Return `seconds` later on the monotonic clock."""
+        """Return after `seconds` on the monotonic clock."""
         ...
 
 
 def read_together(host_ns: Callable[[], int], read: Callable[[], T]) -> tuple[int, T, int]:
-    """The host's monotonic clock and what `read` gives, as of one moment, and how long that took, ns.
+    """Return the host's monotonic clock and the result of `read` at one moment, and how long that took, in ns.
 
-    A busy computer may interrupt us between two clocks, and what it did meanwhile would look like a sleep, or like a
-    step of UTC. So they are read again until nothing came between, or `READS_MAX` times; the tightest reading counts.
+    A busy computer may interrupt this program between two clocks. The time of the interruption would look like a sleep,
+    or like a step of UTC. So both are read again until there is no interruption, at most `READS_MAX` times. The
+    shortest reading counts.
     """
     readings: list[tuple[int, T, int]] = []
     while len(readings) < READS_MAX and not (readings and readings[-1][-1] <= READ_NS_TIGHT):
@@ -67,23 +68,23 @@ def read_together(host_ns: Callable[[], int], read: Callable[[], T]) -> tuple[in
 
 
 class ByteLink(Protocol):
-    """Bytes to and from one sensor board, used once: after `LinkClosedError` it is finished."""
+    """Bytes to and from one sensor board. It is used once: after `LinkClosedError` it is finished."""
 
     async def read(self) -> bytes:
-        """The next bytes, at least one; raises `LinkClosedError` at the end."""
+        """Return the next bytes, at least one. Raise `LinkClosedError` at the end."""
         ...
 
     async def write(self, data: bytes) -> None:
-        """Hand all of `data` to the line; raises `LinkClosedError`."""
+        """Give all of `data` to the line. Raise `LinkClosedError` if it has ended."""
         ...
 
     async def close(self) -> None:
-        """Release the line; harmless when already closed."""
+        """Release the line. It is harmless if the line is already closed."""
         ...
 
 
 Pull: TypeAlias = Literal["up", "down", "off"]
-"""The resistor that a pin gets inside the chip, which decides what an open contact reads."""
+"""The pin's resistor inside the chip. It decides what an open contact reads."""
 
 
 class PinsError(WheeldError):
@@ -91,9 +92,9 @@ class PinsError(WheeldError):
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False):
-    """Pin `pin` went to `level` (True: high) at host monotonic `at_ns`.
+    """Pin `pin` changed to `level` (True: high) at host monotonic `at_ns`.
 
-    `seq` counts the edges of this pin from 1, where the provider does; then a gap is a lost edge.
+    `seq` counts the edges of this pin from 1, if the source provides it. Then a gap is a lost edge.
     """
 
     pin: int
@@ -103,46 +104,46 @@ class Edge(msgspec.Struct, frozen=True, gc=False):
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """Edges in the order in which they came, and how many more there were that could not be kept or dated."""
+    """Edges in the order in which they came. `lost`: how many others could not be kept or dated."""
 
     edges: list[Edge]
     lost: int = 0
 
 
 class Pins(Protocol):
-    """Lines of one GPIO chip, by the chip's own numbers. Every call but those of `close` may raise `PinsError`.
+    """Lines of one GPIO chip, by the chip's own numbers. Every call except `close` may raise `PinsError`.
 
-    Edges of one pin come in order; those of different pins may come a little out of it, their dates are right.
+    Edges of one pin come in order. Edges of different pins may be slightly out of order, but their times are right.
     """
 
     @property
     def error_ns(self) -> int:
-        """How far the date of an edge may be from the true one, whichever clock dates it."""
+        """The largest difference between the time of an edge and the true time, for any clock that dates it."""
         ...
 
     def listen(self, pin: int, pull: Pull) -> bool:
-        """Collect every edge of `pin` from now on; returns its level."""
+        """Collect every edge of `pin` from now on, and return its level."""
         ...
 
     def level(self, pin: int) -> bool:
-        """The level now of a `pin` that is listened to."""
+        """Return the present level of a `pin` that is listened to."""
         ...
 
     def drive(self, pin: int, *, level: bool) -> None:
-        """Put `level` out on `pin`, which is an output from the first call on."""
+        """Set `pin` to `level`. It is an output from the first call on."""
         ...
 
     def take(self) -> Taken:
-        """What came since the last call."""
+        """Return what came since the last call."""
         ...
 
     def close(self) -> None:
-        """Release every pin, after the outputs were set to low with `drive`; harmless when already closed."""
+        """Release every pin, after `drive` has set the outputs to low. It is harmless if they are already released."""
         ...
 
 
 class Publication(msgspec.Struct, frozen=True, kw_only=True):
-    """One publication: whole topic, exact bytes. `correlation` goes with it where MQTT 5 is spoken."""
+    """One publication: complete topic, exact bytes. `correlation` is sent with it if MQTT 5 is used."""
 
     topic: str
     payload: bytes
@@ -152,26 +153,27 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Publisher(Protocol):
-    """A connection to a broker that comes and goes; each one has a number, larger than the one before."""
+    """A connection to a broker that may end and start again. Each connection has a higher number than the one
+    before."""
 
     async def connected(self) -> int:
         """Wait for a connection and return its number."""
         ...
 
     async def lost(self, session: int) -> None:
-        """Return when connection `session` is over."""
+        """Return when connection `session` has ended."""
         ...
 
     async def publish(self, publication: Publication, *, session: int) -> None:
-        """Return when the broker has taken it over connection `session`; raises `PublishError` otherwise."""
+        """Return when the broker has accepted it over connection `session`. Otherwise raise `PublishError`."""
         ...
 
 
 class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored message that is not confirmed. `topic` is the leaf; `id` grows in publication order.
+    """A stored message that is not confirmed. `topic`: the last part of the topic. `id` grows in publication order.
 
-    `retain` only on the newest message of a retained topic: a late subscriber must never get an old state. One that is
-    `ahead` is published before its turn; messages with a lower id are still owed.
+    `retain` is set only for the newest message of a retained topic, so that a late subscriber never gets an old state.
+    A message that is `ahead` is published before its turn. Messages with a lower id are then still owed.
     """
 
     id: int
@@ -185,9 +187,9 @@ class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One command as received: who, why, and where its answer goes. `details` is what it asks beyond its name.
+    """One command as received: who sent it, why, and where its answer goes. `details`: what it asks besides its name.
 
-    `by`: the person, as the sender says; `user`: the sender's own name at the broker, None for a button.
+    `by`: the person, as named by the sender. `user`: the sender's own name at the broker, None for a button.
     """
 
     id: str | None
@@ -220,11 +222,11 @@ EventName: TypeAlias = Literal[
     "inspection",
     "doctor",
 ]
-"""What can happen to the device, beside what happens at the table (docs/standards.md)."""
+"""What can happen to the device, as distinct from what happens at the table (docs/standards.md)."""
 
 
 class EventRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened to the device: who did it and why, where a person did, and its details."""
+    """One event of the device: its details, and if a person caused it, who and why."""
 
     event: EventName
     by: str | None = None
@@ -233,23 +235,23 @@ class EventRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Receipt(Enum):
-    """What a received command is, beside those received before it."""
+    """How a received command relates to those received before it."""
 
     NEW = "new"
-    """The first with its id: it has to be done and answered."""
+    """The first command with its id. It must be done and answered."""
     PENDING = "pending"
-    """Delivered again before it was answered: the answer to the first delivery serves both."""
+    """Delivered again before its answer. The answer to the first delivery serves both."""
     REPEATED = "repeated"
-    """Delivered again after it was answered: the same answer is owed again, and nothing is to be done."""
+    """Delivered again after its answer. The same answer is owed again, and nothing is done."""
     CONFLICT = "conflict"
-    """Another command under an id that is in use: it has to be refused."""
+    """Another command with an id that is in use. It must be refused."""
 
 
 class Store(Protocol):
-    """The durable queue that the outbox empties."""
+    """The durable queue from which the outbox publishes."""
 
     async def wait_news(self) -> None:
-        """Return when something was stored after the last call returned."""
+        """Return when something was stored since the last call returned."""
         ...
 
     def has_news(self) -> bool:
@@ -257,35 +259,38 @@ class Store(Protocol):
         ...
 
     async def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        """Up to `limit` owed messages with an id above `after_id`, in publication order.
+        """Return up to `limit` owed messages with an id above `after_id`, in publication order.
 
-        Before them may come answers to commands that stand further behind, marked `ahead`: somebody waits for them.
+        Answers to later commands may come before them, marked `ahead`, because a sender waits for them.
         """
         ...
 
     async def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
-        """The broker has these. With `await_settlement` sequenced ones stay owed until `settle`; others are closed."""
+        """Note that the broker has these messages. With `await_settlement` sequenced ones stay owed until `settle`.
+        Close the others."""
         ...
 
     async def settle(self, seq: int) -> int:
-        """The settlement core has all up to `seq`: close those that the broker has; returns how many these were.
+        """Note that settlement has all up to `seq`. Close those that the broker has too, and return how many these
+        were.
 
-        One that is owed to the broker again closes when the broker has it. A lower `seq` than before closes nothing.
+        A message that is owed to the broker again closes when the broker has it. A `seq` below the last one closes
+        nothing.
         """
         ...
 
     async def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
-        """Up to `limit` sequenced messages from `from_seq` on, in the order of their numbers, owed or not."""
+        """Return up to `limit` sequenced messages from `from_seq` on, in the order of their numbers, owed or not."""
         ...
 
     async def reopen_retained(self) -> None:
-        """Owe the newest message of each retained topic again: a restarted broker may have lost them."""
+        """Make the newest message of each retained topic owed again, because a restarted broker may have lost it."""
         ...
 
     async def last_seq(self) -> int:
-        """The highest sequence number stored, 0 when none is."""
+        """Return the highest stored sequence number, 0 if there is none."""
         ...
 
     async def depth(self) -> int:
-        """How many messages are owed."""
+        """Return how many messages are owed."""
         ...

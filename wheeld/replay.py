@@ -1,5 +1,5 @@
-"""Reads observation logs, format 1 (docs/observation-log.md): strictly, line by line, and decided by the same object as
-the live wheel. First stands what a log may hold: each check raises CheckError, which says what is wrong."""
+"""Reads observation logs, format 1 (docs/observation-log.md), strictly and line by line. The same object decides them
+as for the live wheel. First come the checks of what a log may contain. They raise CheckError with what is wrong."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ from wheeld.core.table_state import TableState
 from wheeld.text_error import TextError
 
 T_US_MAX = 10 * 366 * 86_400_000_000
-"""Ten years on one sensing clock: more is no sensing time, and dates made of it would leave the calendar."""
+"""Ten years on one sensing clock. A longer time is no sensing time, and its dates would leave the calendar."""
 UTC_US_MAX = from_text("3000-01-01T00:00:00Z")
 RATE_PPB_MAX = 100_000_000_000
-"""No sensing clock runs a hundred times too fast. Even with such a clock, ten years stay in the calendar."""
+"""No sensing clock runs a hundred times too fast. Even with one, ten years stay in the calendar."""
 SPIN_MAX, HEAD_LAPS_MAX, HEAD_RPM_MAX = 999, 255, 99.9
-"""The largest values that a head's report can hold; one whose games have higher numbers counts them anew."""
+"""The largest values in a head's report. If a head's game numbers are higher, its reader numbers the games again."""
 KNOWN_KEYS = {
     str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}
     for kind in get_args(Observation)
 }
-"""The keys of each kind. Any other kind or key is skipped and counted, as the format asks."""
+"""The keys of each kind. Any other kind or key is skipped and counted, as the format requires."""
 _BOOT_NAMESPACE = uuid.UUID("2b1c1a52-0f5f-5d0c-8a3e-6c1d0a7f4b11")
 
 
 class CheckError(TextError, ValueError):
-    """No log can hold that. Names of members and their values stand as in the log."""
+    """What is wrong with a value that no log can contain. Names and values of members are as in the log."""
 
 
 def check_snapshot(snapshot: dict[str, Any], setting: TableSetting, now_us: int) -> None:
-    """CheckError for a snapshot if its next message could not go on with a feed, or would have no date in the
+    """Raise CheckError if the snapshot's next message could not continue a feed, or would have no date in the
     calendar."""
     table_state = msgspec.convert(snapshot["table_state"], TableState)
     clock = msgspec.convert(snapshot["clock"], ClockState)
@@ -75,7 +75,7 @@ def check_snapshot(snapshot: dict[str, Any], setting: TableSetting, now_us: int)
 
 
 def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> None:
-    """CheckError when a line is about a sensor that the header does not have, or goes back in time."""
+    """Raise CheckError if a line is about a sensor that the header does not have, or goes back in time."""
     if seen.t_us < last_us and not isinstance(seen, Command):
         raise CheckError(
             Text(
@@ -104,7 +104,7 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
 
 
 def _check_span(seen: Command | Standstill | Heard) -> None:
-    """CheckError when nobody can have said that, or its end is none."""
+    """Raise CheckError if this cannot have been said, or its end is not after its beginning."""
     if isinstance(seen, Heard):
         _check_range("until", seen.until_us or 0, T_US_MAX + 1)
         return
@@ -120,7 +120,7 @@ def _check_span(seen: Command | Standstill | Heard) -> None:
 
 
 def _check_head(seen: HeadReport, setting: TableSetting) -> None:
-    """CheckError when no head can have reported that."""
+    """Raise CheckError if no head can have reported this."""
     if setting.head is None:
         raise CheckError(Text("a head's report, and the header names no head"))
     limits = {"spin": SPIN_MAX + 1, "laps": HEAD_LAPS_MAX + 1, "number": setting.profile.pockets.count}
@@ -132,7 +132,7 @@ def _check_head(seen: HeadReport, setting: TableSetting) -> None:
 
 
 def _check_sensor(seen: Sensed | SensorState | Level, setting: TableSetting) -> None:
-    """CheckError unless the header has that sensor and, of a level, unless such a sensor has one."""
+    """Raise CheckError unless the header has this sensor. For a level, this kind of sensor must also have levels."""
     sensor = seen.sensor
     kind, _, name = sensor.partition("/")
     is_level = isinstance(seen, Level)
@@ -147,7 +147,7 @@ def _check_sensor(seen: Sensed | SensorState | Level, setting: TableSetting) -> 
 
 
 def check_calendar(name: str, utc_us: int) -> int:
-    """`utc_us` itself; CheckError unless it lies in the calendar."""
+    """Return `utc_us`. Raise CheckError unless it is in the calendar."""
     if not 0 <= utc_us < UTC_US_MAX:
         dated: dict[str, Part] = {"name": name, "value": utc_us}
         raise CheckError(Text("{name} {value} is not between the years 1970 and 3000, in microseconds", dated))
@@ -155,7 +155,7 @@ def check_calendar(name: str, utc_us: int) -> int:
 
 
 def _check_clock(utc_us: int, rate_ppb: int) -> None:
-    """CheckError for a clock reading that would lead to dates beyond the calendar."""
+    """Raise CheckError for a clock reading that would lead to dates outside the calendar."""
     check_calendar("utc_us", utc_us)
     _check_range("rate_ppb", abs(rate_ppb), RATE_PPB_MAX + 1)
 
@@ -167,7 +167,7 @@ def _check_range(name: Part, value: int, most: int) -> None:
 
 
 class LogError(TextError, ValueError):
-    """The log is not what it should be: `line` (from 1) and what is wrong with it, the problem in English."""
+    """The log is not as it should be: the number of the `line` (from 1), and the problem in English."""
 
     def __init__(self, line: int, problem: Text | str) -> None:
         super().__init__(Text("line {line}: {problem}", {"line": line, "problem": problem}))
@@ -188,7 +188,7 @@ class _Kind(msgspec.Struct):
 
 
 _UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-"""What a line that is none may raise; the last one of brackets in brackets, thousands deep."""
+"""The errors of reading a wrong line. The last one is for thousands of nested brackets."""
 _header = msgspec.json.Decoder(Header)
 _kind = msgspec.json.Decoder(_Kind)
 _keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -196,17 +196,17 @@ _observation: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observati
 
 
 class LogReplay:
-    """One log being replayed. `counters`: `unknown` kinds and `unknown_keys` skipped, `malformed` lines skipped when
-    lenient, `late`. With `facts`, each fact that the law was applied to stands between the messages."""
+    """The replay of one log. `counters`: `unknown` kinds and `unknown_keys` that were skipped, `malformed` lines that
+    were skipped when lenient, `late`. With `facts`, the output also has each fact to which the law was applied."""
 
     def __init__(self, *, lenient: bool = False, facts: bool = False) -> None:
         self._lenient, self._facts = lenient, facts
         self.counters: Counter[str] = Counter()
 
     def run(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the output, a JSON object a line without its newline.
+        """Yield the output, one JSON object for each line without its newline.
 
-        LogError names the line at fault. When lenient, malformed lines after the header are counted and skipped.
+        LogError names the wrong line. When lenient, malformed lines after the header are counted and skipped.
         """
         numbered = enumerate(lines, start=1)
         number, first = next(numbered, (1, b""))
@@ -243,7 +243,7 @@ class LogReplay:
         yield from output_lines(step)
 
     def _read(self, line: bytes) -> Observation | None:
-        """One line; None when its kind is not ours to read."""
+        """Read one line. None if its kind is not for this program."""
         if len(line) > LINE_BYTES_MAX:
             raise CheckError(Text("longer than {most} bytes: not an observation", {"most": LINE_BYTES_MAX}))
         try:
@@ -252,7 +252,7 @@ class LogReplay:
             return self._read_in_part(line)
 
     def _read_in_part(self, line: bytes) -> Observation | None:
-        """A line with keys or a kind that a later version knows: what is ours of it. `_UNREADABLE` when it is wrong."""
+        """Read the known part of a line with keys or a kind of a later version. `_UNREADABLE` if it is wrong."""
         kind = _kind.decode(line).kind
         if kind not in KNOWN_KEYS:
             self.counters["unknown"] += 1
@@ -265,12 +265,12 @@ class LogReplay:
 
 
 def replay(lines: Iterable[bytes], *, lenient: bool = False) -> Iterator[bytes]:
-    """Everything that the daemon would publish for this log, in order; the same log gives the same bytes."""
+    """Yield everything that the daemon would publish for this log, in order. The same log gives the same bytes."""
     return LogReplay(lenient=lenient).run(lines)
 
 
 def output_lines(step: Step) -> Iterator[bytes]:
-    """A step's messages and replies as output lines."""
+    """Yield a step's messages and replies as output lines."""
     for message in step.messages:
         yield msgspec.json.encode(OutputLine(message.t_us, message.topic, msgspec.Raw(message.payload)))
     for reply in step.replies:
@@ -280,7 +280,7 @@ def output_lines(step: Step) -> Iterator[bytes]:
 
 
 def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
-    """The table that the header describes, from its beginning or, then True, from the snapshot it holds."""
+    """Make the header's table, from its beginning or from a snapshot in the header. The bool is True for a snapshot."""
     try:
         header = _header.decode(line)
         started_utc_us = check_calendar("started", from_text(header.started))
@@ -302,12 +302,12 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
 
 
 def _told(problem: Exception) -> Text | str:
-    """What is wrong, for people; what the decoder and Python say is shown as they say it."""
+    """Return what is wrong, for people. Texts of the decoder and of Python are not changed."""
     return problem.text if isinstance(problem, TextError) else str(problem)
 
 
 def _blaming_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observation], Step]:
-    """`apply` of a table that was made of a snapshot. A failure is the snapshot's fault: it can't be checked whole."""
+    """Wrap `apply` of a table from a snapshot. A failure is the snapshot's fault, as it can't be checked completely."""
 
     def applied(seen: Observation) -> Step:
         try:

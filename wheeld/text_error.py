@@ -7,7 +7,7 @@ from wheeld.errors import WheeldError
 
 
 class TextError(WheeldError):
-    """An error that a screen says in its language: `text`. Its message, for logs, is the English one."""
+    """An error that a screen shows in its language, by `text`. Its message, which is for logs, is in English."""
 
     def __init__(self, text: Text) -> None:
         super().__init__(Catalogue("en").say_text(text))
@@ -21,10 +21,10 @@ OF_FILES = (
     translatable("Not a directory"),
     translatable("File name too long"),
 )
-"""The system's words for the errors of files that people meet most. Others are shown as it says them."""
+"""The system's texts for the most frequent errors of files. Other errors are shown as the system words them."""
 
 
 def reason(wrong: OSError) -> Part:
-    """What the system says of a file that cannot be used."""
+    """Return the system's text for a file that cannot be used."""
     told = str(wrong.strerror)
     return Text(told) if told in OF_FILES else told

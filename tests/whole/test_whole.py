@@ -150,7 +150,7 @@ def test_a_launch_that_the_table_awaited_has_a_verdict_before_the_bets_are_open_
     unseen = Witness(runs=[RUN], published=told, spans={"blind": [TimeSpan(10_300_000)]})
     assert list(oracles._unjudged(_house(unseen))) == []
     for stopped_s, is_wrong in ((10.5, False), (11.5, True)):
-        stopped = {"down": [TimeSpan(stopped_s * 1e6, 20_000_000)]}
+        stopped = {"down": [TimeSpan(round(stopped_s * 1e6), 20_000_000)]}
         wrong = oracles._unjudged(_house(Witness(runs=[RUN], published=[before, opened], spans=stopped)))
         assert bool(list(wrong)) is is_wrong, "two passes near to each other prove no launch"
 

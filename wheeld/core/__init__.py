@@ -1,1 +1,1 @@
-"""The adjudicator, pure: observations in, messages out. It never reads a clock, a file or a socket."""
+"""The adjudicator. It takes observations and returns messages. It never reads a clock, a file or a socket."""

@@ -247,7 +247,7 @@ class Adjudicator:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def _apply_command(self, command: Command, now_us: int) -> None:
-        # It is not known when in a standstill such a word was said: it is for the present coup, from its launch on.
+        # It is not known when in a standstill such a word was said. It counts for the present coup, from its launch on.
         launched_us = 0 if command.until_us is None else self._state.current.launched_us or 0
         counted = Evidence(fact_of(command), max(command.t_us, launched_us), self._figures_of(command, now_us))
         fact, row, need = self.apply(counted, now_us, command)
@@ -369,7 +369,7 @@ class Adjudicator:
             self._observer.take_word(self._pockets.index_of[number], by_eye=by_eye)
 
     def _result(self, called: Called, now_us: int, person: Person | None) -> None:
-        """Publish the present number, or the one that awaited the chef."""
+        """Publish as a result the number that was just called, or the one that awaited the chef."""
         number = called.number
         assert number is not None, "a result has a number"
         self._pending.messages.append(self._writer.result(now_us, number, called, person))

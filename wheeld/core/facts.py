@@ -172,7 +172,8 @@ class Cause(Named):
 
 @unique
 class Case(Named):
-    """One of the five cases of C11. The chef may name it when he declares a coup void (N7): its name in messages."""
+    """One of the five cases of C11, which the chef may name when he declares a coup void (N7). The value is for
+    messages."""
 
     rules: tuple[VoidRule, ...]
     """The rules of docs/rulebook.md that this case covers. C11 puts both stops of the rotor into one case."""

@@ -18,9 +18,9 @@ would be worse than dates that go back, and a notice reports that they go back."
 class ClockState(msgspec.Struct):
     """The latest reading of the sensing clock: UTC at `t_us`, and its rate.
 
-    The dates of messages never go back. If a reading shows that they ran ahead of the true date, they continue at half
-    speed until the true date has reached them. `ahead_us`: how far they ran ahead at `t_us`. `stood_us`: the beginning
-    and the end of the latest standstill.
+    Message dates go back only after an error of more than `AHEAD_US_MAX`. If a reading shows a smaller one, by which
+    they ran ahead of the true date, they continue at half speed until the true date has reached them. `ahead_us`: how
+    far they ran ahead at `t_us`. `stood_us`: the beginning and the end of the latest standstill.
     """
 
     t_us: int = 0

@@ -216,8 +216,8 @@ class HeadGame(_Line, frozen=True, tag="head_game"):
 class HeadBall(_Line, frozen=True, tag="head_ball"):
     """The wheel's own sensors report whether the ball runs, its laps, and its direction as soon as two lines agree.
 
-    `laps` and `direction` None: this wheel, or this line, does not report them. `laps` 0: earlier reports of laps are
-    void.
+    `laps` and `direction` None: this wheel, or this line, does not report them. `laps` 0: earlier reports of laps do
+    not count.
     """
 
     runs: bool

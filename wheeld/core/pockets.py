@@ -43,8 +43,8 @@ class NumberFacts(msgspec.Struct, frozen=True):
     """The facts of one number, and the `label` that is printed in its pocket. A zero has no colour, parity, half, dozen
     or column.
 
-    `finals_plein`: the finale en plein that wins with this number: its last digit. `finals_cheval`: the finales à
-    cheval that win with it, each named by its pair.
+    `finals_plein`: the finale en plein that wins with this number, named by its last digit. `finals_cheval`: the
+    finales à cheval that win with it, each named by its pair.
     """
 
     number: int

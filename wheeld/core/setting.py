@@ -97,9 +97,9 @@ def _key(
 class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the core needs to know of a table. Each setting of a table is declared only here.
 
-    From a field follow its key in the configuration file (none if the value is derived from others), what is said of a
-    wrong value, its line in `wheeld check-config` (`row`) and its member in a log's `Header`, which always contains a
-    field without a default. Angles: degrees clockwise from the bowl's mark.
+    A field determines its key in the configuration file (none if it is derived from others), what is said of a wrong
+    value, its line in `wheeld check-config` (`row`) and its member in a log's `Header`, which always contains a field
+    without a default. Angles: degrees clockwise from the bowl's mark.
     """
 
     table: Annotated[
@@ -161,7 +161,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             left_out="true with `[sensors]` or `gpio.object_pin`, else false",
         ),
     ] = True
-    """None, the default in the file, means: as the pins are configured, and true for a board."""
+    """The default in the file is None: a board has the sensor, and pins have it if its pin is configured."""
     levels: bool = False
     """Whether the source reports the present state of everything (`Level`) at its start and after each gap. False for
     logs of other programs: the cylinder is clear at first, and after a gap everything is as it was before."""
@@ -340,7 +340,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def product(self) -> Head | None:
-        """The product that the wheel head is, with what it can do. None if there is no head."""
+        """The wheel head's product, with what it can do. None if there is no head."""
         return HEADS.get(self.head or "")
 
     @property

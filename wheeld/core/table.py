@@ -52,7 +52,7 @@ from wheeld.core.tracking.observer import Observer, ObserverState
 from wheeld.core.tracking.sight import Sight, still_left_out
 
 IDLE_MAX = 20_000
-"""Observations kept while no coup runs: about five minutes. Only the last minute matters to the next coup."""
+"""Observations kept while no coup runs (about five minutes). The next coup needs only those of the last minute."""
 
 
 class Snapshot(msgspec.Struct):
@@ -75,7 +75,7 @@ class CoupRecorder:
         self.observations: list[Observation] = []
 
     def header(self, now_us: int) -> Header:
-        """Return the first line of a log that begins now, with the complete state, where a replay begins."""
+        """Return the first line of a log that begins now. A replay begins with the complete state in it."""
         self._snapshot.now_us = now_us
         members = msgspec.structs.asdict(self._setting) | {"last_number": self._snapshot.table_state.last_number}
         return Header(
@@ -231,7 +231,7 @@ class Table:
         state.left_out = still_left_out(setting, state.left_out)
         observed = ObserverState(object_level=state.object_level, sight=Sight(left_out=[*state.left_out]))
         observed.head.before = state.head_game
-        if state.slipped:  # mended or not: a ball in a pocket that a person names shows the encoder's place
+        if state.slipped:  # mended or not, a ball in a pocket that a person names shows where it is
             observed.sight.failing[PLACE] = Trouble.SLIPPED
         if state.ball_belongs_in is not None:
             observed.ball.pocket = setting.profile.pockets.index_of[state.ball_belongs_in]
@@ -296,7 +296,7 @@ class Table:
         return self._due_us
 
     def header(self) -> Header:
-        """Return the first line of a log that begins now, with the complete state, where a replay begins."""
+        """Return the first line of a log that begins now. A replay begins with the complete state in it."""
         return self._recorder.header(self._now_us)
 
     def remark(self, kind: str, text: str, figures: Figures, person: Person | None = None) -> Step:
@@ -387,7 +387,7 @@ class Table:
         waits_us = self._waitlist.due_us(self._now_us, self._wait_of()) if self._waitlist.waiting else None
         launch_us = self._state.current.launch_due_us
         dues_us = (self._bouler_due_us(), launch_us, self.observer.deadline_us(), waits_us)
-        # A rotor that turns faster brings a deadline nearer. One that is already past is due now.
+        # A rotor that turns faster brings a deadline nearer. A deadline that is already past is due now.
         return min((max(due_us, self._now_us) for due_us in dues_us if due_us is not None), default=None)
 
     def _expire(self, now_us: int) -> Iterator[Evidence]:

@@ -156,11 +156,11 @@ class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
     The first page of the law (`law/__init__.py`) describes the fields that the law reads. `history`: past states, the
-    latest last. A fact that comes late meets the state of its own time. `since_at`: since when the present state lasts,
-    in UTC. `moved_by`: the person whose word led to it, and why; None if no word did. `coup`: the number of the latest
-    coup. A coup gets a number when bets open, or when launched without open bets (see `begin_coup`). Numbers never
-    start again. `slipped`: as far as is known, the encoder is not on the rotor as configured. `head_game`: the latest
-    state of a head's games. `told_us`: the latest date of a message, in UTC. `view`: the published state of the table.
+    latest last. A late fact is applied to the state of its own time. `since_at`: since when the present state lasts, in
+    UTC. `moved_by`: the person whose word led to it, and why; None if no word did. `coup`: the number of the latest
+    coup. A coup gets a number when bets open, or at a launch without open bets (see `begin_coup`). Numbers never start
+    again. `slipped`: as far as is known, the encoder is not on the rotor as configured. `head_game`: the latest state
+    of a head's games. `told_us`: the latest date of a message, in UTC. `view`: the published state of the table.
     """
 
     state: State = State.CLOSED

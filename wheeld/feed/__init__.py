@@ -1,15 +1,15 @@
-"""The other end of the feed: every sequenced message of one table, in order and once, for systems that pay on it.
+"""The other end of the feed: every sequenced message of one table, in order and once, for systems that pay by it.
 
     async with Feed("broker", root="wheel/v1/campione/campione-03", after_seq=41, after_hash=h) as feed:
         async for message in feed:
-            store(message)  # its seq and hash too: they are `after_seq` and `after_hash` of the next run
+            store(message)  # also its seq and hash: they are `after_seq` and `after_hash` of the next run
             await feed.ack(message)
 
-This directory needs Python 3.11, the package mqtt5 (`cryptography` too, where signatures are checked), `wheeld/mqtt`,
-and nothing else of wheeld: copy the two, as `wheeld/feed` and `wheeld/mqtt`, to where they are used.
+This directory needs Python 3.11, the package mqtt5 (and `cryptography`, if signatures are checked), `wheeld/mqtt`, and
+nothing else of wheeld. Copy the two, as `wheeld/feed` and `wheeld/mqtt`, to where they are used.
 
-What it proves: `seq` and chain show losses, repeats, accidents and careless edits. Someone who may publish in the
-wheel's place can compute hashes too; against that stand the broker's access list and the signature (`public_key`).
+What it proves: `seq` and chain show losses, repeats, accidents and careless edits. Someone who can publish in the
+wheel's place can also compute hashes. The broker's access list and the signature (`public_key`) protect against that.
 Without a signature a false message that fits is found only when the true one comes.
 """
 

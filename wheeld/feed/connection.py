@@ -1,4 +1,4 @@
-"""The feed over MQTT: connects again and again, receives, asks for what is missing, acknowledges."""
+"""The feed over MQTT: connects again after each loss, receives, requests what is missing, acknowledges."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from wheeld.mqtt.client import MqttClient, connected
 from wheeld.mqtt.session import MqttError, PublicationRefusedError, Unread
 
 INBOX_MAX = 5_000
-"""Messages waiting in memory: more than a day of them. Any more are discarded, then missed and asked for again."""
+"""Messages waiting in memory: more than a day of them. Others are discarded, then missing, then requested."""
 READY_MAX = 100
-"""Messages kept ready for a caller that is slow to store."""
+"""How many messages are kept ready for a caller that stores slowly."""
 STABLE_S = 10.0
-"""A connection that lasted less lengthens the wait: two feeds with one client id end each other's connections."""
+"""After a shorter connection the wait gets longer: two feeds with one client id end each other's connections."""
 PUBLISH_TIMEOUT_S = 5.0
-"""When the broker has not confirmed a message after this time, another connection is made."""
+"""If the broker has not confirmed a message after this time, a new connection is made."""
 SESSION_S = 0xFFFF_FFFF
-"""How long the broker keeps a session that lasts: for ever (MQTT 5, 3.1.2.11.2), or as long as its own limit says."""
+"""How long the broker keeps a lasting session: for ever (MQTT 5, 3.1.2.11.2), or as long as its own limit allows."""
 CANCEL_AGAIN_S = 1.0
 ACK_EVERY_S = 0.1
-"""Each ack is a write to the wheel's disk and covers all before it: a long backlog must not cost one for each."""
+"""Each ack is a write to the wheel's disk and covers all before it. A long backlog must not cost one per message."""
 FAREWELL_S = 2.0
-"""How long leaving waits for the last ack to reach the broker."""
+"""How long closing waits for the last ack to reach the broker."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Login:
-    """How to log in to the broker; TLS is on when any of its three files is given. Files are read at each connection.
+    """How to log in to the broker. TLS is on if any of its three files is given. Each connection reads the files again.
 
-    `username`: the name at the broker, with a client certificate the common name in it. What is missing is asked for
-    under this name, which the broker's access list demands; without one under the name of the role, `settlement`.
-    With a `client_id` of your own the broker keeps what comes while you are away, as long as it can.
+    `username`: the name at the broker. With a client certificate it is the certificate's common name. Missing messages
+    are requested under this name, as the broker's access list requires, or without one under the role's name,
+    `settlement`. With a `client_id` of your own the broker keeps what comes during your absence, as long as it can.
     """
 
     port: int = 1883
@@ -55,11 +55,12 @@ class Login:
 
 
 class Feed:
-    """The messages of `root` after `after_seq`, an async iterator. Raises FeedError for each that must not be used;
-    then iterate on. 0 is everything that the wheel has ever published, None begins at the message that comes first.
-    `test`: of a bench table. It takes only what is marked as a test, any other feed only what is not.
+    """The messages of `root` after `after_seq`, as an async iterator. Raises FeedError for each message that must not
+    be used. Then continue to iterate. `after_seq`: 0 for everything that the wheel has ever published, None to begin at
+    the message that comes first. `test`: accept only messages that are marked as tests, of a bench table. Otherwise
+    accept only messages without the mark.
 
-    Always give the `after_hash` that you stored: without it the first message cannot be checked against its `prev`.
+    Always give the `after_hash` that you stored. Without it the `prev` of the first message cannot be checked.
     """
 
     def __init__(  # noqa: PLR0913  one for each thing that a caller may know of the table and its broker
@@ -96,7 +97,7 @@ class Feed:
 
     @property
     def counters(self) -> dict[str, int]:
-        """What happened since the start, by name."""
+        """Counts since the start, by name."""
         return dict(self._order.counters)
 
     async def __aenter__(self) -> Self:
@@ -105,7 +106,7 @@ class Feed:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Give the last ack to the broker if that can be done soon, and leave."""
+        """Send the last ack if the broker takes it soon, and leave."""
         if self._keeping is None:
             return
         with suppress(TimeoutError):
@@ -125,7 +126,7 @@ class Feed:
                 self._keeping.result()
             self._news.clear()
             await self._news.wait()
-        # Nothing is awaited from here on: when a waiting caller is cancelled, no message may be lost with it.
+        # Nothing is awaited from here on: if a waiting caller is cancelled, no message may be lost by that.
         item = self._ready.popleft()
         self._room.set()
         if isinstance(item, FeedError):
@@ -134,15 +135,14 @@ class Feed:
         return item
 
     async def ack(self, message: FeedMessage) -> None:
-        """`message` and all before it are stored: the wheel need not keep them owed. Returns at once; the ack is sent
-        soon, and again in each new connection and whenever the wheel sends a message that it covers. Raises ValueError
-        for a message that was not handed out yet.
-        """
+        """Acknowledge `message` and all before it as stored: the wheel need not keep them owed. Return at once. The ack
+        is sent soon. It is sent again in each new connection, and when the wheel sends a message that it covers. Raise
+        ValueError for a message that was not handed out yet."""
         if message.seq > self._handed_seq:
             raise ValueError(f"seq {message.seq} was not handed out yet: {self._handed_seq} is the last one")
         self._stored_seq = max(self._stored_seq, message.seq)
         self._owe_ack()
-        await asyncio.sleep(0)  # or a caller with much to store would keep the ack from being sent
+        await asyncio.sleep(0)  # otherwise a caller with much to store would delay the ack
 
     def _owe_ack(self) -> None:
         if self._stored_seq:
@@ -150,7 +150,7 @@ class Feed:
             self._ack_sent.clear()
             self._work.set()
 
-    # --- for as long as the feed is open -----------------------------------------------------------------------
+    # --- while the feed is open ------------------------------------------------------------------------------------
 
     async def _keep(self) -> None:
         failures = 0
@@ -176,15 +176,15 @@ class Feed:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 await _end(tasks)
-            # Both are read: asyncio logs an exception that was never read as lost.
+            # All are read: asyncio logs an exception that was never read as lost.
             errors = [error for task in tasks if not task.cancelled() and (error := task.exception())]
             if errors:
                 raise errors[0]
 
     async def _subscribe(self, client: MqttClient) -> str | None:
-        """Subscribe; returns what the broker refuses in words, None when it grants all.
+        """Subscribe. Return a text of what the broker refuses, None if it grants all.
 
-        A broker that grants and does not send is noticed only by its silence.
+        If a broker grants and then does not send, only its silence shows that.
         """
         refused = await client.subscribe(*(f"{self._root}/{leaf}" for leaf in (*SEQUENCED, "reply")))
         leaves = ", ".join(topic.removeprefix(f"{self._root}/") for topic in refused)
@@ -204,7 +204,7 @@ class Feed:
         return connected(self._host, login.port, connect, take=self._note, timeout_s=PUBLISH_TIMEOUT_S, tls=_tls(login))
 
     def _note(self, publication: mqtt5.PublishPacket | Unread) -> None:
-        """Keep what came until it is read; what can't be decoded is missed, and asked for again."""
+        """Keep what came until it is read. What can't be decoded is then missing, and is requested again."""
         if isinstance(publication, mqtt5.PublishPacket) and len(self._unread) < INBOX_MAX:
             self._unread.append(publication)
             self._came.set()
@@ -240,7 +240,7 @@ class Feed:
                 self._hand_out(lost)
             self._hand_out(message)
         elif message.seq <= self._stored_seq:
-            # Sent again because it is still owed: the ack was lost, or another feed asked for it.
+            # It was sent again because it is still owed: the ack was lost, or another feed requested it.
             self._owe_ack()
 
     def _hand_out(self, item: FeedMessage | FeedError) -> None:
@@ -253,7 +253,7 @@ class Feed:
             self._work.clear()
             if self._ack_wait_s(clock()) == 0.0:
                 await self._send_ack(client)
-            # What is unread may be what we would ask for, or the answer.
+            # What is unread may be the missing message, or the answer.
             may_ask = len(self._ready) < READY_MAX and not self._unread
             question = self._order.question(clock()) if may_ask else None
             if question is not None:
@@ -267,11 +267,11 @@ class Feed:
         return max(0.0, self._acked_s + ACK_EVERY_S - now_s) if self._ack_is_due else None
 
     async def _send_ack(self, client: MqttClient) -> None:
-        """Send one ack for all that is stored by now. If the connection ends meanwhile, the next one sends it again."""
+        """Send one ack for all that is stored by now. If the connection ends first, the next one sends it again."""
         self._ack_is_due = False
         self._acked_s = asyncio.get_running_loop().time()
         try:
-            # Retained: a wheel whose journal was restored from an older copy finds here that it is too old.
+            # Retained: a wheel whose journal was restored from an older copy sees by it that the copy is too old.
             await self._publish(client, "ack", b'{"seq":%d}' % self._stored_seq, retain=True)
         except BaseException:
             self._ack_is_due = True
@@ -286,14 +286,14 @@ class Feed:
             self._report(f"the broker refuses {leaf}: {refused}")
 
     def _report(self, trouble: str | None) -> None:
-        """Report a change of the trouble that there is, once; None when there is none."""
+        """Report a change of the present trouble once. None: there is no trouble."""
         if trouble != self._trouble:
             self._trouble = trouble
             self._manner.tell(trouble or f"{self._host}:{self._login.port}: connected")
 
 
 async def _end(tasks: set[asyncio.Task[None]]) -> None:
-    """Cancel until they have ended: what a caller awaits in his `tell` may lose a cancellation."""
+    """Cancel the tasks again until they have ended. Code that a caller awaits in `tell` may lose a cancellation."""
     while pending := {task for task in tasks if not task.done()}:
         for task in pending:
             task.cancel()
@@ -301,12 +301,12 @@ async def _end(tasks: set[asyncio.Task[None]]) -> None:
 
 
 async def _lost(client: MqttClient) -> None:
-    """Raises why the connection is over, when it is."""
+    """Wait until the connection ends, and raise the reason."""
     raise await asyncio.shield(client.gone)
 
 
 def _tls(login: Login) -> ssl.SSLContext | None:
-    """The broker's certificate and its name are verified. Raises OSError for files that cannot be used."""
+    """Return a context that verifies the broker's certificate and name. Raise OSError for files that cannot be used."""
     if not any((login.ca_file, login.cert_file, login.key_file)):
         return None
     context = ssl.create_default_context(cafile=login.ca_file)

@@ -1,4 +1,4 @@
-"""One message of the feed, checked by itself: its bytes, its table, its signature."""
+"""One message of the feed, checked without others: its bytes, its table, its signature."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ SEQUENCED = ("result", "void", "ruling", "table")
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
 MESSAGE_BYTES_MAX = 65_536
-"""The longest message of a table has about 2,000 bytes; a longer one is of another program."""
+"""The longest message of a table has about 2,000 bytes. A message longer than this is from another program."""
 SEQ_MAX = 2**53 - 1
-"""JSON readers agree on whole numbers up to here; a wheel would need a billion years to reach it."""
+"""JSON readers agree on whole numbers up to here. A wheel would need a billion years to reach it."""
 
 Fault: TypeAlias = Literal[
     "malformed", "foreign", "test", "edited", "signature", "chain", "conflict", "rolled_back", "lost"
 ]
 Verify: TypeAlias = Callable[[bytes, bytes], bool]
-"""(signature, the hash in hex as it stands in the message) -> whether the wheel's key made it."""
+"""A function of (signature, the hash in hex as in the message): whether the wheel's key made the signature."""
 
 
 class FeedError(Exception):
-    """A message that must not be used, and was not handed out. Iterate on: the true one is asked for.
+    """A message that must not be used, and was not handed out. Continue to iterate: the true one is requested.
 
-    `malformed`: not JSON of a feed; `foreign`: of another table or topic; `test`: of a bench table, and a live one was
-    asked for, or the other way round; `edited`: its bytes do not have its hash; `signature`: missing or wrong; `chain`:
-    it does not follow the one before; `conflict`: another message had its number before; `rolled_back`: the wheel no
-    longer has what it published; `lost`: the wheel says that it has no messages for some numbers, because its journal
-    was restored from an older copy. Settle those from other records; the message that says so comes next.
+    `malformed`: it is not JSON of a feed. `foreign`: it is from another table or topic. `test`: it is from a bench
+    table while a live one was requested, or the reverse. `edited`: its bytes do not match its hash. `signature`: it is
+    missing or wrong. `chain`: it does not follow the message before. `conflict`: another message with its number came
+    before. `rolled_back`: the wheel no longer has what it published. `lost`: the wheel reports that it has no messages
+    for some numbers, because its journal was restored from an older copy. Settle those from other records. The message
+    that reports it comes next.
     """
 
     def __init__(self, fault: Fault, seq: int | None, why: str) -> None:
@@ -46,7 +47,7 @@ class FeedError(Exception):
 class FeedMessage:
     """One message of the feed, by `topic`: its exact bytes, and its members as the JSON Schemas describe them.
 
-    `retained`: the broker has kept it for who comes later, so that it may be old.
+    `retained`: the broker has kept it for later subscribers, so it may be old.
     """
 
     seq: int
@@ -59,22 +60,23 @@ class FeedMessage:
 
     @property
     def gap_from(self) -> int:
-        """The first number of those before this message that the wheel has no messages for; its own when there are
-        none."""
+        """The first of the numbers before this message for which the wheel has no messages. If there are none, its own
+        number."""
         return self.body["gap"]["first_seq"] if "gap" in self.body else self.seq
 
 
 _CLOSED = re.compile(
     rb'(.*,"prev":"([0-9a-f]{64})"),"hash":"([0-9a-f]{64})"(?:,"signature":"([A-Za-z0-9+/]{86}==)")?\}', re.DOTALL
 )
-"""The hash is SHA-256 of everything before `,"hash"`; the signature, if any, is Ed25519 over the hash in hex."""
+"""The hash is SHA-256 of everything before `,"hash"`. The signature, if there is one, is Ed25519 over the hash in
+hex."""
 
 
 def read_message(
     topic: str, payload: bytes, *, root: str, verify: Verify | None = None, test: bool = False
 ) -> FeedMessage:
-    """The message that came on `root`/`topic`, with its hash, table and signature checked. `test`: a bench table's is
-    asked for, and no other. Raises FeedError."""
+    """Read the message that came on `root`/`topic`, and check its hash, table and signature. `test`: accept only
+    messages of a bench table. Raise FeedError."""
     body, seq = _body(topic, payload)
     closed = _CLOSED.fullmatch(payload)
     if closed is None:
@@ -92,7 +94,7 @@ def read_message(
 
 
 def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
-    """Raise FeedError unless it is marked as a test just where a bench table is asked for."""
+    """Raise FeedError unless it is marked as a test exactly if a bench table is requested."""
     if body.get("test", False) is test:
         return
     if test:
@@ -106,7 +108,7 @@ def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
 
 
 def _is_signed(in_base64: bytes, digest: bytes, verify: Verify) -> bool:
-    # Four bits of the last letter stand for nothing: only one of sixteen spellings is the wheel's own bytes.
+    # Four bits of the last letter have no meaning, so only one of sixteen spellings is the wheel's own bytes.
     signature = base64.b64decode(in_base64)
     return base64.b64encode(signature) == in_base64 and verify(signature, digest)
 
@@ -134,7 +136,7 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def read_json(payload: bytes) -> Any:
-    """Read JSON strictly: where readers differ, and what no wheel writes, is refused. Raises NO_JSON."""
+    """Read JSON strictly: refuse what readers understand differently, and what no wheel writes. Raise NO_JSON."""
     if _NUL.search(payload):
         raise ValueError("a text in it has a NUL, where it ends for some readers")
     return json.loads(payload.decode(), object_pairs_hook=_each_once, parse_constant=_refuse)
@@ -152,7 +154,7 @@ def _refuse(word: str) -> None:
 
 
 def ed25519(public_key: bytes) -> Verify:
-    """A check with the 32 bytes of a wheel's public key. Raises ImportError, and ValueError for another length."""
+    """Return a check with a wheel's public key of 32 bytes. Raise ImportError, or ValueError for another length."""
     key = importlib.import_module("cryptography.hazmat.primitives.asymmetric.ed25519").Ed25519PublicKey
     wrong: type[Exception] = importlib.import_module("cryptography.exceptions").InvalidSignature
     wheel = key.from_public_bytes(public_key)

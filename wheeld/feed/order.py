@@ -1,4 +1,4 @@
-"""The order of the feed, without clock or connection: which message is the next, and what must be asked for."""
+"""The order of the feed, without clock or connection: which message is next, and what must be requested."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ from wheeld.feed.message import (
 )
 
 REMEMBERED = 10_000
-"""Hashes kept to distinguish a repeat from another message with its number: three days of coups."""
+"""How many hashes are kept to distinguish a repeat from another message with its number: three days of coups."""
 SETTLEMENT = "settlement"
-"""The user name of the role that may ask for what is missing."""
+"""The user name of the role that may request missing messages."""
 CONTRADICTIONS_MAX = 3
-"""How often to ask again for a number that came and that the wheel reports it never had; then the wheel is right."""
+"""If a number came that the wheel reports it never had, it is requested again this often. Then the wheel is right."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Manner:
-    """How to ask the wheel for what is missing (`by` whom), how long to wait, and where to report trouble (`tell`).
+    """How to request missing messages from the wheel (`by`: the name given), how long to wait, and where to report
+    trouble (`tell`).
 
-    Without `ask` nothing is asked for: what is missing is reported and skipped. Only for systems that only look on.
-    After `quiet_s` without a message the wheel is asked whether there is one: the broker may have kept the last one
-    back, and a reply is not signed, so that a false one may have said that there is none.
+    Without `ask` nothing is requested: missing messages are reported and skipped. That is only for systems that
+    observe. After `quiet_s` without a message the wheel is asked whether there is one. The broker may have withheld the
+    last one. A reply is not signed, so a false reply may have denied it.
     """
 
     by: str = "wheeld.feed"
@@ -49,7 +50,7 @@ class Manner:
 
 
 class Order:
-    """Which message is the next, and what must be asked for. It reads no clock: every `now_s` is the caller's."""
+    """Decides which message is next, and what must be requested. It reads no clock: the caller gives every `now_s`."""
 
     def __init__(
         self,
@@ -69,7 +70,7 @@ class Order:
         self._manner = manner
         self._user = user
         self._test = test
-        self._unsure = False  # whether there may be messages that we do not know of
+        self._unsure = False  # whether there may be messages that are unknown here
         self._beyond = 0  # the highest number known to exist
         self._asked: str | None = None  # the question that is not answered yet
         self._asked_from = 0
@@ -78,25 +79,25 @@ class Order:
         self._quiet_until_s = manner.quiet_s
         self._tries = 0
         self._silences = 0
-        self._rolled_back: tuple[int, int] | None = None  # what was raised: reported once, not at each quiet question
+        self._rolled_back: tuple[int, int] | None = None  # the last one raised: reported once, not at each question
 
     def connected(self, now_s: float) -> None:
-        """A new connection: messages and an answer may be lost, so ask when what the broker kept has come."""
+        """Begin a connection. Messages and an answer may be lost, so ask when what the broker kept has come."""
         self._asked, self._tries = None, 0
         self._unsure = True
         self._due_s = now_s + self._manner.every_s / 2
 
     def doubt(self, now_s: float) -> None:
-        """A message had to be refused: it may have been the next one."""
+        """Note that a message was refused. It may have been the next one."""
         self.counters["faults"] += 1
-        # Not one question for each bad message: the wheel would have to store and answer them all.
+        # Bad messages do not cause one question each: the wheel would have to store and answer them all.
         self._want(now_s, spacing_s=self._manner.answer_s)
         self._unsure = True
 
     def take(self, message: FeedMessage, now_s: float) -> bool:
-        """Take the message if it is the next one; returns whether it is. Raises FeedError (`chain`, `conflict`).
+        """Take the message if it is the next one. Return whether it is. Raise FeedError (`chain`, `conflict`).
 
-        Where the wheel says in it that it has no messages for the numbers before, it is the next one.
+        It is also the next one if it contains the wheel's report that there are no messages for the numbers before.
         """
         if self.seq is not None and message.gap_from <= self.seq + 1 <= message.seq and message.gap_from < message.seq:
             self._accept(message, now_s)
@@ -113,7 +114,7 @@ class Order:
         return True
 
     def lost_before(self, message: FeedMessage) -> FeedError | None:
-        """What is missing before `message` for good, because the wheel says so in it; None when nothing is."""
+        """Return the error for messages before `message` that the wheel reports as lost. None if there are none."""
         if self.seq is None or not message.gap_from <= self.seq + 1 < message.seq:
             return None
         gap = message.body["gap"]
@@ -125,7 +126,7 @@ class Order:
         return FeedError("lost", last, why[:500])
 
     def answered(self, payload: bytes, now_s: float) -> None:
-        """Take a reply that came. Raises FeedError (`rolled_back`, `test`)."""
+        """Take a reply. Raise FeedError (`rolled_back`, `test`)."""
         try:
             reply = read_json(payload[:MESSAGE_BYTES_MAX])
             whose = reply["id"], reply["user"], reply["name"]
@@ -137,7 +138,7 @@ class Order:
         self._asked, self._silences = None, 0
         try:
             check_test(reply, None, test=self._test)
-        except FeedError:  # what another table has says nothing of this one: ask again
+        except FeedError:  # a reply about another table means nothing here: ask again
             self._due_s = now_s + self._patience_s()
             raise
         if type(last) is not int or not 0 <= last <= SEQ_MAX:
@@ -147,7 +148,7 @@ class Order:
         self._compare(last, now_s, done=done)
 
     def question(self, now_s: float) -> bytes | None:
-        """The command `resend` that is due now, if one is."""
+        """Return the command `resend` if it is due now."""
         if now_s >= self._quiet_until_s and not self._is_wanting:
             self._unsure, self._due_s = True, now_s
         if not self._is_wanting or now_s < self._due_s or self.seq is None:
@@ -169,7 +170,7 @@ class Order:
         return json.dumps(asked, separators=(",", ":")).encode()
 
     def wait_s(self, now_s: float) -> float | None:
-        """How long until the next question is due; None when there is none to ask."""
+        """Return how long it is until the next question is due. None if there will be none."""
         if self.seq is None or not self._manner.ask:
             return None
         return max(0.0, (self._due_s if self._is_wanting else self._quiet_until_s) - now_s)
@@ -193,7 +194,7 @@ class Order:
             raise FeedError("conflict", message.seq, "another message with this number came before: one is not true")
 
     def _wait_for_the_rest(self, seq: int, now_s: float) -> bool:
-        """Note a gap; returns whether to wait for what is missing. Resend brings this one too, so it is not kept."""
+        """Note a gap. Return whether to wait for the missing ones. This message is not kept: a resend brings it."""
         first = (self.seq or 0) + 1
         if self._beyond < first:
             self.counters["gaps"] += 1
@@ -202,8 +203,8 @@ class Order:
         if not self._manner.ask:
             self._hash = None
             return False
-        # Where the last question brought nothing, another is not urgent. Else a broker that shows a later message and
-        # answers falsely that there is none could have us ask each second.
+        # If the last question brought nothing, another one is not urgent. Otherwise a broker that shows a later
+        # message, and falsely answers that there is none, could cause a question each second.
         spacing_s = self._manner.answer_s if self._tries else self._manner.every_s
         self._want(now_s, spacing_s=spacing_s)
         self._beyond = max(self._beyond, seq)
@@ -216,11 +217,11 @@ class Order:
         self._known.pop(message.seq - REMEMBERED, None)
         self._tries = 0
         self._quiet_until_s = now_s + self._manner.quiet_s
-        if self._asked is not None:  # the answer comes after all that it brings
+        if self._asked is not None:  # the answer comes after all messages that were requested
             self._due_s = now_s + self._patience_s()
 
     def _compare(self, last: int, now_s: float, *, done: bool) -> None:
-        """Compare with the wheel, which has the numbers up to `last` and has just sent what was asked for."""
+        """Compare with the wheel, which has the numbers up to `last` and has just sent what was requested."""
         seq = self.seq or 0
         self._unsure = False
         if last < self._asked_from - 1:

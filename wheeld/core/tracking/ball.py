@@ -1,15 +1,15 @@
-"""Where the one ball of the table is, by all that was seen and said: one state, whichever sensors show it.
+"""Where the one ball of the table is, by all that was seen and said. It is one state for every kind of sensor.
 
-A run is forgotten when it belongs to no coup; its ball goes on running and falling all the same. While it does, nobody
-may be asked to bet (docs/rulebook.md 6).
+A run that belongs to no coup is forgotten, but its ball continues to run and to fall. As long as it does, no bets may
+be invited (docs/rulebook.md 6).
 
-A lying ball is met by a reader at least once while the rotor turns by the widest gap between two readers. So whether it
-was taken is measured in degrees of the rotor, not in time: a rotor that is spun up shows it sooner, and one that stands
-shows nothing. From the pick-up one reader needs at most 5.5 s at 12 turns a minute, and 3.3 s at 20; three readers need
-2.1 s and 1.3 s.
+A reader meets a lying ball at least once while the rotor turns by the widest gap between two readers. So the rule for a
+ball that was taken is measured in degrees of the rotor, not in time. A rotor that is spun up shows it sooner, and one
+that stands shows nothing. After the pick-up one reader needs at most 5.5 s at 12 turns a minute, and 3.3 s at 20. Three
+readers need 2.1 s and 1.3 s.
 
-First stands one run of the ball, what the observer asks of its three parts, and what follows from ball and rotor
-together.
+This module begins with one run of the ball, what the observer asks of its three parts, and what follows from ball and
+rotor together.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ ROTOR_FACTS = (
 
 @unique
 class Phase(Enum):
-    """How far a run has come."""
+    """The progress of a run."""
 
-    NONE = "none"  # no ball runs; passes too few for a launch may be kept until a reader sees where the ball lies
+    NONE = "none"  # no ball runs; too few passes for a launch may be kept until a reader sees the lying ball
     SUSPECTED = "suspected"  # pulses came that may yet prove a launch
     ON_TRACK = "on_track"  # launched, and not known to have left the track
-    OFF_TRACK = "off_track"  # launched, and gone from the track: into a pocket, onto an obstacle or into a hand
+    OFF_TRACK = "off_track"  # launched, and no longer on the track: in a pocket, on an obstacle or in a hand
 
 
 class Run(msgspec.Struct):
@@ -68,14 +68,14 @@ class Run(msgspec.Struct):
     reported: list[Fact] = msgspec.field(default_factory=list)
 
     def clear(self) -> None:
-        """The run is over: nothing is known of the next one."""
+        """Forget the run, which is over. Nothing is known of the next one."""
         self.phase = Phase.NONE
         self.launched_us = self.first_us = self.last_us = self.direction = None
         self.opposite = self.disowned = False
         self.reported = []
 
     def has_reported(self, *facts: Fact) -> bool:
-        """Whether one of these was reported of this run."""
+        """Whether one of these facts was reported of this run."""
         return any(map(self.reported.__contains__, facts))
 
     def report(self, fact: Fact) -> None:
@@ -89,7 +89,7 @@ class Run(msgspec.Struct):
         self.opposite = fact is Fact.OPPOSITE_DIRECTION
 
     def turn(self, direction: Direction) -> None:
-        """The ball runs that way, by new evidence: what was reported of its direction may be reported again."""
+        """Take the direction from new evidence. Facts about it may be reported again."""
         self.direction = direction
         self.reported = [fact for fact in self.reported if fact not in DIRECTION_FACTS]
 
@@ -97,10 +97,10 @@ class Run(msgspec.Struct):
 class RunRecord(NamedTuple):
     """What the source of a run has measured of it so far.
 
-    `figures`: what evidence of the run carries. `laps`: proven by passes, or as a head counts them; None where nobody
-    counts. `lead_passes`: by how many passes its direction leads the other one; None where that is not measured.
-    `laps_at_most`: what the ball can have run if nothing missed it where the run began and ended; None where nobody
-    counts.
+    `figures`: what evidence of the run contains. `laps`: the laps that passes prove, or that a head counts. None if
+    nothing counts them. `lead_passes`: by how many passes the reading of its direction leads the other one. None if
+    that is not measured. `laps_at_most`: the most that the ball can have run, if no beam missed it at the beginning and
+    the end of the run. None if nothing counts laps.
     """
 
     figures: Figures
@@ -109,11 +109,11 @@ class RunRecord(NamedTuple):
     laps_at_most: float | None
 
     def is_short_of(self, laps_needed: int) -> bool:
-        """Whether fewer laps are proven, or none are counted. Sums of angles lose the last digits of a lap."""
+        """Whether fewer laps are proven, or none are counted. A sum of angles is not exact in its last digits."""
         return self.laps is None or self.laps < laps_needed - 1e-6
 
     def may_have(self, laps_needed: int) -> bool:
-        """Whether the ball may have run so many laps, proven or not."""
+        """Whether the ball may have run `laps_needed` laps, proven or not."""
         return self.laps_at_most is None or self.laps_at_most >= laps_needed
 
 
@@ -122,12 +122,12 @@ class BallPart(Protocol):
 
     @property
     def run(self) -> Run:
-        """The run in progress; the same structure always, cleared when a run is over."""
+        """The run in progress. It is always the same structure, and is cleared when a run is over."""
         ...
 
     @property
     def counters(self) -> dict[str, int]:
-        """Pulses that count for nothing, since the start."""
+        """How many pulses have no effect, since the start."""
         ...
 
     def record(self) -> RunRecord:
@@ -135,59 +135,59 @@ class BallPart(Protocol):
         ...
 
     def disown(self) -> None:
-        """The run in progress belongs to no coup to come: it must not hide the next launch."""
+        """Note that the run in progress belongs to no future coup, so that it does not hide the next launch."""
         ...
 
 
 class RotorPart(Protocol):
-    """The turning rotor: `RotorFromEncoder` or `RotorFromHead`. What only edges show is not known, unless a part says
-    otherwise."""
+    """The turning rotor: `RotorFromEncoder` or `RotorFromHead`. What only encoder edges can show is unknown by
+    default."""
 
     @property
     def direction(self) -> Direction | None:
-        """Which way it turns; None while it stands, or is not known."""
+        """The rotor's direction. None while it does not turn, or if it is not known."""
         ...
 
     @property
     def is_standing(self) -> bool:
-        """Whether it is known to stand, or not known to turn."""
+        """Whether the rotor is known to stand, or not known to turn."""
         ...
 
     @property
     def may_turn_back(self) -> bool:
-        """Whether the latest edges show that it may just have been turned round."""
+        """Whether the latest edges show that somebody may just have reversed the rotor."""
         return False
 
     @property
     def was_seen_turning(self) -> bool:
-        """Whether it was observed to turn since the launch."""
+        """Whether the rotor was observed to turn since the launch."""
         ...
 
     def rpm(self, at_us: int) -> float | None:
-        """Speed without sign, turns per minute; None when not known."""
+        """Return the speed without sign, in turns per minute. None if it is not known."""
         ...
 
     def angle_deg(self, at_us: int) -> float | None:  # noqa: ARG002  a part knows nothing by default
-        """Where the middle of pocket zero stands, degrees clockwise, 0 to 360; None when not known."""
+        """Return the angle of the middle of pocket zero, in degrees clockwise, 0 to 360. None if it is not known."""
         return None
 
     def stop_margin(self) -> Margin | None:
-        """How sure a stop is; None where that is not measured."""
+        """Return how sure a stop is. None if that is not measured."""
         return None
 
 
 class Conclusions:
-    """Draws them for the run that the ball part follows, each once a run."""
+    """What ball and rotor prove together, for the run that the ball part follows. Each is concluded once in a run."""
 
     def __init__(self, setting: TableSetting, ball: BallPart, rotor: RotorPart) -> None:
         self._ball, self._rotor, self._run = ball, rotor, ball.run
         self._one_way = setting.rotor_direction
 
     def directions(self, t_us: int) -> list[Evidence]:
-        """R1, as soon as both directions are known; on a fair wheel the rotor's own first (A7)."""
+        """Conclude R1 when both directions are known. On a fair wheel, check the rotor's direction first (A7)."""
         run, configured = self._run, self._one_way
         if run.launched_us is None or (configured is None and Fact.OPPOSITE_DIRECTION in run.reported):
-            return []  # as at most edges of an encoder
+            return []  # this holds for most encoder edges
         ball = None if run.has_reported(*DIRECTION_FACTS) else run.direction
         rotor = None if ball is None and configured is None else self._rotor.direction
         if rotor is None:
@@ -198,7 +198,7 @@ class Conclusions:
         if ball is None:
             return []
         if ball == rotor and self._rotor.may_turn_back:
-            return []  # a hand may just have turned it round: its next edges show it, and N1 can't be taken back
+            return []  # a hand may just have reversed it: its next edges show that, and N1 can't be taken back
         return [self._compare(t_us, ball, rotor)]
 
     def _compare(self, t_us: int, ball: Direction, rotor: Direction) -> Evidence:
@@ -210,13 +210,13 @@ class Conclusions:
         return Evidence(fact, self._run.first_us or t_us, figures, sure)
 
     def rotor_stopped(self, last_us: int | None, *, may_lie_unseen: bool = False) -> list[Evidence]:
-        """N4, N5: the rotor stopped, or stopped and turned back; it was last seen turning at `last_us`. If the ball
-        `may_lie_unseen` in a pocket, only people know whether the coup is void or has its number (R3b)."""
+        """Conclude N4 or N5: the rotor stopped, or stopped and turned back. It was last seen turning at `last_us`. If
+        the ball `may_lie_unseen` in a pocket, only people know whether the coup is void or has its number (R3b)."""
         run = self._run
         if run.launched_us is None or run.has_reported(*ROTOR_FACTS):
             return []
         if last_us is None:
-            # The fault is reported in place of a stop. It counts as one, so that it is reported once a run.
+            # The fault is reported in place of a stop. It counts as a stop, so that it is reported only once in a run.
             run.report(Fact.ROTOR_STOPPED_RUNNING)
             silent: Figures = {"sensor": "rotor", "what": "silent_since_start"}
             return [Evidence(Fact.SENSOR_FAULT, run.launched_us, silent)]
@@ -231,48 +231,47 @@ class Conclusions:
 
 
 FALL_US_MAX = 30_000_000
-"""No fall is awaited for longer, however slowly the rotor turns its pockets past a reader."""
+"""The longest wait for the end of a fall, however slowly the rotor carries its pockets past a reader."""
 HEAD_RUN_US_MAX = 120_000_000
-"""No ball runs for two minutes. A head that reports one for longer sees something else."""
+"""No ball runs for two minutes. If a head reports one for longer, it sees something else."""
 SLACK_POCKETS = 2
-"""Beyond the gap: a reader sees the ball up to half a pocket early or late, and an edge comes up to a pocket after it.
-A reader that misses the ball once gives a warning that was not needed. That costs a look; a warning that is missing
-costs a coup."""
+"""Added to the gap: a reader sees the ball up to half a pocket early or late, and an edge comes up to a pocket after
+it. If a reader misses the ball once, the warning is needless, which costs a look. A missing warning costs a coup."""
 LYING_SIGHTINGS = 2
-"""Seen so often in one pocket, the ball lies there: one sighting may be a bounce."""
+"""If the ball was seen this often in one pocket, it lies there. A single sighting may be a bounce."""
 RETURNS = 2
-"""No fallen ball comes back to a pocket that it left. Seen there again once it may have been a glint that came between;
-so often they are two balls."""
+"""No fallen ball comes back to a pocket that it left. If it was seen there again once, the sighting in between may have
+been a glint. If it was seen again this often, there are two balls."""
 
 
 @unique
 class Where(Enum):
-    """Where the ball is."""
+    """The place of the ball."""
 
-    LIES = "lies"  # no launched ball is on its way, or nobody has seen one
-    TAKEN = "taken"  # from the pocket where readers saw it lie, and they have not seen it since
+    LIES = "lies"  # no launched ball is on its way, or none was seen
+    TAKEN = "taken"  # taken from the pocket where readers saw it lie, and not seen by readers since
     RUNS = "runs"  # on the track
-    FALLS = "falls"  # off the track for no longer than a fall takes, and not seen at rest
-    UNSEEN = "unseen"  # off the track for longer, and seen in no pocket: on an obstacle, or in a hand
+    FALLS = "falls"  # off the track for at most the time of a fall, and not seen at rest
+    UNSEEN = "unseen"  # off the track for longer, and seen in no pocket: it is on an obstacle, or in a hand
 
 
 class Ball(msgspec.Struct):
-    """What is remembered of it.
+    """What is remembered of the ball.
 
-    `until_us`: until when a ball that falls, or runs by a head's report, will be at rest; None of any other.
-    `pocket`: where it was last known to lie: the pocket that readers have proven, or the one that a person answered
-    for. At a start it is the pocket of the last number, where the ball belongs. None since a launch. `carried`: since
-    then readers that should have met it did not, so that a hand has it; or a hand may, because no daemon watched.
+    `until_us`: until when a ball that falls, or that a head reports as running, will be at rest. Otherwise None.
+    `pocket`: where it was last known to lie: the pocket that readers have proven, or that a person answered for. At a
+    start it is the pocket of the last number, where the ball belongs. None since a launch. `carried`: since then
+    readers that should have met it did not, so it is in a hand. Or a hand may have it, because no daemon was running.
 
-    `doubt`: whether the pockets stand where they stood, since a gap in what the encoder reports. `unmet`: readers have
-    not met it where it lay, which would show that they do; `astray`: they met it elsewhere, or it was launched.
-    `before_gap`: where it lay, or the pocket that a person named since.
+    `doubt`: since a gap in the encoder's reports it is doubtful whether the pockets are still in the same place.
+    `unmet`: readers have not met the ball where it lay, which would end the doubt. `astray`: they met it elsewhere, or
+    it was launched. `before_gap`: the pocket where it lay before, or that a person named since.
 
-    `seen_in`: the pocket where readers saw it lie; None while they have not. `unseen_deg`: how far the rotor has turned
+    `seen_in`: the pocket where readers saw it lie, None if they have not. `unseen_deg`: how far the rotor has turned
     since the latest sighting, or since it began to turn.
 
-    Of a fallen ball, `met`: the pockets where readers saw it, in order. `rested_in`: the first of them where they saw
-    that it bounced no more. `glimpse`: the one sighting in a pocket where no reader met it again.
+    For a fallen ball: `met`: the pockets where readers saw it, in order. `rested_in`: the first of them where they saw
+    that it no longer bounced. `glimpse`: a sighting in a pocket where no reader met it again.
     """
 
     where: Where = Where.LIES
@@ -290,35 +289,35 @@ class Ball(msgspec.Struct):
     # --- its run and its fall -----------------------------------------------------------------------------------------
 
     def launch(self) -> None:
-        """A launch was proven: it lies in no pocket. Where no reader has met it since a gap, its number will not show
-        whether the pockets stand where they stood."""
+        """Note that a launch was proven: the ball lies in no pocket. If no reader has met it since a gap, its number
+        will not show whether the pockets are still in the same place."""
         self.note_elsewhere()
         self.pocket = self.seen_in = self.rested_in = self.glimpse = None
         self.met, self.carried = [], False
 
     def run(self, until_us: int | None = None) -> None:
-        """It is on the track."""
+        """Note that the ball is on the track."""
         self.where, self.until_us = Where.RUNS, until_us
 
     def fall(self, until_us: int | None) -> None:
-        """It is off the track, or nobody sees any more whether it is on it; until then it will be at rest."""
+        """Note that it is off the track, or can't be seen on it. At `until_us` it will be at rest."""
         self.where, self.until_us = Where.FALLS, until_us
 
     def miss(self) -> None:
-        """It was not seen at rest in time: it lies on an obstacle, or a hand has it."""
+        """Note that it was not seen at rest in time: it lies on an obstacle, or it is in a hand."""
         self.where, self.until_us = Where.UNSEEN, None
 
     def settle(self) -> None:
-        """No fallen ball is on its way any more: a person answers for it, or another is launched next."""
+        """Note that no fallen ball is on its way: a person answers for it, or another one is launched next."""
         if self.where in (Where.FALLS, Where.UNSEEN):
             self.rest()
 
     def rest(self) -> None:
-        """It rests, or its run was none."""
+        """Note that it is at rest, or that there was no run."""
         self.where, self.until_us = Where.LIES, None
 
     def meet(self, pocket: int) -> bool:
-        """Readers saw the fallen ball there; True if they saw it elsewhere, or nowhere, before."""
+        """Note that readers saw the fallen ball in `pocket`. True if the sighting before was not there."""
         if pocket in self.met[-1:]:
             return False
         self.met.append(pocket)
@@ -341,7 +340,7 @@ class Ball(msgspec.Struct):
     # --- at rest ------------------------------------------------------------------------------------------------------
 
     def see(self, sightings: list[Seen]) -> None:
-        """A reader saw it; `sightings`: the latest ones in one pocket. A ball that was seen is in no hand."""
+        """Note that a reader saw the ball, so that it is in no hand. `sightings`: the latest ones in one pocket."""
         self.unseen_deg = 0.0
         if self.where is Where.TAKEN:
             self.rest()
@@ -349,37 +348,37 @@ class Ball(msgspec.Struct):
             self.seen_in = sightings[-1].pocket_index
 
     def turn(self, points: list[tuple[int, float]], limit_deg: float) -> int | None:
-        """The rotor has turned on to the last of these points, and some reader meets a lying ball within `limit_deg`.
-        The pocket from which the ball was taken, once one should have met it. One that readers saw lie nowhere by then
-        is in a hand, too."""
-        # At its first edge a rotor that stood, or turned back, may be anywhere between the readers.
+        """Note that the rotor has turned to the last of these points. Some reader meets a lying ball within
+        `limit_deg`. Beyond that the ball was taken: return the pocket from which it was taken. If readers had seen it
+        in no pocket, it is in a hand too, and the pocket is None."""
+        # The first edge of a rotor that stood, or turned back, may be anywhere between two readers.
         self.unseen_deg = 0.0 if len(points) < 2 else self.unseen_deg + abs(points[-1][1] - points[-2][1])
         if self.unseen_deg <= limit_deg:
             return None
         pocket, self.seen_in = self.seen_in, None
         self.carried = True
-        if pocket is not None and self.where is Where.LIES:  # one that falls bounced on
+        if pocket is not None and self.where is Where.LIES:  # a falling ball bounced on
             self.where = Where.TAKEN
         return pocket
 
     def note_gap(self) -> None:
-        """Nobody watches the rotor for a while. What readers saw of a hand before shows nothing of one after it."""
+        """Note a gap in the encoder's reports. Signs of a hand from before it show nothing about a hand in it."""
         if self.doubt is None:
             self.doubt, self.before_gap = "unmet", self.pocket
         self.carried, self.rested_in = False, None
 
     def note_elsewhere(self) -> None:
-        """It lies in another pocket, or was launched. After a gap nobody knows whether a hand has brought it, or the
-        pockets moved."""
+        """Note that it lies in another pocket, or was launched. After a gap it is not known whether a hand brought it
+        there or the pockets moved."""
         self.doubt = self.doubt and "astray"
 
     def take_word(self, pocket: int, seen_in: int | None, *, by_eye: bool) -> None:
-        """It lies there, by a person who answers for that, or where it belongs. Readers that called another pocket
-        since the launch know better, unless they see it there now (`seen_in`). A ball that is on its way lies there no
-        more.
+        """Note that it lies in `pocket`, because a person answers for that or because it belongs there. The proof of
+        readers that called another pocket since the launch is better, unless they see it in `pocket` now (`seen_in`).
+        The word does not count for a ball that is on its way.
 
-        Who has looked (`by_eye`), or has brought it, knows the pocket whatever the encoder shows; readers that meet the
-        ball there then end the doubt of a gap. Where it only seems to lie there, nobody has.
+        A person who has looked (`by_eye`) or has brought it knows the pocket, whatever the encoder shows. If readers
+        then meet it there, that ends the doubt of a gap. If it only seems to lie there, no person has looked.
         """
         if self.where not in (Where.LIES, Where.TAKEN) or (self.pocket is not None and seen_in != pocket):
             return

@@ -1,10 +1,10 @@
-"""The ball on its track by beams of our own: from their pulses to a launch, a direction, proven laps, and the moment it
-is gone.
+"""The ball on its track, by beams of our own. Their pulses show a launch, a direction, proven laps, and when the ball
+has left the track.
 
-A pulse proves nothing alone. A *chain* is one reading of the pulses, for one direction: the passes of a ball that
-slows down as balls do. Every pulse may begin chains; a chain takes a pulse that agrees with its speed and leaves the
-others (a stray is a pulse that no chain of the running ball takes). The chain that more passes support leads, also
-when it comes later.
+One pulse proves nothing. A *chain* is one reading of the pulses, for one direction: the passes of a ball that slows
+down as balls do. Every pulse may begin chains. A chain takes each pulse that agrees with its speed, and leaves the
+others. A stray is a pulse that no chain of the running ball takes. The chain with the most passes leads, even if it
+began later.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from wheeld.core.tracking.forecast import LEFT_REV_S_MAX, Forecast, Habit, forec
 from wheeld.core.tracking.sight import Sight
 
 LEAVE_REV_S = 0.38
-"""Balls leave the track at 0.43–0.50 laps/s (captures); between two passes none runs slower than this."""
+"""Balls leave the track at 0.43–0.50 laps/s (captures). Between two passes no ball is slower than this."""
 HOP_REV_S_MAX = 4.0
-"""Mean speed between two passes: no hand launches at 4 (captures: at most 2.6)."""
+"""Highest mean speed between two passes. No hand launches at 4 (captures: at most 2.6)."""
 SLOWING_REV_S2 = 0.22
 SLOWING_PER_REV = 0.08
-"""Hardest slowing allowed, laps/s²: constant part and factor of speed². Captured balls reach 0.27 between 1.0 and 0.6
-laps/s, where many rub, and 0.4 at 1.8."""
+"""Hardest slowing allowed, in laps/s²: a constant part, and a factor of speed². Captured balls reach 0.27 between 1.0
+and 0.6 laps/s, where many of them rub, and 0.4 at 1.8."""
 SPEED_SLACK = 0.07
 PASS_JITTER_US = 8_000
 """How far a hop's speed may be from the speed that the slowing gives. `SPEED_SLACK` is for tilt and reading error,
 `PASS_JITTER_US` for the jitter of its two pulses."""
 TIGHT_SLACK = 0.03
 TIGHT_JITTER_US = 2_000
-"""The same two limits where a decision rests on three passes. At a launch's speed a tilt of 0.3° changes a hop by less
+"""The same two limits for decisions that rest on three passes. At a launch's speed a tilt of 0.3° changes a hop by less
 than 1 %. A beam that is mounted one degree off changes it by 1 %."""
 
 
 class Chain(msgspec.Struct):
-    """One reading of the pulses: passes of one ball; `skipped` counts the beams that it must have passed unseen, `left`
-    the pulses that came since and are none of its passes."""
+    """One reading of the pulses as passes of one ball. `skipped`: how many beams missed the ball if this reading is
+    right. `left`: how many later pulses are not among its passes."""
 
     direction: Direction
     passes: list[Pass]
@@ -52,17 +52,17 @@ class Chain(msgspec.Struct):
 
     @property
     def score(self) -> int:
-        """How much supports it: the passes that were seen, less the passes that beams should have seen and did not."""
+        """The support of this reading: its passes, less the passes that beams should have seen but did not."""
         return len(self.passes) - self.skipped
 
     def proven_deg(self, strays: int) -> float:
-        """Degrees that the ball ran for certain, whichever `strays` of the pulses no ball made (R2).
+        """Return the degrees that the ball certainly ran, even if any `strays` of the pulses were not the ball's (R2).
 
-        A stray before the launch looks like a first pass, and a stray after the ball has gone looks like a last one.
-        So a hop is proven only by as many other passes beyond it. The strays may all be at one end, or some at each:
-        what is left of the span is the least of these. Without this, with two beams, one short run in six would count
-        a stray's lap as its own. Passes at the beginning do not count while the ball speeds up: it was still in the
-        hand.
+        A stray before the launch looks like a first pass, and a stray after the ball has gone looks like a last one. So
+        a hop is proven only if `strays` other passes are beyond it. The strays may all be at one end, or some at each
+        end. The result is the shortest span that can remain. Without this rule, with two beams, one short run in six
+        would count a stray's lap as its own. Passes at the beginning do not count while the ball speeds up, because it
+        was still in the hand.
         """
         first = self._released()
         passes = self.passes
@@ -81,14 +81,14 @@ class Chain(msgspec.Struct):
         return self.passes[0].t_us
 
     def speed_rev_s(self) -> float | None:
-        """Mean speed of the last hop; None before the second pass."""
+        """Return the mean speed of the last hop. None before the second pass."""
         if len(self.passes) < 2:
             return None
         return hop_rev_s(*self.passes[-2:])
 
     def _released(self) -> int:
-        """Index of the first pass from which it no longer speeds up. No ball speeds up by itself, but the hand that
-        launches it may make it faster."""
+        """Return the index of the first pass from which the ball no longer speeds up. A ball never speeds up by itself,
+        but the launching hand may speed it up."""
         for at in range(len(self.passes) - 2):
             first, middle, third = self.passes[at : at + 3]
             slack = TIGHT_SLACK + TIGHT_JITTER_US * (1 / (middle.t_us - first.t_us) + 1 / (third.t_us - middle.t_us))
@@ -97,7 +97,7 @@ class Chain(msgspec.Struct):
         return max(0, len(self.passes) - 2)
 
     def follows(self, turn_deg: float, t_us: int) -> bool:
-        """Whether a ball that slows as balls do can have run `turn_deg` from the last pass until `t_us`."""
+        """Whether a ball that slows as balls do can have run `turn_deg` between the last pass and `t_us`."""
         hop_us = t_us - self.last_us
         speed = rev_s(turn_deg, hop_us)
         if not LEAVE_REV_S <= speed <= HOP_REV_S_MAX:
@@ -110,7 +110,7 @@ class Chain(msgspec.Struct):
         return (before - _slowing(before) * between_s) * (1 - slack) <= speed <= before * (1 + slack)
 
     def is_tight(self) -> bool:
-        """Whether its first three passes agree as closely as those of one ball do."""
+        """Whether the first three passes agree as closely as passes of one ball do."""
         first, middle, third = self.passes[:3]
         one_us, two_us = middle.t_us - first.t_us, third.t_us - middle.t_us
         before, after = hop_rev_s(first, middle), hop_rev_s(middle, third)
@@ -119,16 +119,16 @@ class Chain(msgspec.Struct):
         return slowest * (1 - slack) <= after <= before * (1 + slack)
 
     def off_forecast(self, turn_deg: float, t_us: int) -> float:
-        """How far, laps/s, a next hop of `turn_deg` until `t_us` is from the speed of a ball that slows as most do."""
+        """Return how far a next hop of `turn_deg` until `t_us` is from the speed by the usual slowing, in laps/s."""
         before = self.speed_rev_s() or 0.0
         between_s = (t_us - self.passes[-2].t_us) / 2e6
         return abs(rev_s(turn_deg, t_us - self.last_us) - before + _slowing(before) / 2 * between_s)
 
 
 class Beams:
-    """Where the beams stand on the track, and what lies between them in the ball's direction.
+    """The places of the beams on the track, and the gaps between them in the ball's direction.
 
-    Beams keep their numbers when one is left out: `count` and what is counted are those that are left.
+    A beam keeps its number when another one is left out. `count` and all counts are of the beams in use.
     """
 
     def __init__(self, beams_deg: tuple[float, ...]) -> None:
@@ -139,40 +139,40 @@ class Beams:
         }
 
     def use(self, beams: list[int]) -> None:
-        """From now on only these beams report."""
+        """Use only these beams from now on."""
         self.left, self.count = beams, len(beams)
 
     def ahead_deg(self, beam: int, other: int, direction: Direction) -> float:
-        """Degrees from `beam` to `other` in the ball's direction, in (0, 360]."""
+        """Return the degrees from `beam` to `other` in the ball's direction, in (0, 360]."""
         return self._ahead_deg[direction][beam][other]
 
     def between(self, beam: int, other: int, direction: Direction) -> int:
-        """How many beams stand between `beam` and `other`, in that direction."""
+        """Return how many beams are between `beam` and `other`, in this direction."""
         ahead = self._ahead_deg[direction][beam]
         return sum(ahead[k] < ahead[other] - 1e-9 for k in self.left if k != beam)
 
     def behind_deg(self, beam: int, direction: Direction) -> float:
-        """Degrees from the beam before `beam`, in that direction."""
+        """Return the degrees from the previous beam to `beam`, in this direction."""
         return self.nth_ahead_deg(beam, 0, "ccw" if direction == "cw" else "cw")
 
     def widest_deg(self, skipped: int) -> float:
-        """The most degrees from any beam to the one after the next `skipped` ones, either way."""
+        """Return the most degrees from any beam to the one after the next `skipped` ones, in either direction."""
         ways: tuple[Direction, Direction] = ("cw", "ccw")
         return max(self.nth_ahead_deg(beam, skipped, way) for way in ways for beam in self.left)
 
     def nth_ahead_deg(self, beam: int, skipped: int, direction: Direction) -> float:
-        """Degrees from `beam` to the beam after the next `skipped` ones."""
+        """Return the degrees from `beam` to the beam after the next `skipped` ones."""
         ahead = self._ahead_deg[direction][beam]
         return sorted(ahead[k] for k in self.left)[skipped]
 
 
 def hop_rev_s(before: Pass, last: Pass) -> float:
-    """Mean speed between two passes, laps per second."""
+    """Return the mean speed between two passes, in laps per second."""
     return rev_s(last.turn_deg - before.turn_deg, last.t_us - before.t_us)
 
 
 def rev_s(turn_deg: float, time_us: int) -> float:
-    """Laps per second."""
+    """Return the speed in laps per second."""
     return turn_deg / 360 / max(time_us, 1) * 1e6
 
 
@@ -181,64 +181,64 @@ def _slowing(speed_rev_s: float) -> float:
 
 
 DOUBLE_PULSE_US = 120_000
-"""One ball can't meet the same beam again sooner: that would be 8 laps a second."""
+"""The shortest time between two passes of one ball at the same beam. A shorter one would mean over 8 laps a second."""
 LAUNCH_PASSES = 3
-"""'Several passes at a plausible speed' (docs/rulebook.md 6): two hops that agree."""
+"""How many passes prove a launch: two hops that agree ("several passes at a plausible speed", docs/rulebook.md 6)."""
 LEAVE_REV_S_MAX = 0.50
 """For the wait until the next pass. Balls leave the track at 0.43–0.50 laps/s. So a ball that is still on the track may
-come to the next beams at this speed, however fast it was seen before. The wait never counts on a higher speed."""
+come to the next beams at this speed, however fast it was before. The wait never assumes a higher speed."""
 FAST_REV_S = 0.65
 LOST_US = 1_900_000
 """A ball faster than `FAST_REV_S` does not leave by itself: beams missed it, or a hand took it. The verdict waits at
 least `LOST_US` for a beam to meet it again. A fall takes 2.5 s at least, so the verdict still comes before the ball
 reaches a pocket (N3)."""
 GONE_US = 2_400_000
-"""A slow ball that no beam met for this long has left, even with two beams: it may be in a pocket after 2.5 s (N3)."""
+"""A slow ball that no beam met for this time has left, even with two beams. It may be in a pocket after 2.5 s (N3)."""
 HAND_DEG = 120.0
-"""A hand that puts the ball on the track makes two passes nearer to each other than this (docs/rulebook.md 6)."""
+"""A hand that puts the ball on the track makes two passes that are closer together than this (docs/rulebook.md 6)."""
 WEAK_REV_S_MAX = 0.80
-"""A ball that meets two beams and no third was about to leave: it was slow."""
+"""A ball that meets two beams and no third one was slow: it was about to leave the track."""
 LAUNCH_REV_S_MIN = 0.90
-"""No captured ball runs its first lap slower than 1.0: three passes of a slower one may be a stray's and a ball's that
-turns the other way, and the fourth decides."""
+"""No captured ball runs its first lap slower than 1.0. Three slower passes may be a stray and two passes of a ball in
+the other direction, so the fourth pass decides."""
 SURE_PASSES = 4
-"""A chain with this many passes knows its speed. It may bridge a whole lap in which beams missed the ball."""
+"""A chain with this many passes shows its speed well. It may bridge a whole lap in which beams missed the ball."""
 OVERTAKE = 2
-"""Another reading takes the run over when it has this many passes more."""
+"""Another reading replaces the one of the run when it has this many passes more."""
 AGAIN_US = 6_000_000
-"""A ball was lost from sight and is found again. Within this time it ran all the while; later it was launched anew."""
+"""If a lost ball is found again within this time, it ran all the while. If it is found later, it was launched again."""
 FEW_US = 30_000_000
-"""How long a single pass may wait for the ball to be read in a pocket: a fall, then three turns of a slow rotor."""
+"""How long a single pass may wait for a sighting of the ball in a pocket: a fall, then three turns of a slow rotor."""
 AGAIN_SLACK = 0.15
-"""A ball that is found again may look faster than before by this part: the jitter and tilt of two hops."""
+"""A ball that is found again may seem this much faster than before, by the jitter and tilt of two hops."""
 AT_REST_US = 700_000
-"""No ball takes less time from the track to rest in a pocket (2.5 s in every recorded evening, bounces from 0.8 s
+"""No ball takes less time from the track to rest in a pocket (2.5 s in every recorded evening, with bounces from 0.8 s
 on)."""
 REST_US = 2_000_000
 """No ball takes less time from the last pass to rest (2.5 s in every recorded evening). If it is seen in a pocket
-sooner, it bounces."""
+sooner, it still bounces."""
 FALL_US_MIN = 2_500_000
-"""No ball came to rest sooner after its last pass, in any recorded evening."""
+"""No ball of any recorded evening came to rest sooner after its last pass."""
 FALL_US = 6_000_000
-"""From the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
+"""The time from the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
 SILENT_LAPS = 2.0
-"""A ball that runs so far passes each beam; a few passes in a thousand are missed."""
+"""A ball that runs this far passes each beam. A few passes in a thousand are missed."""
 ALONE_PASSES = 4
-"""So many passes of one beam, a lap apart each, of a ball that slows: a ball runs, and other beams do not see it."""
+"""If one beam has this many passes, a lap apart, of a slowing ball, a ball runs that other beams do not see."""
 ALONE_SLOWER = 0.985
-"""In each lap every captured ball loses more of its speed. What the rotor carries past a beam does not."""
+"""Every captured ball loses more of its speed in each lap. Things that the rotor carries past a beam do not."""
 CHAINS_MAX = 12
-"""Readings kept at once before the launch; with strays at a hundred times their rate four are in use."""
+"""The most readings kept before the launch. With strays at a hundred times their usual rate four are in use."""
 
 
 class BeamsState(msgspec.Struct):
-    """What the tracker remembers: the run in progress, the readings of the pulses, and what it counted.
+    """What the tracker remembers: the run in progress, the readings of the pulses, and counters.
 
-    `pulse_us`: the latest pulse of each beam. `earlier_deg`: proven of the run before the ball was lost from sight and
-    found again; `earlier_most_deg`: the most that it can have run until it was found. `waiting`: passes too few for a
-    launch, whose next one never came: where the ball is seen to lie explains them, whatever pulses came since.
-    `alone`: of each beam its latest passes as those of a ball that no other beam meets, a lap apart.
-    `strays`, `doubles`: pulses that count for nothing, since the start.
+    `pulse_us`: the latest pulse of each beam. `earlier_deg`: what was proven before the ball was lost and found again.
+    `earlier_most_deg`: the most that it can have run until it was found. `waiting`: too few passes for a launch, whose
+    next one never came. The place where the ball is later seen to lie explains them, in spite of pulses that came
+    since. `alone`: for each beam its latest passes, as those of a ball that no other beam meets, a lap apart. `strays`,
+    `doubles`: how many pulses have no effect, since the start.
     """
 
     run: Run = msgspec.field(default_factory=Run)
@@ -253,7 +253,7 @@ class BeamsState(msgspec.Struct):
 
 
 class Pulse(NamedTuple):
-    """What one pulse showed: whether it is a pass of the running ball, whether it is a stray, and whether it proves a
+    """What one pulse shows: whether it is a pass of the running ball, whether it is a stray, and whether it proves a
     launch."""
 
     in_run: bool
@@ -262,14 +262,14 @@ class Pulse(NamedTuple):
 
 
 class BallTracker:
-    """Follows one ball past `beams_deg`. All state is in `state`; the run in it is the same structure always.
+    """Follows one ball past `beams_deg`. All state is in `state`. Its run is always the same structure.
 
-    `overdue_us`: when the next pass, and those after it as far as a chain bridges, are all too late; None while no
-    pass is awaited.
+    `overdue_us`: the time by which the next pass, or a later one that a chain can still bridge, must have come. None
+    while no pass is awaited.
     """
 
     def __init__(self, beams_deg: tuple[float, ...], state: BeamsState | None = None, *, strays: int = 1) -> None:
-        """`strays`: of so many pulses nobody knows whether the ball made them, whichever they are."""
+        """`strays`: how many pulses, in any place, may not be the ball's."""
         self._strays = strays
         self._beams = Beams(beams_deg)
         self.state = state or BeamsState()
@@ -277,18 +277,18 @@ class BallTracker:
         self.overdue_us = self._overdue_us()
 
     def use(self, beams: list[int]) -> None:
-        """From now on only these beams report: no pass of another one is awaited, and none is missed."""
+        """Use only these beams from now on. Others are not awaited, and do not count as having missed the ball."""
         self._beams.use(beams)
         self.overdue_us = self._overdue_us()
 
     @property
     def _skip_max(self) -> int:
-        """How many beams in a row may miss the ball."""
+        """The most beams in a row that may miss the ball."""
         return 1 if self._beams.count < 6 else 2
 
     @property
     def unmet_us_max(self) -> int:
-        """No ball on the track is met by no beam for longer, however slow it is and if one beam misses it."""
+        """The longest time in which no beam meets a ball on the track, if it is slow and one beam misses it."""
         return min(GONE_US, round(self._beams.widest_deg(self._skip_max) / 360 / LEAVE_REV_S * 1e6))
 
     @property
@@ -297,7 +297,7 @@ class BallTracker:
         return self.run.launched_us is not None
 
     def suspected_us(self) -> Iterator[tuple[int, int]]:
-        """Of each reading that may yet prove a launch, the first pulse, and until when its next pass is awaited."""
+        """Yield, for each reading that may yet prove a launch, its first pulse and the deadline of its next pass."""
         if self.launched and self.run.phase is Phase.ON_TRACK and not self.run.disowned:
             return
         since_us = self.state.chains[0].last_us if self.launched else -1
@@ -310,8 +310,8 @@ class BallTracker:
 
     @property
     def leading(self) -> Chain | None:
-        """The running ball's chain, which stands first once its direction is known; before, the one with the best
-        evidence; None without pulses."""
+        """The running ball's chain, which is first in the list when its direction is known. Before, it is the one with
+        the most evidence. None without pulses."""
         chains = self.state.chains
         if not chains or self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:
             return next(iter(chains), None)
@@ -319,8 +319,8 @@ class BallTracker:
         return max(able, key=lambda chain: (chain.score, -chain.first_us))
 
     def record(self) -> RunRecord:
-        """The laps that passes prove since the launch, 0 without one, and by how many passes the leading reading leads
-        the best one that has the ball turn the other way."""
+        """Return the laps that passes prove since the launch (0 if there is none), and by how many passes the leading
+        reading is ahead of the best one in the other direction."""
         best, laps, most, lead = self.leading, 0.0, 0.0, 0
         if best is not None and self.launched:
             lead = self._lead_passes(best)
@@ -334,18 +334,18 @@ class BallTracker:
         return RunRecord(figures, laps, lead, most)
 
     def laps_suggested(self, chain: Chain) -> float:
-        """Turns if every pass of this reading was the ball's, the first and the last too."""
+        """Return the turns if every pass of this reading was the ball's, also the first and the last."""
         return (self.state.earlier_deg + chain.passes[-1].turn_deg) / 360
 
     def _laps_at_most(self, chain: Chain) -> float:
-        """Turns if the ball was launched just after the beam behind its first pass, and left just before the beam after
-        its last one."""
+        """Return the turns if the ball was launched just after the beam before its first pass, and left just before the
+        beam after its last one."""
         begun_deg = self.state.earlier_most_deg or self._beams.behind_deg(chain.passes[0].beam, chain.direction)
         last = chain.passes[-1]
         return (begun_deg + last.turn_deg + self._beams.nth_ahead_deg(last.beam, 0, chain.direction)) / 360
 
     def take(self, t_us: int, beam: int) -> Pulse:
-        """Take one pulse in."""
+        """Take one pulse."""
         strays = self.state.strays
         in_run = self._pulse(t_us, beam) or self._find_again()
         is_launch = self._launch() or self._launch_alone(beam)
@@ -354,7 +354,7 @@ class BallTracker:
         return Pulse(in_run, self.state.strays > strays, is_launch)
 
     def _pulse(self, t_us: int, beam: int) -> bool:
-        """Give the pulse to the readings; True when the running ball's took it (False: double, stray, or no run)."""
+        """Add the pulse to the readings. True if the running ball's took it. Else it is double, stray or of no run."""
         state = self.state
         previous_us = state.pulse_us.get(beam)
         if previous_us is not None and t_us - previous_us < DOUBLE_PULSE_US:
@@ -364,7 +364,7 @@ class BallTracker:
         state.pulse_us[beam] = t_us
         self._note_alone(t_us, beam)
         chain = self._running()
-        # A ball that was gone comes back by passes of its own (`_find_again`): one pulse would bring back strays, too.
+        # A lost ball is found again by several passes (`_find_again`). One pulse would also bring back strays.
         open_to = [other for other in state.chains if other is not chain or self.run.phase is Phase.ON_TRACK]
         left = [other for other in open_to if not self._extend(other, t_us, beam)]
         for other in left:
@@ -379,8 +379,8 @@ class BallTracker:
         return self._overtake()
 
     def _launch(self) -> bool:
-        """Begin a run if the last pulse proves a launch. It takes the place of a run that left the track long ago: that
-        voids a coup, so three passes that might be strays wait for a fourth."""
+        """Begin a run if the last pulse proves a launch. It may replace a run that left the track long ago. That makes
+        a coup void, so three passes that might be strays wait for a fourth."""
         chain = self._fresh()
         if chain is None:
             return False
@@ -397,7 +397,7 @@ class BallTracker:
         return True
 
     def _note_alone(self, t_us: int, beam: int) -> None:
-        """The other beams may be blind: then this one meets the ball once a lap."""
+        """Note the pulse in case the other beams are blind. Then this beam meets the ball once a lap."""
         passes = self.state.alone.get(beam, [])
         if passes and not Chain("cw", passes).follows(360.0, t_us):
             passes = []
@@ -423,7 +423,7 @@ class BallTracker:
         return chain.skipped > self._skip_max * (len(chain.passes) - 1)
 
     def few_passes(self, at_us: int) -> Chain | None:
-        """Passes before `at_us` that agree, too few to be a launch by themselves, and recent enough to explain where
+        """Return agreeing passes before `at_us`, too few to be a launch themselves, and recent enough to explain where
         the ball lies then."""
         if self.launched:
             return None
@@ -432,8 +432,8 @@ class BallTracker:
         return max(known, key=lambda chain: (chain.score, -chain.first_us), default=None)
 
     def is_weak(self) -> bool:
-        """Whether pulses too few for a launch look like a ball that left the track at once: two beams that stand side
-        by side, farther from each other than a hand reaches, met at the speed of a ball about to leave. Two strays
+        """Whether too few pulses for a launch look like a ball that left the track at once. Then it meets two
+        neighbouring beams, farther apart than a hand reaches, at the speed of a ball that is about to leave. Two strays
         seldom do."""
         return not self.launched and any(
             (speed := chain.speed_rev_s()) is not None
@@ -444,8 +444,8 @@ class BallTracker:
         )
 
     def _find_again(self) -> bool:
-        """Go on with the run of a ball thought gone, or missed for longer than its reading bridges: as many passes as a
-        launch, soon, the same way."""
+        """Continue the run of a ball that seemed gone, or was missed for longer than its reading bridges. This needs as
+        many passes as a launch, soon and in the same direction."""
         chain = self._fresh() if self.launched else None
         if chain is None or self.run.disowned or self._long_gone(chain):
             return False
@@ -454,14 +454,14 @@ class BallTracker:
         most_deg = self._laps_at_most(lost) * 360 - self._beams.nth_ahead_deg(lost.passes[-1].beam, 0, lost.direction)
         self.state.earlier_deg += lost.proven_deg(self._strays)
         self.state.earlier_most_deg = most_deg + unseen_deg
-        self.state.chains = [each for each in self.state.chains if each.first_us >= chain.first_us]  # or counted twice
+        self.state.chains = [each for each in self.state.chains if each.first_us >= chain.first_us]  # not counted twice
         self._lead(chain)
         self.run.phase = Phase.ON_TRACK
         return True
 
     def _decide_direction(self) -> None:
-        """Take the ball's direction once its evidence beats every contrary one. Three passes must agree closely, more
-        lead by two: one of them may be a stray, and N1 can't be taken back."""
+        """Take the ball's direction when its evidence beats every contrary one. Three passes must agree closely. With
+        more passes the lead must be two, because one of them may be a stray, and N1 can't be taken back."""
         chain = self._running()
         if chain is None or chain.direction == self.run.direction or chain.score < LAUNCH_PASSES:
             return
@@ -471,14 +471,14 @@ class BallTracker:
             self._lead(chain)
 
     def _three_suffice(self, chain: Chain) -> bool:
-        """Whether three passes prove the direction: they agree closely, and a ball is launched as fast as they show. A
-        stray and two passes of a fast ball, or every other of its passes, may be those of a slow one the other way."""
+        """Whether three passes prove the direction: they agree closely and are as fast as a launch. A stray and two
+        passes of a fast ball, or every second of its passes, may look like a slow ball in the other direction."""
         others = [len(other.passes) for other in self.state.chains if other.direction != chain.direction]
         is_launched = chain.is_tight() and hop_rev_s(*chain.passes[:2]) > LAUNCH_REV_S_MIN
         return is_launched and max(others, default=0) < LAUNCH_PASSES
 
     def rest(self, t_us: int) -> None:
-        """The ball was seen lying where it lay: pulses just before, with no launch yet, were strays."""
+        """Note that the ball was seen where it lay. If there was no launch, the pulses just before were strays."""
         kept = [chain for chain in self.state.chains if t_us - chain.last_us >= AT_REST_US]
         if not self.launched and len(kept) < len(self.state.chains):
             self.state.chains = kept
@@ -491,15 +491,15 @@ class BallTracker:
         self._follow()
 
     def forget(self) -> None:
-        """The run is over, and its pulses with it."""
+        """Forget the run and its pulses: it is over."""
         self.run.clear()
         self.state.chains, self.state.waiting, self.state.alone = [], None, {}
         self.state.earlier_deg = self.state.earlier_most_deg = 0.0
         self.overdue_us = None
 
     def forget_run(self) -> None:
-        """The run is over. Pulses after it may be those of the next launch: they are kept. Those that came before this
-        ball can have come to rest were its own, behind a stray that took the place of its pass."""
+        """Forget the run, which is over. Keep pulses that may belong to the next launch. Pulses that came before this
+        ball could rest were its own: a stray took the place of its pass."""
         if not self.launched:
             return
         since_us = self.state.chains[0].last_us + REST_US
@@ -510,7 +510,7 @@ class BallTracker:
         self._follow()
 
     def _follow(self) -> None:
-        """The readings have changed: note which passes the run has now, and until when the next one is awaited."""
+        """Note which passes the run has after a change of the readings, and until when the next one is awaited."""
         best = self.leading
         if best is None:
             self.run.first_us = self.run.last_us = None
@@ -519,24 +519,24 @@ class BallTracker:
         self.overdue_us = self._overdue_us()
 
     def _running(self) -> Chain | None:
-        """The running ball's reading; None without a launch."""
+        """Return the running ball's reading. None without a launch."""
         return self.leading if self.launched else None
 
     def _lead_passes(self, chain: Chain) -> int:
-        """By how many passes this reading leads the best one that has the ball turn the other way. Against a reading
-        count its strays as much as the beams that must have missed the ball."""
+        """Return by how many passes this reading is ahead of the best one in the other direction. The strays of a
+        reading count against it in the same way as the beams that must have missed the ball."""
         contrary = [other.score - other.left for other in self.state.chains if other.direction != chain.direction]
         return chain.score - chain.left - max(contrary, default=0)
 
     def _fresh(self) -> Chain | None:
-        """The best chain, other than the run's own, that could be a launch."""
+        """Return the best chain, other than the run's own, that could be a launch."""
         since_us = self.state.chains[0].last_us if self.launched else -1
         others = [chain for chain in self.state.chains if chain.first_us > since_us]
         able = [chain for chain in others if len(chain.passes) >= LAUNCH_PASSES]
         return max(able, key=lambda chain: chain.score, default=None)
 
     def _long_gone(self, chain: Chain) -> bool:
-        """Whether `chain` can't be the run in progress: no ball turns back or gains speed by itself."""
+        """Whether `chain` can't be the run in progress. A ball neither turns back nor becomes faster by itself."""
         own = self.state.chains[0]
         turned = self.run.direction not in (chain.direction, None)
         before, after = own.speed_rev_s() or 0.0, hop_rev_s(chain.passes[0], chain.passes[1])
@@ -544,11 +544,11 @@ class BallTracker:
         return turned or faster or chain.first_us - own.last_us > AGAIN_US
 
     def _with_a_hop(self) -> list[Chain]:
-        """The readings that may be the run's: a single pulse is none, however many passes the run's own missed."""
+        """Return the readings that may be the run's: not single pulses, however many passes the run's missed."""
         return [chain for chain in self.state.chains if len(chain.passes) > 1]
 
     def _overtake(self) -> bool:
-        """Let another reading take the run over that has become so much better; True when one does."""
+        """Let another reading take over the run if it has become much better. Return whether one did."""
         own = self.state.chains[0]
         if self.run.direction is None:
             return False
@@ -574,7 +574,7 @@ class BallTracker:
         return True
 
     def _seed(self, t_us: int, beam: int) -> None:
-        """Every unexplained pulse may be the first of a run, either way."""
+        """Take an unexplained pulse as the possible first pass of a run, in either direction."""
         chains = self.state.chains
         kept = chains[:1] if self.launched else []
         rest = [chain for chain in chains[len(kept) :] if t_us - chain.last_us < 1e6 / LEAVE_REV_S]
@@ -590,8 +590,8 @@ class BallTracker:
             self.run.phase = Phase.SUSPECTED
 
     def _swap_double(self, t_us: int, beam: int) -> bool:
-        """Of two pulses of one beam in one lap, keep the one that is nearer to the ball's slowing; True when it is this
-        one."""
+        """Keep that one of two pulses of a beam in one lap which fits the ball's slowing better. Return whether it is
+        this one."""
         chain = self._running() if self.run.phase is Phase.ON_TRACK else None
         if chain is None or len(chain.passes) < LAUNCH_PASSES or chain.passes[-1].beam != beam:
             return False
@@ -605,13 +605,13 @@ class BallTracker:
         return True
 
     def _lead(self, chain: Chain) -> None:
-        """Put the running ball's chain first. Other readings are kept while a ball may still go on with them."""
+        """Put the running ball's chain first. Keep other readings as long as a ball may still continue them."""
         rivals = [other for other in self.state.chains if other is not chain and len(other.passes) >= 2]
         alive = [other for other in rivals if chain.last_us - other.last_us < 1e6 / LEAVE_REV_S]
         self.state.chains = [chain, *alive]
 
     def _overdue_us(self) -> int | None:
-        """Before the launch the latest of all readings counts, because the fastest may be the wrong one."""
+        """Return the deadline. Before the launch it is the latest of all readings: the fastest may be wrong."""
         if self.run.phase is Phase.SUSPECTED:
             return max(self._chain_overdue_us(chain) for chain in self.state.chains)
         chain = self._running() if self.run.phase is Phase.ON_TRACK else None
@@ -629,11 +629,11 @@ class BallTracker:
 
 
 SOON_US = 4_000_000
-"""When leaving is reported: early enough to be of use, late enough to be right within a second."""
+"""When the end of the track run is reported: early enough to be useful, late enough to be right within a second."""
 
 
 class BallFromBeams(BallTracker):
-    """The ball part of a table with beams: launch, slowing, forecast, and the moment when the ball is gone."""
+    """The ball part of a table with beams: launch, slowing, forecast, and the time when the ball has left the track."""
 
     def __init__(self, setting: TableSetting, state: BeamsState, habit: Habit, sight: Sight) -> None:
         super().__init__(setting.beams_deg, state, strays=setting.strays)
@@ -643,25 +643,25 @@ class BallFromBeams(BallTracker):
 
     @property
     def counters(self) -> dict[str, int]:
-        """Pulses that count for nothing, since the start."""
+        """How many pulses have no effect, since the start."""
         return {"stray_pulses": self.state.strays, "double_pulses": self.state.doubles}
 
     def quality(self) -> tuple[float, float]:
-        """How much of the passes that the beams should have seen they saw, and `Habit.strange`. A run in two parts is
-        strange: beams missed laps between them, or no free ball made both."""
+        """Return which part of the passes that the beams should have seen they did see, and `Habit.strange`. A run in
+        two parts is strange, too: beams missed laps between them, or no free ball made both parts."""
         chain, strange = self.leading, HAND_PART if self.state.earlier_deg else self._habit.strange
         return 1.0 if chain is None else len(chain.passes) / (len(chain.passes) + chain.skipped), strange
 
     def disown(self) -> None:
-        """The run in progress belongs to no coup to come: it must not hide the next launch."""
+        """Note that the run in progress belongs to no future coup, so that it does not hide the next launch."""
         if self.run.phase is Phase.ON_TRACK:
             self.run.disowned = True
         else:
             self.forget_run()
 
     def launch(self, watched_since_us: int) -> Evidence:
-        """The launch that a pulse has proven, or a ball that may have run before the sensors watched, or that most of
-        them do not see (N8)."""
+        """Return the launch that a pulse has proven, or an unseen launch (N8) if the ball may have run before the
+        sensors watched, or if most of them do not see it."""
         first_us, shown = self.run.first_us or 0, self.leading
         assert shown is not None, "passes show it"
         was_watched = first_us - watched_since_us >= self.unmet_us_max and not self._misses_many(shown)
@@ -670,8 +670,8 @@ class BallFromBeams(BallTracker):
         return Evidence(fact, first_us, self.record().figures)
 
     def weak_launch(self, at_us: int | None = None) -> Evidence:
-        """The launch of a ball that a few passes show, and where it lies from `at_us` on; its run is over. None: the
-        passes show it alone."""
+        """Return the launch that a few passes show, together with where the ball lies from `at_us` on. Its run is over.
+        None: the passes alone show it."""
         chain = self.few_passes(self.run.last_us or 0 if at_us is None else at_us)
         assert chain is not None, "passes show it"
         figures = self.record().figures | {"first_pass_us": chain.first_us, "last_pass_us": chain.last_us}
@@ -682,8 +682,9 @@ class BallFromBeams(BallTracker):
         return evidence
 
     def leave(self) -> list[Evidence]:
-        """The launched ball is gone from the track: with its laps proven, or without (N3). Laps that are only suggested
-        wait for the chef, where the setting says so. And the beams that saw nothing of it again."""
+        """Conclude that the launched ball left the track, with its laps proven or not (N3). If passes only suggest its
+        laps, the chef decides, if the setting says so. Also report a beam that, as the only one, saw nothing of two
+        runs."""
         self.note_gone()
         chain, record = self.leading, self.record()
         assert chain is not None, "only a launched ball leaves"
@@ -701,8 +702,8 @@ class BallFromBeams(BallTracker):
         return [Evidence(Fact.LEFT_TRACK_SHORT, last_us, figures, sure), *blind]
 
     def miss(self, *, rotor_stands: bool) -> list[Evidence]:
-        """No pass came in time: the ball left the track, or there was none. Passes too few to know wait until a reader
-        sees where the ball lies."""
+        """Conclude, because no pass came in time, that the ball left the track or that there was none. Passes that are
+        too few to decide wait until a reader sees the lying ball."""
         if self.run.launched_us is not None:
             evidence = self.leave()
             if self.run.disowned:
@@ -714,8 +715,8 @@ class BallFromBeams(BallTracker):
         return []
 
     def outlook(self, t_us: int) -> list[Evidence]:
-        """What the run's slowing shows at a pulse, each once: that the ball is slow enough for "rien ne va plus", that
-        its run will be too short, and when it leaves the track."""
+        """Conclude from the run's slowing at a pulse, each once: that the ball is slow enough for "rien ne va plus",
+        that its run will be too short, and when it leaves the track."""
         chain = self.leading
         if chain is None or self.run.launched_us is None:
             return []

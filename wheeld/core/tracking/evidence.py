@@ -1,9 +1,8 @@
-"""What the observer emits, and what it is made of: passes, sightings, facts with their figures and their margin, and
-open questions.
+"""What the observer emits, and its parts: passes, sightings, facts with their figures and margins, and open questions.
 
-Between the first sign of a fact and its proof some time passes: a launch is proven up to a lap after it was made, a
+Some time passes between the first sign of a fact and its proof. A launch is proven up to a lap after it was made, a
 number up to a rotor turn after the ball came to rest. Meanwhile the question is open. What is dated after the first
-sign waits for the answer where the answer could change its meaning (`law.waiting` says which, and for how long).
+sign waits for the answer if the answer could change its meaning (see `law.waiting` for what waits, and how long).
 """
 
 from __future__ import annotations
@@ -17,25 +16,25 @@ import msgspec
 from wheeld.core.facts import Fact
 
 Figures: TypeAlias = dict[str, int | float | str]
-"""The few numbers that decide, by name; names carry their units."""
+"""The few numbers that decide, by name. The names contain the units."""
 
 Measure: TypeAlias = Literal["laps", "direction", "pocket", "passes", "rotor", "sight", "slowing", "time"]
 
 LOW = 0.2
-"""Below this a notice is published: a fifth of a lap, or of what makes a measure sure."""
+"""A notice is published for a margin below this: a fifth of a lap, or of what makes a measure sure."""
 SURE_LEAD = 6
-"""This many passes make a measure sure: passes by which a reading leads every contrary one, or passes that show a weak
-launch. In two laps of three beams a stray can spoil five passes. This is one more."""
+"""How many passes make a measure sure: the passes by which a reading leads every contrary one, or the passes that show
+a weak launch. In two laps past three beams a stray can spoil five passes. This is one more."""
 FREE_PART, HAND_PART = 0.15, 0.18
-"""Parts of its speed. In a lap no free ball loses or gains more than the first beside its wheel's habit (4,800 runs of
-simulated bowls, tilted and rubbing ones too: 0.149 at most); what takes or gives the second touched it."""
+"""Parts of the ball's speed. No free ball differs from its wheel's habit by more than `FREE_PART` in a lap (4,800 runs
+in simulated bowls, some tilted or rubbing: 0.149 at most). A ball that differs by `HAND_PART` was touched."""
 
 OFF_CENTRE_MAX = 0.40
-"""In pockets: nearer to a wall than this the ball isn't lying in a pocket, or the rotor isn't where it is thought."""
+"""In pockets from the centre. Farther out, the ball is not lying in a pocket, or the rotor's angle is wrong."""
 
 
 class Pass(msgspec.Struct, frozen=True):
-    """One pass in a chain: sensing time, beam, and degrees run since the chain's first pass."""
+    """One pass in a chain: its sensing time, its beam, and the degrees run since the chain's first pass."""
 
     t_us: int
     beam: int
@@ -43,8 +42,8 @@ class Pass(msgspec.Struct, frozen=True):
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """One sighting of the ball in a pocket, placed on the rotor; `offset` in pockets from the centre, `turned_deg` the
-    rotor's own angle."""
+    """One sighting of the ball in a pocket, placed on the rotor. `offset`: in pockets from the centre. `turned_deg`:
+    the rotor's own angle."""
 
     t_us: int
     reader: int
@@ -54,11 +53,11 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Margin(msgspec.Struct, frozen=True, order=True):
-    """How far a verdict was from flipping: 0 on the edge, 1 as sure as the sensors can make it.
+    """How far a verdict was from flipping: 0 at the limit, 1 as sure as the sensors can make it.
 
-    Each verdict rests on a few measures; its margin is the least of them, and names it. A low one is published as a
-    notice: the verdict stands, and somebody should look at the wheel, or at how the ball is launched. `value` is 0 to 1
-    with three decimals; `of` names the measure.
+    Each verdict rests on a few measures. Its margin is the least of them, and names it. A low margin is published as a
+    notice: the verdict stands, but somebody should look at the wheel, or at how the ball is launched. `value`: 0 to 1
+    with three decimals. `of`: the name of the measure.
     """
 
     value: float
@@ -66,58 +65,58 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 
     @staticmethod
     def part(value: float, of: Measure) -> Margin:
-        """`value` held within 0 and 1."""
+        """Return the margin of `value`, limited to 0 and 1."""
         return Margin(round(max(0.0, min(1.0, value)), 3), of)
 
     @staticmethod
     def laps(apart: float) -> Margin:
-        """R2, N3: by how many laps it was decided; one is sure. Proven ones count beyond those that R2 asks; short of
-        them all that passes suggest, strays too."""
+        """Return the margin of R2 or N3: by how many laps it was decided. One is sure. Proven laps count if they reach
+        what R2 requires. Otherwise all laps count that passes suggest, even by strays."""
         return Margin.part(apart, "laps")
 
     @staticmethod
     def run(laps_proven: float | None, laps_needed: float, lead_passes: int | None) -> Margin | None:
-        """R1 and R2 of a valid coup; None of a run whose passes nobody measured."""
+        """Return the margin of R1 and R2 for a valid coup. None if the passes of its run were not measured."""
         if laps_proven is None or lead_passes is None:
             return None
         return min(Margin.laps(laps_proven - laps_needed), Margin.direction(lead_passes))
 
     @staticmethod
     def direction(lead_passes: int) -> Margin:
-        """R1, N1: passes by which the ball's reading leads the best one the other way."""
+        """Return the margin of R1 or N1: by how many passes the ball's reading leads the best one the other way."""
         return Margin.part(lead_passes / SURE_LEAD, "direction")
 
     @staticmethod
     def pocket(sightings: list[Seen]) -> Margin:
-        """R3: the mean place of the sightings in the pocket, and how far it was from the limit `OFF_CENTRE_MAX`."""
-        # Not `sum`: of floats it gives other bytes from Python 3.12 on.
+        """Return the margin of R3: how far the mean place in the pocket is from the limit `OFF_CENTRE_MAX`."""
+        # Not `sum`: for floats it gives other bytes from Python 3.12 on.
         mean = fsum(seen.offset for seen in sightings) / len(sightings)
         return Margin.part(1 - abs(mean) / OFF_CENTRE_MAX, "pocket")
 
     @staticmethod
     def number(run: Margin | None, sightings: list[Seen], parts_seen: tuple[float, float], strange: float) -> Margin:
-        """R1 to R3 of a valid coup. `parts_seen`: how much of what beams and readers should have seen they saw; what
-        nobody missed is as sure as can be. `strange`: `Habit.strange`."""
+        """Return the margin of R1 to R3 for a valid coup. `parts_seen`: which part of what they should have seen the
+        beams and the readers saw. `strange`: see `Habit`."""
         slowing = Margin.part((HAND_PART - strange) / (HAND_PART - FREE_PART), "slowing")
         measures = (slowing, Margin.pocket(sightings), *(Margin.part(part, "sight") for part in parts_seen))
         return min(measures if run is None else (run, *measures))
 
     @staticmethod
     def rotor(tick_interval_us: float, silence_us: int) -> Margin:
-        """N4, N5: the time from tick to tick, compared with the silence that proves a stop. The shorter, the surer."""
+        """Return the margin of N4 or N5: how short the time between ticks is, against the silence of a stop."""
         return Margin.part(1 - tick_interval_us / silence_us, "rotor")
 
     @staticmethod
     def early(before_us: int) -> Margin:
-        """N2: how long before the table was ready the ball was launched; a second is sure."""
+        """Return the margin of N2: how long before the table was ready the ball was launched. A second is sure."""
         return Margin.part(before_us / 1e6, "time")
 
 
 class Evidence(msgspec.Struct, frozen=True, tag_field="kind", tag="evidence"):
     """One fact, the sensing time of what shows it, the few figures that show it, and how sure it is.
 
-    `earliest_us`: it may have happened as early as this, because its source reports it later and does not say when;
-    None when it happened at `evidence_us`.
+    `earliest_us`: the earliest time at which it can have happened. It is given if the source reports the fact late and
+    without its time. None if it happened at `evidence_us`.
     """
 
     fact: Fact
@@ -138,12 +137,12 @@ class Topic(Enum):
     REST = "is that pocket the number?"
     """A reader saw the ball in a pocket, not often enough to prove the number (R3)."""
     SAID = "was something said before that?"
-    """Nobody can be heard, and words may be on their way (N7)."""
+    """Words cannot be received now, and some may be on their way (N7)."""
 
 
 class Question(NamedTuple):
-    """One open question: since when the answer may be yes, and until when it is open; without an answer until then the
-    answer is no. `wait_us`, where there is no such time: how long each word waits for the answer."""
+    """One open question: since when the answer may be yes, and until when it is open. Without an answer until then the
+    answer is no. `wait_us`: how long each word waits for the answer, if there is no such time."""
 
     topic: Topic
     since_us: int
@@ -151,5 +150,5 @@ class Question(NamedTuple):
     wait_us: int = 0
 
     def ends_us(self, t_us: int) -> int:
-        """Until when what is dated `t_us` waits for the answer."""
+        """Return until when something dated `t_us` waits for the answer."""
         return t_us + self.wait_us if self.until_us is None else self.until_us

@@ -1,13 +1,13 @@
 """What a running ball will do: how many laps it can still make, and when it will leave the track.
 
-A forecast decides nothing (only passes prove, R2). With it the chef can stop a ball by hand before its coup is void,
-and displays can show when the ball will fall.
+A forecast decides nothing: only passes prove (R2). It lets the chef stop a ball by hand before its coup is void, and
+displays show when the ball will fall.
 
-How balls slow differs from wheel to wheel: captured ones slow hard at first, often hardest between 1.0 and 0.6 laps/s,
-then hardly at all until they leave the track at 0.43–0.50. On one wheel it is the same from coup to coup. So each run
+Balls slow differently on different wheels. Captured balls slow hard at first, often hardest between 1.0 and 0.6 laps/s,
+then hardly at all until they leave the track at 0.43–0.50. On one wheel this is the same from coup to coup. So each run
 that left the track by itself is added to the *habit* of its wheel: the mean slowing at each speed, and the speed at the
-last pass. Before enough runs of a wheel are known, the least slowing of any captured ball is used in place of its own:
-a ball is never called too weak if it could run on at another wheel.
+last pass. Before enough runs of a wheel are known, the least slowing of any captured ball is used in place of its own.
+So a ball is never called too weak if it could run on at another wheel.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ import msgspec
 from wheeld.core.tracking.evidence import Pass
 
 BIN_REV_S, BIN_LOW_REV_S, BINS = 0.05, 0.40, 24
-"""Speeds that are kept apart: from below the slowest ball to 1.6 laps/s; a faster one has its laps before it."""
+"""The bins of speeds, from below the slowest ball to 1.6 laps/s. A faster ball comes down to them later."""
 ENOUGH_RUNS, SURE_RUNS, KEPT_RUNS = 3, 10, 20
 """A habit counts after `ENOUGH_RUNS` runs, and shows what is strange after `SURE_RUNS`. It follows about the latest
-`KEPT_RUNS`: balls are changed, tracks are cleaned."""
+`KEPT_RUNS`, because balls are changed and tracks are cleaned."""
 SOFT = [0.003 + 0.045 * (BIN_LOW_REV_S + (place + 0.5) * BIN_REV_S) ** 2 for place in range(BINS)]
-"""The least that any captured ball slows, by speed: friction and air, laps/s²."""
+"""The least slowing of any captured ball by speed, from friction and air, in laps/s²."""
 LEAVE_LOW_REV_S = 0.42
 """For the forecast on a wheel whose habit is not known. No ball stays on the track at a lower speed than this, so the
 laps down to this speed are the most that it can make."""
 LEAVE_SPREAD_REV_S = 0.025
 SLOWING_SPREAD = 0.25
-"""How far a run may differ from the habit of its wheel: tilt, the place where it was launched."""
+"""How far a run may differ from the habit of its wheel, because of tilt or the place of its launch."""
 LEFT_REV_S_MAX = 0.60
-"""A ball last seen faster was taken by a hand, or not seen to its end: its run is not added to the habit."""
+"""A ball that was last seen faster was taken by a hand, or not seen to its end. Its run is not added to the habit."""
 STEP_REV_S = 0.02
 
 
@@ -42,11 +42,11 @@ TimedSpeed: TypeAlias = tuple[int, float]
 
 
 class Habit(msgspec.Struct):
-    """How balls slow on a wheel, by speed: mean slowing, laps/s², and of how many runs. `leave_rev_s`: the mean speed
-    at which they left the track.
+    """How balls slow on a wheel, by speed: the mean slowing in laps/s², and from how many runs. `leave_rev_s`: the mean
+    speed at which they left the track.
 
-    `strange`: by which part of its speed the latest ball lost or gained more in a lap, or by leaving the track, than
-    balls do on this wheel, at most: a hand or a wire may have touched it. 0 until `SURE_RUNS` runs are known.
+    `strange`: the largest part of its speed by which the latest ball differed from this habit in a lap, or when it left
+    the track. A hand or a wire may have touched it. 0 until `SURE_RUNS` runs are known.
     """
 
     slowing: list[float] = msgspec.field(default_factory=lambda: [0.0] * BINS)
@@ -60,7 +60,7 @@ class Habit(msgspec.Struct):
         return max(self.runs)
 
     def add(self, passes: list[Pass]) -> None:
-        """Add a whole run, once the ball has left the track."""
+        """Add a complete run after the ball has left the track."""
         last = _laps(passes, passes[-1].beam)
         laps = [two for beam in {seen.beam for seen in passes} for two in pairwise(_laps(passes, beam))]
         hops = [(one, two) for one, two in laps if two[0] - one[0] < 0.6e6 / one[1] + 0.6e6 / two[1]]  # none between
@@ -89,15 +89,15 @@ class Habit(msgspec.Struct):
         return max(parts)
 
     def covers(self, speed_rev_s: float) -> bool:
-        """Whether enough runs are known at every speed, or at the one beside it, from this one down to where balls
-        leave the track."""
+        """Whether enough runs are known at every speed, or a neighbouring one, from this speed down to the one at which
+        balls leave the track."""
         low, high = _bin(self.leave_rev_s + BIN_REV_S), _bin(speed_rev_s)
         known = [max(self.runs[place - 1 : place + 2]) >= ENOUGH_RUNS for place in range(max(1, low), high + 1)]
         return self.left >= ENOUGH_RUNS and all(known)
 
     def profile(self) -> list[float]:
-        """Slowing by speed, laps/s²: the mean where one is known, else that of the next slower speed with one, or of
-        the slowest with one; never less than any captured ball's."""
+        """Return the slowing by speed in laps/s²: the known mean, else that of the next lower speed with a mean, else
+        that of the lowest speed with one. It is never less than the slowing of any captured ball."""
         known = [slowing for slowing, runs in zip(self.slowing, self.runs, strict=True) if runs]
         slowing, filled = known[0] if known else 0.0, []
         for place in range(BINS):
@@ -107,8 +107,8 @@ class Habit(msgspec.Struct):
 
 
 class Forecast(msgspec.Struct, frozen=True):
-    """At a pass: the ball's speed, how many laps it can still make at most, and when it leaves, most likely, at the
-    earliest and at the latest (None of a wheel of which too few runs are known)."""
+    """The forecast at a pass: the ball's speed, the most laps that it can still make, and the likely, earliest and
+    latest times at which it leaves the track. The times are None if too few runs of the wheel are known."""
 
     speed_rev_s: float
     laps_most: float
@@ -118,7 +118,7 @@ class Forecast(msgspec.Struct, frozen=True):
 
 
 def forecast(passes: list[Pass], habit: Habit) -> Forecast | None:
-    """The forecast at the last pass of a reading; None before a whole lap of it was seen (so that tilt evens out)."""
+    """Return the forecast at the last pass of a reading. None before a whole lap, which evens out tilt, was seen."""
     lap = _last_lap(passes)
     if lap is None:
         return None
@@ -139,7 +139,7 @@ def _bin(speed_rev_s: float) -> int:
 
 
 def _to_leave(speed_rev_s: float, leave_rev_s: float, profile: list[float], part: float = 1.0) -> tuple[float, int]:
-    """(laps, µs) until the ball has slowed to `leave_rev_s`, at that part of the slowing in `profile`."""
+    """Return (laps, µs) until the ball has slowed to `leave_rev_s`, with `part` of the slowing in `profile`."""
     laps = seconds = 0.0
     speed = speed_rev_s
     while speed > leave_rev_s:
@@ -153,7 +153,7 @@ def _to_leave(speed_rev_s: float, leave_rev_s: float, profile: list[float], part
 
 
 def _laps(passes: list[Pass], beam: int) -> list[TimedSpeed]:
-    """(middle in µs, speed) of each whole lap from a pass of that beam to the next: even of tilt."""
+    """Return (middle in µs, speed) of each whole lap from one pass of `beam` to the next. Tilt evens out in a lap."""
     same = [seen for seen in passes if seen.beam == beam]
     return [
         ((before.t_us + after.t_us) // 2, 1e6 / (after.t_us - before.t_us))
@@ -163,7 +163,7 @@ def _laps(passes: list[Pass], beam: int) -> list[TimedSpeed]:
 
 
 def _last_lap(passes: list[Pass]) -> tuple[float, int] | None:
-    """(mean speed, µs since its middle) of the lap that ends at the last pass; None when no pass began it."""
+    """Return (mean speed, µs since its middle) of the lap that ends at the last pass. None if no pass began it."""
     last = passes[-1]
     for seen in reversed(passes):
         if abs(last.turn_deg - seen.turn_deg - 360) < 1e-6:

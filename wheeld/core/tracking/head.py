@@ -1,9 +1,9 @@
-"""The wheel by a commercial head, which reports conclusions: its rotor, its games, its ball and its number. What its
-product can do stands in `HEADS`.
+"""The wheel by a commercial head, which reports conclusions: its rotor, its games, its ball and its number. `HEADS`
+lists what each product can do.
 
-The number is the head's. The ball and the rotor are the head's too, or those of beams and an encoder of our own, as the
-setting says: beams beside a head prove what its reports cannot. A ball that one of them saw run and the other
-did not is never a result. What the head reports against a coup voids it, also where beams watch the ball.
+The number is the head's. Depending on the setting, the ball and the rotor are the head's too, or they come from beams
+and an encoder of our own: beams beside a head prove what its reports cannot. A ball that only one of them saw run is
+never a result. What the head reports against a coup makes it void, even if beams watch the ball.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ from wheeld.core.tracking.beams import REST_US
 from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Question, Seen, Topic
 
 LINES_AGREE = 2
-"""A stop counts when this many reports in a row say it, and a direction when two do: a single one may be damaged."""
+"""How many reports in a row a stop or a direction needs. A single one may be damaged."""
 SLOW_RPM_MAX = 40.0
-"""A rotor that stops was seen at this speed or slower in the line before. The hardest braking on record loses 35 rpm
-from report to report. A runaway gains ten, and then its field may wrap to 0."""
+"""Highest speed in the last line before a stop. The hardest braking on record loses 35 rpm from report to report. A
+runaway gains ten, and then its field may wrap to 0."""
 FAST_RPM_MIN = 89.0
 """The field wraps to 0 only after a speed of at least this: on record a rotor gains ten from report to report. A 0
 after a speed between `SLOW_RPM_MAX` and this one is not explained."""
 REPORT_FRESH_US = 2_000_000
-"""An older report says nothing of how fast it turns now."""
+"""An older report does not show how fast the rotor turns now."""
 
 
 class HeadRotorState(msgspec.Struct):
     """What is remembered of the reports.
 
-    `direction`: the direction that two lines in a row agreed on. `reported`: the direction in the latest line in which
-    the rotor turned; such lines have said so since `since_us`.
-    `moved_us`: when the latest line came in which the rotor turned. `standing`: how many lines since then say that it
-    stands. Such a line counts only if the speed before was slow enough for a stop.
-    `before_rpm`: the speed that explains a 0 or a speed that cannot be read: the latest one; None if nothing does.
-    `unread`: how many lines since the launch have a 0 that nothing explains, or no speed that can be read.
+    `direction`: the direction on which two lines in a row agreed. `reported`: the direction in the latest line in which
+    the rotor turned. `since_us`: since when such lines have reported it. `moved_us`: when the latest line came in which
+    the rotor turned. `standing`: how many lines since then report that it stands. Such a line counts only if the speed
+    before was low enough for a stop. `before_rpm`: the latest speed, if it explains a 0 or a speed that cannot be read.
+    Otherwise None. `unread`: how many lines since the launch have a 0 that nothing explains, or no speed that can be
+    read.
     """
 
     direction: Direction | None = None
@@ -73,47 +73,47 @@ class HeadRotorState(msgspec.Struct):
     unread: int = 0
 
     def arm(self) -> None:
-        """A ball was launched: a stop counts from here on (N4)."""
+        """A ball was launched: a stop counts from now on (N4)."""
         self.standing = self.unread = 0
 
     def forget(self) -> None:
-        """Reports are missing here: the next two must agree anew."""
+        """Forget the reports, because some are missing. The next two must agree again."""
         self.direction = self.reported = self.last_us = self.before_rpm = None
         self.standing = 0
 
 
 class RotorFromHead(RotorPart):
-    """The rotor part of a table whose head reports it; all state in `state`. `run` is the run that the head reports."""
+    """The rotor part of a table whose head reports the rotor. All state is in `state`. `run`: the head's run."""
 
     def __init__(self, state: HeadRotorState, run: Run) -> None:
         self.state, self._run = state, run
 
     @property
     def direction(self) -> Direction | None:
-        """By the latest report since the head's first one of the run, if others confirm it; None while it stands, or
-        while no run is reported."""
+        """The direction by the latest report of the run, if others confirm it. None while the rotor stands, or while no
+        run is reported."""
         state, since_us = self.state, self._run.launched_us
         fresh = since_us is not None and state.last_us is not None and state.last_us >= since_us
         return state.direction if fresh and state.reported == state.direction and not state.standing else None
 
     @property
     def is_standing(self) -> bool:
-        """Whether it stands by the latest report; before the first nobody knows."""
+        """Whether the rotor stands by the latest report. True before the first report."""
         return self.state.rpm == 0 or self.state.last_us is None
 
     @property
     def was_seen_turning(self) -> bool:
-        """Whether its lines since the launch show that it turned. One unclear line may be damaged. With more of them
-        the rotor perhaps stood (N8)."""
+        """Whether its lines since the launch show that it turned. One unclear line may be damaged. If there are more,
+        the rotor may have stood (N8)."""
         return self.state.unread < LINES_AGREE
 
     def rpm(self, at_us: int) -> float | None:
-        """As reported last; None when the field cannot be read, or was not lately."""
+        """Return the speed that was last reported. None if it could not be read, or is too old."""
         last_us = self.state.last_us
         return self.state.rpm if last_us is not None and at_us - last_us <= REPORT_FRESH_US else None
 
     def report(self, seen: HeadRotor) -> Literal["stopped", "turned_back"] | None:
-        """Take one report in. What it proves: that the rotor stopped, that it stopped and turned back, or nothing."""
+        """Take one report. Return what it proves: the rotor stopped, it stopped and turned back, or nothing."""
         state = self.state
         state.rpm, state.last_us = seen.rpm, seen.t_us
         was_slow = state.before_rpm is not None and state.before_rpm <= SLOW_RPM_MAX
@@ -131,7 +131,7 @@ class RotorFromHead(RotorPart):
         return "turned_back" if self._turns(seen) else None
 
     def _turns(self, seen: HeadRotor) -> bool:
-        """Compare the line with the one before; True at the one that proves that it turned back."""
+        """Compare the line with the one before. Return whether it proves that the rotor turned back."""
         state = self.state
         if seen.direction != state.reported:
             state.reported, state.since_us = seen.direction, seen.t_us
@@ -142,29 +142,29 @@ class RotorFromHead(RotorPart):
 
 
 FIRST_LAPS_MAX = 3
-"""A head counts from the first lap on, report by report. If a count begins higher, it is not the count of this run
+"""A head counts from the first lap on, report by report. A count that begins higher is not the count of this run
 alone."""
 RUNS = ("running", "closing", "off_track")
-"""Phases in which a ball runs, or falls."""
+"""The phases in which a ball runs or falls."""
 BEAMS_LATE_US = 3_000_000
 """How long the head's report of a run waits for the beams to prove the launch. Within this time working beams have
 proven it, however slow the ball is. If they have not, they missed it, and the head's report begins the coup."""
 
 
 class HeadGameKept(msgspec.Struct, frozen=True):
-    """The number of a wheel head's latest game, and whether it may be over: then the next number is no surprise."""
+    """A wheel head's latest game: its number, and whether it may be over. If so, the next number is expected."""
 
     spin: int
     over: bool
 
     def goes_on_with(self, spin: int) -> bool:
-        """Whether no other game was played before game `spin`. The numbers begin anew at 0 or 1."""
+        """Whether no other game was played before game `spin`. The numbers start again at 0 or 1."""
         return spin == self.spin or (self.over and spin in (self.spin + 1, 0, 1))
 
 
 class HeadSpin(msgspec.Struct):
-    """What only a head says of a run. `number`: the head's own number of the game. `laps`: the most laps that it
-    reported; None if it has reported none.
+    """What only a head reports of a run. `number`: the head's own number of the game. `laps`: the most laps that it
+    reported. None if it has reported none.
 
     `from_launch`: its lines were received from before the launch on. `against`: what the head itself has reported
     against the game (`SAME_DIRECTION` by its flag, `WHEEL_VOID`).
@@ -176,21 +176,20 @@ class HeadSpin(msgspec.Struct):
     against: list[Fact] = msgspec.field(default_factory=list)
 
     def count(self, laps: int) -> None:
-        """Take a report of its laps in. Either of two reports makes the whole count worthless (N8): a first count
-        that is too high for any ball, or a 0 after other counts, because it takes them back."""
+        """Take a report of its laps. The whole count has no value (N8) after either of two reports: a first count that
+        is too high for any ball, or a 0 that takes back other counts."""
         if self.laps != "miscounted":
             is_wrong = laps > FIRST_LAPS_MAX if self.laps is None else laps == 0 < self.laps
             self.laps = "miscounted" if is_wrong else max(laps, self.laps or 0)
 
 
 class HeadState(msgspec.Struct):
-    """What a wheel head has reported: where its game stands, the run in progress, its rotor, its latest number.
+    """What a wheel head has reported: the phase of its game, the run in progress, its rotor, its latest number.
 
-    `spin`: the number of its present game. `last_number`: the game and the number that it reported last.
-    `warnings`: those that stand. `idle_us`: since when a wheel that launches by itself
-    reports that it plays no game; `is_stopped`: a second report has confirmed it. `over_us`: when it last reported that
-    a run was over without a number. `before`: where its games stood before a restart. It is kept until the first line
-    after the restart.
+    `spin`: the number of its present game. `last_number`: the game and the number of its last report. `warnings`: the
+    present warnings. `idle_us`: since when a wheel that launches by itself reports that it plays no game. `is_stopped`:
+    a second report has confirmed that. `over_us`: when it last reported the end of a run without a number. `before`:
+    its game before a restart, which is kept until the first line after the restart.
     """
 
     phase: HeadPhase | None = None
@@ -212,21 +211,21 @@ class HeadState(msgspec.Struct):
 
     @property
     def kept(self) -> HeadGameKept | None:
-        """Where its games stand, as reported last; to be known after a restart."""
+        """Its latest reported game, to be known after a restart."""
         if self.phase is None:
             return self.before
         over = self.has_run or (self.last_number is not None and self.last_number[0] == self.spin)
         return HeadGameKept(self.spin, over)
 
     def begin_run(self, t_us: int, *, from_launch: bool) -> None:
-        """A run of the present game, first reported at `t_us`."""
+        """Begin a run of the present game, first reported at `t_us`."""
         self.end_run()
         self.run.phase, self.run.launched_us = Phase.ON_TRACK, t_us
         self.of_run.number, self.of_run.from_launch = self.spin, from_launch
         self.rotor.arm()
 
     def forget_lines(self) -> None:
-        """Lines are missing here: what they said before does not hold any more. That a launch failed is told once."""
+        """Forget earlier reports, because lines are missing. A failed launch is kept: it is reported once."""
         self.phase = None
         self.warnings = tuple(warned for warned in self.warnings if warned == "launch_failed")
         self.idle_us, self.is_stopped = None, False
@@ -234,17 +233,17 @@ class HeadState(msgspec.Struct):
         self.rotor.forget()
 
     def disown(self) -> None:
-        """The run that is reported belongs to no coup to come."""
+        """Note that the reported run belongs to no future coup."""
         self.run.disowned = self.has_run
 
     def end_run(self) -> None:
-        """No run is reported."""
+        """Forget the run: none is reported."""
         self.run.clear()
         self.of_run = HeadSpin()
 
 
 class HeadGames:
-    """Follows a head's games: the run that it reports, whichever part watches the ball, and what it says against it."""
+    """Follows a head's games: the run that it reports, whatever watches the ball, and its reports against it."""
 
     def __init__(
         self, setting: TableSetting, head: HeadState, ball: BallPart, rotor: RotorPart, conclusions: Conclusions
@@ -258,7 +257,7 @@ class HeadGames:
     # --- its lines ----------------------------------------------------------------------------------------------------
 
     def take_game(self, seen: HeadGame) -> list[Evidence]:
-        """Where its game stands."""
+        """Take the phase of the head's game."""
         head, t_us = self._head, seen.t_us
         before, head.phase, head.spin = head.phase, seen.phase, seen.spin
         if seen.phase != "idle" or not self._product.launches:
@@ -276,7 +275,7 @@ class HeadGames:
         return evidence + self._said_opposite(t_us) + self._same_direction(t_us)
 
     def take_ball(self, seen: HeadBall) -> list[Evidence]:
-        """The ball by its sensors."""
+        """Take a report of the ball by the head's sensors."""
         head, run, t_us = self._head, self._head.run, seen.t_us
         if not seen.runs:
             return self._leave(t_us)
@@ -292,7 +291,7 @@ class HeadGames:
         return evidence + self._conclusions.directions(t_us) + self._same_direction(t_us)
 
     def _leave(self, t_us: int) -> list[Evidence]:
-        """It reports that the ball runs no more. Its laps are final with the number only."""
+        """Conclude from the head's report that the ball no longer runs. Its laps are final only with the number."""
         run, was_on_track = self._head.run, self._head.run.phase is Phase.ON_TRACK
         run.phase = Phase.OFF_TRACK if self._head.has_run else Phase.NONE
         if not (was_on_track and self._ball_by_head):
@@ -300,7 +299,7 @@ class HeadGames:
         return [Evidence(Fact.LEFT_TRACK_UNPROVEN, t_us, self._ball.record().figures)]
 
     def take_rotor(self, seen: HeadRotor) -> list[Evidence]:
-        """Its rotor, where no encoder of our own watches it. It is reported regularly, in every phase."""
+        """Take a report of the rotor, if no encoder watches it. Such reports come regularly, in every phase."""
         rotor, since_us, t_us = self._reported_rotor, self._head.run.launched_us, seen.t_us
         stopped = self._stopped(t_us)
         if rotor is None:
@@ -309,14 +308,14 @@ class HeadGames:
         surprise = rotor.report(seen)
         if since_us is None:
             return stopped
-        # Turned round before the launch was reported, it had stopped before it: N4 was not armed yet.
+        # If the rotor was reversed before the launch was reported, it stopped before the launch: N4 was not armed yet.
         armed = surprise == "stopped" or rotor.state.since_us > since_us
         evidence = self._conclusions.rotor_stopped(moved_us) if surprise is not None and armed else []
         evidence += self._conclusions.directions(t_us)
         return evidence + self._same_direction(t_us) + self._said_opposite(t_us)
 
     def _stopped(self, t_us: int) -> list[Evidence]:
-        """Its game is stopped when the next report does not say otherwise: a single one may be damaged."""
+        """Conclude that the head's game is stopped if the next report does not deny it: one may be damaged."""
         head = self._head
         if head.is_stopped or head.idle_us is None or t_us <= head.idle_us:
             return []
@@ -324,7 +323,7 @@ class HeadGames:
         return [Evidence(Fact.WHEEL_STOPPED, head.idle_us, {"spin": head.spin})]
 
     def take_warning(self, seen: HeadWarning) -> list[Evidence]:
-        """Its warnings; one of them may declare the game void."""
+        """Take the head's warnings. One of them may declare the game void."""
         head, against = self._head, self._head.of_run.against
         before, head.warnings = head.warnings, seen.warnings
         evidence = self._same_direction(seen.t_us)
@@ -338,21 +337,21 @@ class HeadGames:
         return evidence
 
     def take_jump(self, seen: HeadJump) -> list[Evidence]:
-        """Its count of games leapt."""
+        """Take a jump of the head's count of games."""
         self._head.end_run()
         self._head.last_number = None
         figures: Figures = {"from_spin": seen.from_spin, "to_spin": seen.to_spin}
         return [Evidence(Fact.UNOBSERVED_COUP, seen.t_us, figures)]
 
     def take_sensor(self, seen: SensorState) -> None:
-        """While the head's line is silent anything may happen: what it reports afterwards begins anew."""
+        """Forget the head's reports while its line is silent: anything may happen in that time."""
         if seen.sensor == "head" and not seen.ok:
             self._head.forget_lines()
 
     # --- the run that it reports --------------------------------------------------------------------------------------
 
     def take_launch(self) -> bool:
-        """Beams have proven a launch; False when the head's report has begun this coup already."""
+        """Note that beams have proven a launch. Return False if the head's report has begun this coup already."""
         self._head.rotor.arm()
         if self._head.run.has_reported(*LAUNCH_FACTS):
             return False
@@ -361,16 +360,16 @@ class HeadGames:
         return True
 
     def question(self, now_us: int) -> Question:
-        """Whether a ball runs already that it has not reported yet."""
+        """Return the question whether a ball runs that the head has not reported yet."""
         return Question(Topic.UNREPORTED, now_us - self._product.run_within_us, wait_us=self._product.run_within_us)
 
     def due_us(self) -> int | None:
-        """When beams that have not seen the head's ball have missed it."""
+        """Return when beams that have not seen the head's ball have missed it."""
         run = self._head.run
         return None if run.launched_us is None or run.has_reported(*LAUNCH_FACTS) else run.launched_us + BEAMS_LATE_US
 
     def begin_coup(self) -> list[Evidence]:
-        """The launch that the head reports, unless it was reported of this run."""
+        """Return the launch that the head reports, unless it was already reported for this run."""
         run = self._head.run
         if run.launched_us is None or run.has_reported(*LAUNCH_FACTS):
             return []
@@ -382,7 +381,7 @@ class HeadGames:
         return [Evidence(fact, latest_us, figures, earliest_us=earliest_us)]
 
     def end(self, t_us: int, what: str) -> list[Evidence]:
-        """The head's game ends without a number to rely on."""
+        """End the head's game, which has no reliable number."""
         head = self._head
         evidence = self.begin_coup()
         if head.has_run:
@@ -393,27 +392,27 @@ class HeadGames:
         return evidence
 
     def _missed_games(self, seen: HeadGame) -> list[Evidence]:
-        """At the first line after a restart: games that it played meanwhile nobody received."""
+        """Report, at the first line after a restart, the head's games that were not received in between."""
         before, self._head.before = self._head.before, None
         if before is None or before.goes_on_with(seen.spin):
             return []
         return [Evidence(Fact.UNOBSERVED_COUP, seen.t_us, {"from_spin": before.spin, "to_spin": seen.spin})]
 
     def _begin(self, t_us: int, *, from_launch: bool) -> list[Evidence]:
-        """The head reports that a ball runs. Beams of our own come first, where there are some."""
+        """Take the head's report that a ball runs. If there are beams of our own, they come first."""
         run = self._ball.run
         self._head.begin_run(t_us, from_launch=from_launch)
         if self._ball_by_head:
             return self.begin_coup()
-        # The head may report the beams' latest run only now: the launch was weak, or the line is late. A run that the
-        # beams saw end long before is another one. Its launch was reported; the launch of this run was not.
+        # The head may report the beams' latest run only now: the launch was weak, or the line is late. A run whose end
+        # the beams saw much earlier is another run. Its launch was reported; the launch of the present run was not.
         ended_lately = run.last_us is not None and t_us - run.last_us <= BEAMS_LATE_US
         if run.phase is Phase.ON_TRACK or (run.phase is Phase.OFF_TRACK and ended_lately):
             self._head.run.report(Fact.LAUNCHED)
         return []
 
     def _said_opposite(self, t_us: int) -> list[Evidence]:
-        """R1 as the head concludes it, where its `closing` is a ball that runs against the rotor."""
+        """Conclude R1 from the head, if its phase `closing` means that the ball runs against the rotor."""
         if self._head.phase != "closing" or not (self._ball_by_head and self._product.says_opposite):
             return []
         run, rotor = self._ball.run, self._rotor.direction
@@ -424,11 +423,11 @@ class HeadGames:
         return [Evidence(Fact.OPPOSITE_DIRECTION, t_us, figures)]
 
     def _same_direction(self, t_us: int) -> list[Evidence]:
-        """N1 by what the head says. There are two signs.
+        """Conclude N1 from what the head reports. There are two signs.
 
-        One is the head's own flag. Before the ball runs, the flag does not count: it is about a launch that failed.
-        The other is the direction that the head reports, where beams watch the ball. What the head says against
-        a coup counts, even if the beams saw something else.
+        One is the head's own flag. Before the ball runs, the flag does not count: it is about a launch that failed. The
+        other is the direction that the head reports while beams watch the ball. What the head reports against a coup
+        counts, even if the beams saw something else.
         """
         head, run, against = self._head, self._head.run, self._head.of_run.against
         if not head.has_run or Fact.SAME_DIRECTION in against:
@@ -444,7 +443,7 @@ class HeadGames:
 
 HEAD_EARLY_US = 500_000
 """Beams may have missed the first passes. So the head's report of a run may come before the first pass that they saw,
-but only by this much. If it comes sooner, or later than `BEAMS_LATE_US` after that pass, it is of another run."""
+but only by this much. If it comes sooner, or later than `BEAMS_LATE_US` after that pass, it is about another run."""
 
 
 class BallFromHead:
@@ -455,23 +454,23 @@ class BallFromHead:
 
     @property
     def counters(self) -> dict[str, int]:
-        """No beams, no pulses."""
+        """Without beams there are no pulses."""
         return {"stray_pulses": 0, "double_pulses": 0}
 
     def record(self) -> RunRecord:
-        """The laps that it counts, if it counts them."""
+        """Return the laps that the head counts, if it counts them."""
         spin = self._head.of_run
         if spin.laps is None or spin.laps == "miscounted":
             return RunRecord({"spin": spin.number}, None, None, None)
         return RunRecord({"spin": spin.number, "laps_proven": spin.laps}, spin.laps, None, spin.laps)
 
     def disown(self) -> None:
-        """The run in progress belongs to no coup to come."""
+        """Note that the run in progress belongs to no future coup."""
         self._head.disown()
 
 
 class PocketFromHead:
-    """The number as a head reports it (R3), with what is proven of its run."""
+    """The number by a head's report (R3), with what is proven of its run."""
 
     def __init__(
         self, setting: TableSetting, head: HeadState, ball: BallPart, rotor: RotorPart, games: HeadGames
@@ -487,18 +486,18 @@ class PocketFromHead:
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
 
     def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see where it lies
-        """False while a ball runs; else nobody knows, and the chef's statement serves."""
+        """Return False while a ball runs. Otherwise it is unknown, and the chef's word is needed."""
         return False if self._head.has_run or self._ball.run.phase is Phase.ON_TRACK else None
 
     def place(self, now_us: int) -> None:
-        """A head does not see where it lies."""
+        """Return nothing: a head does not see where the ball lies."""
 
     def fall_due_us(self, left_us: int) -> int:
-        """As long as the head takes to its number."""
+        """Return when the head must have reported its number."""
         return left_us + self._number_within_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
-        """The fall is overdue. Or the head is at fault: it must have reported a run of several laps."""
+        """Conclude that the fall is overdue, or that the head fails because it did not report a run of several laps."""
         run = self._ball.run
         few = self._ball.record().is_short_of(self._min_laps)
         if self._head.has_run or few or self._head.over_us >= (run.launched_us or 0):
@@ -506,7 +505,7 @@ class PocketFromHead:
         return Evidence(Fact.SENSOR_FAULT, now_us, {"sensor": "head", "what": "no_ball_seen"})
 
     def take(self, seen: HeadNumber) -> list[Evidence]:
-        """What a report of the number proves."""
+        """Return what a report of the number proves."""
         head = self._head
         before, head.last_number = head.last_number, (seen.spin, seen.number)
         if not head.has_run and before is not None and before[0] == seen.spin:
@@ -515,11 +514,11 @@ class PocketFromHead:
             return self._games.end(seen.t_us, "its own lines disagree about the number")
         evidence = [*self._games.begin_coup(), *self._called(seen, seen.number)]
         head.end_run()
-        self._ball.disown()  # the beams may still see it on the track: it must not be a second launch
+        self._ball.disown()  # beams may still see it on the track: that must not be a second launch
         return evidence
 
     def _called(self, seen: HeadNumber, number: int) -> list[Evidence]:
-        """The number, with what is proven of its run, or what is not."""
+        """Return the number, with what is proven of its run and what is not."""
         record = self._ball.record()
         laps, short = record.laps, record.is_short_of(self._min_laps)
         figures: Figures = {**record.figures, "number": number, "pocket_index": self._index_of[number]}
@@ -532,19 +531,19 @@ class PocketFromHead:
         figures["unproven"] = " ".join(open_rows)
         if self._confirmable.issuperset(open_rows) and record.may_have(self._min_laps):
             return [Evidence(Fact.NUMBER_UNCONFIRMED, seen.t_us, figures)]
-        # A head that counts laps reports them finally with its number: not before the ball lies there (N3).
+        # A head that counts laps reports the final count only with its number, when the ball already lies there (N3).
         few = [Evidence(Fact.LEFT_TRACK_SHORT, seen.t_us, record.figures)] if laps is not None and short else []
         return [*few, Evidence(Fact.NUMBER_UNPROVEN, seen.t_us, figures)]
 
     def _is_whole(self, seen: HeadNumber) -> bool:
-        """Whether the head, and the beams where there are some, have seen this one run from launch to number (N8)."""
+        """Whether the head, and the beams if any, have seen this one run from launch to number (N8)."""
         head, spin = self._head, self._head.of_run
         by_head = head.has_run and spin.from_launch and spin.number == seen.spin and seen.whole
         by_beams = self._ball_by_head or self._is_same_run(seen.t_us)
         return by_head and by_beams and self._rotor.was_seen_turning and not (head.run.disowned or spin.against)
 
     def _is_same_run(self, number_us: int) -> bool:
-        """Whether beams saw the head's own run from launch to leaving, and the number came when the ball could rest."""
+        """Whether beams saw the head's own run from launch to end, and the number came when the ball could rest."""
         run, began_us = self._ball.run, self._head.run.launched_us
         if run.phase is not Phase.OFF_TRACK or run.disowned:
             return False
@@ -556,7 +555,7 @@ class PocketFromHead:
 
 
 def _corrected(seen: HeadNumber, before: int | None) -> Evidence:
-    """Another number for a game that had one, or none any more: neither can be relied on (N8)."""
+    """Another number, or none any more, for a game that had a number: neither is reliable (N8)."""
     figures: Figures = {"spin": seen.spin}
     for name, number in (("number", seen.number), ("told_before", before)):
         if number is not None:

@@ -1,8 +1,8 @@
 """The observer of one wheel: turns observations into evidence. It decides nothing.
 
-It is composed of a ball part, a rotor part and a pocket part, each from sensors of our own or from the wheel's head, as
-the setting says. Absences (a rotor that stopped, a ball that is gone, a fall that is overdue) become evidence when
-their deadline passes on the sensing clock.
+It has a ball part, a rotor part and a pocket part. Depending on the setting, each uses sensors of our own or the
+wheel's head. An absence (a rotor that stopped, a ball that is gone, a fall that is overdue) becomes evidence when its
+deadline passes on the sensing clock.
 """
 
 from __future__ import annotations
@@ -65,20 +65,20 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "clear": Fact.OBJECT_OUT,
     "unknown": Fact.OBJECT_UNKNOWN,
 }
-"""What it is that the object sensor comes to stand so."""
+"""The fact that follows when the object sensor gets this level."""
 HIDDEN_PASSES = 2
-"""One pass alone may be a stray, and a game that is void because of it would be void by chance."""
+"""One pass alone may be a stray. Without this rule a stray could make a game void."""
 OF_NO_SENSOR = frozenset({SensorState, Heard, Restarted, Command, ClockReading, Standstill, End})
-"""These report nothing of the wheel itself. That time has passed without a pulse does."""
+"""These report nothing about the wheel itself. The passing of time without a pulse does."""
 
 Absence: TypeAlias = tuple[Callable[[], int | None], Callable[[int], list[Evidence]]]
-"""When it becomes evidence, None while nothing is awaited; and what it then proves."""
+"""When the absence becomes evidence (None while nothing is awaited), and what it then proves."""
 
 
 class ObserverState(msgspec.Struct):
-    """All that the observer remembers, whichever parts it has. `watched_since_us`: the first report of the wheel since
-    the latest gap, or when the controller was there again after a restart; None: not yet. `door_open`: whether the
-    cabinet's door is, as told last; None: not told since the start."""
+    """All that the observer remembers, for any parts. `watched_since_us`: the time of the wheel's first report since
+    the latest gap, or of the controller's return after a restart. None before that. `door_open`: whether the cabinet's
+    door was last reported open. None if not reported since the start."""
 
     ball: Ball = msgspec.field(default_factory=Ball)
     sight: Sight = msgspec.field(default_factory=Sight)
@@ -95,10 +95,10 @@ class ObserverState(msgspec.Struct):
 class Observer:
     """Everything that watches one wheel. All state is in `state`, to be stored and resumed.
 
-    `only_postpones`: whether the latest observation can only have moved deadlines to a later time. Most encoder edges
-    do this. `faults`: the sensors that fail and are not left out, by name. `rotor_rpm`: see `RotorPart.rpm`. `lies_in`:
-    whether the ball lies in a pocket now; None where nothing watches that. `place`: in which pocket it is seen to lie
-    now.
+    `only_postpones`: whether the latest observation can only have moved deadlines to a later time. This holds for most
+    encoder edges. `faults`: the names of the sensors that fail and are not left out. `rotor_rpm`: see `RotorPart.rpm`.
+    `lies_in`: whether the ball lies in a pocket now, None if nothing watches that. `place`: the pocket in which it is
+    seen to lie now.
     """
 
     def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
@@ -132,8 +132,8 @@ class Observer:
         self._use_the_rest()
 
     def _awaited(self) -> Iterator[Absence]:
-        """What these parts may await, in the order in which it expires."""
-        if (games := self._games) is not None:  # beams' proof of a launch that the head reports
+        """Yield the absences that these parts may await, in the order in which they expire."""
+        if (games := self._games) is not None:  # the beams' proof of a launch that the head reports
             yield games.due_us, lambda _: games.begin_coup()
         if (beams := self._beams) is not None:
             yield partial(self._pass_due_us, beams), partial(self._miss_pass, beams)
@@ -145,7 +145,7 @@ class Observer:
         yield lambda: self.ball.until_us, self._miss_rest
 
     def _use_readers(self, setting: TableSetting) -> PocketFromReaders:
-        """The pocket by readers, which need beams and an encoder beside them."""
+        """Make the pocket part from readers, which need beams and an encoder beside them."""
         assert self._beams is not None, "without a head beams watch the ball"
         assert self._encoder is not None, "without a head an encoder watches the rotor"
         self._readers = pocket = PocketFromReaders(
@@ -155,7 +155,7 @@ class Observer:
         return pocket
 
     def _follow_head(self, setting: TableSetting) -> PocketFromHead:
-        """The pocket by a head, whose lines say more than the number."""
+        """Make the pocket part from a head. Its lines report more than the number."""
         self._head = self.state.head
         self._games = games = HeadGames(setting, self._head, self.track, self.rotor, self._conclusions)
         pocket = PocketFromHead(setting, self._head, self.track, self.rotor, games)
@@ -173,37 +173,36 @@ class Observer:
 
     @property
     def object_level(self) -> ObjectLevel:
-        """Whether a foreign object lies in the cylinder. Where its sensor is left out, the chef looks."""
+        """Whether a foreign object is in the cylinder. If the object sensor is left out, the chef looks."""
         return "clear" if OBJECT in self.sight.left_out else self.state.object_level
 
     @property
     def kept(self) -> tuple[HeadGameKept | None, bool]:
-        """What a restart must know: where a head's games stand, as reported last, if there is a head and it has
-        reported; and whether the encoder does not stand on the rotor as the setting says, or nobody knows whether it
-        does."""
+        """What a restart must know. First, the latest reported game of a head, if there is any. Second, whether the
+        encoder is not on the rotor as the setting describes, or this is not known."""
         game = None if self._head is None else self._head.kept
         if PLACE in self.sight.failing or self._encoder is None:
             return game, PLACE in self.sight.failing
-        # A disc that stands nearer to its place shows each ball in its pocket.
+        # If the disc is off by less, each ball is still seen in its own pocket.
         return game, abs(self._encoder.state.shift_deg) > AGREE_POCKETS * self._pockets.pocket_deg
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
-        """By how many pockets readers see the ball lie elsewhere than there; None unless they see it lie still."""
+        """Return how many pockets clockwise of this one readers see the ball. None unless they see it lie still."""
         return None if self._readers is None else self._readers.off_by(pocket_index, now_us)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The sensors whose reports count for nothing, by name."""
+        """The names of the sensors whose reports have no effect."""
         return tuple(self.sight.left_out)
 
     def is_faulty(self, sensor: str) -> bool:
-        """Whether a sensor fails. An object sensor that sees an object may be stuck, and one that tells nothing may be
-        dead: the chef knows by his eyes."""
+        """Whether a sensor fails. An object sensor that reports an object may be stuck, and one that reports nothing
+        may be dead. The chef sees which it is."""
         return sensor in self.sight.failing or (sensor == OBJECT and self.state.object_level != "clear")
 
     @property
     def wheel_stopped(self) -> bool:
-        """Whether a wheel that launches by itself has stopped its game: its head sees no coup."""
+        """Whether a wheel that launches by itself has stopped its game, so that its head sees no coup."""
         return self.state.head.is_stopped
 
     @property
@@ -213,11 +212,11 @@ class Observer:
 
     @property
     def counters(self) -> dict[str, int]:
-        """What was seen and counts for nothing, since the start."""
+        """How much was seen that has no effect, since the start."""
         return {**self.track.counters, **self.pocket.counters}
 
     def questions(self, now_us: int) -> Iterator[Question]:
-        """What the sensors have begun to show, and not proven yet."""
+        """Yield what the sensors have begun to show but not proven yet."""
         if self._beams is not None:
             yield from (Question(Topic.LAUNCH, *times_us) for times_us in self._beams.suspected_us())
         else:
@@ -227,8 +226,8 @@ class Observer:
             yield rest
 
     def is_idle(self, now_us: int) -> bool:
-        """Whether no coup to come needs the latest observations. Then no ball runs, and there is no recent pass. A
-        recent pass may yet explain where a ball lies."""
+        """Whether no future coup needs the latest observations. Then no ball runs, and there is no recent pass. A
+        recent pass may still explain where a ball lies."""
         run = self.run
         if run.phase is Phase.ON_TRACK or (self._head is not None and self._head.has_run):
             return False
@@ -237,25 +236,25 @@ class Observer:
     # --- what the table orders ----------------------------------------------------------------------------------------
 
     def disown(self) -> None:
-        """The run in progress, or one that ended in somebody's hand, belongs to no coup to come: it must not hide the
+        """Note that the run in progress, or one that ended in a hand, belongs to no future coup. It must not hide the
         next launch."""
         self.track.disown()
         if self._head is not None:
             self._head.disown()
 
     def take_word(self, pocket_index: int, *, by_eye: bool) -> None:
-        """The ball lies in that pocket, as `Ball.take_word` says."""
+        """Note that the ball lies in this pocket, by the rules of `Ball.take_word`."""
         seen_in = None if self._readers is None else self._readers.pocket
         self.ball.take_word(pocket_index, seen_in, by_eye=by_eye)
 
     def leave_out(self, sensors: tuple[str, ...]) -> None:
-        """From now on what these sensors report counts for nothing, and what any other reports counts."""
+        """Leave these sensors out from now on: their reports have no effect. Use all others."""
         self.sight.left_out = [*sensors]
         self._use_the_rest()
 
     def _use_the_rest(self) -> None:
-        """The beams and readers that neither fail nor are left out watch alone. Where too few are left nothing is
-        judged, and nothing changes."""
+        """Use only the beams and readers that neither fail nor are left out. If too few are left, no coup is judged,
+        and nothing changes."""
         self.sight.forget_unused()
         self.faults, self._unused = self.sight.faults, self.sight.unused
         beams = self.sight.numbers_left("beam", len(self.setting.beams_deg))
@@ -266,15 +265,15 @@ class Observer:
             self._readers.use(readers)
 
     def can_spare(self, sensor: str) -> bool:
-        """Whether the coup that runs can be judged without this one, which fails, and all others that do: a beam, when
-        the ball has left the track, or when enough are left; a reader, when another is left."""
+        """Whether the coup that runs can be judged without this failing sensor, and without all other failing ones. A
+        beam can be spared if the ball has left the track, or if enough are left. A reader can if another is left."""
         has_left = sensor.startswith("beam/") and self.run.phase is Phase.OFF_TRACK
         return has_left or self.sight.can_spare(self.setting, sensor)
 
     # --- observations and deadlines -----------------------------------------------------------------------------------
 
     def observe(self, seen: Observation) -> list[Evidence]:
-        """What one observation proves; commands and clock readings prove nothing."""
+        """Return what one observation proves. Commands and clock readings prove nothing."""
         self.only_postpones = False
         kind = type(seen)
         if self.state.watched_since_us is None and kind not in OF_NO_SENSOR:
@@ -285,11 +284,11 @@ class Observer:
         return take(seen)
 
     def deadline_us(self) -> int | None:
-        """When the next absence would be a fact; None while nothing is awaited."""
+        """Return when the next absence would be a fact. None while nothing is awaited."""
         return min((us for due_us, _ in self._absences if (us := due_us()) is not None), default=None)
 
     def expire(self, now_us: int) -> list[Evidence]:
-        """What is evident because nothing came until `now_us`."""
+        """Return what is evident because nothing came until `now_us`."""
         dues = [(due_us(), miss) for due_us, miss in self._absences]
         return [each for due_us, miss in dues if due_us is not None and due_us <= now_us for each in miss(now_us)]
 
@@ -316,7 +315,7 @@ class Observer:
         return evidence + self._conclusions.directions(t_us) + beams.outlook(t_us)
 
     def _pass_due_us(self, beams: BallFromBeams) -> int | None:
-        """When a ball that no beam meets any more is gone."""
+        """Return when a ball that no beam meets any more is gone."""
         overdue_us = beams.overdue_us
         if overdue_us is None or self.run.phase is not Phase.SUSPECTED or self._readers is None:
             return overdue_us
@@ -332,8 +331,8 @@ class Observer:
         return evidence
 
     def _fall_due_us(self) -> int | None:
-        """When a ball that left the track should have been met in a pocket; a head alone dates no pass. One that was
-        met falls no more."""
+        """Return when a ball that left the track should have been met in a pocket. None if it was met, or if no passes
+        are dated, as with a head alone."""
         run = self.run
         if run.phase is not Phase.OFF_TRACK or (self._readers and self._readers.proof_due_us() is not None):
             return None
@@ -344,7 +343,7 @@ class Observer:
         return self.pocket.fall_due_us(run.last_us or 0) if awaited else None
 
     def _unmet(self, encoder: RotorFromEncoder, t_us: int) -> list[Evidence]:
-        """Where no ball is on its way: the rotor has turned so far that readers should have met one that lay."""
+        """If no ball is on its way, conclude that the ball was taken when readers should have met it."""
         run, ball, readers, points = self.run, self.ball, self._readers, encoder.state.points
         if readers is None or (ball.carried and ball.seen_in is None) or points[-1][0] != t_us:
             return []  # the rotor may rattle at one border
@@ -366,12 +365,12 @@ class Observer:
         return [self.pocket.fall_overdue(now_us)]
 
     def _miss_rest(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  nothing is proven by it
-        """A ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
+        """Note that a ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
         self.ball.miss()
         return []
 
     def _line(self, take: Callable[[Any], list[Evidence]], seen: HeadReport) -> list[Evidence]:
-        """What a head's line proves, and, where no beams follow the ball, where it is by that."""
+        """Return what a head's line proves. If no beams follow the ball, take the place of the ball from it."""
         assert self._head is not None, "only a head has lines"
         run, ball = self._head.run, self.ball
         before, is_alone = run.phase, self._beams is None
@@ -391,8 +390,8 @@ class Observer:
         self.only_postpones = not encoder.state.stopped
         surprise = encoder.tick(seen)
         if surprise == "slipped":
-            # While the line fails edges are missing, and the next one seems to come from another place. Or the disc has
-            # slipped, and what was seen before shows nothing any more.
+            # While the line fails, edges are missing, and the next one seems to come from another place. Otherwise the
+            # disc has slipped, and earlier sightings show nothing any more.
             if OF_EDGES & self.sight.failing.keys():
                 self.ball.note_gap()
                 return []
@@ -400,14 +399,15 @@ class Observer:
         unmet = self._unmet(encoder, seen.t_us)
         if launched_us is None:
             return unmet
-        # Turned round before the first pass, it had stopped before the launch: N4 was not armed yet.
+        # If the rotor was reversed before the first pass, it stopped before the launch: N4 was not armed yet.
         if surprise == "turned_back" and encoder.state.points[0][0] > launched_us:
             return self._rotor_stopped(last_us) + self._conclusions.directions(seen.t_us)
         return self._conclusions.directions(seen.t_us)
 
     def lose_place(self, t_us: int) -> list[Evidence]:
-        """The encoder has slipped, or the ball lies where nothing has brought it: until a person has named the pocket
-        in which readers see it lie, no pocket is known (N8). A head that sees the pocket itself needs no encoder."""
+        """Treat the pockets' place as unknown (N8), because the encoder slipped, or the ball lies where nothing brought
+        it. It stays so until a person names the pocket in which readers see the ball lie. A head that sees it needs no
+        encoder."""
         if self._readers is None:
             return []
         lost = self._sensor(SensorState(t_us, PLACE, ok=False, what=Trouble.SLIPPED))
@@ -415,14 +415,14 @@ class Observer:
         return lost
 
     def find_place(self, pocket_index: int, now_us: int) -> tuple[float, list[Evidence]]:
-        """A person says that the ball lies in that pocket, where readers see it lie still: the pockets stand so. By how
-        many pockets the encoder showed another one, and what is evident."""
+        """Take the place of the pockets from a person's word: the ball, which readers see lie still, lies in this
+        pocket. Return how many pockets away from it the encoder showed the ball, and what is evident."""
         assert self._readers is not None, "`off_by` says so"
         off = self._readers.find_place(pocket_index, now_us)
         return off, self._sensor(SensorState(now_us, PLACE, ok=True))
 
     def _tick_due_us(self, encoder: RotorFromEncoder) -> int | None:
-        """When the encoder's silence is a stop; None after it was reported of this run."""
+        """Return when the encoder's silence is a stop. None after it was reported for this run."""
         stopped = self.run.launched_us is not None and self.run.has_reported(*ROTOR_FACTS)
         return None if stopped else encoder.stop_due_us(self.run.launched_us)
 
@@ -432,41 +432,41 @@ class Observer:
         return evidence
 
     def _rotor_stopped(self, last_us: int | None) -> list[Evidence]:
-        """The encoder shows that the rotor stopped; it was last seen turning at `last_us`."""
+        """Conclude that the rotor stopped, as the encoder shows. It was last seen turning at `last_us`."""
         may_lie_unseen = last_us is not None and self._readers is not None and self._readers.may_hold_unseen(last_us)
         return self._conclusions.rotor_stopped(last_us, may_lie_unseen=may_lie_unseen)
 
     # --- pocket -------------------------------------------------------------------------------------------------------
 
     def _sighting(self, pocket: PocketFromReaders, seen: Sighting) -> list[Evidence]:
-        """What a reader saw."""
+        """Take what a reader saw."""
         evidence = pocket.take(seen)
         return evidence + self.lose_place(seen.t_us) if pocket.is_between else evidence
 
     # --- cylinder and sensors -----------------------------------------------------------------------------------------
 
     def _object(self, seen: ForeignObject) -> list[Evidence]:
-        """The object sensor changes. If nobody knew how it stood, an object that leaves has lain there till now."""
+        """Take a change of the object sensor. If its level was unknown, an object that leaves was there until now."""
         has_lain = not seen.present and self.state.object_level == "unknown"
         was_there = self._stand("present", seen.t_us) if has_lain else []
         return [*was_there, *self._stand("present" if seen.present else "clear", seen.t_us)]
 
     def _level(self, seen: Level) -> list[Evidence]:
-        """How a sensor stands, and has stood since the gap. A beam or a reader that stays blocked is reported as
-        failing by its source, and a button that is held is no press: nothing follows from theirs."""
+        """Take the level of a sensor, which has been the same since the gap. Levels of beams, readers and buttons have
+        no effect. If one stays blocked, its source reports that it fails. A button that is held is no press."""
         if seen.sensor == DOOR:
             return self._door(seen)
         return self._stand("present" if seen.active else "clear", seen.t_us) if seen.sensor == OBJECT else []
 
     def _door(self, seen: Level) -> list[Evidence]:
-        """The door of the cabinet was opened or closed, or stands open at the start."""
+        """Take a change of the cabinet's door, or an open door at the start."""
         was, self.state.door_open = self.state.door_open, seen.active
         if seen.active is bool(was):
             return []
         return [Evidence(Fact.DOOR_OPENED if seen.active else Fact.DOOR_CLOSED, seen.t_us)]
 
     def _restarted(self, seen: Restarted) -> list[Evidence]:
-        """Nobody watched the wheel until now, or until the controller was there again to hear what people say."""
+        """Note that the wheel was not watched until now, or until the controller was back to receive words."""
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         self.state.door_open = None
         self.ball.carried = True
@@ -474,16 +474,16 @@ class Observer:
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us), *standing]
 
     def _forget_levels(self, t_us: int) -> list[Evidence]:
-        """Something may have changed that nobody was told, where sensors tell how they stand."""
+        """Note that the object's level may have changed unreported, if its sensor reports levels."""
         return self._stand("unknown", t_us) if self.setting.tells_object else []
 
     def _stand(self, level: ObjectLevel, t_us: int) -> list[Evidence]:
-        """The object's level, when it is another one. Of a sensor that is left out nothing follows."""
+        """Change the object's level. A sensor that is left out proves nothing."""
         before, self.state.object_level = self.state.object_level, level
         return [] if level == before or OBJECT in self.sight.left_out else [Evidence(OBJECT_FACTS[level], t_us)]
 
     def _sensor(self, seen: SensorState) -> list[Evidence]:
-        """A sensor that fails or works again, each reported once, and what is wrong with it."""
+        """Take a sensor's failure or repair, each reported once, and what is wrong with the sensor."""
         if self._games is not None:
             self._games.take_sensor(seen)
             if self._beams is None and self.ball.where is Where.RUNS and self.run.phase is Phase.NONE:
@@ -510,13 +510,13 @@ class Observer:
     def _failed(self, seen: SensorState) -> list[Evidence]:
         sensor, is_link = seen.sensor, seen.sensor == "link"
         hidden = self._launch_hidden() if is_link else []
-        # Without these nobody can prove any more where the ball lies (R3b).
+        # Without these sensors it cannot be proven any more where the ball lies (R3b).
         proves_place = sensor in ("link", "rotor", PLACE)
         given_up = self._readers.give_up() if self._readers is not None and proves_place else []
         self.sight.failing[sensor] = seen.what
         self._use_the_rest()
         if is_link:
-            self.state.watched_since_us = None  # until it reports again nobody watches the wheel
+            self.state.watched_since_us = None  # the wheel is not watched until it reports again
         forgotten = self._forget_levels(seen.t_us) if sensor in ("link", OBJECT) else []
         if sensor in self.sight.left_out:
             return forgotten
@@ -526,14 +526,14 @@ class Observer:
         return [*hidden, *given_up, *forgotten, Evidence(Fact.SENSOR_FAULT, seen.t_us, figures)]
 
     def _launch_hidden(self) -> list[Evidence]:
-        """Two passes had begun to show a launch as the line was cut: nobody will know whether it was one (N8)."""
+        """Report a possible launch: the line was cut after two passes, so it is never proven (N8)."""
         if self._beams is None or self.run.phase is not Phase.SUSPECTED:
             return []
         shown = self._beams.leading
         if shown is None or len(shown.passes) < HIDDEN_PASSES:
             return []
         self._beams.forget()
-        self.ball.launch()  # where it lay it lies no more
+        self.ball.launch()  # it no longer lies where it lay
         if self._readers is not None:
             self._readers.restart()
         return [Evidence(Fact.LAUNCH_UNSEEN, shown.first_us, {"first_pass_us": shown.first_us})]

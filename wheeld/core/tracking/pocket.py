@@ -1,4 +1,4 @@
-"""Where the ball lies by readers: their sightings placed by the rotor's angle, until several agree (R3)."""
+"""Where the ball lies, by readers. The rotor's angle places their sightings, until several of them agree (R3)."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from wheeld.core.tracking.rotor import RotorFromEncoder
 from wheeld.core.tracking.sight import READERS, Sight
 
 SAME_PASS_US = 50_000
-"""One reader can't meet the ball in two pockets sooner: at 25 rpm they come 65 ms apart."""
+"""One reader can't meet the ball in two pockets sooner: at 25 rpm pockets come 65 ms apart."""
 HALF_TURN_DEG = 180.0
-"""One reader meets a lying ball once a turn. If it sees the ball in the same pocket again within half a turn, this is
+"""One reader meets a lying ball once in a turn. If it sees the ball in the same pocket again within half a turn, it is
 the same pass. For a number, the sightings must span this much of a turn (R3): three within a few degrees may be one
 bounce."""
 PLACED_SIGHTINGS = 2
 PLACED_TURNS = 2.2
-"""The ball lies in a pocket when readers saw it there twice, and a reader has missed it at most once since then
+"""The ball lies in a pocket if readers saw it there twice, and a reader has missed it at most once since then
 (docs/rulebook.md 3, before "tout va")."""
 SIGHTINGS_KEPT = 8
-"""Of one streak this many are kept: a ball may lie in its pocket for minutes."""
+"""How many sightings of one streak are kept: a ball may lie in its pocket for minutes."""
 PICKED_UP_TURNS = 1.3
 """In times that a reader needs to meet a lying ball. If no reader sees the ball for this long, it lies in no pocket: a
 hand has it, or it runs."""
 PROOF_TURNS = 1.5
-"""Docs/rulebook.md 6: so long a sighting may take to prove to be the number."""
+"""How many turns the proof of a number by sightings may take (docs/rulebook.md 6)."""
 PROOF_US_MAX = 25_000_000
-"""That much at 3.6 turns a minute; nobody plays with a slower rotor: a hand is stopping it."""
+"""The time of these turns at 3.6 turns a minute. Nobody plays with a slower rotor: a hand is stopping it."""
 TURNS_US = 500_000
-"""The encoder with the fewest sectors shows at 4 turns a minute that the rotor turns."""
+"""At 4 turns a minute, the encoder with the fewest sectors shows within this time that the rotor turns."""
 FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
-"""How often readers see one pocket filled while the ball runs; one sighting may be a glint. After `FILLED_SIGHTINGS`
-times it holds something else. After `FILLED_BEFORE` times it may hold something else, and a number called in it is not
+"""How often readers see one pocket filled while the ball runs. One sighting may be a glint. After `FILLED_SIGHTINGS` it
+holds something else. After `FILLED_BEFORE` it may hold something else, so a number that is called in it is not
 proven."""
 PASSES_FROM_UNKNOWN = 2
-"""Where the ball lay before was not known: it may lie where it lay. One pulse may be a stray then, two passes that
+"""If it was not known where the ball lay, it may still lie there. Then one pulse may be a stray, and two passes that
 agree are a launch."""
 RESTED_US = 500_000
-"""A ball that bounces leaves a pocket sooner: one that readers met there again so long after lies in it."""
+"""A ball that bounces leaves a pocket sooner. If readers meet it there again after this time, it lies in the pocket."""
 AGREE_POCKETS = 0.3
-"""Sightings of one lying ball are no farther from each other, whatever the angle at which its pocket stands."""
+"""Sightings of one lying ball differ by no more than this, at any angle of its pocket."""
 STILL_THERE = 2
 """This many sightings in the old pocket after a pulse show that the ball did not run. One alone may be the bounce of a
 ball that ran."""
@@ -56,11 +56,11 @@ ball that ran."""
 class SightingsState(msgspec.Struct):
     """What is remembered of the sightings.
 
-    `streak`: the latest consecutive sightings in one pocket; while it is not known where the pockets stand, those that
-    agree in one place. `proof_due_us`: until when they should have proven a number; None when they have. `latest`: the
-    latest sighting of each reader that counted. `filled`: when which pocket was seen filled while the ball ran.
+    `streak`: the latest consecutive sightings in one pocket, or, while the place of the pockets is not known, those
+    that agree in one place. `proof_due_us`: until when they should prove a number. None if they have. `latest`: the
+    latest sighting of each reader that counted. `filled`: when each pocket was seen filled while the ball ran.
     `at_pass`: how far the rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second.
-    `between`: the latest consecutive ones between the same two pockets.
+    `between`: the latest consecutive sightings between the same two pockets.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
@@ -72,13 +72,13 @@ class SightingsState(msgspec.Struct):
 
     @property
     def last_us(self) -> int | None:
-        """When the latest sighting came that counted."""
+        """The time of the latest sighting that counted."""
         return max((seen.t_us for seen in self.latest.values()), default=None)
 
 
 class PocketTracker:
-    """Calls a pocket when `needed` consecutive sightings agree, or one reader sees the ball there again a whole turn
-    later (R3). All state is in `state`. `unplaced`: how many sightings counted for nothing, since the start."""
+    """Calls a pocket when `needed` consecutive sightings agree, or when one reader sees the ball there again a whole
+    turn later (R3). All state is in `state`. `unplaced`: how many sightings had no effect, since the start."""
 
     def __init__(
         self,
@@ -96,23 +96,23 @@ class PocketTracker:
         self.use([*range(len(readers_deg))])
 
     def use(self, readers: list[int]) -> None:
-        """From now on only these readers report."""
+        """Use only these readers from now on."""
         self._left = readers
         self.widest_deg = widest_gap_deg([self._readers_deg[reader] for reader in readers])
 
     @property
     def is_placed(self) -> bool:
-        """Whether it is known where the pockets stand."""
+        """Whether the place of the pockets is known."""
         return PLACE not in self._sight.failing
 
     @property
     def sightings(self) -> list[Seen]:
-        """The latest consecutive ones in one pocket; none while it is not known which pocket that is."""
+        """The latest consecutive sightings in one pocket. Empty while it is not known which pocket it is."""
         return self.state.streak if self.is_placed else []
 
     @property
     def pocket(self) -> int | None:
-        """Index of the pocket where the ball was seen last, however few times; None before."""
+        """The index of the pocket where the ball was last seen, however few times. None before."""
         return self.state.streak[-1].pocket_index if self.state.streak and self.is_placed else None
 
     @property
@@ -122,18 +122,18 @@ class PocketTracker:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether readers met the ball in that pocket for longer than it bounces."""
+        """Whether readers met the ball in this pocket for longer than it bounces."""
         streak = self.state.streak
         return bool(streak) and streak[-1].t_us - streak[0].t_us >= RESTED_US
 
     @property
     def is_between(self) -> bool:
-        """Whether for two turns every reader has seen the ball between the same two pockets, where no ball lies: the
-        pockets stand elsewhere than the encoder shows. A ball that bounces is seen between others each time."""
+        """Whether for two turns every reader has seen the ball between the same two pockets, where no ball can lie.
+        Then the pockets are elsewhere than the encoder shows. A bouncing ball is between other pockets each time."""
         return len(self.state.between) > 2 * len(self._left)
 
     def sighting(self, t_us: int, reader: int) -> bool:
-        """Take one sighting in; True when it is the one that calls a pocket."""
+        """Take one sighting. Return whether it is the one that calls a pocket."""
         state = self.state
         placed, self.blind = self._rotor.pocket_under(self._readers_deg[reader], t_us), []
         if placed is None:
@@ -163,42 +163,42 @@ class PocketTracker:
         return self._count(seen)
 
     def _agreeing(self, before: list[Seen], seen: Seen) -> list[Seen]:
-        """The latest consecutive sightings that agree in one place, with this one."""
+        """Return the latest consecutive sightings that agree in one place, with this one."""
         return [*before, seen] if before and abs(self._pockets_apart(seen, before[0])) <= AGREE_POCKETS else [seen]
 
     def _is_fresh(self, now_us: int) -> bool:
-        """Whether the latest sighting shows where the ball is now. While the rotor stands no reader can say that it was
-        taken out."""
+        """Whether the latest sighting shows where the ball is now. While the rotor stands, no reader can notice that
+        the ball is taken out."""
         is_standing, streak = self._rotor.state.stopped, self.state.streak
         return is_standing or now_us <= streak[-1].t_us + PLACED_TURNS * self.turn_us(now_us)
 
     def lies_in(self, pocket_index: int, now_us: int) -> bool:
-        """Whether the readers see the ball in that pocket now."""
+        """Whether the readers see the ball in this pocket now."""
         is_there = self.pocket == pocket_index and len(self.state.streak) >= PLACED_SIGHTINGS
         return is_there and self._is_fresh(now_us)
 
     def place(self, now_us: int) -> int | None:
-        """The pocket where the readers see the ball now."""
+        """Return the pocket where the readers see the ball now."""
         pocket = self.pocket
         return pocket if pocket is not None and self.lies_in(pocket, now_us) else None
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
-        """By how many pockets, clockwise, readers see the ball elsewhere than in that pocket; None unless they see it
-        lie still now."""
+        """Return how many pockets clockwise of this pocket readers see the ball. None unless they now see it lie
+        still."""
         seen, begun_us = self.state.streak, self._rotor.state.begun_us
         if not seen or not self._is_fresh(now_us) or _turned_deg(seen[0], seen[-1], begun_us) < HALF_TURN_DEG:
             return None
         named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
-        # The mean is taken from the first one: half a wheel away some lie half a wheel clockwise, others as far back.
+        # The mean is relative to the first one: half a wheel away some seem half a wheel clockwise, others half back.
         first = self._pockets_apart(seen[0], named)
         return first + fsum(self._pockets_apart(each, seen[0]) for each in seen) / len(seen)
 
     def restart(self) -> None:
-        """Begin a new streak: the ball is elsewhere, and earlier sightings do not prove where it will lie."""
+        """Begin a new streak. The ball is elsewhere, and earlier sightings do not prove where it will lie."""
         self.state.streak = []
 
     def turn_us(self, t_us: int) -> int:
-        """Longest time between two sightings of a lying ball at the rotor's speed; 5 s when that isn't known."""
+        """Return the longest time between two sightings of a lying ball at the rotor's speed, 5 s if unknown."""
         rpm = self._rotor.rpm(self._rotor.state.last_tick_us or t_us)
         return round(self.widest_deg / (rpm * 6) * 1e6) if rpm else 5_000_000
 
@@ -217,9 +217,9 @@ class PocketTracker:
         return True
 
     def _is_proven(self, begun_us: int) -> bool:
-        """Whether the streak proves its pocket. A reader that is in it twice saw the ball there again a whole turn
-        later (`_same_pass`): a ball that bounces, or lies on an obstacle, can't be seen so."""
-        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # nobody knows how far it turned before
+        """Whether the streak proves its pocket. If a reader is in it twice, it saw the ball there again a whole turn
+        later (`_same_pass`). A ball that bounces, or lies on an obstacle, can't be seen in this way."""
+        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # how far it turned before is unknown
         first, last = streak[0], streak[-1]
         again = any(seen.reader == last.reader for seen in streak[:-1])
         spanned = self._needed == 1 or _turned_deg(first, last, begun_us) >= HALF_TURN_DEG
@@ -227,13 +227,13 @@ class PocketTracker:
         return again or (is_enough and spanned)
 
     def _pockets_apart(self, one: Seen, other: Seen) -> float:
-        """How many pockets `one` lies clockwise of `other`, half of the wheel at most."""
+        """Return how many pockets `one` lies clockwise of `other`, at most half of the wheel."""
         count = self._rotor.pockets.count
         return (one.pocket_index + one.offset - other.pocket_index - other.offset + count / 2) % count - count / 2
 
 
 class PocketFromReaders(PocketTracker):
-    """The pocket where the ball comes to rest, by readers of our own, beside beams and an encoder."""
+    """The pocket where the ball comes to rest, by readers of our own together with beams and an encoder."""
 
     def __init__(
         self,
@@ -251,14 +251,14 @@ class PocketFromReaders(PocketTracker):
 
     @property
     def counters(self) -> dict[str, int]:
-        """Sightings that no pocket was found for, since the start."""
+        """How many sightings could not be placed in a pocket, since the start."""
         return {"unplaced_sightings": self.unplaced}
 
     def rest_question(self) -> Question | None:
-        """Since the first sighting of the latest ones in one pocket, until it should have been proven.
+        """Return the question since the first of the latest sightings in one pocket, until they should prove it.
 
-        Also while the run's end is not known yet: if the ball's latest pass was a stray, it may lie there. Each pass
-        ends the question.
+        It is also open while the run's end is not known yet: if the ball's latest pass was a stray, it may lie there.
+        Each pass ends the question.
         """
         run, state = self._run, self.state
         if run.phase not in (Phase.ON_TRACK, Phase.OFF_TRACK) or not self.sightings:
@@ -268,19 +268,19 @@ class PocketFromReaders(PocketTracker):
         return None if state.proof_due_us is None else Question(Topic.REST, state.streak[0].t_us, state.proof_due_us)
 
     def proof_due_us(self) -> int | None:
-        """Until when sightings should prove the number; None while the ball may be on the track yet, or unseen."""
+        """Return until when sightings should prove the number. None while the ball may run, or is not seen."""
         rest = self.rest_question() if self._run.phase is Phase.OFF_TRACK else None
         return None if rest is None else rest.until_us
 
     def give_up(self) -> list[Evidence]:
-        """The number that was seen, not proven, if its run was."""
+        """Return the number that was seen, as not proven, if its run was proven."""
         return [] if self.proof_due_us() is None else [self._not_proven(self.state.streak)]
 
     def may_hold_unseen(self, stopped_us: int) -> bool:
-        """Whether some pocket has not passed a reader since the ball was at rest at the latest. How far the rotor had
-        turned by then follows from its speed at the last pass; a hand can only have slowed it since."""
+        """Whether some pocket has not passed a reader since the ball was certainly at rest. How far the rotor had
+        turned by that time follows from its speed at the last pass, because a hand can only have slowed it since."""
         if not self._sight.has_met_ball:
-            return True  # readers that have not met the ball where it lay would not meet it now
+            return True  # readers that have not met the lying ball before would not meet it now
         left_us, at_pass = self._run.last_us or 0, self.state.at_pass
         if stopped_us <= left_us + FALL_US_MIN or self._run.has_reported(Fact.FALL_OVERDUE):
             return False
@@ -290,8 +290,8 @@ class PocketFromReaders(PocketTracker):
         return turned_deg - abs(at_pass[1]) * FALL_US / 1e6 < self.widest_deg
 
     def miss_proof(self, now_us: int) -> list[Evidence]:
-        """The proof should be complete. A ball that only one sighting shows, and that readers did not see again while
-        the rotor turned, does not lie there: it bounced on, or a hand has it."""
+        """Return what is evident when the proof is due and missing. If only one sighting shows the ball, and readers
+        did not see it again while the rotor turned, it does not lie there: it bounced on, or a hand has it."""
         rotor, streak = self._rotor.state, self.state.streak
         is_turning = now_us - (rotor.last_tick_us or 0) < TURNS_US and rotor.begun_us <= streak[-1].t_us
         if len(streak) == 1 and is_turning:
@@ -310,27 +310,27 @@ class PocketFromReaders(PocketTracker):
         return msgspec.structs.replace(number, fact=Fact.NUMBER_NOT_PROVEN, figures=figures)
 
     def _of_no_pocket(self) -> Evidence:
-        """The ball rested in another pocket before, and people saw it there; or there are two. Which number counts, if
-        any does, the chef says (R3b)."""
+        """Return the evidence for the chef, who decides which number counts, if any does (R3b). The ball rested in
+        another pocket before, and people saw it there, or there are two balls."""
         evidence = self._not_proven(self.state.streak)
         figures = {name: value for name, value in evidence.figures.items() if name not in ("number", "pocket_index")}
         return msgspec.structs.replace(evidence, figures=figures)
 
     def begin_run(self) -> None:
-        """A launch was proven: no pocket was seen filled yet."""
+        """Begin a run: a launch was proven, and no pocket was seen filled yet."""
         self.state.filled = []
         self._sight.note_launch()
         self.restart()
 
     def lose_place(self) -> None:
-        """Nobody knows any more where the pockets stand: until a person says in which of them the ball lies, sightings
-        prove nothing."""
+        """Treat the place of the pockets as unknown. Sightings prove nothing until a person names the pocket in which
+        the ball lies."""
         self.restart()
         self.state.latest, self.state.between, self.ball.pocket = {}, [], None
 
     def find_place(self, pocket_index: int, now_us: int) -> float:
-        """A person says that the ball, which readers see lie still, lies in that pocket: the pockets stand so. By how
-        many the encoder showed another one."""
+        """Take the place of the pockets from a person's word: the ball, which readers see lie still, lies in this
+        pocket. Return how many pockets away from it the encoder showed the ball."""
         off = self.off_by(pocket_index, now_us)
         assert off is not None, "they see it"
         self._rotor.shift(-off * self._rotor.pockets.pocket_deg)
@@ -342,9 +342,9 @@ class PocketFromReaders(PocketTracker):
         return off
 
     def note_pass(self, t_us: int) -> list[Evidence]:
-        """A pocket that readers saw filled again and again before passes of the running ball holds something else.
+        """Note a pass. A pocket that readers saw filled several times before passes of the ball holds something else.
 
-        Another ball, or dirt: its number would be called in place of the running ball's (N8).
+        It may be another ball, or dirt. Its number would be called in place of the running ball's (N8).
         """
         state, run = self.state, self._run
         state.at_pass = self._rotor.fit(t_us)
@@ -363,12 +363,12 @@ class PocketFromReaders(PocketTracker):
         return [Evidence(Fact.SENSOR_FAULT, t_us, figures)]
 
     def _times_filled(self, pocket: int) -> int:
-        """How often readers saw that pocket filled before a pass of the running ball."""
+        """Return how often readers saw this pocket filled before a pass of the running ball."""
         last_us = self._run.last_us or 0
         return sum(at_us < last_us and at == pocket for at_us, at in self.state.filled)
 
     def gone_from_us(self, overdue_us: int) -> int:
-        """Not while the readers may still meet the ball where it lay."""
+        """Return when the ball is gone, but not before the readers had time to meet it where it lay."""
         seen_us = self.state.last_us
         if seen_us is None:
             return overdue_us
@@ -376,19 +376,19 @@ class PocketFromReaders(PocketTracker):
         return max(overdue_us, seen_us + round(PICKED_UP_TURNS * turn_us))
 
     def fall_due_us(self, left_us: int) -> int:
-        """The wait is longer than a fall, and longer than a reader needs to meet the ball. Each sighting makes it
-        later."""
+        """Return the deadline of a fall, which is longer than a fall takes and than a reader needs to meet the ball.
+        Each sighting makes it later."""
         wait_us = round(1.5 * self.turn_us(left_us))
         return max(left_us + FALL_US, self.state.last_us or 0) + wait_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
-        """The ball rests on an obstacle, perhaps (N5); or a hand took it from the pocket where it was seen (R3b)."""
+        """Conclude that the ball may rest on an obstacle (N5), or that a hand took it where it was seen (R3b)."""
         if self.ball.glimpse is not None:
             return self._not_proven([self.ball.glimpse])
         return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": self._run.last_us or 0})
 
     def take(self, seen: Sighting) -> list[Evidence]:
-        """What one sighting proves; a ball that readers see lying may be taken."""
+        """Return what one sighting proves. From then on a ball that readers see lying can be taken."""
         if self.is_called:
             self.ball.carried = False
         evidence = self._concluded(seen)
@@ -421,7 +421,7 @@ class PocketFromReaders(PocketTracker):
         return self._in_run(seen.t_us, pocket, is_counted=is_counted, called=called)
 
     def _in_run(self, t_us: int, pocket: int, *, is_counted: bool, called: bool) -> list[Evidence]:
-        """A sighting while a run is known: of the fallen ball, or of one that fell from the track unseen."""
+        """Conclude from a sighting while a run is known: of the fallen ball, or of one that left the track unseen."""
         run, ball, is_on_track = self._run, self.ball, self._run.phase is Phase.ON_TRACK
         if not is_on_track and ball.rested_in is None and self.is_at_rest:
             ball.rested_in = pocket
@@ -442,8 +442,8 @@ class PocketFromReaders(PocketTracker):
         return bool(self.state.streak) and self.state.streak[0].t_us < t_us
 
     def _at_rest(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Evidence]:
-        """A sighting while no run is known. The ball where it lay: pulses since were strays. Elsewhere: it was
-        launched, or moved by a hand."""
+        """Conclude from a sighting while no run is known. If the ball is where it lay, pulses since then were strays.
+        If it is elsewhere, it was launched, or moved by a hand."""
         streak, ball = self.state.streak, self.ball
         if ball.doubt == "unmet" and self.pocket == ball.before_gap is not None:
             ball.doubt = None
@@ -452,7 +452,7 @@ class PocketFromReaders(PocketTracker):
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
                 self._pulses.forget()
-            # Taken and brought back after a gap: where it belongs there, that ends the doubt.
+            # The ball was taken and brought back after a gap. If it belongs there, that ends the doubt.
             was_brought = called and ball.carried and ball.doubt is not None
             return [Evidence(Fact.BALL_MOVED, t_us, self._placed(streak))] if was_brought else []
         if not called:
@@ -468,7 +468,7 @@ class PocketFromReaders(PocketTracker):
         return [*evidence, Evidence(Fact.BALL_MOVED, t_us, {**self._placed(streak), **came_from})]
 
     def _sighted(self) -> Figures:
-        """What the readers saw, for a panel."""
+        """Return what the readers saw, for a panel."""
         last = self.state.streak[-1]
         return {
             "number": self._rotor.pockets.order[last.pocket_index],
@@ -486,7 +486,7 @@ class PocketFromReaders(PocketTracker):
         }
 
     def _number(self, streak: list[Seen]) -> Evidence:
-        """The number, dated by the first sighting of those that prove it (R3)."""
+        """Return the number, dated by the first of the sightings that prove it (R3)."""
         t_us = streak[0].t_us
         placed, record = self._placed(streak), self._pulses.record()
         figures: Figures = {**record.figures, **placed}
@@ -508,7 +508,7 @@ class PocketFromReaders(PocketTracker):
 
 
 def widest_gap_deg(readers_deg: Sequence[float]) -> float:
-    """The widest angle between two neighbours of these readers; a whole turn of one alone."""
+    """Return the widest angle between two neighbours of these readers. For one alone it is a whole turn."""
     angles = sorted(readers_deg)
     return max(after - before for before, after in zip(angles, [*angles[1:], angles[0] + 360], strict=True))
 
@@ -521,5 +521,5 @@ def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:
 
 
 def _turned_deg(before: Seen, seen: Seen, begun_us: int) -> float:
-    """How far the rotor turned between two sightings; a whole turn when it stood still in between, as nobody knows."""
+    """Return how far the rotor turned between two sightings. If it stood in between: 360, as this is unknown."""
     return abs(seen.turned_deg - before.turned_deg) if before.t_us >= begun_us else 360.0

@@ -1,8 +1,8 @@
-"""The rotor by its encoder: where pocket zero stands at a time, its direction, and when it stopped.
+"""The rotor by its encoder: the angle of pocket zero at a time, the rotor's direction, and when it stopped.
 
-Ticks are absolute, so a lost one does no harm. Between ticks the rotor is taken to go on as the latest ones show: how
-fast it turns, and how fast it slows. A disc that slips on its axle makes the rotor jump; what a hand could have done is
-no jump, so a slip by a sector or two of a rotor that is about to stand can't be told from lost edges.
+Ticks are absolute, so a lost tick does no harm. Between ticks the rotor is assumed to continue as the latest ticks
+show: with the same speed and the same slowing. A disc that slips on its axle makes the rotor seem to jump. A movement
+that a hand could cause is no jump. So if a rotor is about to stand, a slip by one or two sectors looks like lost edges.
 """
 
 from __future__ import annotations
@@ -16,62 +16,62 @@ from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking.evidence import Margin
 
 STOP_SILENCE_US, STOP_SILENCE_US_MIN = 1_500_000, 600_000
-"""No tick for the first of these is a stop, whatever came before: docs/rulebook.md allows 2 s. For less than the second
-nothing is, so that edges may be lost."""
+"""Silence for the first of these times is always a stop: docs/rulebook.md allows 2 s. Silence for less than the second
+never is, so that edges may be lost."""
 SLOWEST_DEG_S = 12.0
-"""2 rpm: a hand that slows the rotor, and does not stop it, leaves it at least that. A silence of less than a sector at
-this speed is no stop."""
+"""2 rpm: a hand that slows the rotor without stopping it leaves at least this speed. A silence that is shorter than one
+sector takes at this speed is no stop."""
 LOST_EDGE_INTERVALS = 2.5
-"""Nor are so many times from tick to tick: one edge may be lost."""
+"""Silence for this many times the interval between ticks is no stop either: one edge may be lost."""
 REVERSAL_TICKS = 3
-"""A hand that stops the rotor rattles the encoder at one border; three ticks the other way are a turn."""
+"""If a hand stops the rotor, the encoder rattles at one border. Three ticks in the other direction are a reversal."""
 GLITCH_TICKS = 4
-"""After this many impossible ticks in a row, the ticks are right: the encoder slipped, and the rotor is measured anew
-from them."""
+"""After this many impossible ticks in a row the ticks are right: the encoder has slipped, and the rotor is measured
+again from them."""
 REV_S_MAX = 3.0
-"""Twice the worst runaway on record (90 rpm): a tick that implies more is wrong."""
+"""Twice the fastest recorded runaway (90 rpm). A tick that implies a higher speed is wrong."""
 FIT_DEG, FIT_TICKS_MIN, FIT_TICKS_MAX = 12.0, 4, 20
-"""The stretch that the parabola of `fit` goes through, in degrees, and the fewest and most ticks of it. It is little
-more than a pocket: if a hand begins to brake, it bends so short a stretch only little. Jitter of 0.25 ms is 0.1°."""
+"""The length of the stretch for the parabola of `fit`, in degrees, and its fewest and most ticks. It is little more
+than a pocket. If a hand begins to brake, a stretch this short bends only little. Jitter of 0.25 ms is 0.1°."""
 FRESH_US = 3_000_000
 FRESH_TICKS = 6
-"""Older ticks do not show where the rotor is now. `FRESH_US` is a limit in time, `FRESH_TICKS` in mean times from tick
-to tick; the shorter one counts."""
+"""Older ticks do not show where the rotor is now. `FRESH_US` is a limit in time, `FRESH_TICKS` in mean tick intervals.
+The shorter one applies."""
 SLIP_STEPS, SLIP_POCKETS = 0.5, 0.15
 """A jump is a slip only if it is longer than `SLIP_STEPS` of the encoder's sectors and `SLIP_POCKETS` of a pocket. A
 shorter jump moves no ball into another pocket."""
 SIDE_DEG = 7.2
-"""How far the rotor turns on each side of a possible jump while its speed there is measured, or one sector, if that is
-more. A sector of 592 takes 5 ms: by one of them no speed could be told from edges that jitter."""
+"""How far the rotor turns on each side of a possible jump while its speed there is measured. At least one sector is
+used. A sector of 592 takes 5 ms. The jitter of edges would spoil a speed that is measured in one of them."""
 HAND_REV_S2 = 0.6
-"""The hardest push or braking of a hand, turns/s²."""
+"""The hardest push or braking by a hand, in turns/s²."""
 HELD_US = 700_000
-"""A hand that holds the rotor and sends it on needs this long at least. If the next sector comes later than that, a
-hand may have held the rotor."""
+"""The least time that a hand needs to hold the rotor and send it on. If the next sector comes later than that, a hand
+may have held the rotor."""
 JITTER_US = 2_000
-"""An edge may come early or late by this at any encoder, and by more where edges are measured to jitter more."""
+"""At any encoder an edge may come early or late by this, and by more if edges are measured to jitter more."""
 JITTER_SHARE, JITTER_GAIN = 8.0, 1 / 32
-"""Edges come early or late by at most `JITTER_SHARE` times the median of how far single ones do: 5 sigma of a normal
-distribution. The median follows them by `JITTER_GAIN` of itself at each edge, so that a slip, which moves one edge by
-much, changes it little."""
+"""Edges come early or late by at most `JITTER_SHARE` times the median deviation of single edges: 5 sigma of a normal
+distribution. At each edge the median changes by the part `JITTER_GAIN`. So a slip, which moves one edge far, changes it
+little."""
 JITTER_US_MIN = JITTER_US / JITTER_SHARE
 JITTER_POCKETS = 0.05
-"""Edges whose median jitter is more than this part of a pocket place no ball: the extrapolation from few edges is wrong
-by up to ten times as much, and two sightings could agree on a wrong pocket."""
+"""If the median jitter of edges is more than this part of a pocket, they place no ball. The extrapolation from few
+edges is wrong by up to ten times as much, and two sightings could agree on a wrong pocket."""
 BACK_DEG, JUMP_DEG = 30.0, 2.0
-"""By edges that jitter, and by a slip, a sector may come after one that lies ahead of it, up to `BACK_DEG`, or sooner
-than the rotor turns, up to `JUMP_DEG`. From farther away comes no tick (`GLITCH_TICKS`)."""
+"""Because of jitter, or after a slip, a sector may come after one that is ahead of it, up to `BACK_DEG`. It may also
+come sooner than the rotor turns, up to `JUMP_DEG`. No tick comes from farther away (`GLITCH_TICKS`)."""
 LOST_EDGE_STEPS = 1.2
-"""One edge may be lost when the rotor turns back or stands. So a place that is this many sectors off is no slip."""
+"""One edge may be lost when the rotor turns back or stands. So a place this many sectors off is no slip."""
 Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
 
 class RotorState(msgspec.Struct):
     """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees). The degrees are positive
     clockwise, and are never wrapped. `begun_us`: when the rotor last began to turn. `opposite`: the latest ticks if
-    they were in the other direction. `glitch_ticks`: how many in a row came from impossible places. `stopped`: it is
-    known to stand, or not known to turn. `jitter_us`: by how much edges come early or late, the median. `shift_deg`:
-    how far the disc has slipped on the rotor, as a person found."""
+    they were in the other direction. `glitch_ticks`: how many ticks in a row came from impossible places. `stopped`:
+    the rotor is known to stand, or not known to turn. `jitter_us`: the median of how much edges come early or late.
+    `shift_deg`: how far the disc has slipped on the rotor, as a person found."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
     direction: Direction | None = None
@@ -85,7 +85,7 @@ class RotorState(msgspec.Struct):
 
 
 class RotorFromEncoder:
-    """The rotor part of a table with an encoder of `ticks` sectors and these `pockets`; all state in `state`, to be
+    """The rotor part of a table with an encoder of `ticks` sectors and these `pockets`. All state is in `state`, to be
     stored and resumed."""
 
     def __init__(self, ticks: int, pockets: PocketLayout, state: RotorState | None = None) -> None:
@@ -99,33 +99,33 @@ class RotorFromEncoder:
 
     @property
     def direction(self) -> Direction | None:
-        """Which way it turns; None while it stands, or until as many ticks agree as a reversal needs."""
+        """The rotor's direction. None while it stands, or until as many ticks agree as a reversal needs."""
         state = self.state
         return state.direction if not state.stopped and len(state.points) >= REVERSAL_TICKS else None
 
     @property
     def turned_deg(self) -> float:
-        """How far it has turned since it began to turn this way, in degrees, clockwise positive."""
+        """How far it has turned since it began to turn in this direction, in degrees, clockwise positive."""
         return self.state.points[-1][1] if self.state.points else 0.0
 
     @property
     def is_standing(self) -> bool:
-        """Whether it is known to stand, or not known to turn."""
+        """Whether the rotor is known to stand, or not known to turn."""
         return self.state.stopped
 
     @property
     def may_turn_back(self) -> bool:
-        """Whether the latest ticks are of the other way, too few for a reversal."""
+        """Whether the latest ticks are in the other direction, but too few for a reversal."""
         return bool(self.state.opposite)
 
     @property
     def was_seen_turning(self) -> bool:
-        """True: silence of the encoder is a stop, which is evidence of its own."""
+        """True, because the encoder's silence is a stop, which is evidence of its own."""
         return True
 
     def tick(self, seen: Rotor) -> Surprise | None:
-        """Take one encoder edge in. What it proves: that the rotor stopped and turned back, that the encoder lost its
-        place on the rotor, or nothing."""
+        """Take one encoder edge. Return what it proves: the rotor stopped and turned back, the encoder slipped on the
+        rotor, or nothing."""
         state, t_us = self.state, seen.t_us
         points, forward = state.points, 1 if seen.direction == "cw" else -1
         angle_deg = (seen.tick + (seen.direction == "ccw")) * self._step_deg - state.shift_deg
@@ -155,32 +155,32 @@ class RotorFromEncoder:
         return "slipped"
 
     def lose_sight(self) -> None:
-        """Edges were lost: where the rotor is, and whether it turns, the next ones show."""
+        """Forget the place and the movement of the rotor, because edges were lost. The next edges show them."""
         self.state.points = []
 
     def shift(self, deg: float) -> None:
-        """The disc stands `deg` farther clockwise on the rotor than was thought."""
+        """Note that the disc is on the rotor `deg` farther clockwise than assumed."""
         state = self.state
         state.shift_deg = _apart_deg(state.shift_deg + deg, 0)
         state.points = [(t_us, at_deg - deg) for t_us, at_deg in state.points]
         state.opposite = [(t_us, at_deg - deg) for t_us, at_deg in state.opposite]
 
     def stop_due_us(self, launched_us: int | None) -> int | None:
-        """When silence is a stop; None while it already stands. With a ball launched silence counts from the launch at
-        the earliest: a bouler may spin both at once."""
+        """Return when silence becomes a stop. None while the rotor already stands. After a launch, silence counts only
+        from the launch on: a bouler may spin ball and rotor at once."""
         last_us = self.state.last_tick_us
         if launched_us is not None:
             return max((last_us or launched_us) + self._silence_us, launched_us + STOP_SILENCE_US)
         return None if self.state.stopped or last_us is None else last_us + self._silence_us
 
     def stop_margin(self) -> Margin:
-        """How sure a stop is, by how often its ticks came."""
+        """Return how sure a stop is, by the interval between ticks."""
         return Margin.rotor(self.tick_interval_us() or 0, self._silence_us)
 
     @property
     def _silence_us(self) -> int:
-        """The silence that proves a stop, from the ticks seen just before. Few sectors make it hardly longer than
-        many, where the rotor turned at an ordinary speed."""
+        """The silence that proves a stop, from the ticks just before. If the rotor turned at an ordinary speed, few
+        sectors make it hardly longer than many."""
         points = self.state.points
         if self.state.stopped or len(points) < 2:
             return STOP_SILENCE_US
@@ -193,15 +193,15 @@ class RotorFromEncoder:
         self.state.stopped = True
 
     def fit(self, at_us: int) -> tuple[float, float] | None:
-        """(turned degrees at `at_us`, degrees per second), by a parabola; None when the rotor isn't known.
+        """Return (turned degrees at `at_us`, degrees per second) by a parabola. None if the rotor's place is not known.
 
-        Through the first, a middle and the last of the latest ticks: a hand may be braking it, and with as many
-        ticks as pockets a straight line would be half a pocket behind.
+        The parabola goes through the first, a middle and the last of the latest ticks, because a hand may be braking. A
+        straight line would be half a pocket behind with as many ticks as pockets.
         """
         if not self._fresh(at_us):
             return None
         points = self.state.points[-self._fit_ticks :]
-        # Counted from the last tick: whole-evening microseconds squared would cost a float its digits.
+        # Counted from the last tick: squared microseconds of a whole evening exceed the digits of a float.
         last_us, last_deg = points[-1]
         (x0, y0), (x1, y1) = (
             ((t_us - last_us) / 1e6, deg - last_deg) for t_us, deg in (points[0], points[len(points) // 2])
@@ -213,16 +213,16 @@ class RotorFromEncoder:
         return last_deg + (late + bend * (x - x1)) * x, late + bend * (2 * x - x1)
 
     def angle_deg(self, at_us: int) -> float | None:
-        """Where the middle of pocket zero stands, degrees clockwise, 0 to 360; of a rotor that stands, by its last
-        tick. None when not known."""
+        """Return the angle of the middle of pocket zero, in degrees clockwise, 0 to 360. For a rotor that stands it
+        comes from the last tick. None if it is not known."""
         if self.state.stopped:
             return self.turned_deg % 360 if self.state.points else None
         fitted = self.fit(at_us)
         return None if fitted is None else fitted[0] % 360
 
     def pocket_under(self, bowl_deg: float, at_us: int) -> tuple[int, float, float] | None:
-        """Which pocket stands at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5, the
-        rotor's own angle in turned degrees); None when the rotor isn't known, or its edges jitter too much."""
+        """Return the pocket at `bowl_deg`: (index clockwise from zero, offset from its centre in pockets ±0.5, the
+        rotor's own angle in turned degrees). None if the rotor's place is not known, or its edges jitter too much."""
         fitted = self.fit(at_us)
         if fitted is None or abs(fitted[1]) * self.state.jitter_us / 1e6 > JITTER_POCKETS * self._pocket_deg:
             return None
@@ -231,7 +231,7 @@ class RotorFromEncoder:
         return index % self.pockets.count, place - index, fitted[0]
 
     def rpm(self, at_us: int) -> float | None:
-        """Speed without sign, turns per minute; None when not known."""
+        """Return the speed without sign, in turns per minute. None if it is not known."""
         if not self._fresh(at_us):
             return None
         points = self.state.points[-self._fit_ticks :]
@@ -239,7 +239,7 @@ class RotorFromEncoder:
         return abs(last_deg - first_deg) / (last_us - first_us) * 1e6 / 6
 
     def tick_interval_us(self) -> float | None:
-        """Mean time from tick to tick lately; None before the second."""
+        """Return the mean time between the latest ticks. None before the second tick."""
         points = self.state.points[-self._fit_ticks :]
         return (points[-1][0] - points[0][0]) / (len(points) - 1) if len(points) > 1 else None
 
@@ -256,7 +256,7 @@ class RotorFromEncoder:
         state.stopped = False
 
     def _turn_again(self, seen: Rotor, angle_deg: float, *, rattled: bool) -> Surprise | None:
-        """The first tick of a rotor that stood: it must come from the next border."""
+        """Take the first tick after a stand. It must come from the next border."""
         forward = 1 if seen.direction == "cw" else -1
         border_deg = self.state.points[-1][1] + forward * self._step_deg
         misplaced = not rattled and self._is_misplaced(_apart_deg(angle_deg, border_deg))
@@ -264,7 +264,7 @@ class RotorFromEncoder:
         return "slipped" if misplaced else None
 
     def _opposite(self, seen: Rotor, angle_deg: float) -> Surprise | None:
-        """A tick the other way: nothing while it is one or two, a reversal at the third; a start where none was.
+        """Take a tick in the other direction. The third one proves a reversal. For a rotor that stood it is a start.
 
         The first one must come from the border that the rotor has just passed.
         """
@@ -287,13 +287,13 @@ class RotorFromEncoder:
         return "turned_back" if was_turning else None
 
     def _is_bounce(self, passed_us: int) -> bool:
-        """Whether a sector entered twice the same way is one that its contact reports twice: it came much sooner than
-        the next one should have."""
+        """Whether a contact reported one entry into a sector twice: the second report came much sooner than the next
+        sector could."""
         points = self.state.points
         return len(points) < 2 or passed_us < (points[-1][0] - points[-2][0]) / 2
 
     def _glitch(self, seen: Rotor, angle_deg: float) -> Surprise | None:
-        """A tick from a place where no rotor can be. When `GLITCH_TICKS` of them came in a row, they are right."""
+        """Note a tick from an impossible place. If `GLITCH_TICKS` of them come in a row, they are right."""
         self.state.glitch_ticks += 1
         if self.state.glitch_ticks < GLITCH_TICKS:
             return None
@@ -301,22 +301,22 @@ class RotorFromEncoder:
         return "slipped"
 
     def _is_misplaced(self, off_deg: float) -> bool:
-        """Whether a rotor that turned back, or stood, shows another place than the border it must be at.
+        """Whether a rotor that turned back, or stood, shows another place than the border at which it must be.
 
-        One edge may have been lost just there: a slip by one sector can't be distinguished from it.
+        One edge may have been lost there. A slip by one sector can't be distinguished from that.
         """
         return abs(off_deg) > max(LOST_EDGE_STEPS * self._step_deg, self._slip_deg)
 
     def _measure_jitter(self) -> None:
-        """How far four ticks are from any even push or braking: the third divided difference of their times by their
-        places, as of one edge."""
+        """Measure how far four ticks are from any steady push or braking. It is the third divided difference of their
+        times by their places, scaled to one edge."""
         state, apart = self.state, self._apart_ticks
         points = state.points
         if len(points) <= 3 * apart:
             return
         (a_us, a), (b_us, b), (c_us, c), (d_us, d) = points[-1 - 3 * apart :: apart]
         ab, ac, ad, bc, bd, cd = b - a, c - a, d - a, c - b, d - b, d - c
-        # Each weight of the difference is multiplied by all six distances: none divides, and all 0 are the same place.
+        # Each weight is multiplied by all six distances, so that none divides. All 0 means that they are one place.
         of_a, of_b, of_c, of_d = bc * bd * cd, ac * ad * cd, ab * ad * bd, ab * ac * bc
         late_us = (b_us - a_us) * of_b - (c_us - a_us) * of_c + (d_us - a_us) * of_d
         if ab * ac * ad * bc * bd * cd:
@@ -326,10 +326,10 @@ class RotorFromEncoder:
             state.jitter_us = grown if grown > JITTER_US_MIN else JITTER_US_MIN
 
     def _jumped(self) -> bool:
-        """Whether the rotor would have had to jump, between the two ticks in the middle of the latest ones.
+        """Whether the rotor would have had to jump between the two middle ones of the latest ticks.
 
-        No inertia allows that. The jump is compared with all ways that a hand could have made the rotor go, given how
-        fast it turned on both sides of it. Lost edges only make these ways more: an encoder that lost edges shows fewer
+        Its inertia forbids that. The jump is compared with every way in which a hand could have moved the rotor, given
+        its speed on both sides of the jump. Lost edges only allow more ways: an encoder that lost edges shows fewer
         places of the same way.
         """
         points = self.state.points
@@ -340,17 +340,17 @@ class RotorFromEncoder:
         passed_us, before_us, after_us = c[0] - b[0], b[0] - a[0], d[0] - c[0]
         jitter_us = JITTER_SHARE * self.state.jitter_us
         if before_us < 2 * jitter_us or after_us < 2 * jitter_us:
-            return False  # no speed can be measured between edges that jitter so
+            return False  # no speed can be measured between edges that jitter this much
         before, after = (b[1] - a[1]) / before_us, (d[1] - c[1]) / after_us
         off_deg = abs(c[1] - b[1] - (before + after) / 2 * passed_us)
         if off_deg <= self._slip_deg:
-            return False  # as at nearly all edges
+            return False  # this holds for nearly all edges
         if abs(c[1] - b[1]) < 1.5 * self._step_deg and passed_us > HELD_US:
             return False
         without = ((points[-side - 3], c), (b, points[-side])) if side > 1 else ()
         if any(_off_deg(a, one, other, d) <= self._slip_deg for one, other in without):
-            return False  # one tick alone is out of place: its frame was late
-        # A mean speed may differ from the speed at its end by half of what a hand changes meanwhile; and between the
+            return False  # only one tick is out of place: its frame was late
+        # A mean speed may differ from the speed at its end by half of what a hand changes in that time. Between the two
         # ends a hand may push and brake again.
         hand_deg = HAND_REV_S2 * 360 * passed_us * (before_us + after_us + passed_us) / 4e12
         fastest = max(abs(before), abs(after))
@@ -359,18 +359,18 @@ class RotorFromEncoder:
 
 
 def _off_deg(*ticks: tuple[int, float]) -> float:
-    """How far, between the two in the middle of four ticks, the rotor went off the speed that it had on both sides."""
+    """Return how far the rotor, between the middle two of four ticks, left the speed that it had on both sides."""
     (a_us, a_deg), (b_us, b_deg), (c_us, c_deg), (d_us, d_deg) = ticks
     speeds = (b_deg - a_deg) / max(1, b_us - a_us) + (d_deg - c_deg) / max(1, d_us - c_us)
     return abs(c_deg - b_deg - speeds / 2 * (c_us - b_us))
 
 
 def _apart_deg(one: float, other: float) -> float:
-    """How far `one` is from `other`, clockwise positive, half a turn at most."""
+    """Return how far `one` is from `other`, clockwise positive, at most half a turn."""
     return (one - other + 180) % 360 - 180
 
 
 def _moved_deg(apart_deg: float, forward: int) -> float:
-    """How far the rotor turned to a tick that stands `apart_deg` clockwise of the one before, clockwise positive:
+    """Return how far the rotor turned to a tick that is `apart_deg` clockwise of the last one, clockwise positive:
     forwards (1: clockwise), or a little back (`BACK_DEG`)."""
     return forward * ((forward * apart_deg + BACK_DEG) % 360 - BACK_DEG)

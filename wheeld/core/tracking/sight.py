@@ -1,13 +1,13 @@
 """What each sensor sees, as a level: whether it works, whether it counts, and what it has missed.
 
-Evidence is drawn only from sensors that see, and an absence proves something only where a sensor that sees would have
-shown it. A sensor is known to fail by its source, or by what it should have seen: a beam that the known run crossed,
-a reader under which the known ball passed, the encoder's place (`PLACE`) by a ball that lies where nothing has brought
-it.
+Evidence is drawn only from sensors that see. An absence proves something only if a sensor that sees would have reported
+the thing. A failing sensor is reported by its source, or found by what it should have seen: a beam by a known run that
+crossed it, a reader by a known ball that passed it, the encoder's place (`PLACE`) by a ball that lies where nothing has
+brought it.
 
-A person may leave a failing one out (docs/rulebook.md 6). From then on what it reports counts for nothing, and the
-setting in effect is that of a table which never had it: fewer beams prove fewer laps, fewer readers see the ball less
-often. Whether the rest can do without it is decided by the checks of the configuration.
+A person may leave a failing sensor out (docs/rulebook.md 6). Then its reports have no effect, and the setting is as for
+a table that never had it: fewer beams prove fewer laps, fewer readers see the ball less often. The checks of the
+configuration decide whether the other sensors suffice without it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.evidence import Evidence
 
 READERS = "reader"
-"""All readers together, among the names of what may miss the ball."""
+"""All readers together, as the name of something that may miss the ball."""
 OF_EDGES = frozenset({"link", "rotor"})
-"""While one of these fails, edges of the encoder are missing."""
+"""While one of these fails, edges of the encoder are lost."""
 BEAMS_LEFT_MIN = 3
-"""One beam of four or more may be left out (docs/rulebook.md 6): with two, a single missed pass hides half a run."""
+"""One beam of four or more may be left out (docs/rulebook.md 6). With two, one missed pass hides half a run."""
 BEAMS_MIN = 2
-"""One beam shows no hop from one to the next."""
+"""With one beam there is no hop from one beam to the next."""
 SILENT_RUNS = 2
-"""One run may end before a beam that is about to fail is met again; in the next one it is named."""
+"""One run may end before a failing beam is met again. In the next run it is reported."""
 BLIND_TURNS = 5
 """A reader that works misses a lying ball a few times in a hundred."""
 
@@ -40,10 +40,10 @@ BLIND_TURNS = 5
 class Sight(msgspec.Struct):
     """What is remembered of all sensors, each by its name.
 
-    `failing`: those that fail, and what is wrong with them, where that is known. `left_out`: those that a person has
-    left out. `missed`: how often in a row each has not seen what it should have seen. Of a beam runs are counted. Of a
-    reader it is counted how often another one met the lying ball again, and of all `READERS` the launches between which
-    none of them met it.
+    `failing`: the failing sensors, each with what is wrong, if known. `left_out`: the sensors that a person has left
+    out. `missed`: how often in a row a sensor has not seen what it should have seen. For a beam, runs are counted. For
+    a reader, each time counts when another reader met the lying ball again. For all `READERS`, launches are counted
+    between which none of them met the ball.
     """
 
     failing: dict[str, Trouble | None] = msgspec.field(default_factory=dict)
@@ -52,37 +52,37 @@ class Sight(msgspec.Struct):
 
     @property
     def unused(self) -> list[str]:
-        """Those of which no evidence is drawn."""
+        """The sensors from which no evidence is drawn."""
         return sorted({*self.failing, *self.left_out})
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Those that fail and are not left out."""
+        """The sensors that fail and are not left out."""
         return tuple(sensor for sensor in self.failing if sensor not in self.left_out)
 
     def numbers_left(self, kind: str, count: int) -> list[int]:
-        """Of `count` sensors of that kind, "beam" or "reader", those of which evidence is drawn."""
+        """Return the numbers of the sensors in use, out of `count` sensors of the kind "beam" or "reader"."""
         unused = numbers_of(kind, self.unused)
         return [number for number in range(count) if number not in unused]
 
     def forget_unused(self) -> None:
-        """What those missed that are not used counts for nothing when they are used again."""
+        """Forget what unused sensors missed, so that it does not count when they are used again."""
         for sensor in self.unused:
             self.missed.pop(sensor, None)
 
     def can_spare(self, setting: TableSetting, sensor: str) -> bool:
-        """Whether a coup can be judged without this one, which fails, and all others that are not used."""
+        """Whether a coup can be judged without this failing sensor, and without all others that are not used."""
         return sensor.startswith(("beam/", "reader/")) and objection(setting, self.unused) is None
 
     # --- what it should have seen -------------------------------------------------------------------------------------
 
     def note(self, sensor: str, *, saw: bool) -> int:
-        """It should have seen the ball, and did or did not: how often in a row it has missed it by now."""
+        """Note whether it saw the ball, as it should have. Return how often in a row it has now missed it."""
         self.missed[sensor] = times = 0 if saw else self.missed.get(sensor, 0) + 1
         return times
 
     def note_run(self, beams: Collection[int], met: Collection[int], t_us: int) -> list[Evidence]:
-        """A run that crossed all these beams is over: the one that alone saw nothing of it again."""
+        """Note a run across all these beams. Report the only beam that saw nothing of it and of the one before."""
         if len({*beams} - {*met}) > 1:
             return []
         return [
@@ -92,7 +92,7 @@ class Sight(msgspec.Struct):
         ]
 
     def note_turn(self, readers: Collection[int], met: Collection[int], t_us: int) -> list[Evidence]:
-        """A reader has met a lying ball again: those under which it must have passed too, and that saw nothing."""
+        """Note that a reader met a lying ball again. Report readers that keep missing it when it passes them."""
         limit = BLIND_TURNS * (len(readers) - 1)
         return [
             blind_sensor(f"reader/{reader}", t_us)
@@ -101,38 +101,38 @@ class Sight(msgspec.Struct):
         ]
 
     def part_of_readers(self, readers: Collection[int]) -> float:
-        """Which part of the readers meets the ball where it lies: not those that missed it in the latest turn."""
+        """Return the part of the readers that meet the lying ball: not those that missed it in the latest turn."""
         others = max(1, len(readers) - 1)
         return sum(self.missed.get(f"reader/{reader}", 0) < others for reader in readers) / len(readers)
 
     def note_launch(self) -> None:
-        """A ball was launched: what the readers have met before is of another time."""
+        """Count a launch since the readers last met the ball."""
         if READERS in self.missed:
             self.note(READERS, saw=False)
 
     @property
     def has_met_ball(self) -> bool:
-        """Whether readers have met the ball since the launch before the latest. If not, they would not meet it now."""
+        """Whether readers have met the ball since the second-latest launch. If not, they would not meet it now."""
         return self.missed.get(READERS, 2) < 2
 
 
 def blind_sensor(sensor: str, t_us: int) -> Evidence:
-    """It alone saw nothing where the others saw the ball: play goes on, and somebody looks at it."""
+    """Report that only this sensor did not see the ball. Play goes on, and somebody should look at the sensor."""
     return Evidence(Fact.SENSOR_TROUBLE, t_us, {"sensor": sensor, "what": Trouble.BLIND.value})
 
 
 def numbers_of(kind: str, sensors: Collection[str]) -> frozenset[int]:
-    """The numbers of those sensors that are of `kind`, "beam" or "reader"."""
+    """Return the numbers of those sensors that are of `kind`, "beam" or "reader"."""
     return frozenset(int(sensor.partition("/")[2]) for sensor in sensors if sensor.startswith(f"{kind}/"))
 
 
 def sensor_of(seen: Observation) -> str:
-    """The name of the beam or reader that reported this; empty for everything else."""
+    """Return the name of the beam or reader that reported this. It is empty for everything else."""
     return seen.sensor if isinstance(seen, BallPass | Sighting) else ""
 
 
 def without(setting: TableSetting, sensors: Collection[str]) -> TableSetting:
-    """The setting of a table that never had these sensors."""
+    """Return the setting of a table that never had these sensors."""
     beams, readers = numbers_of("beam", sensors), numbers_of("reader", sensors)
     return msgspec.structs.replace(
         setting,
@@ -142,7 +142,7 @@ def without(setting: TableSetting, sensors: Collection[str]) -> TableSetting:
 
 
 def objection(setting: TableSetting, sensors: Sequence[str]) -> Text | None:
-    """Why the rest cannot do without these sensors of the table; None if it can."""
+    """Return why the table cannot go on without these of its sensors. None if it can."""
     for sensor in sensors:
         if not kind_of(sensor).may_be_left_out:
             return Text("nothing else reports what this sensor reports: {sensor}", {"sensor": sensor_text(sensor)})
@@ -158,7 +158,7 @@ def objection(setting: TableSetting, sensors: Sequence[str]) -> Text | None:
 
 
 def still_left_out(setting: TableSetting, sensors: Sequence[str]) -> list[str]:
-    """Which of the sensors that were left out before a restart still are. The configuration may be another one now:
-    if it cannot do without them, all of them are used again."""
+    """Return the sensors that stay left out after a restart. The configuration may have changed: if the table cannot go
+    on without them, all of them are used again."""
     known = [sensor for sensor in sensors if sensor in setting.sensors]
     return [] if objection(setting, known) else known
