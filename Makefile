@@ -130,7 +130,7 @@ gates: $(VENV)/test.stamp
 	$(BIN)/coverage report --include='wheeld/*' --omit='wheeld/core/*,wheeld/replay.py,wheeld/text_error.py' --fail-under=90 --show-missing --skip-covered
 
 catalogues: $(VENV)/test.stamp  ## the translations, brought up to date with the texts of the code; says what is missing
-	$(BIN)/python -m wheeld.locale
+	$(BIN)/python -m wheeld.locale hw_sim
 
 campaign: $(VENV)/campaign.stamp  ## every verdict of so many coups held to the truth; the report is OUT/report.html
 	@echo "campaign: seed $(SEED), faults × $(FAULTS) $(MORE)"

@@ -328,13 +328,15 @@ class Demo:
             "{count} verdicts: {results} results, {voids} voids", count=count, results=results, voids=count - results
         )
         differences = [say("not as it was played: {words}", words=words) for words in self.people.differences]
-        kept = "kept: {journal} (wheeld journal verify reads it; the next demo goes on with it)"
         return [
             "",
             verdicts + (f" ({voids})" if voids else ""),
             self._received(),
             *(differences or [say("each as it was played")]),
-            say(kept, journal=self._state / "journal.sqlite"),
+            say(
+                "kept: {journal} (wheeld journal verify reads it; the next demo goes on with it)",
+                journal=self._state / "journal.sqlite",
+            ),
         ]
 
     def _received(self) -> str:
@@ -343,10 +345,10 @@ class Demo:
         messages = say("no message")
         if subscriber.seqs:
             messages = say("seq {first} to {last}", first=subscriber.seqs[0], last=subscriber.seqs[-1])
+        parts = {"messages": messages, "gaps": subscriber.gaps, "seed": self.seed}
         if subscriber.gaps:
-            text = "{messages}, {gaps} missing; the seed was --seed {seed}"
-            return say(text, messages=messages, gaps=subscriber.gaps, seed=self.seed)
-        return say("{messages}, nothing missing; the seed was --seed {seed}", messages=messages, seed=self.seed)
+            return say("{messages}, {gaps} missing; the seed was --seed {seed}", **parts)
+        return say("{messages}, nothing missing; the seed was --seed {seed}", **parts)
 
 
 def _end_at_a_signal() -> None:

@@ -71,7 +71,7 @@ class People:
         on_stuck: Callable[[TableStuckError], None] = give_up,
     ) -> None:
         self._live = live
-        self._subscriber, self._say = subscriber, subscriber.words.say
+        self._subscriber, self._words = subscriber, subscriber.words
         self._look_s = look_s
         self._on_scenario, self._on_stuck = on_scenario, on_stuck
         self._known = (0, 0)
@@ -128,7 +128,7 @@ class People:
 
     def _do(self, code: str, times: int) -> list[SimEvent]:
         """What the table waits for, for the `times`th time."""
-        live, say, does = self._live, self._say, list[SimEvent]()
+        live, say, does = self._live, self._words.say, list[SimEvent]()
         match code:
             case "put_back" if times > 1 and self._is_back:
                 # It lies there, and readers show it elsewhere.
@@ -153,7 +153,7 @@ class People:
         return does
 
     def _name_pocket(self, word: str) -> list[SimEvent]:
-        number, reason = self._live.table.lies_in, self._say("the ball lies there")
+        number, reason = self._live.table.lies_in, self._words.say("the ball lies there")
         return self._live.command(word, by="direction", reason=reason, number=number)
 
     @property

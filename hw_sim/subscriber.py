@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from hw_sim.wheel import printed
-from hw_sim.words import ENGLISH, Words
+from hw_sim.words import ENGLISH, Words, translatable
 
 Payload: TypeAlias = dict[str, Any]
 VERDICTS = ("result", "void")
 SEQUENCED = (*VERDICTS, "ruling", "table")
 NAMES = {
-    "result": "RESULT",
-    "void": "VOID",
-    "ruling": "RULING",
-    "table": "table",
-    "board": "numbers",
-    "notice": "notice",
-    "reply": "reply",
+    "result": translatable("RESULT"),
+    "void": translatable("VOID"),
+    "ruling": translatable("RULING"),
+    "table": translatable("table"),
+    "board": translatable("numbers"),
+    "notice": translatable("notice"),
+    "reply": translatable("reply"),
 }
 """What each kind of message is called here, by the last level of its topic."""
 
@@ -118,8 +118,10 @@ def message_text(leaf: str, payload: Payload, words: Words) -> str | None:
         case "notice":
             return f"{payload['notice']}: {payload['text']}"
         case "reply":
-            answer = "{name} by {person}: done. {why}" if payload["done"] else "{name} by {person}: refused. {why}"
-            return words.say(answer, name=payload["name"], person=payload["by"], why=payload["why"])
+            parts = {"name": payload["name"], "person": payload["by"], "why": payload["why"]}
+            if payload["done"]:
+                return words.say("{name} by {person}: done. {why}", **parts)
+            return words.say("{name} by {person}: refused. {why}", **parts)
     return None
 
 

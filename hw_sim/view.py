@@ -52,8 +52,9 @@ class Lines:
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Print the scenario."""
-        about = self._words.about(scenario)
-        self.show_message("--- " + self._words.say("the wheel plays {name}: {about}", name=scenario.name, about=about))
+        say = self._words.say
+        about = say(scenario.about)
+        self.show_message("--- " + say("the wheel plays {name}: {about}", name=scenario.name, about=about))
 
     def show_message(self, line: str | None) -> None:
         """Print it at once: the output may be a pipe."""
@@ -87,7 +88,7 @@ class Picture:
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Show the scenario."""
-        self._playing = f"{scenario.name}: {self._words.about(scenario)}"
+        self._playing = f"{scenario.name}: {self._words.say(scenario.about)}"
         self.show_message(None)
 
     def show_message(self, line: str | None) -> None:  # noqa: ARG002  the picture shows the state, not the message
@@ -104,12 +105,12 @@ class Picture:
         for verdict in subscriber.verdicts[-ROWS:]:
             style = "green" if verdict.name.startswith("result") else "red"
             coups.add_row(str(verdict.coup), str(verdict.seq), Text(verdict.text, style))
-        rows = [*self._of_table(), ("last numbers", numbers_text(subscriber.numbers, self._words))]
-        shown = [(f"{say(name):<{NAME_WIDTH}}", (value, "bold" if name == "state" else "")) for name, value in rows]
+        (state, *rows), numbers = self._of_table(), numbers_text(subscriber.numbers, self._words)
+        shown = [(*state, "bold"), *((*row, "") for row in [*rows, (say("last numbers"), numbers)])]
         return Group(
             Text(f"{say('bench page'):<{NAME_WIDTH}}{self._address}"),
             Text(f"{say('the wheel plays')}  {self._playing}", "dim"),
-            *(Text.assemble(*row) for row in shown),
+            *(Text.assemble(f"{name:<{NAME_WIDTH}}", (value, style)) for name, value, style in shown),
             Text(f"{say('last notice'):<{NAME_WIDTH}}{subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),
             Text(f"{'seq':<{NAME_WIDTH}}{self._seq()}"),
             coups,
@@ -117,13 +118,11 @@ class Picture:
 
     def _of_table(self) -> list[tuple[str, str]]:
         """What the last message `table` says."""
-        table, words = self._subscriber.table, self._words
-        if table is None:
-            return [("state", words.say("nothing yet")), ("bets", ""), ("waiting for", "")]
+        table, code, say = self._subscriber.table, self._words.code, self._words.say
         return [
-            ("state", words.code("state", table["state"])),
-            ("bets", words.code("bets", table["bets"])),
-            ("waiting for", table["waiting_for"]),
+            (say("state"), code("state", table["state"]) if table else say("nothing yet")),
+            (say("bets"), code("bets", table["bets"]) if table else ""),
+            (say("waiting for"), table["waiting_for"] if table else ""),
         ]
 
     def _seq(self) -> str:

@@ -1,14 +1,13 @@
-"""The buttons of the bench page: for each its name, its group, what stands on it, what it does. The texts are English;
-`hw_sim.words` translates them."""
+"""The buttons of the bench page: for each its name, its group, what stands on it, what it does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from hw_sim.bench.hand import Hand, Speaker
+from hw_sim.words import Say
 
-Group: TypeAlias = Literal["The ball", "The people", "The wheel and its sensors"]
 Press: TypeAlias = Callable[[Hand], str]
 
 
@@ -16,91 +15,99 @@ class Button(NamedTuple):
     """One button. `about`: what it does, in a sentence. `press` does it, and returns what was done."""
 
     name: str
-    group: Group
+    group: str
     label: str
     about: str
     press: Press
 
 
-def _says(name: str, by: Speaker, label: str, about: str) -> Button:
-    return Button(name.replace("_", "-"), "The people", label, about, lambda hand: hand.command(name, by, label))
+def buttons(say: Say) -> Mapping[str, Button]:
+    """By name, in the order of the page."""
+    ball, people, wheel = say("The ball"), say("The people"), say("The wheel and its sensors")
 
+    def says(name: str, by: Speaker, label: str, about: str) -> Button:
+        return Button(name.replace("_", "-"), people, label, about, lambda hand: hand.command(name, by, label))
 
-_ALL = (
-    Button("launch", "The ball", "Launch", "A good push, against the rotor.", Hand.launch),
-    Button(
-        "same-direction",
-        "The ball",
-        "Launch with the rotor",
-        "The ball runs in the rotor's own direction (N1).",
-        Hand.launch_with_rotor,
-    ),
-    Button("weak-launch", "The ball", "Launch weakly", "Too little push for three laps (N3).", Hand.launch_weakly),
-    Button("take-ball", "The ball", "Take the ball", "A hand takes it, even off the track.", Hand.take_ball),
-    Button(
-        "ball-back",
-        "The ball",
-        "Put the ball back",
-        "After a void: in the pocket of the last number.",
-        Hand.put_ball_back,
-    ),
-    Button("second-ball", "The ball", "Throw in a second ball", "Two balls are no number (R3b).", Hand.throw_ball),
-    Button("second-ball-out", "The ball", "Take the second ball", "One ball is left.", Hand.take_second_ball),
-    _says("open", "chef", "Faites vos jeux", "Opens the table, or the bets."),
-    _says("rien_ne_va_plus", "chef", "Rien ne va plus", "Closes the bets."),
-    Button(
-        "confirm",
-        "The people",
-        "Confirm the number",
-        "When it awaits the chef: where the ball was seen to rest (R3b).",
-        Hand.confirm,
-    ),
-    _says("operations_done", "table", "Operations done", "All is paid: the next coup may begin."),
-    _says("rien_va", "chef", "Rien va", "The chef declares the coup void (N7)."),
-    _says("tout_va", "chef", "Tout va", "After a void, when the ball lies in its pocket."),
-    _says("suspend", "direction", "Suspend play", "A coup that runs is void (A6)."),
-    _says("resume", "direction", "Resume play", "After a breakdown, when the wheel is in order."),
-    _says("last_coup", "chef", "La dernière", "The table closes after the next valid coup (A5)."),
-    _says("close", "direction", "Close the table", "At once: a coup that runs is void (A6)."),
-    Button("bouler", "The people", "Change the bouler", "Another person spins from now on (A4).", Hand.change_bouler),
-    Button("stop-rotor", "The wheel and its sensors", "Stop the rotor", "A hand holds it (N4, N5).", Hand.stop_rotor),
-    Button("spin-rotor", "The wheel and its sensors", "Spin the rotor", "A hand pushes it again.", Hand.spin_rotor),
-    Button(
-        "reverse-rotor",
-        "The wheel and its sensors",
-        "Reverse the rotor",
-        "A hand turns it the other way (A7).",
-        Hand.reverse_rotor,
-    ),
-    Button("chip", "The wheel and its sensors", "Drop a chip", "It falls in the cylinder (N6).", Hand.drop_chip),
-    Button(
-        "chip-out", "The wheel and its sensors", "Take the chip out", "The cylinder is clear again.", Hand.take_chip_out
-    ),
-    Button(
-        "unplug", "The wheel and its sensors", "Unplug the board", "The daemon sees nothing any more (N8).", Hand.unplug
-    ),
-    Button("plug", "The wheel and its sensors", "Plug the board in", "The daemon sees again.", Hand.plug),
-    Button(
-        "power-off",
-        "The wheel and its sensors",
-        "Switch the power off",
-        "Board and daemon stop at once, without an orderly end.",
-        Hand.power_off,
-    ),
-    Button(
-        "power-on",
-        "The wheel and its sensors",
-        "Switch the power on",
-        "Both start anew, with what the journal has.",
-        Hand.power_on,
-    ),
-    Button(
-        "noise",
-        "The wheel and its sensors",
-        "Noise on a beam",
-        "A beam pulses and no ball is there: nothing is decided by that.",
-        Hand.make_noise,
-    ),
-)
-BUTTONS: Mapping[str, Button] = {button.name: button for button in _ALL}
-"""In the order of the page."""
+    of_page = (
+        Button("launch", ball, say("Launch"), say("A good push, against the rotor."), Hand.launch),
+        Button(
+            "same-direction",
+            ball,
+            say("Launch with the rotor"),
+            say("The ball runs in the rotor's own direction (N1)."),
+            Hand.launch_with_rotor,
+        ),
+        Button(
+            "weak-launch", ball, say("Launch weakly"), say("Too little push for three laps (N3)."), Hand.launch_weakly
+        ),
+        Button("take-ball", ball, say("Take the ball"), say("A hand takes it, even off the track."), Hand.take_ball),
+        Button(
+            "ball-back",
+            ball,
+            say("Put the ball back"),
+            say("After a void: in the pocket of the last number."),
+            Hand.put_ball_back,
+        ),
+        Button(
+            "second-ball", ball, say("Throw in a second ball"), say("Two balls are no number (R3b)."), Hand.throw_ball
+        ),
+        Button("second-ball-out", ball, say("Take the second ball"), say("One ball is left."), Hand.take_second_ball),
+        says("open", "chef", say("Faites vos jeux"), say("Opens the table, or the bets.")),
+        says("rien_ne_va_plus", "chef", say("Rien ne va plus"), say("Closes the bets.")),
+        Button(
+            "confirm",
+            people,
+            say("Confirm the number"),
+            say("When it awaits the chef: where the ball was seen to rest (R3b)."),
+            Hand.confirm,
+        ),
+        says("operations_done", "table", say("Operations done"), say("All is paid: the next coup may begin.")),
+        says("rien_va", "chef", say("Rien va"), say("The chef declares the coup void (N7).")),
+        says("tout_va", "chef", say("Tout va"), say("After a void, when the ball lies in its pocket.")),
+        says("suspend", "direction", say("Suspend play"), say("A coup that runs is void (A6).")),
+        says("resume", "direction", say("Resume play"), say("After a breakdown, when the wheel is in order.")),
+        says("last_coup", "chef", say("La dernière"), say("The table closes after the next valid coup (A5).")),
+        says("close", "direction", say("Close the table"), say("At once: a coup that runs is void (A6).")),
+        Button(
+            "bouler",
+            people,
+            say("Change the bouler"),
+            say("Another person spins from now on (A4)."),
+            Hand.change_bouler,
+        ),
+        Button("stop-rotor", wheel, say("Stop the rotor"), say("A hand holds it (N4, N5)."), Hand.stop_rotor),
+        Button("spin-rotor", wheel, say("Spin the rotor"), say("A hand pushes it again."), Hand.spin_rotor),
+        Button(
+            "reverse-rotor",
+            wheel,
+            say("Reverse the rotor"),
+            say("A hand turns it the other way (A7)."),
+            Hand.reverse_rotor,
+        ),
+        Button("chip", wheel, say("Drop a chip"), say("It falls in the cylinder (N6)."), Hand.drop_chip),
+        Button("chip-out", wheel, say("Take the chip out"), say("The cylinder is clear again."), Hand.take_chip_out),
+        Button("unplug", wheel, say("Unplug the board"), say("The daemon sees nothing any more (N8)."), Hand.unplug),
+        Button("plug", wheel, say("Plug the board in"), say("The daemon sees again."), Hand.plug),
+        Button(
+            "power-off",
+            wheel,
+            say("Switch the power off"),
+            say("Board and daemon stop at once, without an orderly end."),
+            Hand.power_off,
+        ),
+        Button(
+            "power-on",
+            wheel,
+            say("Switch the power on"),
+            say("Both start anew, with what the journal has."),
+            Hand.power_on,
+        ),
+        Button(
+            "noise",
+            wheel,
+            say("Noise on a beam"),
+            say("A beam pulses and no ball is there: nothing is decided by that."),
+            Hand.make_noise,
+        ),
+    )
+    return {button.name: button for button in of_page}

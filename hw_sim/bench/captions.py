@@ -1,23 +1,28 @@
-"""What stands on the bench page beside its buttons: the key that the page names it by, and the English text."""
+"""What stands on the bench page beside its buttons."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-CAPTIONS: Mapping[str, str] = {
-    "title": "The bench",
-    "skip": "Skip to the buttons",
-    "heading": "The bench: a simulated wheel and the real daemon",
-    "other_pages": "Pages of this wheel",
-    "live_page": "Live page",
-    "display": "Players’ display",
-    "ended": "The bench has ended. What stands here is old.",
-    "live": "The wheel, as its daemon sees it",
-    "frame": "The live page of the wheel",
-    "acts": "What happens at the wheel",
-    "by_hand": "By hand",
-    "by_itself": "Play by itself",
-    "messages": "What the daemon says",
-    "truth": "What is true",
-    "no_answer": "Nothing was done: the bench does not answer.",
-}
+from hw_sim.words import Say
+
+
+def captions(say: Say) -> Mapping[str, str]:
+    """By the key that the page names it by."""
+    return {
+        "title": say("The bench"),
+        "skip": say("Skip to the buttons"),
+        "heading": say("The bench: a simulated wheel and the real daemon"),
+        "other_pages": say("Pages of this wheel"),
+        "live_page": say("Live page"),
+        "display": say("Players’ display"),
+        "ended": say("The bench has ended. What stands here is old."),
+        "live": say("The wheel, as its daemon sees it"),
+        "frame": say("The live page of the wheel"),
+        "acts": say("What happens at the wheel"),
+        "by_hand": say("By hand"),
+        "by_itself": say("Play by itself"),
+        "messages": say("What the daemon says"),
+        "truth": say("What is true"),
+        "no_answer": say("Nothing was done: the bench does not answer."),
+    }

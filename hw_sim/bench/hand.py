@@ -16,6 +16,7 @@ from hw_sim.people import PLACE
 from hw_sim.subscriber import Subscriber
 from hw_sim.table import ROTOR_RPM, SimTable
 from hw_sim.wheel import opposite
+from hw_sim.words import translatable
 from hw_sim.world import Stay, us
 
 IN_HAND_S = 0.8
@@ -38,9 +39,9 @@ POWER = "power"
 
 Speaker: TypeAlias = Literal["chef", "table", "direction"]
 SAYS: Mapping[Speaker, str] = {
-    "chef": "The chef says “{words}”.",
-    "table": "The table says “{words}”.",
-    "direction": "The direction says “{words}”.",
+    "chef": translatable("The chef says “{words}”."),
+    "table": translatable("The table says “{words}”."),
+    "direction": translatable("The direction says “{words}”."),
 }
 """Whole sentences: other languages have other articles."""
 
@@ -48,10 +49,10 @@ SAYS: Mapping[Speaker, str] = {
 class BallPlace(Enum):
     """Where the ball is, as a part of a sentence."""
 
-    POCKET = "lies in a pocket"
-    HAND = "is in the bouler's hand"
-    TRACK = "runs on the track"
-    FALLING = "falls"
+    POCKET = translatable("lies in a pocket")
+    HAND = translatable("is in the bouler's hand")
+    TRACK = translatable("runs on the track")
+    FALLING = translatable("falls")
 
 
 class RestSeen(NamedTuple):
@@ -73,7 +74,7 @@ class Hand:
 
     def __init__(self, live: LiveTable, subscriber: Subscriber, *, note: Callable[[str], None]) -> None:
         self._live, self._subscriber, self._note = live, subscriber, note
-        self._say = subscriber.words.say
+        self.say = subscriber.words.say
         self.begin()
 
     def begin(self) -> None:
@@ -127,7 +128,7 @@ class Hand:
 
     @property
     def _where(self) -> str:
-        return self._say(self._ball.value)
+        return self.say(self._ball.value)
 
     @property
     def _is_running(self) -> bool:
@@ -141,14 +142,14 @@ class Hand:
             table.fall()
             self._rest_s, table.now_s = table.now_s, now_s
             self._ball = BallPlace.FALLING
-            self._note(self._say("The ball leaves the track after {laps} laps.", laps=self._laps))
+            self._note(self.say("The ball leaves the track after {laps} laps.", laps=self._laps))
         elif self._ball is BallPlace.FALLING and self._rest_s <= end_s:
             self._ball = BallPlace.POCKET
             number = table.lies_in
             assert number is not None, "it fell into a pocket, and nobody took it"
             if self._number_seen is None:
                 self._seen = RestSeen(number, len(self._subscriber.verdicts))
-            self._note(self._say("The ball rests in {number}.", number=number))
+            self._note(self.say("The ball rests in {number}.", number=number))
 
     def _keep_rotor(self, table: SimTable) -> None:
         if self._is_rotor_held or self._is_running or table.now_s < self._let_go_s:
@@ -165,21 +166,21 @@ class Hand:
 
     def launch(self) -> str:
         """Against the rotor, hard enough."""
-        return self._launch(None, self._say("against the rotor"))
+        return self._launch(None, self.say("against the rotor"))
 
     def launch_with_rotor(self) -> str:
         """In the rotor's own direction."""
         if not self._speed():
-            raise NotPossibleError(self._say("The rotor stands still: it has no direction to launch in."))
-        return self._launch(None, self._say("in the rotor's own direction"), with_rotor=True)
+            raise NotPossibleError(self.say("The rotor stands still: it has no direction to launch in."))
+        return self._launch(None, self.say("in the rotor's own direction"), with_rotor=True)
 
     def launch_weakly(self) -> str:
         """Against the rotor, for fewer than three laps."""
-        return self._launch(self._table.rng.uniform(*WEAK_LAPS), self._say("against the rotor, weakly"))
+        return self._launch(self._table.rng.uniform(*WEAK_LAPS), self.say("against the rotor, weakly"))
 
     def _launch(self, laps: float | None, how: str, *, with_rotor: bool = False) -> str:
         if self._is_running:
-            raise NotPossibleError(self._say("The ball {where} already: there is only one.", where=self._where))
+            raise NotPossibleError(self.say("The ball {where} already: there is only one.", where=self._where))
         table = self._table
         now_s = table.now_s
         table.lift_ball()
@@ -189,32 +190,32 @@ class Hand:
         self._ball = BallPlace.TRACK
         if self._subscriber.table and "launch" in self._subscriber.table["waiting_codes"]:
             self._seen = None
-        way = self._say("clockwise") if run.turning > 0 else self._say("counter-clockwise")
-        launched = self._say(
+        way = self.say("clockwise") if run.turning > 0 else self.say("counter-clockwise")
+        launched = self.say(
             "The ball is launched {way}, {how}. Left alone it runs {laps} laps.", way=way, how=how, laps=self._laps
         )
-        return launched if self._speed() else f"{launched} {self._say('The rotor stands still.')}"
+        return launched if self._speed() else f"{launched} {self.say('The rotor stands still.')}"
 
     def take_ball(self) -> str:
         """A hand takes the ball, wherever it is."""
         was, where = self._ball, self._where
         if was is BallPlace.HAND:
-            raise NotPossibleError(self._say("The bouler has the ball in his hand already."))
+            raise NotPossibleError(self.say("The bouler has the ball in his hand already."))
         if was is BallPlace.TRACK:
             self._table.block_ball()
         self._table.lift_ball()
         self._ball, self._rest_s = BallPlace.HAND, 0.0
         if was is BallPlace.TRACK:
-            return self._say("A hand takes the ball, which {where}, after {laps} laps.", where=where, laps=self._laps)
-        return self._say("A hand takes the ball, which {where}.", where=where)
+            return self.say("A hand takes the ball, which {where}, after {laps} laps.", where=where, laps=self._laps)
+        return self.say("A hand takes the ball, which {where}.", where=where)
 
     def put_ball_back(self) -> str:
         """A hand lays the ball in the pocket of the last number."""
         if self._is_running:
-            raise NotPossibleError(self._say("The ball {where}: wait until it rests, or take it.", where=self._where))
+            raise NotPossibleError(self.say("The ball {where}: wait until it rests, or take it.", where=self._where))
         table, wanted = self._table, self._last_number
         if self._ball is BallPlace.POCKET and table.ball_is_in(wanted):
-            raise NotPossibleError(self._say("The ball lies in {number} already.", number=table.lies_in))
+            raise NotPossibleError(self.say("The ball lies in {number} already.", number=table.lies_in))
         number = table.rng.choice(table.layout.pockets) if wanted is None else wanted
         now_s = table.now_s
         table.lift_ball()
@@ -222,54 +223,54 @@ class Hand:
         table.put_ball_in(number)
         table.now_s = now_s
         self._ball = BallPlace.POCKET
-        laid = self._say("A hand lays the ball in {number}.", number=number)
+        laid = self.say("A hand lays the ball in {number}.", number=number)
         if self._speed():
             return laid
-        return f"{laid} {self._say('The rotor stands still, so no reader can see it there.')}"
+        return f"{laid} {self.say('The rotor stands still, so no reader can see it there.')}"
 
     def throw_ball(self) -> str:
         """A second ball is thrown in the cylinder."""
         if self._second is not None:
-            raise NotPossibleError(self._say("A second ball lies in {number} already.", number=self._second.number))
+            raise NotPossibleError(self.say("A second ball lies in {number} already.", number=self._second.number))
         table = self._table
         number = table.rng.choice([each for each in table.layout.pockets if each != table.lies_in])
         self._second = table.throw_ball_in(number)
-        return self._say("A second ball is thrown in, and lies in {number}.", number=number)
+        return self.say("A second ball is thrown in, and lies in {number}.", number=number)
 
     def take_second_ball(self) -> str:
         """A hand takes the second ball out."""
         if self._second is None:
-            raise NotPossibleError(self._say("There is only one ball."))
+            raise NotPossibleError(self.say("There is only one ball."))
         self._second.to_s, self._second = self._table.now_s, None
-        return self._say("A hand takes the second ball out.")
+        return self.say("A hand takes the second ball out.")
 
     # the rotor
 
     def stop_rotor(self) -> str:
         """A hand stops the rotor and holds it."""
         if self._is_rotor_held:
-            raise NotPossibleError(self._say("A hand holds the rotor already."))
+            raise NotPossibleError(self.say("A hand holds the rotor already."))
         table = self._table
         if self._speed():
             self._let_go_s = table.world.rotor.order(table.now_s, 0.0, BRAKE_REV_S2)
         self._is_rotor_held = True
-        return self._say("A hand stops the rotor.")
+        return self.say("A hand stops the rotor.")
 
     def spin_rotor(self) -> str:
         """A hand pushes the rotor."""
         if not self._is_rotor_held:
             rpm = f"{abs(self._speed()) * 60:.0f}"
-            raise NotPossibleError(self._say("The rotor turns, {rpm} turns a minute.", rpm=rpm))
+            raise NotPossibleError(self.say("The rotor turns, {rpm} turns a minute.", rpm=rpm))
         self._is_rotor_held = False
         self._push(self._table)
-        return self._say("The bouler pushes the rotor.")
+        return self.say("The bouler pushes the rotor.")
 
     def reverse_rotor(self) -> str:
         """A hand turns the rotor the other way."""
         self._is_rotor_held = False
         self._table.direction = opposite(self._table.direction)
         self._push(self._table)
-        return self._say("The bouler turns the rotor the other way.")
+        return self.say("The bouler turns the rotor the other way.")
 
     def _speed(self) -> float:
         return self._table.world.rotor.speed_at(self._table.now_s)
@@ -279,50 +280,50 @@ class Hand:
     def drop_chip(self) -> str:
         """A chip falls in the cylinder."""
         if self._has_chip:
-            raise NotPossibleError(self._say("A chip lies in the cylinder already."))
+            raise NotPossibleError(self.say("A chip lies in the cylinder already."))
         self._has_chip = True
         self._table.foreign_object(present=True)
-        return self._say("A chip falls in the cylinder.")
+        return self.say("A chip falls in the cylinder.")
 
     def take_chip_out(self) -> str:
         """A hand takes the chip out."""
         if not self._has_chip:
-            raise NotPossibleError(self._say("There is no chip in the cylinder."))
+            raise NotPossibleError(self.say("There is no chip in the cylinder."))
         self._has_chip = False
         self._table.foreign_object(present=False)
-        return self._say("A hand takes the chip out.")
+        return self.say("A hand takes the chip out.")
 
     def unplug(self) -> str:
         """The cable between board and computer is pulled out."""
         if self._is_unplugged:
-            raise NotPossibleError(self._say("The cable is out already."))
+            raise NotPossibleError(self.say("The cable is out already."))
         self._is_unplugged = True
         self._set("link", ok=False)
-        return self._say("The cable of the sensor board is pulled out.")
+        return self.say("The cable of the sensor board is pulled out.")
 
     def plug(self) -> str:
         """The cable is plugged in again."""
         if not self._is_unplugged:
-            raise NotPossibleError(self._say("The cable is in."))
+            raise NotPossibleError(self.say("The cable is in."))
         self._is_unplugged = False
         self._set("link", ok=True)
-        return self._say("The cable of the sensor board is plugged in.")
+        return self.say("The cable of the sensor board is plugged in.")
 
     def power_off(self) -> str:
         """The cabinet has no power: neither board nor computer."""
         if self._is_dark:
-            raise NotPossibleError(self._say("The power is off already."))
+            raise NotPossibleError(self.say("The power is off already."))
         self._is_dark = True
         self._set(POWER, ok=False)
-        return self._say("The power of the cabinet goes off.")
+        return self.say("The power of the cabinet goes off.")
 
     def power_on(self) -> str:
         """The cabinet has power again."""
         if not self._is_dark:
-            raise NotPossibleError(self._say("The power is on."))
+            raise NotPossibleError(self.say("The power is on."))
         self._is_dark = False
         self._set(POWER, ok=True)
-        return self._say("The power of the cabinet comes on.")
+        return self.say("The power of the cabinet comes on.")
 
     def _set(self, what: str, *, ok: bool) -> None:
         self._table.world.direct_events.append(SensorState(us(self._table.now_s), what, ok))
@@ -333,7 +334,7 @@ class Hand:
         beam = table.rng.randrange(len(table.layout.beams_deg))
         pulses = [BallPass(us(table.now_s + after_s), beam) for after_s in (0.0, NOISE_GAP_S)]
         table.world.direct_events += pulses
-        return self._say("Beam {beam} pulses twice, and no ball is there.", beam=beam + 1)
+        return self.say("Beam {beam} pulses twice, and no ball is there.", beam=beam + 1)
 
     # people
 
@@ -343,23 +344,23 @@ class Hand:
         shown = self._subscriber.table
         is_lost = name in ("open", "resume") and shown is not None and PLACE in shown["failing"]
         number = self._table.lies_in if is_lost else None
-        self._table.command(name, by=by, reason=self._say("at the bench"), number=number)
-        return self._say(SAYS[by], words=self._say(label).lower())
+        self._table.command(name, by=by, reason=self.say("at the bench"), number=number)
+        return self.say(SAYS[by], words=label.lower())
 
     def change_bouler(self) -> str:
         """The chef has another bouler spin."""
         shown = self._subscriber.table
         who = next(name for name in BOULERS if shown is None or name != shown["bouler"])
-        self._table.command("bouler", who=who, reason=self._say("at the bench"))
-        return self._say("The chef has {who} spin from now on.", who=who)
+        self._table.command("bouler", who=who, reason=self.say("at the bench"))
+        return self.say("The chef has {who} spin from now on.", who=who)
 
     def confirm(self) -> str:
         """The chef confirms the number in which everybody saw the ball rest; without one, whatever the table has."""
         number = self._number_seen
-        self._table.confirm(number, reason=self._say("at the bench"))
+        self._table.confirm(number, reason=self.say("at the bench"))
         if number is None:
-            return self._say("The chef confirms the number, without saying which.")
-        return self._say("The chef confirms {number}.", number=number)
+            return self.say("The chef confirms the number, without saying which.")
+        return self.say("The chef confirms {number}.", number=number)
 
     @property
     def _number_seen(self) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hw_sim.bench.buttons import BUTTONS
+from hw_sim.bench.buttons import buttons
 from hw_sim.bench.hand import Hand, NotPossibleError
 from hw_sim.bench.ledger import Ledger
 from hw_sim.events import SimEvent
@@ -27,7 +27,7 @@ class Play:
         self, live: LiveTable, people: People, subscriber: Subscriber, ledger: Ledger, *, speed: float, by_hand: bool
     ) -> None:
         self._live, self._people, self._ledger = live, people, ledger
-        self._words, self._say = subscriber.words, subscriber.words.say
+        self._words, self._buttons = subscriber.words, buttons(subscriber.words.say)
         self._step_s = STEP_S * speed
         self._by_hand = by_hand
         self._is_handed_over = False
@@ -39,7 +39,7 @@ class Play:
             if self._by_hand:
                 yield from self._play_by_hand()
             else:
-                self._tell(BY_ITSELF, self._say("The people of the demo play by themselves."))
+                self._tell(BY_ITSELF, self._words.say("The people of the demo play by themselves."))
                 yield from self._people.events(self._while_by_itself(scenarios))
 
     def press(self, name: str) -> str:
@@ -47,19 +47,19 @@ class Play:
         button that there is not."""
         if name in (BY_ITSELF, BY_HAND):
             return self._hand_over(by_hand=name == BY_HAND)
-        button = BUTTONS[name]
+        button = self._buttons[name]
         if not self._is_handed_over:
             raise NotPossibleError(
-                self._say("The people finish what they do; then it is your turn.")
+                self._words.say("The people finish what they do; then it is your turn.")
                 if self._by_hand
-                else self._say("The people of the demo play. Press “By hand” first.")
+                else self._words.say("The people of the demo play. Press “By hand” first.")
             )
         done = button.press(self._hand)
         self._note(done)
         return done
 
     def _hand_over(self, *, by_hand: bool) -> str:
-        say = self._say
+        say = self._words.say
         if by_hand is self._by_hand:
             raise NotPossibleError(
                 say("You play by hand already.") if by_hand else say("The people play by themselves already.")
@@ -70,28 +70,27 @@ class Play:
         return say("The people put the wheel in order and go on playing.")
 
     def _play_by_hand(self) -> Iterator[SimEvent]:
-        self._tell("", self._say("The people make the table ready."))
+        self._tell("", self._words.say("The people make the table ready."))
         yield from self._people.make_ready()
         self._hand.begin()
         self._is_handed_over = True
-        self._tell(BY_HAND, self._say("It is your turn."))
+        self._tell(BY_HAND, self._words.say("It is your turn."))
         while self._by_hand:
             yield from self._hand.step(self._step_s)
         self._is_handed_over = False
-        self._tell("", self._say("The people put the wheel in order."))
+        self._tell("", self._words.say("The people put the wheel in order."))
         while not self._hand.tidy():
             yield from self._hand.step(self._step_s)
 
     def _while_by_itself(self, scenarios: Iterator[Scenario]) -> Iterator[Scenario]:
-        truth, words = self._live.table.truth, self._words
+        truth, say = self._live.table.truth, self._words.say
         while not self._by_hand:
             known = len(truth)
             scenario = next(scenarios)
-            about = words.about(scenario)
-            self._note(self._say("The people play {name}: {about}", name=scenario.name, about=about))
+            self._note(say("The people play {name}: {about}", name=scenario.name, about=say(scenario.about)))
             yield scenario
             for outcome in truth[known:]:  # asked for the next one, its events are over
-                self._note(self._say("What was true: {outcome}.", outcome=outcome_text(outcome, words)))
+                self._note(say("What was true: {outcome}.", outcome=outcome_text(outcome, self._words)))
 
     def _note(self, text: str) -> None:
         self._ledger.write("truth", text)

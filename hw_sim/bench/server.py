@@ -14,13 +14,13 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from hw_sim.bench.buttons import BUTTONS, Button
-from hw_sim.bench.captions import CAPTIONS
+from hw_sim.bench.buttons import Button, buttons
+from hw_sim.bench.captions import captions
 from hw_sim.bench.hand import NotPossibleError
 from hw_sim.bench.ledger import Ledger
 from hw_sim.bench.play import Play
 from hw_sim.subscriber import NAMES
-from hw_sim.words import Words
+from hw_sim.words import Say, Words
 
 HOST = "127.0.0.1"
 READERS_MAX = 20
@@ -127,29 +127,28 @@ def _guard(pages: str) -> Middleware:
 
 
 def _page(pages: str, words: Words) -> str:
-    texts = {key: html.escape(words.say(caption)) for key, caption in CAPTIONS.items()}
-    names = {kind: words.say(name).capitalize() for kind, name in NAMES.items()}
-    data = {"names": names, "coup": words.say("coup"), "no_answer": words.say(CAPTIONS["no_answer"])}
+    say, texts = words.say, captions(words.say)
+    names = {kind: say(name).capitalize() for kind, name in NAMES.items()}
+    data = {"names": names, "coup": say("coup"), "no_answer": texts["no_answer"]}
     return Template(_static("bench.html")).substitute(
-        texts,
+        {key: html.escape(text) for key, text in texts.items()},
         language=words.language,
         pages=html.escape(pages),
-        buttons=_buttons(words),
+        buttons=_buttons(say),
         data=json.dumps(data).replace("</", "<\\/"),  # a script element ends at "</", whatever it holds
     )
 
 
-def _buttons(words: Words) -> str:
+def _buttons(say: Say) -> str:
     """A fieldset for each group."""
     return "\n".join(
-        f"<fieldset><legend>{html.escape(words.say(group))}</legend>\n"
-        f"{''.join(_button(button, words) for button in buttons)}</fieldset>"
-        for group, buttons in groupby(BUTTONS.values(), lambda button: button.group)
+        f"<fieldset><legend>{html.escape(group)}</legend>\n{''.join(map(_button, of_group))}</fieldset>"
+        for group, of_group in groupby(buttons(say).values(), lambda button: button.group)
     )
 
 
-def _button(button: Button, words: Words) -> str:
-    name, label, about = button.name, html.escape(words.say(button.label)), html.escape(words.say(button.about))
+def _button(button: Button) -> str:
+    name, label, about = button.name, html.escape(button.label), html.escape(button.about)
     return (
         f'<div class="act"><button id="do-{name}" type="button" data-do="{name}" aria-describedby="about-{name}">'
         f'{label}</button><p id="about-{name}">{about}</p></div>\n'

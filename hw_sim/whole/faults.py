@@ -256,7 +256,7 @@ class Faults:
         self._house.timeline.after_s(1.0 + fault.for_s / 2, partial(self._house.put_object, present=False))
 
     def _rien_va(self, _: PlannedFault) -> None:
-        self._house.panel.say("rien_va", reason="a dispute")
+        self._house.panel.give("rien_va", reason="a dispute")
 
     def _impatience(self, fault: PlannedFault) -> None:
         for second in range(round(fault.for_s)):

@@ -158,7 +158,7 @@ class House:
 
     def _say(self, command: TableCommand) -> None:
         """At a panel; when no answer comes, with a button. Who stops play there has one for "rien va"."""
-        word = self.panel.say(
+        word = self.panel.give(
             command.name, by=command.by, reason=command.reason, who=command.who, number=command.number
         )
 

@@ -96,7 +96,7 @@ class SimPanel:
         """Whether the chef has said rien va since then."""
         return any(word.name == "rien_va" and word.t_us >= since_us for word in self._asked.values())
 
-    def say(self, name: str, *, by: str = "chef", reason: str = "", **more: Any) -> Word:
+    def give(self, name: str, *, by: str = "chef", reason: str = "", **more: Any) -> Word:
         """A command; `more`: its members that are not None."""
         now_us = self._timeline.now_us
         asked = {"id": f"{name}-{now_us}", "by": by, "reason": reason or "as usual"}
@@ -122,7 +122,7 @@ class HousePeople:
         fall, so the chef says it (C11)."""
         table = self._house.panel.table
         if table is not None and table["state"] in MAY_COUNT:
-            self._house.panel.say("rien_va", reason="a hand stopped the ball")
+            self._house.panel.give("rien_va", reason="a hand stopped the ball")
 
     def say_what_is_awaited(self) -> None:
         """The chef gives the command for which the table waits, even while the ball runs."""
@@ -130,7 +130,7 @@ class HousePeople:
         awaited = () if table is None else table["waiting_codes"]
         word = next((code for code in WORDS if code in awaited), None)
         if word is not None:
-            self._house.panel.say(word, reason="time is money")
+            self._house.panel.give(word, reason="time is money")
 
     def make_ready(self, manner: Manner) -> Iterator[SimEvent]:
         """Everything up to where the next coup may be launched."""
@@ -246,16 +246,16 @@ class HousePeople:
         yield from live.play(SimTable.put_ball_back)
         yield from live.wait(PLACE_SEEN_S)
         word = "resume" if "resume" in house.panel.table["waiting_codes"] else "open"
-        house.panel.say(word, by=self._who, reason="the ball lies there", number=live.table.last_number)
+        house.panel.give(word, by=self._who, reason="the ball lies there", number=live.table.last_number)
         yield from live.wait(LOOK_S)
 
     def _doubt_place(self) -> Iterator[SimEvent]:
         """The ball lies where it belongs, and the table says that it does not. "Tout va" is refused with what to do."""
         house, live = self._house, self._house.live
-        word = house.panel.say("tout_va", reason="the ball lies there")
+        word = house.panel.give("tout_va", reason="the ball lies there")
         yield from live.wait(PLACE_SEEN_S)
         if word.reply is not None and not word.reply["done"]:
-            house.panel.say("suspend", by="direction", reason=word.reply["why"])
+            house.panel.give("suspend", by="direction", reason=word.reply["why"])
             yield from live.wait(SETTLES_S)
             yield from self._name_place()
 
@@ -265,7 +265,7 @@ class HousePeople:
         last = house.witness.coups[-1] if house.witness.coups else None
         is_of_round = last is not None and last.round == house.round
         if last is not None and is_of_round and house.witness.is_good(last) and not house.panel.voided(last.launch_us):
-            house.panel.say("confirm", reason="all saw it", number=last.number)
+            house.panel.give("confirm", reason="all saw it", number=last.number)
         else:
-            house.panel.say("rien_va", reason="the coup was not good")
+            house.panel.give("rien_va", reason="the coup was not good")
         yield from house.live.wait(LOOK_S)

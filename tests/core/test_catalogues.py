@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gettext
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from string import Formatter
 
@@ -13,6 +14,7 @@ from babel.messages import Catalog, Message
 from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue, Language
 from wheeld.locale import (
     LANGUAGES,
+    PROGRAM,
     compiled,
     english,
     file_of,
@@ -25,6 +27,11 @@ from wheeld.locale import (
 )
 
 ADVICE = "run `make catalogues`, translate what it lists, and run it again"
+of_each = pytest.mark.parametrize(
+    ("program", "language"),
+    [*product((PROGRAM, PROGRAM.parent / "hw_sim"), LANGUAGES)],
+    ids=lambda each: Path(each).name,
+)
 
 
 def texts(catalogue: Catalog) -> dict[str, Message]:
@@ -47,41 +54,42 @@ def test_every_language_but_english_has_a_catalogue() -> None:
     assert {*LANGUAGES, "en"} == set(LANGUAGE_NAMES)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_text_is_translated_and_every_translation_is_used(language: str) -> None:
-    assert set(texts(read(language))) == set(texts(template())), ADVICE
-    assert without_translation(read(language)) == [], ADVICE
+@of_each
+def test_every_text_is_translated_and_every_translation_is_used(program: Path, language: str) -> None:
+    assert set(texts(read(language, program))) == set(texts(template(program))), ADVICE
+    assert without_translation(read(language, program)) == [], ADVICE
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_files_are_as_the_tool_writes_them(language: str) -> None:
+@of_each
+def test_the_files_are_as_the_tool_writes_them(program: Path, language: str) -> None:
     """But for the version of Babel, which it writes in the header."""
     written, kept = (
         [line for line in text.splitlines() if b"Generated-By" not in line]
-        for text in (text_of(updated(language)), file_of(language, "po").read_bytes())
+        for text in (text_of(updated(language, program)), file_of(language, "po", program).read_bytes())
     )
     assert kept == written, ADVICE
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_translation_names_the_same_parts(language: str) -> None:
-    for text, message in texts(read(language)).items():
+@of_each
+def test_a_translation_names_the_same_parts(program: Path, language: str) -> None:
+    for text, message in texts(read(language, program)).items():
         for translation in translations(message):
             assert places(translation) == places(text), text
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_compiled_catalogue_is_that_of_the_translations(language: str) -> None:
+@of_each
+def test_the_compiled_catalogue_is_that_of_the_translations(program: Path, language: str) -> None:
     """But for the version of Babel in the header."""
-    made, kept = compiled(read(language)), file_of(language, "mo").read_bytes()
+    made, kept = compiled(read(language, program)), file_of(language, "mo", program).read_bytes()
     assert said_by(made) == said_by(kept), ADVICE
-    assert said_by(kept)["the table is open"] != "the table is open"
+    (english, *_) = texts(read(language, program))
+    assert said_by(kept)[english] != english
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_signs_stand_as_the_language_writes_them(language: str) -> None:
+@of_each
+def test_signs_stand_as_the_language_writes_them(program: Path, language: str) -> None:
     """French puts a space before a colon and a semicolon, and inside its quotation marks; Italian does not."""
-    for message in texts(read(language)).values():
+    for message in texts(read(language, program)).values():
         for text in translations(message):
             assert '"' not in text, text
             assert text == text.strip(), text
@@ -92,14 +100,17 @@ def test_signs_stand_as_the_language_writes_them(language: str) -> None:
             )
 
 
-def test_a_text_that_is_not_in_the_code_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "wheeld").mkdir()
-    (tmp_path / "wheeld" / "x.py").write_text('catalogue.say("one more {thing}", thing=1)\nsay(TEXTS["no text"])\n')
-    monkeypatch.setattr("wheeld.locale.PROGRAM", tmp_path / "wheeld")
-    found = set(texts(template()))
-    assert "one more {thing}" in found
-    assert "no text" not in found
-    assert without_translation(updated("fr")).count("one more {thing}") == 1
+def test_a_text_that_is_new_in_the_code_is_found(tmp_path: Path) -> None:
+    program = tmp_path / "mill"
+    kept = file_of("fr", "po", program)
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(text_of(Catalog("fr")))
+    (program / "x.py").write_text(
+        'catalogue.say("one more {thing}", thing=1)\nsay(TEXTS["no text"])\n'
+        '@scenario(weight=2)\ndef weak(table):\n    """A weak launch.\n\n    Inside."""\n'
+    )
+    assert set(texts(template(program))) == {"one more {thing}", "A weak launch."}
+    assert set(without_translation(updated("fr", program))) == {"one more {thing}", "A weak launch."}
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ from contextlib import suppress
 
 import pytest
 
-from hw_sim.bench.buttons import BUTTONS
 from hw_sim.bench.hand import NotPossibleError
 from hw_sim.evening import repeatable
-from tests.hw_sim_bench.virtual import LOOK_S, PATIENCE, REMEDIES, VirtualBench
+from tests.hw_sim_bench.virtual import BUTTONS, LOOK_S, PATIENCE, REMEDIES, VirtualBench
 from wheeld.core.facts import SENSED, Awaited
 
 SEEDS = range(4)

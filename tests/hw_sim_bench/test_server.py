@@ -14,9 +14,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from hw_sim.bench.buttons import BUTTONS
 from hw_sim.bench.server import Server
-from tests.hw_sim_bench.virtual import VirtualBench
+from tests.hw_sim_bench.virtual import BUTTONS, VirtualBench
 
 PAGES = "http://127.0.0.1:8400"
 Client = TestClient[web.Request, web.Application]

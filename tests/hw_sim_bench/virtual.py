@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from hw_sim.bench.buttons import buttons
 from hw_sim.bench.hand import NotPossibleError
 from hw_sim.bench.ledger import Entry, Ledger
 from hw_sim.bench.play import STEP_S, Play
@@ -17,12 +18,13 @@ from hw_sim.events import End, ForeignObject, SensorState, SimEvent, TableComman
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
 from hw_sim.people import People
 from hw_sim.subscriber import Subscriber
-from hw_sim.words import Language, Words
+from hw_sim.words import ENGLISH, Language, Words
 from wheeld.config.reading import parse
 from wheeld.core.observations import Level, Observation, TimePassed
 from wheeld.core.step import Step
 from wheeld.core.table import Table
 
+BUTTONS = buttons(ENGLISH.say)
 STEPS_A_S = 4
 SPEED = 1 / STEPS_A_S / STEP_S
 """Fewer steps than live: each costs a millisecond."""

@@ -3,18 +3,12 @@ same language."""
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 from pathlib import Path
-from string import Formatter
 
 import pytest
 
-from hw_sim import demo, people, run, subscriber, view
-from hw_sim.bench import hand, play, server
-from hw_sim.bench.buttons import BUTTONS
-from hw_sim.bench.captions import CAPTIONS
 from hw_sim.bench.hand import SAYS, BallPlace
 from hw_sim.broker import Broker
 from hw_sim.cli import parser
@@ -23,60 +17,38 @@ from hw_sim.scenarios import SCENARIOS
 from hw_sim.subscriber import NAMES as KINDS
 from hw_sim.subscriber import Subscriber
 from hw_sim.view import NAME_WIDTH, view_of
-from hw_sim.words import LANGUAGES, TRANSLATIONS, Language, Words, language_here
+from hw_sim.words import CODES, ENGLISH, LANGUAGES, Language, Words, language_here
 from tests.hw_sim_demo.test_subscriber import TABLE, message, result, void
 from tests.hw_sim_demo.test_view import Terminal
 from wheeld.config.reading import parse
+from wheeld.locale import PROGRAM, english, read
 from wheeld.screen.describe import BETS, STATES
 from wheeld.screen.locale import LANGUAGES as OF_WHEELD
 from wheeld.screen.locale import language_here as of_wheeld
 
-NAMES = {"state", "bets", "waiting for", "last numbers"}
-"""Of lines of the picture; they are no literal where they are said."""
-VARIABLES = {
-    "kept: {journal} (wheeld journal verify reads it; the next demo goes on with it)",
-    "{messages}, {gaps} missing; the seed was --seed {seed}",
-    "{name} by {person}: done. {why}",
-    "{name} by {person}: refused. {why}",
-}
+NAMES = ("state", "bets", "waiting for", "last numbers", "last notice", "bench page")
+"""Of lines of the picture."""
 
 
-OF_BENCH = {
-    *(text for button in BUTTONS.values() for text in (button.group, button.label, button.about)),
-    *CAPTIONS.values(),
-    *SAYS.values(),
-    *(where.value for where in BallPlace),
-}
+def test_the_codes_of_a_table_are_words() -> None:
+    assert {*CODES} == {f"state {code}" for code in STATES} | {f"bets {code}" for code in BETS}
+    assert Words("fr").code("state", "closed") == "table fermée"
+    assert Words("fr").code("bets", "closed") == "fermées"
+    assert ENGLISH.code("bets", "closed") == "closed"
 
 
-def said() -> set[str]:
-    """Every literal that a call of `say` has."""
-    calls = (
-        node
-        for module in (demo, people, run, subscriber, view, hand, play, server)
-        for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("say", "_say")
-    )
-    return {str(call.args[0].value) for call in calls if isinstance(call.args[0], ast.Constant)}
+def test_what_is_no_literal_where_it_is_said_has_a_translation() -> None:
+    said = {*KINDS.values(), *SAYS.values(), *(where.value for where in BallPlace)}
+    assert said <= set(map(english, read("fr", PROGRAM.parent / "hw_sim")))
 
 
-def parts(text: str) -> list[str]:
-    return sorted(name for _, name, _, _ in Formatter().parse(text) if name is not None)
-
-
-@pytest.mark.parametrize("language", TRANSLATIONS)
-def test_every_text_is_translated_and_every_translation_is_used(language: Language) -> None:
-    translations = TRANSLATIONS[language]
-    assert set(translations.TEXTS) == said() | NAMES | VARIABLES | set(KINDS.values()) | OF_BENCH
-    assert all(parts(text) == parts(translation) for text, translation in translations.TEXTS.items())
-    assert set(translations.ABOUT) == set(SCENARIOS)
-    assert set(translations.CODES) == {f"state {code}" for code in STATES} | {f"bets {code}" for code in BETS}
-    assert max(len(translations.TEXTS[name]) for name in NAMES | {"last notice", "bench page"}) < NAME_WIDTH
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_names_of_lines_fit(language: Language) -> None:
+    assert max(map(len, map(Words(language).say, NAMES))) < NAME_WIDTH
 
 
 def test_they_are_the_languages_of_a_table_chosen_as_wheeld_does() -> None:
     assert LANGUAGES == OF_WHEELD
-    assert {*TRANSLATIONS, "en"} == set(LANGUAGES)
     for locale in ("fr_FR.UTF-8", "it_CH@euro", "it", "frr_DE", "C.UTF-8", "", "de_DE"):
         for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
             assert language_here({name: locale, "LANGUAGE": "x"}) == of_wheeld({name: locale})

@@ -1,9 +1,10 @@
 """The catalogues of the texts that people read: which English texts of the code they must contain, and how they are
 kept.
 
-A text is the literal in a call of `say`, `say_number`, `translatable`, `Text` or `RefusedError`, or is in a row of the
-law that messages quote. The translations are gettext files, `{language}/LC_MESSAGES/wheeld.po`. The program reads the
-`wheeld.mo` beside each. After a text has changed, `python -m wheeld.locale` writes them all again.
+A text is the literal in a call of `say`, `say_number`, `translatable`, `Text` or `RefusedError`, or the first line about
+a scenario of the simulator, or is in a row of the law that messages quote. The translations are gettext files,
+`locale/{language}/LC_MESSAGES/wheeld.po`. The program reads the `wheeld.mo` beside each. After a text has changed,
+`python -m wheeld.locale` writes them all again, and `python -m wheeld.locale hw_sim` also those of the simulator.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ from wheeld.core.law import people
 from wheeld.core.law.needs import NEEDS
 from wheeld.core.law.table import CLAUSES, GUARDS, LATE, LAUNCHES
 
-DIRECTORY = Path(__file__).parent
-PROGRAM = DIRECTORY.parent
+PROGRAM = Path(__file__).parents[1]
 LANGUAGES = ("fr", "it")
 """The languages that have a catalogue. English texts are in the code."""
 NUMBERED = "say_number"
@@ -33,26 +33,28 @@ WIDTH = 120
 """The width of a line, as in the code."""
 
 
-def template() -> Catalog:
-    """Return every text that people may read, without translations, and the file that contains it."""
+def template(program: Path = PROGRAM) -> Catalog:
+    """Return every text of the program that people may read, without translations, and the file that contains it."""
     texts = Catalog(project="wheeld", charset="utf-8", fuzzy=False)
-    for path in sorted(PROGRAM.rglob("*.py")):
+    for path in sorted(program.rglob("*.py")):
         for function, text in _texts_in(path.read_text()):
             forms = (text, text) if function == NUMBERED else text
-            texts.add(forms, locations=[(str(path.relative_to(PROGRAM.parent)), 0)])
-    for text in dict.fromkeys(_texts_of_the_law()):
+            texts.add(forms, locations=[(str(path.relative_to(program.parent)), 0)])
+    for text in dict.fromkeys(_texts_of_the_law()) if program == PROGRAM else ():
         texts.add(text, locations=[("wheeld/core/law", 0)])
     return texts
 
 
 def _texts_in(code: str) -> Iterator[tuple[str, str]]:
-    """Yield (function, text) for each text that is a literal in a call."""
+    """Yield (function, text) for each text that is a literal in a call, or the first line about a scenario."""
     for node in ast.walk(ast.parse(code)):
         match node:
             case ast.Call(
                 func=ast.Name(id=function) | ast.Attribute(attr=function), args=[ast.Constant(value=str(text)), *_]
             ) if function in KEYWORDS:
                 yield function, text
+            case ast.FunctionDef(decorator_list=[ast.Call(func=ast.Name(id="scenario" as mark))]):
+                yield mark, (ast.get_docstring(node) or "").partition("\n")[0]
 
 
 def _texts_of_the_law() -> Iterator[str]:
@@ -72,22 +74,22 @@ def _texts_of_the_law() -> Iterator[str]:
     yield from (fact.text for fact in (*GUARDS, *LAUNCHES))  # a notice names the fact as it was before its guard chose
 
 
-def file_of(language: str, suffix: str) -> Path:
+def file_of(language: str, suffix: str, program: Path = PROGRAM) -> Path:
     """Return the file of a language's catalogue: its translations ("po"), or what the program reads ("mo")."""
-    return DIRECTORY / language / "LC_MESSAGES" / f"wheeld.{suffix}"
+    return program / "locale" / language / "LC_MESSAGES" / f"{program.name}.{suffix}"
 
 
-def read(language: str) -> Catalog:
+def read(language: str, program: Path = PROGRAM) -> Catalog:
     """Return the stored translations of a language."""
-    with file_of(language, "po").open("rb") as file:
+    with file_of(language, "po", program).open("rb") as file:
         return read_po(file, locale=language)
 
 
-def updated(language: str) -> Catalog:
+def updated(language: str, program: Path = PROGRAM) -> Catalog:
     """Return the translations with the present texts of the code. A changed text keeps the nearest translation, marked
     as fuzzy. The program does not use it until a person has checked it and removed the mark."""
-    catalogue = read(language)
-    catalogue.update(template(), update_creation_date=False)
+    catalogue = read(language, program)
+    catalogue.update(template(program), update_creation_date=False)
     return catalogue
 
 

@@ -1,14 +1,17 @@
-"""Brings the catalogues up to date with the texts of the code, and reports what is left to translate."""
+"""Brings catalogues up to date with the texts of the code, and reports what is left to translate: those of wheeld, and
+of the programs in the given directories."""
 
 from __future__ import annotations
 
 import sys
+from itertools import product
+from pathlib import Path
 
-from wheeld.locale import LANGUAGES, compiled, file_of, text_of, updated, without_translation
+from wheeld.locale import LANGUAGES, PROGRAM, compiled, file_of, text_of, updated, without_translation
 
-for language in LANGUAGES:
-    catalogue = updated(language)
-    file_of(language, "po").write_bytes(text_of(catalogue))
-    file_of(language, "mo").write_bytes(compiled(catalogue))
+for program, language in product((PROGRAM, *map(Path, sys.argv[1:])), LANGUAGES):
+    catalogue, translations = updated(language, program), file_of(language, "po", program)
+    translations.write_bytes(text_of(catalogue))
+    file_of(language, "mo", program).write_bytes(compiled(catalogue))
     for text in without_translation(catalogue):
-        sys.stderr.write(f"{file_of(language, 'po')}: to be translated: {text}\n")
+        sys.stderr.write(f"{translations}: to be translated: {text}\n")
