@@ -38,11 +38,7 @@ class LiveTable:
 
     def wait(self, seconds: float) -> list[SimEvent]:
         """A time in which people do nothing."""
-
-        def idle(table: SimTable) -> None:
-            table.wait(seconds, seconds)
-
-        return self.play(idle)
+        return self.play(lambda table: table.wait(seconds, seconds))
 
     def command(self, name: str, **more: Any) -> list[SimEvent]:
         """A command, as in `SimTable.command`, with a short time before and after it."""

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hw_sim.events import Direction
-
 
 @dataclass(frozen=True)
 class Piece:
@@ -72,10 +70,6 @@ class SimRotor:
     def speed_at(self, t_s: float) -> float:
         """Speed in rev/s at `t_s`, clockwise positive."""
         return self.piece_at(t_s).speed_at(t_s)
-
-    def direction_at(self, t_s: float) -> Direction:
-        """Its direction at `t_s` (at rest: clockwise)."""
-        return "ccw" if self.speed_at(t_s) < 0 else "cw"
 
     def order(self, t_s: float, speed: float, accel: float) -> float:
         """From `t_s` on a hand brings the rotor to `speed` (rev/s) at the rate `accel` (rev/s², positive), through rest

@@ -356,13 +356,13 @@ class SimTable:
         """A technician sets the slipped disc back to its place, which is one more slip."""
         self.world.slipped[-1].to_s = self.now_s
 
-    def outage(self, sensor: str, low_s: float, high_s: float) -> None:
-        """`sensor` fails its self-test now and passes it again after a drawn time, which passes."""
-        began_s = self.now_s
-        self.world.direct_events.append(SensorState(us(began_s), sensor, ok=False))
-        self.wait(low_s, high_s)
-        self.world.direct_events.append(SensorState(us(self.now_s), sensor, ok=True))
-        self.world.outages.append(SensorOutage(sensor, began_s, self.now_s))
+    def outage(self, sensor: str, low_s: float, high_s: float) -> float:
+        """`sensor` fails its self-test now and passes it again after a drawn time. Returns when that will be."""
+        back_s = self.now_s + self.rng.uniform(low_s, high_s)
+        self.world.direct_events.append(SensorState(us(self.now_s), sensor, ok=False))
+        self.world.direct_events.append(SensorState(us(back_s), sensor, ok=True))
+        self.world.outages.append(SensorOutage(sensor, self.now_s, back_s))
+        return back_s
 
     # the truth
 

@@ -80,11 +80,6 @@ NEAR_LAPS = 1e-12
 """The precision of a crossing; the rounding of floats begins at 1e-14."""
 
 
-def pocket_index(number: int) -> int:
-    """Place of `number` on the French rotor, 0 for zero, clockwise."""
-    return POCKETS.index(number)
-
-
 def printed(number: int) -> str:
     """What stands in the pocket of `number`."""
     return "00" if number == max(AMERICAN_POCKETS) else str(number)

@@ -37,10 +37,7 @@ class Window:
 
     def cut(self, events: list[Event]) -> list[Event]:
         """Remove the part of `events`, which are in order, that lies in this window, and return it."""
-        here = slice(
-            bisect_left(events, self.from_us, key=T_US),
-            bisect_right(events, self.to_us, key=T_US),
-        )
+        here = slice(bisect_left(events, self.from_us, key=T_US), bisect_right(events, self.to_us, key=T_US))
         part = events[here]
         del events[here]
         return part

@@ -19,27 +19,21 @@ from hw_sim.faults.rates import KINDS, Rates
 from hw_sim.table import Outcome
 from hw_sim.world import T_US, us
 
+_OF_BEAMS = (
+    beams.missed,
+    beams.doubled,
+    beams.stray,
+    beams.stuck_on,
+    beams.stuck_off,
+    beams.chatter,
+    beams.late_sensor,
+)
+_OF_READERS = (readers.dead_reader, readers.dead_readers, readers.bounce, readers.touch)
+_OF_ENCODER = (encoder.lost_tick, encoder.jitter, encoder.slip)
+_OF_CLOCKS = (frames.drift, frames.clock_step)
+_OF_FRAMES = (frames.reset, frames.lost_frame, frames.repeated_frame, frames.late_frame)
 FAULTS: dict[str, Fault] = {
-    "missed": beams.missed,
-    "doubled": beams.doubled,
-    "stray": beams.stray,
-    "stuck_on": beams.stuck_on,
-    "stuck_off": beams.stuck_off,
-    "chatter": beams.chatter,
-    "late_sensor": beams.late_sensor,
-    "dead_reader": readers.dead_reader,
-    "dead_readers": readers.dead_readers,
-    "bounce": readers.bounce,
-    "touch": readers.touch,
-    "lost_tick": encoder.lost_tick,
-    "jitter": encoder.jitter,
-    "slip": encoder.slip,
-    "drift": frames.drift,
-    "clock_step": frames.clock_step,
-    "reset": frames.reset,
-    "lost_frame": frames.lost_frame,
-    "repeated_frame": frames.repeated_frame,
-    "late_frame": frames.late_frame,
+    fault.__name__: fault for fault in (*_OF_BEAMS, *_OF_READERS, *_OF_ENCODER, *_OF_CLOCKS, *_OF_FRAMES)
 }
 assert tuple(FAULTS) == KINDS
 

@@ -67,7 +67,7 @@ class Rates:
     def times(self, factor: float) -> Rates:
         """All rates times `factor`. Probabilities are at most one half; the sigma of jitter, and drift, are at most
         their fixed bounds."""
-        return Rates(**{name: _capped(name, rate * factor) for name, rate in self._by_field()})
+        return Rates(**{name: _capped(name, rate * factor) for name, rate in vars(self).items()})
 
     def only(self, kinds: frozenset[str]) -> Rates:
         """The same rates for these kinds, 0 for all others."""
@@ -77,9 +77,6 @@ class Rates:
         """The rate of one kind."""
         rate: float = getattr(self, FIELDS[kind])
         return rate
-
-    def _by_field(self) -> list[tuple[str, float]]:
-        return [(field, getattr(self, field)) for field in FIELDS.values()]
 
 
 def _kind(field: str) -> str:

@@ -30,12 +30,17 @@ def resume(table: SimTable, reason: str) -> None:
     table.command("resume", by="direction", reason=reason)
 
 
+def repaired(table: SimTable, back_s: float) -> None:
+    """The sensor that failed works again at that time: play is resumed, and the coup that was valid is settled."""
+    table.wait_until(back_s)
+    resume(table, "repaired")
+    table.operations()
+
+
 def _fault_while_running(table: SimTable, sensor: str) -> None:
     running(table)
     breakdown(table)
-    failed_s = table.now_s
-    table.outage(sensor, 4, 12)
-    back_s, table.now_s = table.now_s, failed_s
+    back_s = table.outage(sensor, 4, 12)
     block_or_fall(table)
     table.wait_until(back_s)
     resume(table, "repaired")
@@ -67,20 +72,16 @@ def beam_spared(table: SimTable) -> None:
         valid(table)
         return
     running(table)
-    failed_s = table.now_s
-    table.outage(f"beam/{table.rng.randrange(beams)}", 45, 55)
-    back_s, table.now_s = table.now_s, failed_s
+    back_s = table.outage(f"beam/{table.rng.randrange(beams)}", 45, 55)
     table.result(table.fall())
-    table.wait_until(back_s)
-    resume(table, "repaired")
-    table.operations()
+    repaired(table, back_s)
 
 
 @scenario(weight=0.5)
 def breakdown_idle(table: SimTable) -> None:
     """The cable fails between coups: the table is suspended, resumed, and plays on."""
     table.wait(2, 4)
-    table.outage("link", 4, 8)
+    table.now_s = table.outage("link", 4, 8)
     resume(table, "cable")
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
     valid(table)

@@ -6,10 +6,10 @@ has met the ball in its pocket the number is out, and what can't be proven await
 
 from __future__ import annotations
 
-from hw_sim.scenarios.interruptions import resume
+from hw_sim.scenarios.interruptions import repaired, resume
 from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import drop, run_and_close
-from hw_sim.scenarios.voids import READER_TURNS, STOP_KNOWN_S, chef, restore
+from hw_sim.scenarios.voids import READER_TURNS, STOP_KNOWN_S, chef, restore, void_by_chef
 from hw_sim.table import SIGHTINGS_TO_CALL, SimTable
 
 LOOK_S = (0.5, 2.0)
@@ -75,13 +75,9 @@ def suspend_at_rest(table: SimTable) -> None:
 def beam_fails_at_rest(table: SimTable) -> None:
     """A beam fails its self-test when the ball rests and its number is not proven yet: it is valid."""
     number = at_rest(table)
-    failed_s = table.now_s
-    table.outage(f"beam/{table.rng.randrange(len(table.layout.beams_deg))}", 4, 12)
-    back_s, table.now_s = table.now_s, failed_s
+    back_s = table.outage(f"beam/{table.rng.randrange(len(table.layout.beams_deg))}", 4, 12)
     table.result(number)
-    table.wait_until(back_s)
-    resume(table, "repaired")
-    table.operations()
+    repaired(table, back_s)
 
 
 @scenario(weight=0, hasty=1)
@@ -127,10 +123,7 @@ def confirmed_too_early(table: SimTable) -> None:
 @scenario(weight=0, hasty=1)
 def tout_va_at_once(table: SimTable) -> None:
     """After a void the chef says tout va before any reader has met the ball: it is granted when one has."""
-    run_and_close(table, seconds=6)
-    chef(table)
-    table.wait(0.3, 0.8)
-    table.block_ball()
+    void_by_chef(table)
     table.wait(2, 5)
     table.spin_rotor()
     wanted = table.last_number
@@ -170,10 +163,7 @@ def wrong_presses(table: SimTable) -> None:
 @scenario(weight=0, hasty=1)
 def wrong_presses_after_void(table: SimTable) -> None:
     """People press what means nothing after a void: each is refused and changes nothing."""
-    run_and_close(table, seconds=6)
-    chef(table)
-    table.wait(0.3, 0.8)
-    table.block_ball()
+    void_by_chef(table)
     _fumble(table, AFTER_A_VOID)
     restore(table)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hw_sim.scenarios.interruptions import BEAMS_NEEDED, resume, running
+from hw_sim.scenarios.interruptions import BEAMS_NEEDED, repaired, resume, running
 from hw_sim.scenarios.people import LOOK_S, at_rest
 from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import run_and_close, valid
@@ -131,16 +131,12 @@ def reader_spared(table: SimTable) -> None:
         valid(table)
         return
     running(table)
-    failed_s = table.now_s
-    table.outage(table.rng.choice(readers), 45, 55)
-    back_s, table.now_s = table.now_s, failed_s
+    back_s = table.outage(table.rng.choice(readers), 45, 55)
     number = table.fall()
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
     table.now_s += PLACE_TURNS * table.turn_s()
     table.number_out(number)
-    table.wait_until(back_s)
-    resume(table, "repaired")
-    table.operations()
+    repaired(table, back_s)
 
 
 @scenario(weight=0, rare=0.5)
@@ -148,12 +144,9 @@ def beam_fails_in_the_fall(table: SimTable) -> None:
     """A beam fails its self-test after the ball left the track: it is valid."""
     run_and_close(table)
     table.wait_until(table.run.end_s + table.overdue_s())
-    table.outage(f"beam/{table.rng.randrange(len(table.layout.beams_deg))}", 45, 55)
-    back_s = table.now_s
-    table.result(table.fall())  # the ball leaves the track at its own time
-    table.wait_until(back_s)
-    resume(table, "repaired")
-    table.operations()
+    back_s = table.outage(f"beam/{table.rng.randrange(len(table.layout.beams_deg))}", 45, 55)
+    table.result(table.fall())
+    repaired(table, back_s)
 
 
 # A number that was seen and can't be proven any more
@@ -188,13 +181,9 @@ def sensor_fails_at_rest(table: SimTable) -> None:
     """The cable, or the only reader, fails before the number is proven: the chef confirms the number."""
     number = at_rest(table)
     sensor = table.rng.choice(["link", *(_readers(table) if len(_readers(table)) == 1 else [])])
-    failed_s = table.now_s
-    table.outage(sensor, 30, 40)
-    back_s, table.now_s = table.now_s, failed_s
+    back_s = table.outage(sensor, 30, 40)
     _confirmed(table, number)
-    table.wait_until(back_s)
-    resume(table, "repaired")
-    table.operations()
+    repaired(table, back_s)
 
 
 @scenario(weight=0, rare=0.5)
@@ -205,9 +194,7 @@ def link_cut_at_launch(table: SimTable) -> None:
     table.wait_until(table.pass_s(1))
     table.wait(0.001, 0.05)
     table.void("breakdown", table.now_s, table.now_s + LAUNCH_KNOWN_S)
-    failed_s = table.now_s
-    table.outage("link", 5, 12)
-    back_s, table.now_s = table.now_s, failed_s
+    back_s = table.outage("link", 5, 12)
     block_or_fall(table)
     table.wait_until(back_s)
     resume(table, "cable")

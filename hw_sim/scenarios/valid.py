@@ -15,6 +15,13 @@ def drop(table: SimTable, *, hang_s: float = 0.0) -> None:
     table.operations()
 
 
+def close_and_drop(table: SimTable, low: float, high: float) -> None:
+    """Rien ne va plus is said in that part of the run; then the ball falls."""
+    table.wait_for_part_of_run(low, high)
+    table.command("rien_ne_va_plus")
+    drop(table)
+
+
 def run_and_close(table: SimTable, *, seconds: float = 0.0) -> None:
     """A launch that keeps the ball on the track for `seconds`; "rien ne va plus" in the middle of the run."""
     table.prepare_launch()
@@ -35,9 +42,7 @@ def valid_few_laps(table: SimTable) -> None:
     """A weak launch that still makes its three laps, with little to spare."""
     table.prepare_launch()
     table.launch(table.rng.uniform(table.laps_safe, table.laps_safe + 2))
-    table.wait_for_part_of_run(0.2, 0.7)
-    table.command("rien_ne_va_plus")
-    drop(table)
+    close_and_drop(table, 0.2, 0.7)
 
 
 @scenario()
@@ -93,9 +98,7 @@ def valid_slow_rotor(table: SimTable) -> None:
     """The rotor turns at four to seven turns a minute, and the coup is valid."""
     table.prepare_launch(rpm=(4, 7))
     table.launch()
-    table.wait_for_part_of_run(0.4, 0.8)
-    table.command("rien_ne_va_plus")
-    drop(table)
+    close_and_drop(table, 0.4, 0.8)
 
 
 @scenario(weight=2)
@@ -157,9 +160,7 @@ def stray_pulse(table: SimTable) -> None:
     table.launch()
     table.wait_for_part_of_run(0.2, 0.6)
     table.stray_pulse()
-    table.wait_for_part_of_run(0.65, 0.9)
-    table.command("rien_ne_va_plus")
-    drop(table)
+    close_and_drop(table, 0.65, 0.9)
 
 
 @scenario()
@@ -171,28 +172,24 @@ def rotor_idle_stop(table: SimTable) -> None:
     valid(table)
 
 
-@scenario()
-def rotor_pushed_running(table: SimTable) -> None:
-    """A hand pushes the rotor faster while the ball runs, without reversing it: the coup is valid."""
+def _changed_running(table: SimTable, factor: tuple[float, float], accel: tuple[float, float]) -> None:
     table.prepare_launch()
     table.launch()
     table.wait_for_part_of_run(0.1, 0.5)
-    table.change_rotor((1.2, 1.6), accel=(0.03, 0.2))
-    table.wait_for_part_of_run(0.5, 0.9)
-    table.command("rien_ne_va_plus")
-    drop(table)
+    table.change_rotor(factor, accel)
+    close_and_drop(table, 0.5, 0.9)
+
+
+@scenario()
+def rotor_pushed_running(table: SimTable) -> None:
+    """A hand pushes the rotor faster while the ball runs, without reversing it: the coup is valid."""
+    _changed_running(table, (1.2, 1.6), accel=(0.03, 0.2))
 
 
 @scenario()
 def rotor_braked_running(table: SimTable) -> None:
     """A hand brushes the rotor while the ball runs: it slows and turns on, and the coup is valid."""
-    table.prepare_launch()
-    table.launch()
-    table.wait_for_part_of_run(0.1, 0.5)
-    table.change_rotor((0.5, 0.8), accel=GENTLY_REV_S2)
-    table.wait_for_part_of_run(0.5, 0.9)
-    table.command("rien_ne_va_plus")
-    drop(table)
+    _changed_running(table, (0.5, 0.8), accel=GENTLY_REV_S2)
 
 
 @scenario()

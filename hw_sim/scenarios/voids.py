@@ -6,7 +6,7 @@ from hw_sim.fall import FALL_S
 from hw_sim.scenarios.registry import scenario
 from hw_sim.scenarios.valid import drop, run_and_close, valid
 from hw_sim.table import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, SimTable
-from hw_sim.wheel import BallRun
+from hw_sim.wheel import BallRun, opposite
 
 STOP_KNOWN_S = 2.0
 """A stopped rotor must be reported within this time of its last tick."""
@@ -126,32 +126,34 @@ def too_weak_one_pass(table: SimTable) -> None:
     restore(table)
 
 
-@scenario()
-def rotor_stops_running(table: SimTable) -> None:
-    """A hand stops the rotor while the ball runs."""
+def _stop_running(table: SimTable) -> float:
+    """A hand stops the rotor early in a run. Returns the time of the last tick."""
     table.prepare_launch()
     table.launch(seconds=8)
     table.wait_for_part_of_run(0.15, 0.35)
-    last_tick_s = table.stop_rotor()
+    return table.stop_rotor()
+
+
+def _stopped(table: SimTable, last_tick_s: float) -> None:
     table.void("rotor_stopped_running", last_tick_s, last_tick_s + STOP_KNOWN_S)
     table.wait_until(last_tick_s + STOP_KNOWN_S + 0.1)
     block_or_fall(table)
     restore(table)
+
+
+@scenario()
+def rotor_stops_running(table: SimTable) -> None:
+    """A hand stops the rotor while the ball runs."""
+    _stopped(table, _stop_running(table))
 
 
 @scenario(french_only=True)
 def rotor_reverses_running(table: SimTable) -> None:
     """A hand reverses the rotor while the ball runs: it stopped, even if only for an instant."""
-    table.prepare_launch()
-    table.launch(seconds=8)
-    table.wait_for_part_of_run(0.15, 0.35)
-    last_tick_s = table.stop_rotor()
-    table.direction = "ccw" if table.direction == "cw" else "cw"
+    last_tick_s = _stop_running(table)
+    table.direction = opposite(table.direction)
     table.spin_rotor()
-    table.void("rotor_stopped_running", last_tick_s, last_tick_s + STOP_KNOWN_S)
-    table.wait_until(last_tick_s + STOP_KNOWN_S + 0.1)
-    block_or_fall(table)
-    restore(table)
+    _stopped(table, last_tick_s)
 
 
 @scenario()
@@ -217,6 +219,14 @@ def chef(table: SimTable) -> None:
     table.void("chef", table.now_s, table.now_s + AT_ONCE_S)
 
 
+def void_by_chef(table: SimTable) -> None:
+    """The chef says rien va while the ball runs, and a hand stops the ball."""
+    run_and_close(table, seconds=6)
+    chef(table)
+    table.wait(0.3, 0.8)
+    table.block_ball()
+
+
 @scenario()
 def chef_void(table: SimTable) -> None:
     """The chef declares the running coup void."""
@@ -241,10 +251,7 @@ def number_after_void(table: SimTable) -> None:
 @scenario()
 def wrong_pocket_after_void(table: SimTable) -> None:
     """After a void the ball is put in a wrong pocket: tout va is refused until it lies in the right one."""
-    run_and_close(table, seconds=6)
-    chef(table)
-    table.wait(0.3, 0.8)
-    table.block_ball()
+    void_by_chef(table)
     table.put_ball_back(table.rng.choice([n for n in sorted(table.layout.pockets) if n != table.last_number]))
     table.command("tout_va")
     restore(table)

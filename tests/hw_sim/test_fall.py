@@ -10,7 +10,7 @@ import pytest
 
 from hw_sim.fall import FALL_S, Bias, fall, fall_off_obstacle
 from hw_sim.rotor import SimRotor
-from hw_sim.wheel import POCKETS, BallRun, Fall, Track, pocket_index
+from hw_sim.wheel import POCKETS, BallRun, Fall, Track
 
 FALLS = 2000
 
@@ -47,7 +47,7 @@ def test_touches_come_in_order_after_the_slope_and_before_rest() -> None:
 def test_the_ball_scatters_by_several_pockets_and_rather_the_way_it_came() -> None:
     on = []
     for run, _, fallen in falls():
-        way = (pocket_index(fallen.number) - pocket_index(fallen.touches[0][1])) * run.turning
+        way = (POCKETS.index(fallen.number) - POCKETS.index(fallen.touches[0][1])) * run.turning
         on.append((way + 18) % 37 - 18)
     assert 4 < statistics.mean(map(abs, on)) < 7, statistics.mean(map(abs, on))
     assert 1 < statistics.mean(on) < 4, statistics.mean(on)
@@ -68,7 +68,7 @@ def test_the_ball_comes_down_a_part_of_a_lap_after_it_left(turning: int) -> None
     for run, rotor, fallen in falls():
         if run.turning == turning:
             t_s, number = fallen.touches[0]
-            place = rotor.angle_at(t_s) + pocket_index(number) / 37
+            place = rotor.angle_at(t_s) + POCKETS.index(number) / 37
             ways.append((place - run.angle - turning * run.laps) * turning % 1.0)
     assert 0.1 < min(ways) < 0.3 < statistics.median(ways) < 0.5 < max(ways) < 0.8, (min(ways), max(ways))
 

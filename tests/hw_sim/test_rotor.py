@@ -75,8 +75,7 @@ def test_a_hand_brakes_and_reverses() -> None:
     released_s = rotor.order(10.0, -0.3, 0.1)
     assert released_s == pytest.approx(10 + (0.198 + 0.3) / 0.1, abs=1e-9)
     assert rotor.speed_at(released_s) == pytest.approx(-0.3)
-    assert rotor.direction_at(10.0) == "cw"
-    assert rotor.direction_at(released_s) == "ccw"
+    assert rotor.speed_at(10.0) > 0
     assert rotor.speed_at(10 + 1.98) == pytest.approx(0.0, abs=1e-9)
 
 

@@ -22,7 +22,6 @@ from hw_sim.wheel import (
     RUB_TO_REV_S,
     BallRun,
     Track,
-    pocket_index,
 )
 
 SHARED = Path(__file__).parents[3] / "shared"
@@ -196,7 +195,7 @@ def test_a_hand_ends_the_run_where_the_ball_is() -> None:
 
 def test_the_rotor_has_each_number_once() -> None:
     assert sorted(POCKETS) == list(range(37))
-    assert [pocket_index(n) for n in (0, 32, 26)] == [0, 1, 36]
+    assert [POCKETS.index(n) for n in (0, 32, 26)] == [0, 1, 36]
 
 
 @pytest.mark.skipif(not NEIGHBOURS.exists(), reason="the regulations are not here")
@@ -206,7 +205,7 @@ def test_the_order_is_that_of_the_table_of_neighbours() -> None:
     rows = [row for row in rows if len(row) == 15]
     assert len(rows) == 37
     for number, row in enumerate(rows):
-        around = [POCKETS[(pocket_index(number) + step) % 37] for step in (-2, -1, 0, 1, 2)]
+        around = [POCKETS[(POCKETS.index(number) + step) % 37] for step in (-2, -1, 0, 1, 2)]
         assert row[10:] == around, number
         assert row[:5] == sorted(around), number
 
