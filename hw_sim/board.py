@@ -87,7 +87,8 @@ class SimBoard:
         self._sent_seq = self._urgent_seq = 0
         self._overwritten = 0
         self._rejected = 0
-        self._greeted = False
+        self.greeted = False
+        """A host has sent a hello since the boot, so events are sent."""
         self._decoder = FrameDecoder()
         self._hello: m.Hello | None = None
         self._sync: tuple[int, int] | None = None
@@ -98,11 +99,6 @@ class SimBoard:
     def board_us(self) -> int:
         """The board's own clock."""
         return self._now_us - self._booted_us
-
-    @property
-    def greeted(self) -> bool:
-        """A host has sent a hello since the boot, so events are sent."""
-        return self._greeted
 
     @property
     def oldest_seq(self) -> int:
@@ -117,7 +113,7 @@ class SimBoard:
         times = [self._beat_us]
         if self._test:
             times.append(self._test[1])
-        if self._greeted and self._sent_seq < self.next_seq:
+        if self.greeted and self._sent_seq < self.next_seq:
             times.append(self.board_us if self._is_urgent else self._unsent_us() + m.BATCH_US_MAX)
         return min(times) + self._booted_us
 
@@ -190,7 +186,7 @@ class SimBoard:
         match message:
             case m.Hello():
                 self._hello = message
-                self._greeted = self._version(message) != 0
+                self.greeted = self._version(message) != 0
                 self._sent_seq = max(self.acked_seq, self.oldest_seq)
             case m.Ack(boot_id=self.boot_id, next_seq=next_seq) if next_seq <= self.next_seq:
                 self.acked_seq = max(self.acked_seq, next_seq)
@@ -284,7 +280,7 @@ class SimBoard:
         """The next batch, if it is full, holds more than rotor edges, or its oldest event has waited long enough."""
         self._sent_seq = max(self._sent_seq, self.oldest_seq)
         waiting = self.next_seq - self._sent_seq
-        if not self._greeted or not waiting:
+        if not self.greeted or not waiting:
             return None
         first_us = self._unsent_us()
         if waiting < m.EVENTS_MAX and self.board_us < first_us + m.BATCH_US_MAX and not self._is_urgent:

@@ -15,5 +15,5 @@ then ignored.
 The way to the host (`cable`): lines with bytes missing, with their end missing, or joined to the next; a host that is
 blocked and then reads many lines at once; a host that is absent.
 
-`evening_coups` makes a head report the ball and the rotor of an evening of the simulated wheel.
+`evening_coups` is what a head shows of the ball and the rotor of the simulated wheel.
 """

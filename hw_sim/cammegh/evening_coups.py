@@ -1,4 +1,4 @@
-"""The coups that a wheel's own head reports of an evening of the simulated wheel, beside other sensors at that wheel.
+"""What a wheel's own head shows of the simulated wheel, beside other sensors at that wheel.
 
 It follows the rules of the vendor's guide where a host can see them: it detects a ball after one revolution, reports
 "no more bets" some seconds before the ball leaves the track, and the number soon after the ball rests. Laps and the
@@ -8,12 +8,9 @@ ball's direction are for heads that report them; a SlingShot 2 does not.
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import groupby
 from typing import NamedTuple
 
-from hw_sim.cammegh.coups import HeadCoup, HeadPhase
 from hw_sim.cammegh.head import LINE_US
-from hw_sim.evening import Evening
 from hw_sim.world import World
 
 BEFORE_LEAVING_S = 3.0
@@ -32,33 +29,6 @@ class Line(NamedTuple):
     rotor: int
     ball: int
     laps: int
-
-
-def coups_of(evening: Evening) -> list[HeadCoup]:
-    """The coups of a head that is switched on at time 0, for `SimHead` to play line by line."""
-    lines = [line_at(evening.world, at * LINE_US / 1e6) for at in range(1, round(evening.end_s * 1e6) // LINE_US)]
-    coups: list[HeadCoup] = []
-    phases: list[HeadPhase] = []
-    for (state, number), group in groupby(lines, key=lambda line: (line.state, line.number)):
-        phases += _phases(state, list(group))
-        if number is not None:
-            coups.append(_coup(phases, number))
-            phases = []
-    return [*coups, _coup(phases, None)]
-
-
-def _coup(phases: list[HeadPhase], number: int | None) -> HeadCoup:
-    return HeadCoup("watched", phases, number, laps=0, ball=1 - phases[-1].rotor, rotor=phases[-1].rotor)
-
-
-def _phases(state: int, lines: list[Line]) -> list[HeadPhase]:
-    """One phase for each line, with its rotor speed. The number's lines are one phase, because a number is reported
-    once."""
-    if state == CALLED:
-        return [HeadPhase(state, len(lines), lines[0].rotor, (lines[0].rpm, lines[-1].rpm), lines[0].ball)]
-    return [
-        HeadPhase(state, 1, line.rotor, (line.rpm, line.rpm), line.ball, laps=(line.laps, line.laps)) for line in lines
-    ]
 
 
 def line_at(world: World, t_s: float) -> Line:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,55 @@ class Faults:
         self.injected: Counter[str] = Counter()
         self.over_us = 0
         """When those that have begun are over, as far as they go by themselves."""
+        computer, sight = house.computer, house.sight
+        self._acts: Mapping[str, Callable[[PlannedFault], None]] = {
+            # the daemon's computer, and its disk
+            "daemon_killed": self._daemon_killed,
+            "daemon_stopped": lambda fault: computer.restart(fault.for_s),
+            "host_power": lambda fault: self._do(fault, computer.power, on=(False, True)),
+            "stall_short": self._stall,
+            "stall": self._stall,
+            "busy": lambda fault: self._set(fault, computer, busy_s=(fault.amount, 0.0)),
+            "utc_step": lambda fault: computer.step_utc(fault.amount),
+            "host_drift": lambda fault: self._do(fault, computer.drift, ppm=(fault.amount, 0.0)),
+            "disk_slow": lambda fault: self._set(fault, computer, disk_call_s=(fault.amount, 0.0)),
+            "disk_full": lambda fault: self._do(fault, computer.fill_disk, is_full=(True, False)),
+            # the board, the head, and their lines
+            "board_power": lambda fault: self._do(fault, self._line(fault).power, on=(False, True)),
+            "board_reset": self._board_reset,
+            "board_clock_back": lambda _: house.board.restart_clock(),
+            "unplugged": lambda fault: self._do(fault, self._line(fault).plug, is_plugged=(False, True)),
+            "cable_cut": lambda fault: self._set(fault, self._line(fault).cable, cut=(True, False)),
+            "loose_contact": self._loose_contact,
+            "board_mute": lambda fault: self._set(fault, self._line(fault), speaks=(False, True)),
+            "board_deaf": lambda fault: self._set(fault, self._line(fault), hears=(False, True)),
+            "noise": self._noise,
+            "damage": lambda fault: self._set(fault, self._line(fault).cable, damage=(1 / 500, 0.0)),
+            "all_power": self._all_power,
+            "wheel_stops": self._wheel_stops,
+            "wheel_misfires": lambda fault: self._set(fault, house.head, misfires=(True, False)),
+            # the sensors
+            "disc_slips": self._disc_slips,
+            "disc_slips_back": self._disc_slips,
+            "beam_blind": lambda fault: self._sees(fault, sight.blind, [_beam(fault)]),
+            "beams_blind": lambda fault: self._sees(fault, sight.blind, [_beam(fault), _beam(fault, 1)]),
+            "reader_blind": lambda fault: self._sees(fault, sight.blind, [_reader(fault)]),
+            "readers_blind": lambda fault: self._sees(fault, sight.blind, [f"reader/{n}" for n in range(READERS)]),
+            "beam_late": lambda fault: self._sees(fault, sight.late, [_beam(fault)]),
+            "reader_late": lambda fault: self._sees(fault, sight.late, [_reader(fault)]),
+            # broker and settlement
+            "broker_restarted": lambda fault: self._without_broker(fault, remembers=True),
+            "broker_forgot": lambda fault: self._without_broker(fault, remembers=False),
+            "network_cut": self._network_cut,
+            "settlement_away": lambda fault: self._set(fault, house.settlement, runs=(False, True)),
+            # people and things
+            "object": lambda _: house.put_object(present=True),
+            "object_in_the_dark": self._object_in_the_dark,
+            "object_gone_in_the_dark": self._object_gone_in_the_dark,
+            "rien_va": self._rien_va,
+            "impatience": self._impatience,
+            "rien_va_in_a_stall": self._rien_va_in_a_stall,
+        }
 
     @property
     def are_over(self) -> bool:
@@ -55,72 +104,38 @@ class Faults:
                 self._house.timeline.at(from_us, partial(self._begin, fault, number))
 
     def _begin(self, fault: PlannedFault, number: int) -> None:
-        house = self._house
+        house, name = self._house, f"fault {number}"
         self.injected[fault.kind] += 1
-        house.witness.begins(f"fault {number}", house.now_us)
+        house.witness.begins(name, house.now_us)
+        house.timeline.after_s(fault.for_s, lambda: house.witness.ends(name, house.now_us))
+        self._acts[fault.kind](fault)
 
-        def over() -> None:
-            house.witness.ends(f"fault {number}", house.now_us)
+    def _do(self, fault: PlannedFault, act: Callable[..., None], **values: tuple[object, object]) -> None:
+        """Do that with the first of each two values now, and with the second when the fault is over."""
+        act(**{name: now for name, (now, _) in values.items()})
+        self._house.timeline.after_s(fault.for_s, partial(act, **{name: then for name, (_, then) in values.items()}))
 
-        house.timeline.after_s(fault.for_s, over)
-        getattr(self, f"_{fault.kind}")(fault)
-
-    def _later(self, fault: PlannedFault, act: partial[None]) -> None:
-        self._house.timeline.after_s(fault.for_s, act)
-
-    def _for_a_while(self, fault: PlannedFault, seconds: str) -> None:
-        """That attribute of the computer has the fault's amount until the fault is over, and is 0 then."""
-        setattr(self._house.computer, seconds, fault.amount)
-        self._later(fault, partial(setattr, self._house.computer, seconds, 0.0))
-
-    # --- the daemon's computer ---------------------------------------------------------------------------------------
-
-    def _daemon_killed(self, _: PlannedFault) -> None:
-        if self._house.computer.runs:
-            self._house.computer.kill()
-
-    def _daemon_stopped(self, fault: PlannedFault) -> None:
-        self._house.computer.restart(fault.for_s)
-
-    def _host_power(self, fault: PlannedFault) -> None:
-        self._house.computer.power(on=False)
-        self._later(fault, partial(self._house.computer.power, on=True))
-
-    def _stall(self, fault: PlannedFault) -> None:
-        house, computer = self._house, self._house.computer
-        computer.stall(fault.for_s)
-        house.broker.unheard(lambda: house.now_us < computer.stalled_until_us)
-
-    _stall_short = _stall
-
-    def _busy(self, fault: PlannedFault) -> None:
-        self._for_a_while(fault, "busy_s")
-
-    def _utc_step(self, fault: PlannedFault) -> None:
-        self._house.computer.step_utc(fault.amount)
-
-    def _host_drift(self, fault: PlannedFault) -> None:
-        self._house.computer.drift(fault.amount)
-        self._later(fault, partial(self._house.computer.drift, 0.0))
-
-    def _disk_slow(self, fault: PlannedFault) -> None:
-        self._for_a_while(fault, "disk_call_s")
-
-    def _disk_full(self, fault: PlannedFault) -> None:
-        self._house.computer.fill_disk(is_full=True)
-        self._later(fault, partial(self._house.computer.fill_disk, is_full=False))
-
-    # --- the board, the head, and their lines ------------------------------------------------------------------------
+    def _set(self, fault: PlannedFault, thing: object, **values: tuple[object, object]) -> None:
+        """Those attributes have the first of each two values until the fault is over, and then the second."""
+        self._do(fault, vars(thing).update, **values)
 
     def _line(self, fault: PlannedFault) -> SimLine:
         """The line that it is about, where there are two."""
         lines = list(self._house.lines.values())
         return lines[round(fault.at_s * 1e4) % len(lines)]
 
-    def _board_power(self, fault: PlannedFault) -> None:
-        line = self._line(fault)
-        line.power(on=False)
-        self._later(fault, partial(line.power, on=True))
+    def _sees(self, fault: PlannedFault, badly: Counter[str], sensors: list[str]) -> None:
+        badly.update(sensors)
+        self._house.timeline.after_s(fault.for_s, partial(badly.subtract, sensors))
+
+    def _daemon_killed(self, _: PlannedFault) -> None:
+        if self._house.computer.runs:
+            self._house.computer.kill()
+
+    def _stall(self, fault: PlannedFault) -> None:
+        house, computer = self._house, self._house.computer
+        computer.stall(fault.for_s)
+        house.broker.unheard(lambda: house.now_us < computer.stalled_until_us)
 
     def _board_reset(self, fault: PlannedFault) -> None:
         line = self._line(fault)
@@ -128,39 +143,15 @@ class Faults:
         self._house.witness.begins("board off", self._house.now_us)
         line.power(on=True)
 
-    def _board_clock_back(self, _: PlannedFault) -> None:
-        self._house.board.restart_clock()
-
-    def _unplugged(self, fault: PlannedFault) -> None:
-        line = self._line(fault)
-        line.plug(is_plugged=False)
-        self._later(fault, partial(line.plug, is_plugged=True))
-
-    def _cable_cut(self, fault: PlannedFault) -> None:
-        self._set(fault, self._line(fault).cable, "cut", (True, False))
-
     def _loose_contact(self, fault: PlannedFault) -> None:
         cable = self._line(fault).cable
-        self._set(fault, cable, "cut", (True, False))
+        self._set(fault, cable, cut=(True, False))
         for turn in range(1, int(fault.for_s / fault.amount)):
             self._house.timeline.after_s(turn * fault.amount, partial(setattr, cable, "cut", turn % 2 == 0))
 
-    def _board_mute(self, fault: PlannedFault) -> None:
-        self._set(fault, self._line(fault), "speaks", (False, True))
-
-    def _board_deaf(self, fault: PlannedFault) -> None:
-        self._set(fault, self._line(fault), "hears", (False, True))
-
     def _noise(self, fault: PlannedFault) -> None:
-        self._set(fault, self._line(fault).cable, "noise", (fault.amount, 0.0))
-        self._set(fault, self._line(fault).cable, "drop", (fault.amount, 0.0))
-
-    def _damage(self, fault: PlannedFault) -> None:
-        self._set(fault, self._line(fault).cable, "damage", (1 / 500, 0.0))
-
-    def _set(self, fault: PlannedFault, thing: object, name: str, values: tuple[object, object]) -> None:
-        setattr(thing, name, values[0])
-        self._later(fault, partial(setattr, thing, name, values[1]))
+        both = (fault.amount, 0.0)
+        self._set(fault, self._line(fault).cable, noise=both, drop=both)
 
     def _all_power(self, fault: PlannedFault) -> None:
         """Everything at once; then back in an order of its own, up to 5 s after each other."""
@@ -177,74 +168,20 @@ class Faults:
     def _wheel_stops(self, _: PlannedFault) -> None:
         self._house.head.is_stopped = True
 
-    def _wheel_misfires(self, fault: PlannedFault) -> None:
-        self._set(fault, self._house.head, "misfires", (True, False))
-
-    # --- the sensors -----------------------------------------------------------------------------------------------
-
     def _disc_slips(self, fault: PlannedFault) -> None:
         self._house.sight.slipped += round(fault.amount)
 
-    _disc_slips_back = _disc_slips
-
-    def _beam_blind(self, fault: PlannedFault) -> None:
-        self._sees(fault, self._house.sight.blind, f"beam/{round(fault.amount) % BEAMS}")
-
-    def _beams_blind(self, fault: PlannedFault) -> None:
-        for beam in (round(fault.amount), round(fault.amount) + 1):
-            self._sees(fault, self._house.sight.blind, f"beam/{beam % BEAMS}")
-
-    def _reader_blind(self, fault: PlannedFault) -> None:
-        self._sees(fault, self._house.sight.blind, f"reader/{round(fault.amount) % READERS}")
-
-    def _readers_blind(self, fault: PlannedFault) -> None:
-        for reader in range(READERS):
-            self._sees(fault, self._house.sight.blind, f"reader/{reader}")
-
-    def _beam_late(self, fault: PlannedFault) -> None:
-        self._sees(fault, self._house.sight.late, f"beam/{round(fault.amount) % BEAMS}")
-
-    def _reader_late(self, fault: PlannedFault) -> None:
-        self._sees(fault, self._house.sight.late, f"reader/{round(fault.amount) % READERS}")
-
-    def _sees(self, fault: PlannedFault, badly: Counter[str], sensor: str) -> None:
-        badly[sensor] += 1
-
-        def again() -> None:
-            badly[sensor] -= 1
-
-        self._later(fault, partial(again))
-
-    # --- broker and settlement ---------------------------------------------------------------------------------------
-
-    def _broker_restarted(self, fault: PlannedFault) -> None:
+    def _without_broker(self, fault: PlannedFault, *, remembers: bool) -> None:
         self._house.broker.stop()
-        self._later(fault, partial(self._house.broker.start))
-
-    def _broker_forgot(self, fault: PlannedFault) -> None:
-        self._house.broker.stop()
-        self._later(fault, partial(self._house.broker.start, remembers=False))
+        self._house.timeline.after_s(fault.for_s, partial(self._house.broker.start, remembers=remembers))
 
     def _network_cut(self, fault: PlannedFault) -> None:
         self._house.broker.cut_network()
-        self._later(fault, partial(self._house.broker.mend_network))
-
-    def _settlement_away(self, fault: PlannedFault) -> None:
-        self._set(fault, self._house.settlement, "runs", (False, True))
-
-    # --- people and things -------------------------------------------------------------------------------------------
-
-    def _object(self, _: PlannedFault) -> None:
-        self._house.put_object(present=True)
+        self._house.timeline.after_s(fault.for_s, self._house.broker.mend_network)
 
     def _dark(self, fault: PlannedFault) -> None:
         """What reports a foreign object has no power: the board, or the computer whose pins see it."""
-        line = self._house.lines.get("board")
-        if line is None:
-            self._host_power(fault)
-            return
-        line.power(on=False)
-        self._later(fault, partial(line.power, on=True))
+        self._do(fault, (self._house.lines.get("board") or self._house.computer).power, on=(False, True))
 
     def _object_in_the_dark(self, fault: PlannedFault) -> None:
         self._dark(fault)
@@ -265,3 +202,11 @@ class Faults:
     def _rien_va_in_a_stall(self, fault: PlannedFault) -> None:
         self._stall(fault)
         self._house.timeline.after_s(fault.for_s / 2, partial(self._rien_va, fault))
+
+
+def _beam(fault: PlannedFault, following: int = 0) -> str:
+    return f"beam/{(round(fault.amount) + following) % BEAMS}"
+
+
+def _reader(fault: PlannedFault) -> str:
+    return f"reader/{round(fault.amount) % READERS}"

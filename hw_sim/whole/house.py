@@ -195,7 +195,8 @@ class House:
         # Each coup has its own luck, so that a plan with one fault less is the same evening otherwise.
         self.live.table.rng.seed(f"{self.plan.seed} coup {index}")
         self.round = index
-        self._end_round()
+        if self.witness.rounds:
+            self.witness.rounds[-1].to_us = self.now_us
         before = len(self.live.table.truth)
         events = self.live.play(SCENARIOS[scenario])
         self.faults.of_coup(index, self._marks_us())
@@ -229,10 +230,6 @@ class House:
         launch_us = min((us(run.t_s) for run in world.runs if us(run.t_s) >= start_us), default=start_us)
         rest_us = min((us(stay.from_s) for stay in world.stays if us(stay.from_s) > launch_us), default=start_us)
         return {"start": start_us, "launch": launch_us, "rest": rest_us}
-
-    def _end_round(self) -> None:
-        if self.witness.rounds:
-            self.witness.rounds[-1].to_us = self.now_us
 
     def _coup(self, launch_us: int, rest_us: int, number: int) -> None:
         self._launched.add(launch_us)

@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TypeAlias
 
-from hw_sim.cable import Cable
+from hw_sim.board import SimBoard
 from hw_sim.events import SimEvent
+from hw_sim.whole.heads import WatchedHead
 from hw_sim.whole.timeline import Timeline
 
 BUFFER_BYTES = 4096
 """What the kernel keeps of a line that nobody reads; then the board waits."""
 LEAST_ROOM_BYTES = 1024
 TRAVEL_US = 500
-
-
-class Device(Protocol):
-    """A board, or a wheel's own head. `silent`: it has no power."""
-
-    cable: Cable
-    silent: bool
-
-    @property
-    def wants_us(self) -> int:
-        """When it next has something to send."""
-        ...
-
-    def advance(self, now_us: int, /) -> None:
-        """Time has passed."""
-        ...
-
-    def reset(self) -> None:
-        """It begins again."""
-        ...
-
-    def feed(self, event: SimEvent) -> None:
-        """Something happens at the wheel."""
-        ...
-
-    def receive(self, data: bytes) -> None:
-        """The host has written this."""
-        ...
-
-    def data_to_send(self, room: int) -> bytes:
-        """What it sends now, `room` bytes at most."""
-        ...
+Device: TypeAlias = SimBoard | WatchedHead
 
 
 class SimLine:
@@ -53,7 +23,7 @@ class SimLine:
     def __init__(self, timeline: Timeline, board: Device) -> None:
         self._timeline = timeline
         self.board = board
-        self.cable: Cable = board.cable
+        self.cable = board.cable
         self.has_power = self.is_plugged = True
         self.hears = self.speaks = True
         """Whether the board hears the host, and whether the host hears the board."""

@@ -26,11 +26,11 @@ is that of a ball which readers see in a wrong pocket: "tout va", "suspend", and
 where the disc has slipped beside something else, for which they lay the ball back first."""
 LOOK_S = 1.0
 """People look so often."""
-SETTLES_S = 3.0
 PLACE_SEEN_S = 12.0
 """One reader has met a lying ball twice by then, at 12 turns a minute."""
 FIRST_POCKET = 17
 """Where the ball is laid as long as no number has come out."""
+SETTLES_S = 3.0
 """After an action they wait so long for the table to change what it says: 2.4 s may go by before a word is decided."""
 LATE_S = 12.0
 PATIENCE_S = 20.0
@@ -40,14 +40,7 @@ GIVES_UP_S = 400.0
 WRONG = ("open", "operations_done", "tout_va", "resume", "rien_ne_va_plus", "confirm")
 WORDS = ("open", "operations_done", "tout_va", "resume")
 """The codes of `waiting_codes` that are commands."""
-STEPS = (
-    "start_wheel",
-    "clear_object",
-    "put_back",
-    "turn_rotor",
-    "confirm",
-    *WORDS,
-)
+STEPS = ("start_wheel", "clear_object", "put_back", "turn_rotor", "confirm", *WORDS)
 """All codes that people can do something about."""
 WAITS = ("repair", "ball_at_rest", "object_level")
 """Those that end by themselves: people wait."""

@@ -46,7 +46,7 @@ class Hurried:
     async def play(self, events: Iterable[SimEvent]) -> None:
         for event in events:
             self.seen.append(event)
-            self.board._greeted = len(self.seen) > 3
+            self.board.greeted = len(self.seen) > 3
 
 
 def test_nothing_happens_before_a_host_listens_then_scenarios_and_truths_are_printed() -> None:
@@ -106,7 +106,7 @@ def test_without_scenarios_it_plays_until_a_signal(
     class Endless(Hurried):
         async def play(self, events: Iterable[SimEvent]) -> None:
             for event in events:
-                self.board._greeted = True
+                self.board.greeted = True
                 if event.t_us > 300e6:
                     os.kill(os.getpid(), number)
                     await asyncio.get_running_loop().create_future()
