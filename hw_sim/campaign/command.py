@@ -7,10 +7,10 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hw_sim.campaign import page, pictures, plots, report
 from hw_sim.campaign.black_box import find
@@ -18,11 +18,6 @@ from hw_sim.campaign.evening_run import CampaignPlan, EveningRun
 from hw_sim.campaign.processes import run_evenings
 from hw_sim.evening import AMERICANS
 from hw_sim.exits import EXIT_FAILED, writing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 FALSE_VOIDS_MAX = 1e-4
 """A valid coup that is called void drives players away: at the default rates at most one in ten thousand."""
@@ -34,7 +29,7 @@ NAMED_MOST = 20
 """Disagreements on standard output; all are in the report."""
 
 
-def add(subparsers: Subparsers) -> None:
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser(
         "campaign",

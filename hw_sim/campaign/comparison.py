@@ -240,7 +240,7 @@ def compare(
     without which most of the others agree."""
     fewest = min(len(outcomes), len(verdicts))
     ways = [
-        _pairs(outcomes, verdicts, set(kept_outcomes), set(kept_verdicts), beams_deg)
+        _pairs(outcomes, verdicts, kept_outcomes, kept_verdicts, beams_deg)
         for kept_outcomes in combinations(range(len(outcomes)), fewest)
         for kept_verdicts in combinations(range(len(verdicts)), fewest)
     ]
@@ -250,15 +250,11 @@ def compare(
 def _pairs(
     outcomes: Sequence[Outcome],
     verdicts: Sequence[HeardMessage],
-    kept_outcomes: set[int],
-    kept_verdicts: set[int],
+    kept_outcomes: Sequence[int],
+    kept_verdicts: Sequence[int],
     beams_deg: tuple[float, ...],
 ) -> tuple[Comparison, ...]:
-    pairs = zip(
-        [outcomes[place] for place in sorted(kept_outcomes)],
-        [verdicts[place] for place in sorted(kept_verdicts)],
-        strict=True,
-    )
+    pairs = [(outcomes[at], verdicts[told_at]) for at, told_at in zip(kept_outcomes, kept_verdicts, strict=True)]
     comparisons = [Comparison(_kind(outcome, verdict, beams_deg), outcome, verdict) for outcome, verdict in pairs]
     comparisons += [
         Comparison("missed", outcome, None) for place, outcome in enumerate(outcomes) if place not in kept_outcomes

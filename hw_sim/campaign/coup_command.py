@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hw_sim import log
 from hw_sim.campaign.black_box import HeardMessage, find, replay_all
@@ -18,11 +17,8 @@ from hw_sim.campaign.evening_run import CampaignPlan, run_segments
 from hw_sim.campaign.slices import Slice
 from hw_sim.campaign.timeline import Interval, read_timeline
 from hw_sim.exits import EXIT_FAILED, UsageError, writing
-from hw_sim.faults import KINDS, Strike
+from hw_sim.faults import KINDS
 from hw_sim.table import Outcome
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 DRAWN_S_MAX = 120.0
 """A fault that lasts longer (jitter, drift) is the same for the whole coup and would only fill the picture."""
@@ -42,7 +38,7 @@ class Played:
     messages: list[HeardMessage]
 
 
-def add(subparsers: Subparsers) -> None:
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser(
         "coup",
@@ -127,14 +123,14 @@ def picture(played: Played, title: str) -> str:
         start_s=own.start_us / 1e6,
         end_s=own.end_us / 1e6,
         true_passes=[(t_s * scale, beam) for run in part.evening.world.runs for t_s, beam in run.passes(beams_deg)],
-        strikes=[_interval(one) for one in own.strikes() if one.to_us - one.from_us < DRAWN_S_MAX * 1e6],
+        strikes=[
+            Interval(one.from_us / 1e6, one.to_us / 1e6, one.fault)
+            for one in own.strikes()
+            if one.to_us - one.from_us < DRAWN_S_MAX * 1e6
+        ],
         truth=[*_falls(own), *(line for span in own.spans() for outcome in span.outcomes for line in _true(outcome))],
     )
     return draw(timeline.cut(), title, "coup")
-
-
-def _interval(strike: Strike) -> Interval:
-    return Interval(strike.from_us / 1e6, strike.to_us / 1e6, strike.fault)
 
 
 def _falls(own: Slice) -> Iterator[tuple[float, str]]:

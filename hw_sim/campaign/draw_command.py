@@ -6,7 +6,6 @@ import argparse
 import gzip
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -15,13 +14,10 @@ from hw_sim.campaign.drawing import draw
 from hw_sim.campaign.timeline import read_timeline
 from hw_sim.exits import BadDataError, FileError, told
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-def add(subparsers: Subparsers) -> None:
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser(
         "draw",

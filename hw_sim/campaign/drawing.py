@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from hw_sim.campaign.pictures import blank, svg
-from hw_sim.campaign.timeline import Interval, LogTimeline
+from hw_sim.campaign.timeline import LogTimeline
 from hw_sim.events import called
 
 if TYPE_CHECKING:
@@ -138,13 +138,10 @@ def _notes(axes: Axes, timeline: LogTimeline) -> None:
 
 
 def _strikes(axes: Axes, timeline: LogTimeline) -> None:
-    _bars(axes, timeline.strikes, sorted({strike.text for strike in timeline.strikes}), FALSE)
-
-
-def _bars(axes: Axes, parts: Iterable[Interval], names: list[str], colour: str) -> None:
-    for part in parts:
-        lane = names.index(part.text)
-        axes.plot([part.from_s, part.to_s], [lane, lane], "-|", color=colour, linewidth=2, markersize=5)
+    names = sorted({strike.text for strike in timeline.strikes})
+    for strike in timeline.strikes:
+        lane = names.index(strike.text)
+        axes.plot([strike.from_s, strike.to_s], [lane, lane], "-|", color=FALSE, linewidth=2, markersize=5)
     _lanes(axes, names)
 
 

@@ -6,27 +6,17 @@ from __future__ import annotations
 import multiprocessing
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TypeAlias
 
 from hw_sim.campaign.evening_run import CampaignPlan, EveningRun, run_evening
 
-
-class _Pending(Protocol):
-    def result(self) -> EveningRun: ...
-
-
-class _InThisProcess:
-    """An evening that runs when its result is asked for: one job needs no second process."""
-
-    def __init__(self, plan: CampaignPlan, index: int, wheeld: Path) -> None:
-        self._arguments = (plan, index, wheeld)
-
-    def result(self) -> EveningRun:
-        return run_evening(*self._arguments)
+Result: TypeAlias = Callable[[], EveningRun]
+"""Returns an evening when it has been run."""
 
 
 def run_evenings(plan: CampaignPlan, coups: int, jobs: int, wheeld: Path) -> Iterator[EveningRun]:
@@ -36,30 +26,26 @@ def run_evenings(plan: CampaignPlan, coups: int, jobs: int, wheeld: Path) -> Ite
     is not needed is not returned: which evenings belong to a campaign depends on its plan alone.
     """
     with _workers(jobs) as submit:
-        pending: deque[_Pending] = deque()
+        pending: deque[Result] = deque()
         indices = count()
         compared = 0
         while compared < coups:
             while len(pending) <= jobs and compared + len(pending) * plan.evening_coups < coups:
                 pending.append(submit(plan, next(indices), wheeld))
-            evening_run = pending.popleft().result()
+            evening_run = pending.popleft()()
             compared += len(evening_run.rows)
             yield evening_run
 
 
-def _workers(jobs: int) -> AbstractContextManager[Callable[[CampaignPlan, int, Path], _Pending]]:
-    return nullcontext(_InThisProcess) if jobs == 1 else _processes(jobs)
-
-
 @contextmanager
-def _processes(jobs: int) -> Iterator[Callable[[CampaignPlan, int, Path], _Pending]]:
+def _workers(jobs: int) -> Iterator[Callable[[CampaignPlan, int, Path], Result]]:
+    if jobs == 1:  # needs no second process, and runs an evening when its result is asked for
+        yield lambda *evening: partial(run_evening, *evening)
+        return
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of the progress bar's thread
     pool = ProcessPoolExecutor(jobs, mp_context=context)
 
-    def submit(plan: CampaignPlan, index: int, wheeld: Path) -> _Pending:
-        return cast("Future[EveningRun]", pool.submit(run_evening, plan, index, wheeld))
-
     try:
-        yield submit
+        yield lambda *evening: pool.submit(run_evening, *evening).result
     finally:
         pool.shutdown(cancel_futures=True)

@@ -60,11 +60,7 @@ def report(
     share = false_voids / valid if valid else 0.0
     return {
         "campaign": {**asdict(plan), "coups_asked": asked, "evenings": len(evening_runs)},
-        "failures": [
-            *_failures(counts, disagreements, failed, valid, false_voids_max),
-            *_too_many_asked(counts["asked"], valid, plan),
-            *_too_many_idle(len(idle), len(rows), plan.faults),
-        ],
+        "failures": _failures(plan, counts, disagreements, failed, valid, len(idle), false_voids_max),
         "coups": len(rows),
         "counts": counts,
         "false_voids": {"count": false_voids, "valid_coups": valid, "share": share, "share_max": false_voids_max},
@@ -96,14 +92,16 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     return dict(groups)
 
 
-def verdict_name(row: VerdictRow) -> str:
-    """The verdict for the confusion matrix, in which a result with a wrong number has a column of its own."""
-    return "another number" if row.kind == "wrong_number" else row.verdict
-
-
 def _failures(
-    counts: Mapping[Kind, int], disagreements: list[dict[str, Any]], failed: list[Any], valid: int, share_max: float
+    plan: CampaignPlan,
+    counts: Mapping[Kind, int],
+    disagreements: list[dict[str, Any]],
+    failed: list[Any],
+    valid: int,
+    idle: int,
+    share_max: float,
 ) -> list[str]:
+    coups, hard = sum(counts.values()), plan.faults > 1
     unexplained = sum(not each["explained"] for each in disagreements)
     found = [
         (counts["false_valid"], f"{counts['false_valid']} results where there was none (false_valid)"),
@@ -118,21 +116,17 @@ def _failures(
             counts["false_void"] > max(FALSE_VOIDS_ANY, share_max * valid),
             f"{counts['false_void']} false voids of {valid} valid coups, more than one in {1 / share_max:,.0f}",
         ),
-        (not sum(counts.values()), "nothing was compared"),
+        (not coups, "nothing was compared"),
+        (
+            counts["asked"] > max(ASKED_ANY, ASKED_SHARE * valid) and not hard and not plan.margin,
+            f"{counts['asked']} numbers of {valid} valid coups await the chef",
+        ),
+        (
+            idle > max(IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE * coups) and not hard,
+            f"{idle} suspensions of an idle table that no gross fault explains in {coups:,} coups",
+        ),
     ]
     return [words for wrong, words in found if wrong]
-
-
-def _too_many_asked(asked: int, valid: int, plan: CampaignPlan) -> list[str]:
-    if asked <= max(ASKED_ANY, ASKED_SHARE * valid) or plan.faults > 1 or plan.margin:
-        return []
-    return [f"{asked} numbers of {valid} valid coups await the chef"]
-
-
-def _too_many_idle(idle: int, coups: int, faults: float) -> list[str]:
-    if idle <= max(IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE * coups) or faults > 1:
-        return []
-    return [f"{idle} suspensions of an idle table that no gross fault explains in {coups:,} coups"]
 
 
 def _disagreements(plan: CampaignPlan, evening_runs: Iterable[EveningRun]) -> list[dict[str, Any]]:
@@ -177,7 +171,8 @@ def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
 
 
 def _confusion(rows: Iterable[VerdictRow]) -> dict[str, dict[str, int]]:
-    return _tables((row.truth, verdict_name(row)) for row in rows)
+    """By truth and verdict. A result with a wrong number has a column of its own."""
+    return _tables((row.truth, "another number" if row.kind == "wrong_number" else row.verdict) for row in rows)
 
 
 def _causes(disagreements: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:

@@ -134,7 +134,9 @@ def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: fl
         if notice.payload["notice"] == "leaving_foreseen":
             left_us = _left_us(world, notice.t, scale)
             if left_us is not None:
-                yield EarlyWarning(coup, "leaving", left_us - notice.t, None, _forecast_us(notice) - left_us)
+                yield EarlyWarning(
+                    coup, "leaving", left_us - notice.t, None, notice.payload["figures"]["leaves_us"] - left_us
+                )
 
 
 def _foreseen(
@@ -150,10 +152,6 @@ def _foreseen(
         yield EarlyWarning(coup, "moot")
     else:
         yield EarlyWarning(coup, "foreseen", each.outcome["evidence_t"] - notice.t, verdict.t - notice.t)
-
-
-def _forecast_us(notice: HeardMessage) -> int:
-    return int(notice.payload["figures"]["leaves_us"])
 
 
 def _left_us(world: World, t_us: int, scale: float) -> int | None:
