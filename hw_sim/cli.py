@@ -8,13 +8,12 @@ import sys
 from collections.abc import Sequence
 
 from hw_sim import demo, listing, record, run
-from hw_sim.bench import command as bench
 from hw_sim.cammegh import command as cammegh
 from hw_sim.campaign import command as campaign
 from hw_sim.campaign import coup_command, draw_command
 from hw_sim.exits import CommandError
 
-COMMANDS = (demo, bench, run, record, listing, campaign, coup_command, draw_command, cammegh)
+COMMANDS = (demo, run, record, listing, campaign, coup_command, draw_command, cammegh)
 """A new subcommand is a module of its own and its name here."""
 
 

@@ -43,8 +43,6 @@ from hw_sim.words import LANGUAGES, Language, Words, language_here
 if TYPE_CHECKING:
     import aiomqtt
 
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 SITE, TABLE = "demo", "wheel-1"
 ROOT = f"wheel/v1/{SITE}/{TABLE}/"
 LAYOUT = WheelLayout(
@@ -73,13 +71,12 @@ FIRST = (
 """Twelve verdicts with all eight causes of a void; the scenarios after them are drawn."""
 LOOK_S = 0.4
 """Real seconds until the daemon has published everything about the last event."""
-STATE = Path(".wheeld-demo")
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 """Without one of these in the environment there is no screen for a browser."""
 
 
-def add(subparsers: Subparsers) -> None:
-    """Declare the subcommand."""
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare `demo`, and `bench`: the same, played by hand."""
     parser = subparsers.add_parser(
         "demo",
         help="broker, simulated wheel, daemon, its pages and a live view",
@@ -88,12 +85,19 @@ def add(subparsers: Subparsers) -> None:
         "the first one stopped.",
     )
     parser.add_argument("--coups", type=_count, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
-    add_options(parser, speed=5.0, state=STATE)
+    _add_options(parser, speed=5.0, state=Path(".wheeld-demo"))
     parser.set_defaults(run=run, by_hand=False)
+    parser = subparsers.add_parser(
+        "bench",
+        help="the demo, played by hand in a browser",
+        description="Start what the demo starts, and wait for you: the bench page, whose address it prints, has a "
+        "button for each thing that can happen at a wheel, beside the answers of the daemon. Ctrl-C ends it.",
+    )
+    _add_options(parser, speed=1.0, state=Path(".wheeld-bench"))
+    parser.set_defaults(run=run, by_hand=True, coups=0)
 
 
-def add_options(parser: argparse.ArgumentParser, *, speed: float, state: Path) -> None:
-    """Declare what `demo` and `bench` have in common, with these defaults."""
+def _add_options(parser: argparse.ArgumentParser, *, speed: float, state: Path) -> None:
     pace.add_pace(parser, speed=speed)
     parser.add_argument("--seed", type=int, metavar="N", help="random seed (default: another one each time)")
     parser.add_argument(
@@ -166,7 +170,7 @@ class Demo:
         self._rng = repeatable(f"demo {self.seed}")
         live = LiveTable(LAYOUT, self._rng, None)
         live.table.pause_factor = QUICK_PAUSE_FACTOR
-        self._view: DemoView | None = None
+        self._view: DemoView
         self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
         self._power: asyncio.Queue[SensorState] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
@@ -217,13 +221,9 @@ class Demo:
         """While there is power. Raises DemoError when it ends by itself."""
         while True:
             async with child("wheeld", command, self._state / "wheeld.log") as daemon:
-                await _first_of(_fail(daemon.ended()), self._until_switched())
+                await _first_of(_fail(daemon.ended()), self._power.get())
                 daemon.kill()
-            await self._until_switched()
-
-    async def _until_switched(self) -> None:
-        """The power goes off, or comes on."""
-        await self._power.get()
+            await self._power.get()  # it comes on again
 
     @asynccontextmanager
     async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[PageServer]:
@@ -247,7 +247,6 @@ class Demo:
     async def _announce(self, pages: PageServer) -> None:
         """Show where the bench page is, as soon as all of it is there, and in a browser where there is one. Raises
         DemoError when a part of it ends."""
-        assert self._view is not None
         await listens(pages.process, pages.port)
         self._view.show_address(pages.bench)
         if self._may_open and sys.stdout.isatty() and any(map(os.environ.get, DISPLAYS)):
@@ -284,7 +283,7 @@ class Demo:
             self._ledger.write(
                 "message", message_text(leaf, payload, self.subscriber.words) or "", name=leaf, coup=payload.get("coup")
             )
-        self._show_message(line)
+        self._view.show_message(line)
 
     async def _play(self, pty: Pty) -> None:
         events = self._bench.events(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
@@ -309,12 +308,7 @@ class Demo:
             await client.publish(ROOT + leaf, payload_of(command, self.subscriber.table), qos=1)
 
     def _show_scenario(self, scenario: Scenario) -> None:
-        assert self._view is not None
         self._view.show_scenario(scenario)
-
-    def _show_message(self, line: str | None) -> None:
-        assert self._view is not None
-        self._view.show_message(line)
 
     def tally(self) -> list[str]:
         """A summary in a few lines."""
@@ -364,7 +358,7 @@ async def _fail(ended: Coroutine[Any, Any, str]) -> None:
     raise DemoError(await ended)
 
 
-async def _first_of(*works: Coroutine[Any, Any, None]) -> None:
+async def _first_of(*works: Coroutine[Any, Any, object]) -> None:
     """Return when the first of them does, or raise what it raises; the others are cancelled, one after the other."""
     tasks = [asyncio.create_task(work) for work in works]
     try:

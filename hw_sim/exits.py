@@ -6,10 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 EXIT_FAILED = 1
-EXIT_USAGE = 2
-EXIT_BAD_DATA = 65
-EXIT_UNAVAILABLE = 69
-EXIT_CANNOT_WRITE = 73
 
 
 class CommandError(Exception):
@@ -21,25 +17,25 @@ class CommandError(Exception):
 class UsageError(CommandError):
     """The options make no sense."""
 
-    exit_code = EXIT_USAGE
+    exit_code = 2
 
 
 class BadDataError(CommandError):
     """The input file is not what it must be."""
 
-    exit_code = EXIT_BAD_DATA
+    exit_code = 65
 
 
 class UnavailableError(CommandError):
     """A program or a package is missing or failed."""
 
-    exit_code = EXIT_UNAVAILABLE
+    exit_code = 69
 
 
 class FileError(CommandError):
     """A file, or a device, cannot be written."""
 
-    exit_code = EXIT_CANNOT_WRITE
+    exit_code = 73
 
 
 def told(error: OSError) -> str:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from hw_sim.scenarios import SCENARIOS
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-
-def add(subparsers: Subparsers) -> None:
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser("scenarios", help="list the scenarios", description=__doc__)
     parser.set_defaults(run=run)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hw_sim import log
 from hw_sim.evening import Evening, draw_evening, script
@@ -14,11 +13,8 @@ from hw_sim.exits import writing
 from hw_sim.faults import GROSS, Rates, add_faults
 from hw_sim.table import Outcome
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-
-def add(subparsers: Subparsers) -> None:
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser("record", help="write an observation log and its truth", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the log; compressed if it ends in .gz")
@@ -28,12 +24,6 @@ def add(subparsers: Subparsers) -> None:
         "--noise", action="store_true", help="sensors with faults at ordinary rates, without gross faults"
     )
     faults.add_argument("--faults", type=float, metavar="X", help="all faults, gross ones too, at X times their rates")
-    add_choice(parser)
-    parser.set_defaults(run=run)
-
-
-def add_choice(parser: argparse.ArgumentParser) -> None:
-    """Declare how an evening is chosen: `--scenario` and `--seed`, `--margin`."""
     parser.add_argument(
         "--scenario", nargs="+", metavar="NAME", help="scenarios to play, in order (hw-sim scenarios lists them)"
     )
@@ -41,13 +31,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, default=0, metavar="N", help="random seed; without --scenario everything is drawn from it"
     )
     parser.add_argument("--margin", action="store_true", help="mix in launches of two to four laps")
-
-
-def chosen(args: argparse.Namespace) -> Evening:
-    """The evening that the options ask for. Raises UnknownScenarioError."""
-    if args.scenario:
-        return script(args.scenario, args.seed)
-    return draw_evening(args.seed, margin=args.margin)
+    parser.set_defaults(run=run)
 
 
 def _events_and_truth(evening: Evening, args: argparse.Namespace) -> tuple[Iterable[SimEvent], list[Outcome]]:
@@ -61,7 +45,7 @@ def _events_and_truth(evening: Evening, args: argparse.Namespace) -> tuple[Itera
 
 def run(args: argparse.Namespace) -> int:
     """Write both files. Returns the exit code. Raises UnknownScenarioError, FileError."""
-    evening = chosen(args)
+    evening = script(args.scenario, args.seed) if args.scenario else draw_evening(args.seed, margin=args.margin)
     events, truth = _events_and_truth(evening, args)
     with writing():
         log.write(args.out, evening.header, events)

@@ -10,7 +10,6 @@ import sys
 from asyncio import FIRST_COMPLETED
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hw_sim.board import SimBoard
 from hw_sim.configuration import board_setup, broker_of, layout_of, sections
@@ -23,12 +22,9 @@ from hw_sim.people import People
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber
-from hw_sim.table import Outcome, SimTable
+from hw_sim.table import Outcome
 from hw_sim.wheel import WheelLayout
 from hw_sim.words import ENGLISH, Words
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 Print = Callable[[str], None]
 
@@ -36,7 +32,7 @@ LOOK_S = 0.4
 """Real seconds until a daemon has published everything about the last event."""
 
 
-def add(subparsers: Subparsers) -> None:
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser(
         "run",
@@ -208,7 +204,7 @@ def live_events(
             on_stuck=lambda stuck: print_line(f"# {stuck}; they try again"),  # a daemon that is away comes back
         )
         yield from people.events(told)
-    yield from live.play(_wait_at_the_end)
+    yield from live.play(lambda table: table.wait(2, 5))
     print_line(f"{live.table.now_s:9.1f} s  the end")
 
 
@@ -225,7 +221,3 @@ def outcome_text(outcome: Outcome, words: Words = ENGLISH) -> str:
     if outcome["kind"] == "result":
         return words.say("result {number}, {laps} laps", number=outcome["number"], laps=f"{outcome['laps']:g}")
     return words.say("void {cause}", cause=outcome["cause"])
-
-
-def _wait_at_the_end(table: SimTable) -> None:
-    table.wait(2, 5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from hw_sim.child import DemoError
 from hw_sim.scenarios import Scenario
@@ -23,22 +23,6 @@ NAME_WIDTH = 17
 """As wide as the longest name of a line in any language, and a space."""
 
 
-class DemoView(Protocol):
-    """What the demo shows to its viewer."""
-
-    def show_address(self, address: str) -> None:
-        """The bench page is served there."""
-        ...
-
-    def show_scenario(self, scenario: Scenario) -> None:
-        """The simulated people begin this scenario."""
-        ...
-
-    def show_message(self, line: str | None) -> None:
-        """A message arrived; `line` is its text, None if it needs no line."""
-        ...
-
-
 class Lines:
     """A line for each scenario and each message."""
 
@@ -47,17 +31,17 @@ class Lines:
         self._words = words
 
     def show_address(self, address: str) -> None:
-        """Print the address."""
+        """Print where the bench page is served."""
         self.show_message(f"{self._words.say('bench page')}: {address}")
 
     def show_scenario(self, scenario: Scenario) -> None:
-        """Print the scenario."""
+        """Print the scenario that people begin."""
         say = self._words.say
         about = say(scenario.about)
         self.show_message("--- " + say("the wheel plays {name}: {about}", name=scenario.name, about=about))
 
     def show_message(self, line: str | None) -> None:
-        """Print it at once: the output may be a pipe."""
+        """Print the text of a message, None if it needs no line; at once, for the output may be a pipe."""
         if line is not None:
             self._out.write(f"{line}\n")
             self._out.flush()
@@ -82,12 +66,12 @@ class Picture:
             yield self
 
     def show_address(self, address: str) -> None:
-        """Show the address."""
+        """Show where the bench page is served."""
         self._address = address
         self.show_message(None)
 
     def show_scenario(self, scenario: Scenario) -> None:
-        """Show the scenario."""
+        """Show the scenario that people begin."""
         self._playing = f"{scenario.name}: {self._words.say(scenario.about)}"
         self.show_message(None)
 
@@ -105,19 +89,21 @@ class Picture:
         for verdict in subscriber.verdicts[-ROWS:]:
             style = "green" if verdict.name.startswith("result") else "red"
             coups.add_row(str(verdict.coup), str(verdict.seq), Text(verdict.text, style))
-        (state, *rows), numbers = self._of_table(), numbers_text(subscriber.numbers, self._words)
-        shown = [(*state, "bold"), *((*row, "") for row in [*rows, (say("last numbers"), numbers)])]
+        rows = [*self._of_table(), (say("last numbers"), numbers_text(subscriber.numbers, self._words))]
+        shown = [
+            (f"{name:<{NAME_WIDTH}}", (value, "" if place else "bold")) for place, (name, value) in enumerate(rows)
+        ]
         return Group(
             Text(f"{say('bench page'):<{NAME_WIDTH}}{self._address}"),
             Text(f"{say('the wheel plays')}  {self._playing}", "dim"),
-            *(Text.assemble(f"{name:<{NAME_WIDTH}}", (value, style)) for name, value, style in shown),
+            *(Text.assemble(*row) for row in shown),
             Text(f"{say('last notice'):<{NAME_WIDTH}}{subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),
             Text(f"{'seq':<{NAME_WIDTH}}{self._seq()}"),
             coups,
         )
 
     def _of_table(self) -> list[tuple[str, str]]:
-        """What the last message `table` says."""
+        """What the last message `table` says, its state first."""
         table, code, say = self._subscriber.table, self._words.code, self._words.say
         return [
             (say("state"), code("state", table["state"]) if table else say("nothing yet")),
@@ -131,6 +117,9 @@ class Picture:
         if not subscriber.gaps:
             return say("{seq}, nothing missing", seq=seq)
         return say("{seq}, {gaps} missing", seq=seq, gaps=subscriber.gaps)
+
+
+DemoView: TypeAlias = Lines | Picture
 
 
 @contextmanager

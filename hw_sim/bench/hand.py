@@ -34,6 +34,8 @@ ROTOR_KEPT_REV_S = 0.8 * ROTOR_RPM[0] / 60
 PROOF_S = 15.0
 """From rest to a proven number: more than two turns of the slowest rotor that is left alone."""
 BOULERS = ("Anna", "Bruno")
+CHIP, HELD, LINK = "chip", "held", "link"
+"""What can be amiss: a chip in the cylinder, a hand that holds the rotor, the cable that is out. And:"""
 POWER = "power"
 """In place of a sensor: that of the whole cabinet. No board tells it."""
 
@@ -80,7 +82,7 @@ class Hand:
     def begin(self) -> None:
         """Take over a wheel that is in order: the ball lies in a pocket, and nobody holds the rotor."""
         self._ball = BallPlace.POCKET
-        self._has_chip = self._is_unplugged = self._is_dark = self._is_rotor_held = False
+        self._amiss: set[str] = set()
         self._second: Stay | None = None
         self._let_go_s = self._rest_s = 0.0
         self._seen: RestSeen | None = None
@@ -99,17 +101,17 @@ class Hand:
     def tidy(self) -> bool:
         """Undo what people who take over could not play with. Returns whether that is done: a ball that runs comes to
         rest first, and its number is proven."""
-        if self._has_chip:
-            self._note(self.take_chip_out())
-        if self._second is not None:
-            self._note(self.take_second_ball())
-        if self._is_unplugged:
-            self._note(self.plug())
-        if self._is_dark:
-            self._note(self.power_on())
+        if POWER in self._amiss:
             self._rest_s = self._table.now_s  # until then nobody has heard the daemon that starts
-        if self._is_rotor_held:
-            self._note(self.spin_rotor())
+        for is_amiss, undo in (
+            (CHIP in self._amiss, self.take_chip_out),
+            (self._second is not None, self.take_second_ball),
+            (LINK in self._amiss, self.plug),
+            (POWER in self._amiss, self.power_on),
+            (HELD in self._amiss, self.spin_rotor),
+        ):
+            if is_amiss:
+                self._note(undo())
         return not self._is_running and self._table.now_s > self._rest_s + PROOF_S
 
     @property
@@ -152,7 +154,7 @@ class Hand:
             self._note(self.say("The ball rests in {number}.", number=number))
 
     def _keep_rotor(self, table: SimTable) -> None:
-        if self._is_rotor_held or self._is_running or table.now_s < self._let_go_s:
+        if HELD in self._amiss or self._is_running or table.now_s < self._let_go_s:
             return
         if abs(table.world.rotor.speed_at(table.now_s)) < ROTOR_KEPT_REV_S:
             self._push(table)
@@ -248,26 +250,22 @@ class Hand:
 
     def stop_rotor(self) -> str:
         """A hand stops the rotor and holds it."""
-        if self._is_rotor_held:
-            raise NotPossibleError(self.say("A hand holds the rotor already."))
+        self._change(HELD, amiss=True, already=self.say("A hand holds the rotor already."))
         table = self._table
         if self._speed():
             self._let_go_s = table.world.rotor.order(table.now_s, 0.0, BRAKE_REV_S2)
-        self._is_rotor_held = True
         return self.say("A hand stops the rotor.")
 
     def spin_rotor(self) -> str:
         """A hand pushes the rotor."""
-        if not self._is_rotor_held:
-            rpm = f"{abs(self._speed()) * 60:.0f}"
-            raise NotPossibleError(self.say("The rotor turns, {rpm} turns a minute.", rpm=rpm))
-        self._is_rotor_held = False
+        rpm = f"{abs(self._speed()) * 60:.0f}"
+        self._change(HELD, amiss=False, already=self.say("The rotor turns, {rpm} turns a minute.", rpm=rpm))
         self._push(self._table)
         return self.say("The bouler pushes the rotor.")
 
     def reverse_rotor(self) -> str:
         """A hand turns the rotor the other way."""
-        self._is_rotor_held = False
+        self._amiss.discard(HELD)
         self._table.direction = opposite(self._table.direction)
         self._push(self._table)
         return self.say("The bouler turns the rotor the other way.")
@@ -275,57 +273,48 @@ class Hand:
     def _speed(self) -> float:
         return self._table.world.rotor.speed_at(self._table.now_s)
 
-    # foreign objects, the cable, the power, noise
+    # what can be amiss: foreign objects, the cable, the power, noise
+
+    def _change(self, what: str, *, amiss: bool, already: str) -> None:
+        """It is amiss from now on, or no longer. Raises NotPossibleError with the text `already` where it is so."""
+        if (what in self._amiss) is amiss:
+            raise NotPossibleError(already)
+        self._amiss ^= {what}
 
     def drop_chip(self) -> str:
         """A chip falls in the cylinder."""
-        if self._has_chip:
-            raise NotPossibleError(self.say("A chip lies in the cylinder already."))
-        self._has_chip = True
+        self._change(CHIP, amiss=True, already=self.say("A chip lies in the cylinder already."))
         self._table.foreign_object(present=True)
         return self.say("A chip falls in the cylinder.")
 
     def take_chip_out(self) -> str:
         """A hand takes the chip out."""
-        if not self._has_chip:
-            raise NotPossibleError(self.say("There is no chip in the cylinder."))
-        self._has_chip = False
+        self._change(CHIP, amiss=False, already=self.say("There is no chip in the cylinder."))
         self._table.foreign_object(present=False)
         return self.say("A hand takes the chip out.")
 
     def unplug(self) -> str:
         """The cable between board and computer is pulled out."""
-        if self._is_unplugged:
-            raise NotPossibleError(self.say("The cable is out already."))
-        self._is_unplugged = True
-        self._set("link", ok=False)
+        self._set(LINK, ok=False, already=self.say("The cable is out already."))
         return self.say("The cable of the sensor board is pulled out.")
 
     def plug(self) -> str:
         """The cable is plugged in again."""
-        if not self._is_unplugged:
-            raise NotPossibleError(self.say("The cable is in."))
-        self._is_unplugged = False
-        self._set("link", ok=True)
+        self._set(LINK, ok=True, already=self.say("The cable is in."))
         return self.say("The cable of the sensor board is plugged in.")
 
     def power_off(self) -> str:
         """The cabinet has no power: neither board nor computer."""
-        if self._is_dark:
-            raise NotPossibleError(self.say("The power is off already."))
-        self._is_dark = True
-        self._set(POWER, ok=False)
+        self._set(POWER, ok=False, already=self.say("The power is off already."))
         return self.say("The power of the cabinet goes off.")
 
     def power_on(self) -> str:
         """The cabinet has power again."""
-        if not self._is_dark:
-            raise NotPossibleError(self.say("The power is on."))
-        self._is_dark = False
-        self._set(POWER, ok=True)
+        self._set(POWER, ok=True, already=self.say("The power is on."))
         return self.say("The power of the cabinet comes on.")
 
-    def _set(self, what: str, *, ok: bool) -> None:
+    def _set(self, what: str, *, ok: bool, already: str) -> None:
+        self._change(what, amiss=not ok, already=already)
         self._table.world.direct_events.append(SensorState(us(self._table.now_s), what, ok))
 
     def make_noise(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib import resources
 from itertools import groupby
@@ -15,7 +15,6 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from hw_sim.bench.buttons import Button, buttons
-from hw_sim.bench.captions import captions
 from hw_sim.bench.hand import NotPossibleError
 from hw_sim.bench.ledger import Ledger
 from hw_sim.bench.play import Play
@@ -137,6 +136,27 @@ def _page(pages: str, words: Words) -> str:
         buttons=_buttons(say),
         data=json.dumps(data).replace("</", "<\\/"),  # a script element ends at "</", whatever it holds
     )
+
+
+def captions(say: Say) -> Mapping[str, str]:
+    """What stands on the page beside its buttons, by the key that the page names it by."""
+    return {
+        "title": say("The bench"),
+        "skip": say("Skip to the buttons"),
+        "heading": say("The bench: a simulated wheel and the real daemon"),
+        "other_pages": say("Pages of this wheel"),
+        "live_page": say("Live page"),
+        "display": say("Players’ display"),
+        "ended": say("The bench has ended. What stands here is old."),
+        "live": say("The wheel, as its daemon sees it"),
+        "frame": say("The live page of the wheel"),
+        "acts": say("What happens at the wheel"),
+        "by_hand": say("By hand"),
+        "by_itself": say("Play by itself"),
+        "messages": say("What the daemon says"),
+        "truth": say("What is true"),
+        "no_answer": say("Nothing was done: the bench does not answer."),
+    }
 
 
 def _buttons(say: Say) -> str:

@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hw_sim.cammegh.cable import CLEAN, ROUGH, LineCable
 from hw_sim.cammegh.coups import KINDS, Drawing, HeadCoup, Model
@@ -17,14 +16,11 @@ from hw_sim.exits import FileError, UsageError, told
 from hw_sim.pty_link import Pty
 from hw_sim.run import add_pace, cancel_at_signals, print_now
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 COUPS = 100
 """About an hour of play; then it ends by itself."""
 
 
-def add(subparsers: Subparsers) -> None:
+def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser(
         "cammegh",

@@ -9,8 +9,8 @@ from string import Formatter
 
 import pytest
 
-from hw_sim.bench.captions import captions
 from hw_sim.bench.hand import NotPossibleError
+from hw_sim.bench.server import captions
 from hw_sim.evening import repeatable
 from hw_sim.words import ENGLISH, Language, Words
 from tests.hw_sim_bench.test_server import PAGES, served
