@@ -54,9 +54,8 @@ UPGRADE ?=
 LOCK    = $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 --generate-hashes --custom-compile-command 'make locks'
 # Of a release: its private key (openssl genpkey -algorithm ed25519), which no computer of a casino has.
 RELEASE_KEY ?=
-# Of a Debian package: for which computers (amd64, arm64), and the wheel file of a release, without which none is signed.
+# Of a Debian package: for which computers (amd64, arm64).
 ARCH   ?= $(shell dpkg --print-architecture)
-WHEEL  ?=
 # Of test-source and test-install: the release of Debian, bookworm or trixie; of the latter, what is tried, and to which
 # release it is upgraded at the end.
 RELEASE ?= bookworm
@@ -210,15 +209,18 @@ sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one
 	    $(BIN)/cyclonedx-py requirements release/locks/$$lock.txt --pyproject pyproject.toml --output-reproducible --of JSON -o dist/$$lock.cdx.json; \
 	done
 
-release: sbom  ## the wheel file of the commit with its signed manifest, in dist; RELEASE_KEY=release.key
+release: $(VENV)/release.stamp  ## all files of a release of the commit, in an empty dist, with the signed list of their hashes; RELEASE_KEY=release.key
 	release/build "$(RELEASE_KEY)" $(BIN)
+	$(MAKE) sbom
+	for each in amd64 arm64; do release/deb $(BIN) $$each dist/*.whl || exit; done
+	release/sign "$(RELEASE_KEY)" dist
 
 docs: $(VENV)/test.stamp $(VENV)/docs.stamp  ## the documents as a site, in site; a dead link or anchor fails it
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f release/mkdocs.yml
 	$(BIN)/python -m pytest tests/site
 
-deb: $(VENV)/release.stamp  ## the Debian packages of the commit, in dist; ARCH=arm64, WHEEL=dist/wheeld-0.1.0-py3-none-any.whl
-	release/deb $(BIN) $(ARCH) $(WHEEL)
+deb: $(VENV)/release.stamp  ## the Debian packages of the commit, in dist, which nothing signs; ARCH=arm64
+	release/deb $(BIN) $(ARCH)
 
 test-source:  ## the README's two commands in a bare Debian, RELEASE=bookworm or trixie, with what it ships; as root
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-source makes a Debian: be root or have sudo" >&2; exit 1; }

@@ -42,12 +42,8 @@ def _installed(directory: Path) -> Iterator[Machine]:
 
 def install(machine: Machine) -> None:
     """Run the commands of docs/by-hand.md, except pip, which has no network here, and udev, which has no devices."""
-    section = re.search(
-        r"^## Install it at a wheel\n\n((?: {4}.+\n)+)", (PROJECT / "docs" / "by-hand.md").read_text(), re.MULTILINE
-    )
-    assert section is not None
-    lines = [line.strip() for line in section[1].splitlines()]
-    commands = [line for line in lines if line.startswith(("install ", "systemd-"))]
+    _, _, section = (PROJECT / "docs" / "by-hand.md").read_text().partition("\n## Install it at a wheel\n")
+    commands = re.findall(r"^ {4}((?:install |systemd-).+)$", section.partition("\n## ")[0], re.MULTILINE)
     assert len(commands) == 8, commands
     machine.shell("\n".join(["cd /mnt/project", *commands]))
     machine.run("systemctl", "daemon-reload")
