@@ -22,6 +22,7 @@ from hw_sim.pty_link import Player, Pty
 from tests.cli.live import PATIENCE_S, Listener, listening, running, setup_of, write_config
 from tests.journal.journals import bind_anew
 from tests.mosquitto import Mosquitto, free_port
+from wheeld.cli.main import main
 from wheeld.exits import Exit
 
 SPEED = 25.0
@@ -192,11 +193,25 @@ async def test_systemd_is_notified_that_it_is_ready_alive_and_stopping(
         assert until(manager, "STOPPING=1")
 
 
+def test_systemd_is_told_what_is_wrong_in_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a credential that is missing: who may not read the log sees it in the unit's status."""
+    (tmp_path / "w.toml").write_text('[journal]\nsigning_key_file = "credential:signing-key"\n')
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "wheeld@campione-03.service"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(PATIENCE_S)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        assert main(["run", "-c", str(tmp_path / "w.toml")]) == Exit.BAD_CONFIG
+        (told,) = until(manager, "STATUS=")
+    assert "journal.signing_key_file: names credential:signing-key, and there is no /etc/credstore/wheeld." in told
+    assert "`systemctl restart wheeld@campione-03`" in told
+
+
 def until(manager: socket.socket, last: str) -> list[str]:
     """What the manager receives, to the first datagram with `last` in it."""
     sent: list[str] = []
     while not sent or last not in sent[-1]:
-        sent.append(manager.recv(1000).decode())
+        sent.append(manager.recv(10_000).decode())
     return sent
 
 

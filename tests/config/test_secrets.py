@@ -25,12 +25,17 @@ def closed(path: Path, content: str = SECRET, mode: int = 0o400) -> Path:
 
 
 def test_a_credential_of_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    brought = tmp_path / "credentials"
+    brought = tmp_path / "wheeld@campione-03.service"
     brought.mkdir()
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(brought))
     (tmp_path / "w.toml").write_text(CREDENTIAL)
-    with pytest.raises(ConfigError, match=r"mqtt\.password_file: cannot be read: No such file"):
+    with pytest.raises(ConfigError) as wrong:
         load(tmp_path / "w.toml")
+    (line,) = str(wrong.value).splitlines()
+    assert "mqtt.password_file: names credential:mqtt-password" in line
+    assert "there is no /etc/credstore/wheeld.campione-03.mqtt-password: put it back" in line
+    assert "`wheeld setup campione-03` make it; then `systemctl restart wheeld@campione-03`" in line
+    assert "expected" not in line
     closed(brought / "mqtt-password")
     assert load(tmp_path / "w.toml").mqtt.password_file == brought / "mqtt-password"
 

@@ -150,10 +150,11 @@ def test_secrets_come_as_credentials_and_may_be_missing(machine: Machine) -> Non
 def test_a_signing_key_that_is_configured_must_be_there(machine: Machine) -> None:
     """A key is optional: no other wheel here has one."""
     machine.shell("umask 077; echo nonsense > /etc/credstore/wheeld.odd.signing-key")
-    for name, why in {"keyless": "cannot be read: No such file", "odd": "no private key"}.items():
+    for name, why in {"keyless": "no /etc/credstore/wheeld.keyless.signing-key", "odd": "no private key"}.items():
         tries = wheel(machine, name, key="credential:signing-key")
         assert tries.systemctl("start", check=False) != 0
         assert (tries.show("ExecMainStatus"), tries.show("NRestarts")) == (str(Exit.BAD_CONFIG.value), "0")
+        assert "signing_key" in tries.show("StatusText")
         messages = [line["MESSAGE"] for line in tries.log()]
         assert any("signing_key" in message and why in message for message in messages), messages
         assert not any("nonsense" in message for message in messages)

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from wheeld.config.paths import CREDENTIAL, Credentials, PathError, given_by_systemd, is_in_service
+from wheeld.config.paths import Credentials, PathError, given_by_systemd, is_in_service, not_stored
 from wheeld.config.reading import journal_path, signing_key
 from wheeld.core.catalogue import Text
 
@@ -99,8 +99,7 @@ class StoredCredentials:
                         {"file": str(encrypted)},
                     )
                 )
-        named = {"credential": f"{CREDENTIAL}{credential}", "file": str(self._root / STORES[0] / file)}
-        raise PathError(Text("names {credential}, and there is no {file}: write it there", named))
+        raise PathError(not_stored(credential, self._name, self._root / STORES[0] / file))
 
 
 def _instance(given: str) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -46,7 +47,27 @@ def given_by_systemd(name: str) -> Path:
                 {"command": "wheeld check-config campione-03"},
             )
         )
-    return Path(os.environ["CREDENTIALS_DIRECTORY"]) / name
+    path = Path(os.environ["CREDENTIALS_DIRECTORY"]) / name
+    if not path.exists():
+        # systemd leaves out what it does not find, and calls the directory as the unit.
+        unit = path.parent.name.removesuffix(".service")
+        instance = unit.partition("@")[2]
+        named: dict[str, Part] = {
+            "why": not_stored(name, instance, Path("/etc/credstore") / f"wheeld.{instance}.{name}"),
+            "restart": shlex.join(["systemctl", "restart", unit]),
+        }
+        raise PathError(Text("{why}; then `{restart}`. If it is there, the unit has no LoadCredential= for it", named))
+    return path
+
+
+def not_stored(name: str, instance: str, file: Path) -> Text:
+    """A credential that is in no store of this computer, and what mends that."""
+    named: dict[str, Part] = {
+        "credential": f"{CREDENTIAL}{name}",
+        "file": str(file),
+        "setup": f"wheeld setup {instance}",
+    }
+    return Text("names {credential}, and there is no {file}: put it back, or let `{setup}` make it", named)
 
 
 def resolve(value: str, directory: Path, credentials: Credentials) -> Path:

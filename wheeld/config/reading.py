@@ -205,8 +205,9 @@ def _hint(section: str, name: str, known: list[str]) -> Text:
 
 def _wrong_value(place: str, kind: Any, value: object, cause: BaseException | None) -> Text:
     """Why a value cannot be one of this kind. What may be a secret is not repeated."""
-    is_secret = place.endswith(SECRETS)
-    if is_secret or (isinstance(cause, PathError) and str(value).startswith(CREDENTIAL)):
+    if isinstance(cause, PathError) and str(value).startswith(CREDENTIAL):
+        return cause.text
+    if place.endswith(SECRETS):
         why = cause.text if isinstance(cause, PathError) else Text("is no path")
         return Text("{why}; expected {expected}", {"why": why, "expected": expected(kind)})
     return not_expected(_shown(value), kind)
