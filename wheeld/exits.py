@@ -20,7 +20,7 @@ class Exit(IntEnum):
     NOT_OPENED = 73, "the journal cannot be used (another table's, edited, …), or another daemon uses it"
     IO_FAILED = (
         74,
-        "a file, or the journal, could not be read or written (disk full, failing); nothing more was published",
+        "a file, the journal or a port could not be read, written or opened (disk full, failing; port in use)",
     )
     UNANSWERED = 75, "the broker could not be reached, or the wheel did not answer: it may be done or not"
     REFUSED = 77, "the broker or the wheel refused it, and nothing was done; the answer says why"

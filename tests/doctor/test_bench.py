@@ -111,6 +111,7 @@ class FakeBench:
         self.sensors = {"link": self.works}
         self.counters = self.told
         self.pulse_widths_us: dict[str, tuple[int, int]] = {}
+        self.unavailable = ()
 
     async def watch(self, _seconds: float, _every_second: Callable[[], None]) -> None:
         for each in self.seen:
@@ -284,7 +285,11 @@ def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(
 @pytest.mark.parametrize("is_heard", [True, False])
 def test_of_a_silent_head_it_is_not_said_that_nothing_was_lost(*, is_heard: bool) -> None:
     bench = SimpleNamespace(
-        sensors={"link": True, "head": is_heard}, clock=None, counters={"head": {"status": 0}}, pulse_widths_us={}
+        unavailable=(),
+        sensors={"link": True, "head": is_heard},
+        clock=None,
+        counters={"head": {"status": 0}},
+        pulse_widths_us={},
     )
     listed = list(
         findings(Signals(0, SINGLE_ZERO), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_given=False)

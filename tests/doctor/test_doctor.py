@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from serial import Serial
 
 from hw_sim.demo import LAYOUT
 from tests.cli.live import PATIENCE_S, running
@@ -55,10 +57,22 @@ async def test_a_wheel_is_aligned(tmp_path: Path) -> None:
 
 
 async def test_a_board_that_is_not_there_is_said_to_be_wrong(tmp_path: Path) -> None:
-    code, out, err = await doctor("-c", str(write_config(tmp_path, 1883)), "--seconds", "2")
+    code, out, _ = await doctor("-c", str(write_config(tmp_path, 1883)), "--seconds", "2")
     assert code == Exit.BAD_DATA
-    assert "wrong  the line to the sensors does not work, or says nothing" in out
-    assert "the port is not there" in out + err
+    (line,) = re.findall(r"wrong  the line to the sensors does not work, or says nothing(.+)", out)
+    assert "a line cannot be opened: " in line
+    assert "the port is not there" in line
+    assert "cable" not in line
+
+
+async def test_a_board_that_another_program_has_is_said_to_be_so(tmp_path: Path) -> None:
+    """Another wheel's daemon, say: ModemManager is not named unless it is that."""
+    path = write_config(tmp_path, 1883)
+    async with turning(Wheel(11), tmp_path / "board"):
+        with closing(Serial(str(tmp_path / "board"), exclusive=True)):
+            code, out, _ = await doctor("-c", str(path), "--seconds", "2")
+    assert code == Exit.BAD_DATA
+    assert re.search(rf"wrong  the line to the sensors .+: process {os.getpid()} holds the port \(.+\): stop that", out)
 
 
 async def test_a_daemon_starts_on_a_journal_that_the_doctor_wrote_in(tmp_path: Path) -> None:

@@ -69,6 +69,16 @@ def test_the_names_of_log_lines_are_there(page: str) -> None:
     assert named
 
 
+def test_a_port_of_the_pages_that_stays_taken_is_not_tried_for_ever() -> None:
+    """The unit's own code for a port is no code that keeps it down, for a port may become free."""
+    unit = (ROOT / "systemd" / "wheeld-page@.service").read_text()
+    keys = dict(re.findall(r"^(\w+)=(.+)$", unit, re.MULTILINE))
+    assert str(Exit.IO_FAILED.value) not in keys["RestartPreventExitStatus"].split()
+    tried_s = int(keys["StartLimitBurst"]) * int(keys["RestartSec"])
+    assert 60 < tried_s < int(keys["StartLimitIntervalSec"]) / 2, "at its limit also where each start takes as long"
+    assert "its unit tries for two minutes" in CODES
+
+
 def test_the_pause_before_another_try_is_as_written() -> None:
     pause = int(re.findall(r"exec sleep (\d+)", UNIT)[0]) + int(re.findall(r"^RestartSec=(\d+)", UNIT, re.MULTILINE)[0])
     assert f"about every {pause} s" in PAGES["operations"]

@@ -6,7 +6,10 @@ import asyncio
 import contextlib
 import errno
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import serial
@@ -154,9 +157,28 @@ async def test_a_board_that_takes_nothing_ends_the_link(pty: Pty) -> None:
         await flood()
 
 
-async def test_a_port_is_held_by_one_only(pty: Pty) -> None:
+HOLDS = "import serial, sys; port = serial.Serial(sys.argv[1], exclusive=True); print('held', flush=True); input()"
+
+
+def test_a_port_is_held_by_one_only_and_that_is_named(pty: Pty) -> None:
+    """The one who locked it, and not whoever else has it open, as this process: its pty is open at both ends."""
+    pipe, name = subprocess.PIPE, f"{pty.name}\x1b[2J"
+    with subprocess.Popen([sys.executable, "-c", HOLDS, pty.name, name], stdin=pipe, stdout=pipe) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(PortUnavailableError) as wrong:
+            open_serial(pty.name, 115200)
+        other.kill()
+    assert wrong.value.why.startswith(f"process {other.pid} holds the port ({sys.executable} -c import serial")
+    assert wrong.value.why.endswith("): stop that, or correct the port in the configuration")
+    assert wrong.value.why.isprintable()
+
+
+async def test_a_holder_that_this_user_may_not_see(pty: Pty, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ModemManager, which is root's: nobody is accused."""
     link = open_serial(pty.name, 115200)
-    with pytest.raises(PortUnavailableError, match=r"another program holds the port: find it with fuser"):
+    monkeypatch.setattr(Path, "glob", lambda *_: iter(()))
+    with pytest.raises(PortUnavailableError, match="of another user holds the port: `wheeld doctor`, as root"):
         open_serial(pty.name, 115200)
     await link.close()
     await open_serial(pty.name, 115200).close()

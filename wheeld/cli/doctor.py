@@ -55,6 +55,7 @@ from wheeld.journal.rows import JournalError
 from wheeld.journal.seal import KeyFileError
 from wheeld.ports import EventRecord, PinsError
 from wheeld.service.logs import log_to_stderr
+from wheeld.sources.link.serial_link import holder_of
 
 DEVICES = Path("/dev")
 HARMLESS = frozenset(
@@ -167,6 +168,9 @@ def connected() -> Iterator[Text]:
             yield Text("serial port {port}, serial number {number}", named)
         else:
             yield Text("serial port {port}", {"port": port_and_what})
+        if holder := holder_of(port.device):
+            named = {"port": port.device, "number": holder[0], "command": holder[1]}
+            yield Text("{port}: process {number} has it open ({command})", named)
     if not ports:
         yield Text("no serial port: is the board plugged in?")
     for chip in sorted(DEVICES.glob("gpiochip*")):
@@ -260,7 +264,10 @@ def findings(
     for name, works in sorted(bench.sensors.items()):
         if not works:
             what = Text("{name} does not work, or says nothing", {"name": sensor_text(name)})
-            yield Finding("wrong", "sensor_silent", what, Text("check its cable, its supply, its port"))
+            mend = Text("check its cable, its supply, its port")
+            if bench.unavailable:
+                mend = Text("a line cannot be opened: {why}", {"why": "; ".join(bench.unavailable)})
+            yield Finding("wrong", "sensor_silent", what, mend)
     yield from of_clock(bench.clock)
     for part, line in LINES.items():
         heard = bench.sensors.get(line, True)

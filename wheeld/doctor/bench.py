@@ -37,6 +37,11 @@ class Bench:
         return self._source.sensors
 
     @property
+    def unavailable(self) -> tuple[str, ...]:
+        """Of each line that cannot be opened, why, and what to do."""
+        return self._source.unavailable
+
+    @property
     def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
         """The narrowest and the widest pulse of each beam and reader on pins."""
         return self._source.pulse_widths_us

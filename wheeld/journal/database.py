@@ -5,6 +5,7 @@ After a failure, every call raises the same error. The memory may then differ fr
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import sqlite3
@@ -377,4 +378,6 @@ def _told(error: OSError, path: Path) -> str:
     """Return the system's message about a file. If the file belongs to another user, also say what to do."""
     if isinstance(error, PermissionError):
         return f"{error.strerror}: files beside it belong to another user; as root: chown wheeld: {path}*"
+    if error.errno == errno.EROFS:
+        return f"{error.strerror}: a failing disk becomes so, and `journalctl -k` says why; mend it, then start"
     return str(error.strerror)

@@ -11,6 +11,7 @@ import asyncio
 import errno
 import os
 import termios
+from pathlib import Path
 
 import serial
 
@@ -22,13 +23,14 @@ READ_BYTES_MAX = 65_536
 UNSENT_BYTES_MAX = 65_536
 """The host sends about 100 bytes a second. If this many bytes wait, the board has not read for minutes."""
 
+COMMAND_CHARACTERS_MAX = 100
+"""Of the program that holds a port, in the log and the status."""
+
 _ADVICE: dict[int | None, str] = {
     errno.ENOENT: "the port is not there: is the board plugged in, and does sensors.port name it?",
     errno.ENXIO: "the port is there but no device behind it: is the board plugged in?",
     errno.EACCES: "no permission: `adduser wheeld dialout` lets the daemon use serial ports; then restart it",
     errno.EPERM: "no permission: `adduser wheeld dialout` lets the daemon use serial ports; then restart it",
-    errno.EBUSY: "another program holds the port: find it with fuser, or stop ModemManager if it is that",
-    errno.EAGAIN: "another program holds the port: find it with fuser, or stop ModemManager if it is that",
     errno.ENOTTY: "this is not a serial port: check sensors.port",
 }
 
@@ -131,7 +133,34 @@ def open_serial(port: str, baud: int) -> SerialLink:
     try:
         return SerialLink(serial.Serial(port, baud, timeout=0, exclusive=True))
     except OSError as wrong:
-        raise PortUnavailableError(port, _ADVICE.get(_errno(wrong), str(wrong))) from wrong
+        code = _errno(wrong)
+        why = _held(port) if code in (errno.EBUSY, errno.EAGAIN) else _ADVICE.get(code, str(wrong))
+        raise PortUnavailableError(port, why) from wrong
+
+
+def _held(port: str) -> str:
+    holder = holder_of(port)
+    if holder is None:
+        return "a program of another user holds the port: `wheeld doctor`, as root, says which"
+    return f"process {holder[0]} holds the port ({holder[1]}): stop that, or correct the port in the configuration"
+
+
+def holder_of(port: str) -> tuple[str, str] | None:
+    """The process that has the port open, and its command; who has locked it goes before others. None where this user,
+    who sees his own processes, sees none."""
+    found: dict[bool, tuple[str, str]] = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            device = os.stat(port).st_rdev
+            for file in (process / "fd").iterdir():
+                if os.stat(file).st_rdev == device:
+                    words = (process / "cmdline").read_text(errors="replace").split("\0")
+                    command = "".join(filter(str.isprintable, " ".join(words).strip()))[:COMMAND_CHARACTERS_MAX]
+                    is_locked = "FLOCK" in (process / "fdinfo" / file.name).read_text()
+                    found[is_locked] = process.name, command
+        except OSError:  # it has ended, or is another user's
+            continue
+    return found.get(True, found.get(False))
 
 
 def _errno(wrong: OSError) -> int | None:
