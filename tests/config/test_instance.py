@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.config.test_config import GOOD, with_line
+from tests.journal.journals import write_journal, write_keys
 from tests.security.shipped import system_root
 from wheeld.cli import doctor  # noqa: F401  read now: the user of `as_nobody` may not read Python's own library
 from wheeld.cli.main import main
@@ -182,6 +183,18 @@ def test_the_journal_is_the_one_that_the_configuration_names(root: Path) -> None
             journal_of(NAME)
 
 
-def test_a_journal_is_verified_by_the_name_of_its_wheel(root: Path, capsys: Captured) -> None:
+def test_a_journal_is_verified_by_the_name_of_its_wheel_with_the_key_of_setup(root: Path, capsys: Captured) -> None:
+    home = root / "etc/wheeld"
     assert main(["journal", "verify", NAME]) == Exit.NO_INPUT
-    assert f"{root}/etc/wheeld/journal.sqlite" in capsys.readouterr().err
+    assert f"{home}/journal.sqlite" in capsys.readouterr().err
+    key, public_key = write_keys(home, NAME)
+    write_journal(home / "journal.sqlite", key)
+    for by in (NAME, str(home / f"{NAME}.toml")):
+        assert main(["journal", "verify", by]) == Exit.OK
+        assert "was not checked" not in capsys.readouterr().out
+    public_key.rename(home / "mine.pub")
+    assert main(["journal", "verify", NAME]) == Exit.OK
+    assert "whether that is the house's was not checked (--public-key)" in capsys.readouterr().out
+    write_keys(home, NAME, seed=8)
+    assert main(["journal", "verify", NAME]) == Exit.BAD_DATA
+    assert main(["journal", "verify", NAME, "--public-key", str(home / "mine.pub")]) == Exit.OK

@@ -216,7 +216,7 @@ def test_a_removal_stops_the_wheels_and_leaves_their_journals(machine: Machine) 
 def test_a_purge_leaves_journals_and_configurations_and_says_so(machine: Machine) -> None:
     code, said = apt(machine, "purge", "wheeld")
     assert code == 0, said
-    assert "rm -r /var/lib/wheeld" in said
+    assert "rm -rf /var/lib/wheeld " in said
     machine.shell("test -s /var/lib/wheeld/running.sqlite && test -f /etc/wheeld/running.toml")
     machine.shell("! test -e /etc/wheeld/example.toml")
     assert machine.ask("find", "/etc/systemd/system", "-name", "wheeld@*") == ""

@@ -29,11 +29,13 @@ from release.debian.package import (
     lay_out_simulator,
     pack,
 )
+from tests.setup.bench import SIMULATED, BareComputer, set_up
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import parse
 from wheeld.config.sections import SECTIONS
 
 ROOT = Path(__file__).parents[2]
+UNITS = sorted((ROOT / "systemd").glob("*.service"))
 EXAMPLE = (FILES / "example.toml").read_text()
 FILLED = {
     "site": '"campione"',
@@ -356,3 +358,22 @@ def test_an_older_package_is_not_installed_over_a_newer_one(
     done = subprocess.run(["sh", script, *words], capture_output=True, text=True, check=False)
     assert done.returncode == (1 if refused else 0)
     assert ("does not open a journal" in done.stderr) is refused
+
+
+# --- the end ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_purge_says_removes_all_that_setup_and_the_units_made(tmp_path: Path) -> None:
+    said = re.findall(r"^wheeld:   (rm .+)$", (FILES / "wheeld.postrm").read_text(), re.MULTILINE)
+    assert said == re.findall(r"^ {4}(rm .+)$", (ROOT / "docs" / "install.md").read_text(), re.MULTILINE)
+    computer = BareComputer(tmp_path)
+    before = computer.tree()
+    set_up(computer, *SIMULATED)
+    for state in re.findall(r"^StateDirectory=(.+)$", "".join(path.read_text() for path in UNITS), re.MULTILINE):
+        (tmp_path / "var/lib" / state).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "var/lib" / state / "kept").touch()
+    assert computer.tree().keys() - before.keys() >= {"var/lib/wheeld/kept", "var/lib/wheeld-page/kept"}
+    for command in said:
+        subprocess.run(["sh", "-c", command.replace(" /", f" {tmp_path}/")], check=True)
+    left = computer.tree().keys() - before.keys()
+    assert [path for path in left if ".wants/" not in path] == [], "what is enabled the scripts disable themselves"

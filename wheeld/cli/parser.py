@@ -81,7 +81,7 @@ no daemon may have the journal open then: a running daemon seals its own.
 _JOURNAL_EXAMPLES = (
     """\
 examples:
-  wheeld journal verify campione-03 --public-key campione.pub
+  wheeld journal verify campione-03
   wheeld journal show campione-03 --coup 812
   wheeld journal show campione-03 --topic void
   wheeld journal show campione-03 --last 10
@@ -414,7 +414,7 @@ def _add_verify(parts: Commands[_Parser]) -> None:
         type=Path,
         action="append",
         default=[],
-        help="a key that seals (may be repeated)",
+        help="a key that seals (may be repeated; default: the wheel's, /etc/wheeld/NAME.pub)",
     )
     verify.add_argument(
         "--head", metavar="N:HEX", type=_on_call("journal.noted_head"), help="a head that was noted elsewhere"
@@ -498,11 +498,14 @@ def _add_part(
 
 
 def _with_journal(options: argparse.Namespace) -> argparse.Namespace:
-    """With the journal's file where a wheel was named, and its key for what signs; raises OSError, ConfigError."""
-    from wheeld.config.instance import journal_of, signing_key_of  # noqa: PLC0415  as in `_on_call`
+    """With the journal's file where a wheel was named, and its key for what signs or verifies; raises OSError,
+    ConfigError."""
+    from wheeld.config.instance import journal_of, public_keys_of, signing_key_of  # noqa: PLC0415  as in `_on_call`
 
     if "key" in options:
         options.key = options.key or signing_key_of(options.file)
+    if "public_key" in options:
+        options.public_key = options.public_key or public_keys_of(options.file)
     options.file = journal_of(options.file)
     return options
 

@@ -68,6 +68,13 @@ def signing_key_of(given: str) -> Path | None:
     return signing_key(*wheel_of(given)) if _is_wheel(given) else None
 
 
+def public_keys_of(given: str) -> list[Path]:
+    """The public half of the key of the wheel that a command line names, where `wheeld setup` has put it; none where it
+    names a journal's file, or where there is no such key. Raises OSError."""
+    public_key = wheel_of(given).config.with_suffix(".pub") if _is_wheel(given) else Path()
+    return [public_key] if public_key.is_file() else []
+
+
 def _is_wheel(given: str) -> bool:
     """Whether it is an instance or the file of a configuration, and no journal."""
     return given.endswith(".toml") or _instance(given) is not None
