@@ -80,12 +80,13 @@ def debian_version(version: str, release: str) -> str:
 def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
     """All files of `wheeld` besides Python's, which stand in its directory already."""
     systemd = build.tree / "systemd"
-    for name in ("wheeld@.service", "wheeld-page@.service"):
+    for name in ("wheeld@.service", "wheeld-page@.service", "wheeld-backup@.service"):
         unit = (systemd / name).read_text(encoding="utf-8")
         unit = unit.replace("/opt/wheeld/bin/", "/usr/bin/").replace(
             "[Unit]\n", "[Unit]\nDocumentation=man:wheeld(1)\n"
         )
         _write(root / "usr/lib/systemd/system" / name, unit)
+    copy(systemd / "wheeld-backup@.timer", root / "usr/lib/systemd/system/wheeld-backup@.timer")
     copy(systemd / "udev/70-wheeld.rules", root / "usr/lib/udev/rules.d/70-wheeld.rules")
     for kind in ("sysusers.d", "tmpfiles.d", "modules-load.d"):
         copy(systemd / kind / "wheeld.conf", root / "usr/lib" / kind / "wheeld.conf")

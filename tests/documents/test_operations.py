@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
+import subprocess
 from itertools import chain
 from pathlib import Path
 
@@ -77,6 +79,18 @@ def test_a_port_of_the_pages_that_stays_taken_is_not_tried_for_ever() -> None:
     tried_s = int(keys["StartLimitBurst"]) * int(keys["RestartSec"])
     assert 60 < tried_s < int(keys["StartLimitIntervalSec"]) / 2, "at its limit also where each start takes as long"
     assert "its unit tries for two minutes" in CODES
+
+
+def test_the_daily_backup_gives_the_command_that_the_page_gives(tmp_path: Path) -> None:
+    unit = (ROOT / "systemd" / "wheeld-backup@.service").read_text()
+    (line,) = re.findall(r"^ExecStart=(.+)$", unit, re.MULTILINE)
+    for escape, meant in {"%i": "campione-03", "%%": "%", "$$": "$", "/opt/wheeld/bin/wheeld": "echo"}.items():
+        line = line.replace(escape, meant)
+    printed = subprocess.run(shlex.split(line), capture_output=True, text=True, check=True).stdout.split()
+    assert wheeld.cli.parser.parser().parse_args(printed).file == "campione-03"
+    assert re.fullmatch(r"/mnt/backup/campione-03-\d{4}-\d\d-\d\d\.sqlite", printed[-1])
+    (named,) = re.findall(r"`(/mnt/backup/campione-03-\d.+?)`", PAGES["operations"])
+    assert len(named) == len(printed[-1])
 
 
 def test_the_pause_before_another_try_is_as_written() -> None:

@@ -253,6 +253,8 @@ def test_the_package_has_its_files_and_says_what_it_needs(tmp_path: Path) -> Non
         "/etc/wheeld/example.toml",
         "/usr/lib/systemd/system/mosquitto.service.d/wheeld.conf",
         "/usr/lib/systemd/system/wheeld@.service",
+        "/usr/lib/systemd/system/wheeld-backup@.service",
+        "/usr/lib/systemd/system/wheeld-backup@.timer",
         "/usr/lib/udev/rules.d/70-wheeld.rules",
         "/usr/lib/modules-load.d/wheeld.conf",
         "/usr/lib/sysusers.d/wheeld.conf",
