@@ -16,7 +16,10 @@ class Exit(IntEnum):
     LOOK = 3, "of `doctor`: nothing is wrong, but something should be looked at or tried again"
     BAD_DATA = 65, "the data is wrong: a malformed log, a journal with a fault, a program that is not its release's"
     NO_INPUT = 66, "a file that was named does not exist or cannot be read, or has nothing of what was asked for"
-    NOT_INSTALLED = 69, "what the command needs is not installed: a release's manifest, or the libraries of a report"
+    NOT_INSTALLED = (
+        69,
+        "what the command needs is not installed: a release's manifest, the libraries of a report, systemd",
+    )
     NOT_OPENED = 73, "the journal cannot be used (another table's, edited, …), or another daemon uses it"
     IO_FAILED = (
         74,

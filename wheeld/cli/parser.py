@@ -38,6 +38,7 @@ examples:
   wheeld setup                              set up a wheel: it asks what it has to know
   wheeld check-config campione-03           what its configuration means, or all that is wrong in it
   wheeld run -c campione-03                 run the wheel, as systemd does
+  wheeld status campione-03                 does it run, what does it wait for, what is wrong?
   wheeld replay evening.jsonl.gz            what the regulation says of a recorded evening
   wheeld journal verify campione-03         is all there that was ever published?
   wheeld report campione-03 -o r.html       how healthy is the wheel?
@@ -55,6 +56,16 @@ broker or a board that is not there yet; it ends when the journal cannot be writ
 _CHECK = """\
 Validate a configuration and print what it means, a line a fact. All problems are reported at once, each
 with its line. Only the files that the configuration names are opened.
+"""
+
+_STATUS = """\
+Say whether a wheel of this computer runs and since when, what it waits for and what is wrong; of one that does
+not run, why it ended and what to do.
+"""
+
+_LOGS = """\
+Print the log of a wheel of this computer, oldest first, each line in words. Root sees it, and who is in the
+group systemd-journal.
 """
 
 _REPLAY = """\
@@ -242,6 +253,7 @@ def parser() -> argparse.ArgumentParser:
     _add_setup(commands)
     _add_run(commands)
     _add_check(commands)
+    _add_unit(commands)
     _add_replay(commands)
     _add_journal(commands)
     _add_report(commands)
@@ -381,6 +393,20 @@ def _add_check(commands: Commands[_Parser]) -> None:
     check.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
     _add_language(check)
     check.set_defaults(do=_on_call("check.check"))
+
+
+def _add_unit(commands: Commands[_Parser]) -> None:
+    status = commands.add_parser(
+        "status", help="say whether a wheel runs, and what is wrong", description=_STATUS, epilog=_EXITS
+    )
+    status.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
+    _add_language(status)
+    status.set_defaults(do=_on_call("unit.status"))
+    logs = commands.add_parser("logs", help="print a wheel's log in words", description=_LOGS, epilog=_EXITS)
+    logs.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
+    logs.add_argument("--lines", metavar="N", type=_number(), default=50, help="so many of the last (default: 50)")
+    logs.add_argument("--follow", action="store_true", help="and go on with what comes, until Ctrl-C")
+    logs.set_defaults(do=_on_call("unit.logs"))
 
 
 def _add_replay(commands: Commands[_Parser]) -> None:

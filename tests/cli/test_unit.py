@@ -1,0 +1,124 @@
+"""`wheeld status` and `wheeld logs`, with systemd's own answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wheeld.cli.main import main
+from wheeld.config import instance
+from wheeld.exits import Exit
+
+Captured = pytest.CaptureFixture[str]
+Answers = Callable[[str, str], None]
+SINCE = "Fri 2026-11-27 21:04:05 UTC"
+
+
+@pytest.fixture
+def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
+    """A computer with one wheel; a program that is given here prints its text, and then how it was called."""
+    (tmp_path / "etc/wheeld").mkdir(parents=True)
+    (tmp_path / "etc/wheeld/campione-03.toml").touch()
+    monkeypatch.setattr(instance, "ROOT", tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    def program(name: str, text: str) -> None:
+        (tmp_path / "said").write_text(text)
+        (tmp_path / name).write_text(f'#!/bin/sh\ncat {tmp_path}/said\necho "$@" > {tmp_path}/called\n')
+        (tmp_path / name).chmod(0o755)
+
+    return program
+
+
+def shown(
+    state: str, sub: str, *, result: str = "success", code: int = 0, status: str = "", boots: str = "enabled"
+) -> str:
+    return (
+        f"Result={result}\nExecMainStatus={code}\nActiveState={state}\nSubState={sub}\nStatusText={status}\n"
+        f"UnitFileState={boots}\nStateChangeTimestamp={SINCE}\n"
+    )
+
+
+WAITS = "campione-03: suspended, coup 7; waiting for: the chef to resume"
+STANDS = {
+    "runs": (shown("active", "running", status=WAITS), [f"campione-03 runs since {SINCE}", f"it says: {WAITS}"]),
+    "wrong": (
+        shown("failed", "failed", result="exit-code", code=78, status="campione-03.toml:3: table.id: is missing"),
+        [
+            f"campione-03 does not run since {SINCE}",
+            f"it ended with 78: {Exit.BAD_CONFIG.text}",
+            "once that is mended: `systemctl restart wheeld@campione-03`",
+            "it says: campione-03.toml:3: table.id: is missing",
+        ],
+    ),
+    "tried again": (
+        shown("activating", "auto-restart", result="exit-code", code=74),
+        [f"it ended with 74: {Exit.IO_FAILED.text}", "it is started again by itself"],
+    ),
+    "killed": (
+        shown("failed", "failed", result="watchdog", code=6),
+        ["systemd ended it, or could not start it: watchdog"],
+    ),
+    "starting": (shown("activating", "start"), [f"campione-03 starts or stops, since {SINCE}"]),
+    "stopped": (
+        shown("inactive", "dead", boots="disabled", status="old"),
+        [
+            "campione-03 is stopped: `systemctl start wheeld@campione-03`",
+            "no boot starts it: `systemctl enable wheeld@campione-03`",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STANDS)
+def test_how_a_wheel_stands(name: str, answers: Answers, tmp_path: Path, capsys: Captured) -> None:
+    told, said = STANDS[name]
+    answers("systemctl", told)
+    assert main(["status", "campione-03", "--language", "en"]) == Exit.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line in said] == said
+    assert "`wheeld logs campione-03` says more" in lines
+    assert "old" not in " ".join(lines)
+    assert (tmp_path / "called").read_text().split()[-1] == "wheeld@campione-03"
+
+
+def test_a_computer_that_systemd_did_not_start(answers: Answers, tmp_path: Path, capsys: Captured) -> None:
+    answers("systemctl", "")
+    (tmp_path / "systemctl").write_text("#!/bin/sh\nexit 1\n")
+    assert main(["status", "campione-03"]) == Exit.NOT_INSTALLED
+    assert capsys.readouterr().out == ""
+
+
+def test_a_wheel_that_is_not_here(answers: Answers, capsys: Captured) -> None:
+    answers("systemctl", "")
+    assert main(["status", "campione-04"]) == Exit.NO_INPUT
+    assert "no wheel of that name" in capsys.readouterr().err
+
+
+def test_a_log_in_words(answers: Answers, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    ours = {"event": "link.unavailable", "level": "warning", "at": "x", "why": "no port", "then": "trying again"}
+    messages = [
+        ("4", json.dumps(ours)),
+        ("6", json.dumps({"event": "daemon.ready", "level": "info", "table": "campione-03"})),
+        ("6", "Started wheeld@campione-03.service"),
+        ("3", [0x1B, 0x5B, 0xFF]),
+        ("6", "3"),
+        ("6", None),
+    ]
+    entries = [{"__REALTIME_TIMESTAMP": "1795813445000000", "PRIORITY": level, "MESSAGE": m} for level, m in messages]
+    answers("journalctl", "".join(f"{json.dumps(each)}\n" for each in entries))
+    assert main(["logs", "campione-03", "--lines", "7"]) == Exit.OK
+    lines = [line.removeprefix("2026-11-27 21:04:05  ") for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        "warning: link: unavailable; no port; then trying again",
+        "daemon: ready; table campione-03",
+        "Started wheeld@campione-03.service",
+        "error: \\x1b[\ufffd",
+        "3",
+        "None",
+    ]
+    assert (tmp_path / "called").read_text().split() == ["--output=json", "--lines=7", "--unit=wheeld@campione-03"]

@@ -1,0 +1,96 @@
+"""`wheeld status` and `wheeld logs`: what systemd and its log know of a wheel's unit, in words."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from wheeld.cli.failure import catalogue_of
+from wheeld.config.instance import wheel_of
+from wheeld.core.catalogue import Text
+from wheeld.exits import Exit
+from wheeld.screen.terminal import printable
+
+PROPERTIES = "ActiveState,SubState,StateChangeTimestamp,StatusText,Result,ExecMainStatus,UnitFileState"
+LEVELS = {"2": "critical: ", "3": "error: ", "4": "warning: "}
+"""By priority; what is not worse than usual has no word."""
+TOLD = frozenset({"event", "level", "at", "why"})
+"""Members of a line of our log that have a place of their own."""
+
+
+def status(options: argparse.Namespace) -> Exit:
+    """Print how the wheel's unit stands, and what to do if it does not run; raises OSError."""
+    name = wheel_of(options.wheel).config.stem
+    asked = ["systemctl", "show", f"--property={PROPERTIES}", f"wheeld@{name}"]
+    shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603  a wheel's name
+    if shown.returncode:  # it has said why
+        return Exit.NOT_INSTALLED
+    told = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
+    catalogue = catalogue_of(options)
+    for text in _standing(name, told):
+        sys.stdout.write(f"{printable(catalogue.say_text(text))}\n")
+    return Exit.OK
+
+
+def _standing(name: str, told: Mapping[str, str]) -> Iterator[Text]:
+    state, sub = told["ActiveState"], told["SubState"]
+    since = {"wheel": name, "since": told["StateChangeTimestamp"]}
+    if state == "active":
+        yield Text("{wheel} runs since {since}", since)
+    elif state == "inactive":
+        yield Text("{wheel} is stopped: `{start}`", {"wheel": name, "start": f"systemctl start wheeld@{name}"})
+    elif state != "failed" and sub != "auto-restart":
+        yield Text("{wheel} starts or stops, since {since}", since)
+    else:
+        yield Text("{wheel} does not run since {since}", since)
+        yield _ended(told)
+        if sub == "auto-restart":
+            yield Text("it is started again by itself")
+        else:
+            yield Text("once that is mended: `{restart}`", {"restart": f"systemctl restart wheeld@{name}"})
+    if (last := told["StatusText"]) and state != "inactive":
+        yield Text("it says: {what}", {"what": last})
+    yield Text("`{logs}` says more", {"logs": f"wheeld logs {name}"})
+    if told["UnitFileState"] != "enabled":
+        yield Text("no boot starts it: `{enable}`", {"enable": f"systemctl enable wheeld@{name}"})
+
+
+def _ended(told: Mapping[str, str]) -> Text:
+    code = told["ExecMainStatus"]
+    known = {str(each.value): each.text for each in Exit}
+    if told["Result"] == "exit-code" and code in known:
+        return Text("it ended with {code}: {why}", {"code": code, "why": known[code]})
+    return Text("systemd ended it, or could not start it: {result}", {"result": told["Result"]})
+
+
+def logs(options: argparse.Namespace) -> Exit:
+    """Print the log of the wheel's unit, a line of words each; raises OSError."""
+    unit = f"--unit=wheeld@{wheel_of(options.wheel).config.stem}"
+    asked = ["journalctl", "--output=json", f"--lines={options.lines}", unit, *(["--follow"] if options.follow else [])]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE) as journal:  # noqa: S603  as above
+        assert journal.stdout is not None
+        for line in journal.stdout:
+            sys.stdout.write(f"{printable(in_words(json.loads(line)))}\n")
+            sys.stdout.flush()
+    return Exit.OK
+
+
+def in_words(entry: Mapping[str, Any]) -> str:
+    """A line of systemd's log: when, how bad, what, why, and what else it tells."""
+    at = datetime.fromtimestamp(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)  # noqa: DTZ006  for people there
+    message, level = entry.get("MESSAGE"), LEVELS.get(entry.get("PRIORITY", ""), "")
+    if isinstance(message, list):  # bytes that are no text
+        message = bytes(message).decode(errors="replace")
+    head = f"{at:%Y-%m-%d %H:%M:%S}  {level}"
+    try:
+        told = json.loads(message or "")
+        what = told["event"].replace(".", ": ", 1).replace("_", " ")
+    except (ValueError, TypeError, KeyError, AttributeError):  # not of our log
+        return f"{head}{message}"
+    more = [f"{key.replace('_', ' ')} {value}" for key, value in told.items() if key not in TOLD]
+    return f"{head}{'; '.join([what, *filter(None, [told.get('why')]), *more])}"
