@@ -165,7 +165,7 @@ def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]
         "Architecture": architecture if fetched.glibc_minor else "all",
         "Depends": ", ".join(needs),
         "Recommends": ", ".join(release.recommends),
-        "Suggests": "mosquitto, wheeld-sim",
+        "Suggests": "mosquitto, python3-matplotlib, python3-scipy, wheeld-sim",
         **_same(build),
         "Description": _description(WHEELD, FILES / "wheeld.description"),
     }

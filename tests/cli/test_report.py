@@ -78,15 +78,25 @@ def test_dates_are_utc_unless_they_say_otherwise(journals: dict[str, Path], caps
     assert "'yesterday' is no date like 2026-11-20" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("library", ["scipy", "matplotlib"])
-def test_without_the_extra_it_says_what_to_install(journals: dict[str, Path], library: str) -> None:
+@pytest.mark.parametrize(
+    ("library", "at", "how"),
+    [
+        ("scipy", "/opt/x/site-packages", "pip install 'wheeld[report]'"),
+        ("matplotlib", "/usr/lib/wheeld", "apt install python3-matplotlib python3-scipy"),
+    ],
+)
+def test_without_its_libraries_it_says_what_to_install(
+    journals: dict[str, Path], library: str, at: str, how: str
+) -> None:
+    """Who has the Debian package is not sent to pip."""
     # in a process of its own: modules that are imported twice in one process are two, and other tests would patch one
     without = (
-        f"import sys; sys.modules[{library!r}] = None; from wheeld.cli.main import main; sys.exit(main(sys.argv[1:]))"
+        f"import pathlib, sys; sys.modules[{library!r}] = None; from wheeld.cli import main, report; "
+        f"report.installed_at = lambda: pathlib.Path({at!r}); sys.exit(main.main(sys.argv[1:]))"
     )
     run = [sys.executable, "-c", without, "report", str(journals["fine"])]
     done = subprocess.run(run, capture_output=True, text=True, check=False, timeout=60)
-    said = f"wheeld: report needs {library}, which is not installed: pip install 'wheeld[report]'\n"
+    said = f"wheeld: report needs {library}, which is not installed: {how}\n"
     assert (done.returncode, done.stderr) == (Exit.NOT_INSTALLED, said)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -118,3 +119,14 @@ def test_a_service_that_meets_roots_files_says_what_to_do(journal: Path, of_root
             open_writer(journal)
     finally:
         os.seteuid(0)
+
+
+def test_a_read_only_disk_is_named_with_where_to_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(*_: object) -> int:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "open", read_only)
+        with pytest.raises(JournalError, match=r"Read-only file system: .+ `journalctl -k` says why") as refused:
+            open_writer(tmp_path / "j")
+    assert refused.value.fault == "io", "the daemon ends with 73: no new start mends it"

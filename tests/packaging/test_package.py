@@ -30,6 +30,7 @@ from release.debian.package import (
     pack,
 )
 from tests.setup.bench import SIMULATED, BareComputer, set_up
+from wheeld.cli.report import OF_PACKAGE
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import parse
 from wheeld.config.sections import SECTIONS
@@ -274,6 +275,9 @@ def test_the_package_has_its_files_and_says_what_it_needs(tmp_path: Path) -> Non
     assert "Version: 0.9~rc1+deb12\nArchitecture: amd64\n" in fields
     needs = "python3 (>= 3.11), python3 (<< 3.12), systemd, python3-serial (>= 3.5), libc6 (>= 2.34), libgcc-s1"
     assert f"Depends: {needs}\n" in fields
+    assert all(name in fields.partition("Suggests: ")[2] for name in OF_PACKAGE.split()[2:]), (
+        "what `wheeld report` needs"
+    )
     assert asked("dpkg-deb", "--info", whole, "conffiles") == "/etc/wheeld/example.toml\n"
     assert "Depends: python3, wheeld (= 0.9~rc1+deb12)\n" in asked("dpkg-deb", "--field", simulator)
 

@@ -179,7 +179,7 @@ examples:
 _REPORT = """\
 Say how healthy wheels are, from any number of journals: numbers and sectors against chance, where the ball leaves
 the track, laps and speeds, drift, voids, and what sensors missed; with what a technician should do. The page is one
-HTML file. Of a hundred wheels with nothing wrong, at most one gets any finding. It needs pip install 'wheeld[report]',
+HTML file. Of a hundred wheels with nothing wrong, at most one gets any finding. It needs SciPy and matplotlib,
 so it is best done in the office, with a backup of the journal.
 """
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import msgspec
 
 from wheeld.config.instance import journal_of
 from wheeld.core.catalogue import Catalogue
 from wheeld.exits import Exit
+from wheeld.service.program import installed_at
 
 LIBRARIES = ("matplotlib", "numpy", "scipy")
 """Of the extra `report`."""
+PACKAGE, OF_PACKAGE = Path("/usr/lib/wheeld"), "apt install python3-matplotlib python3-scipy"
+"""Where the Debian package has the program, and what has these libraries there."""
 
 
 def report(options: argparse.Namespace) -> Exit:
@@ -24,7 +28,8 @@ def report(options: argparse.Namespace) -> Exit:
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in LIBRARIES:
             raise
-        sys.stderr.write(f"wheeld: report needs {missing.name}, which is not installed: pip install 'wheeld[report]'\n")
+        how = OF_PACKAGE if installed_at() == PACKAGE else "pip install 'wheeld[report]'"
+        sys.stderr.write(f"wheeld: report needs {missing.name}, which is not installed: {how}\n")
         return Exit.NOT_INSTALLED
     from wheeld.report.reading import wheels  # noqa: PLC0415
 

@@ -157,7 +157,7 @@ class Pictures:
 
     def _svg(self, figure: Figure, name: str, alt: str) -> str:
         text, salt = StringIO(), f"{self._name}-{name}"
-        with rc_context({"svg.hashsalt": salt, "svg.id": salt, "svg.fonttype": "none"}):
+        with rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
             figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
         whole = text.getvalue()
         drawing = _without_idle_ids(whole[whole.index("<svg") + len("<svg") :])
