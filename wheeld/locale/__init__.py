@@ -1,8 +1,8 @@
 """The catalogues of the texts that people read: which English texts of the code they must contain, and how they are
 kept.
 
-A text is the literal in a call of `say`, `say_number`, `translatable`, `Text` or `RefusedError`, or the first line about
-a scenario of the simulator, or is in a row of the law that messages quote. The translations are gettext files,
+A text is the literal in a call of `say`, `say_number`, `translatable`, `Text` or `RefusedError`, the first line about a
+scenario of the simulator, or is in a row of the law that messages quote. The translations are gettext files,
 `locale/{language}/LC_MESSAGES/wheeld.po`. The program reads the `wheeld.mo` beside each. After a text has changed,
 `python -m wheeld.locale` writes them all again, and `python -m wheeld.locale hw_sim` also those of the simulator.
 """
