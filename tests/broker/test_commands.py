@@ -106,7 +106,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     await journal.close()
 
 
-@pytest.mark.parametrize("name", [name for name in get_args(CommandName) if name != "bouler"])
+@pytest.mark.parametrize("name", [name for name in get_args(CommandName) if name not in ("bouler", "acknowledge")])
 async def test_every_command_of_the_core_gets_through(bench: Bench, name: str) -> None:
     user = "direction" if name == "ruling" else "chef-3"
     await bench.send(f"cmd/{user}/{name}", complete(name, coup=5))
@@ -128,6 +128,26 @@ async def test_bouler_needs_who(bench: Bench) -> None:
     assert bench.requests.get_nowait().who == "Anna"
     await bench.send("cmd/chef-3/bouler", GOOD | {"id": "c-2"})
     assert await bench.refusal() == 'it lacks "who": its sender has to correct it'
+
+
+async def test_the_chef_announces_the_next_bouler_and_the_inspector_acknowledges_it(bench: Bench) -> None:
+    await bench.send("cmd/chef-3/bouler", GOOD | {"who": "Anna", "announced": True})
+    assert bench.requests.get_nowait().announced
+    await bench.send("cmd/inspector/acknowledge", GOOD | {"who": "Anna", "by": "Neri"})
+    asked = bench.requests.get_nowait()
+    assert (asked.name, asked.who, asked.by, asked.role) == ("acknowledge", "Anna", "Neri", "inspector")
+
+
+@pytest.mark.parametrize("answers", [{"without": ["beam/1"]}, {"number": 4}])
+async def test_the_bouler_opens_the_bets_and_answers_for_nothing_that_no_sensor_sees(
+    bench: Bench, answers: dict[str, object]
+) -> None:
+    await bench.send("cmd/bouler-3/open", GOOD)
+    assert bench.requests.get_nowait().name == "open"
+    await bench.send("cmd/bouler-3/open", GOOD | {"id": "c-2"} | answers)
+    assert "has no right to give this command; those who have it: chef-3, direction" in await bench.refusal()
+    await bench.send("cmd/chef-3/open", GOOD | {"id": "c-3"} | answers)
+    assert bench.requests.get_nowait().user == "chef-3"
 
 
 async def test_rien_va_may_name_a_case_of_article_11(bench: Bench) -> None:
@@ -173,7 +193,7 @@ async def test_the_step_answers(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("leaf", "payload", "why", "detail"),
     [
-        ("cmd/chef-3/dance", GOOD, "no such command; the commands are bouler, close", ""),
+        ("cmd/chef-3/dance", GOOD, "no such command; the commands are acknowledge, bouler, close", ""),
         ("cmd/chef-3/open/now", GOOD, "no such command", ""),
         ("cmd/chef-3/open", b"{", "cannot be read: its sender has to correct it", "truncated"),
         ("cmd/chef-3/open", b"", "cannot be read", "truncated"),
@@ -587,6 +607,7 @@ ENTITLED = {role.user("3"): set(role.gives) for role in roles()}
 def complete(name: str, **more: object) -> dict[str, object]:
     """A payload that has all that this command needs."""
     needed: dict[str, dict[str, object]] = {
+        "acknowledge": {"who": "Anna"},
         "bouler": {"who": "Anna"},
         "confirm": {"coup": 1},
         "late_bet": {"accepted": True},

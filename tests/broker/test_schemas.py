@@ -112,7 +112,10 @@ def edge_payloads() -> Iterator[tuple[str, object, bool]]:
     yield "command", base | {"who": "Anna"}, False
     yield "command", {"id": "1", "by": "chef"}, False
     yield "command-bouler", base | {"who": "Anna"}, True
+    yield "command-bouler", base | {"who": "Anna", "announced": True}, True
     yield "command-bouler", base, False
+    yield "command-acknowledge", base | {"who": "Anna"}, True
+    yield "command-acknowledge", base, False
     yield "command-rien_va", base | {"case": "foreign_object"}, True
     yield "command-rien_va", base | {"case": "chef"}, False
     yield "command-inspect", base | {"level": "good", "ball": None}, True

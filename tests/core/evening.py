@@ -96,6 +96,7 @@ class Asked(TypedDict, total=False):
     number: int | None
     without: tuple[str, ...]
     accepted: bool
+    announced: bool
     about: int
     ruled_as: RuledAs
 

@@ -299,7 +299,7 @@ class KnownWheel:
         if name == "link":
             self.gap_us = self.evening.now_us
         if ok:
-            self.happens((Fact.SENSOR_MENDED,))
+            self.happens(())
         elif self.runs and self._can_spare(name):
             self.happens((Fact.SENSOR_SPARED,))
         else:

@@ -409,10 +409,6 @@ class Game:
         """N8: the others prove the coup that runs; what is not proven any more is void by another fact."""
         return (self.stays(),)
 
-    def sensor_mended(self) -> Ways:
-        """N8: suspended until someone resumes."""
-        return (self.stays(),)
-
     def sensor_trouble(self) -> Ways:
         """N8: what is wrong is published, so that it can be mended."""
         return (self.stays(notice=True),)
@@ -627,6 +623,18 @@ class Game:
     def bouler_time_not_over(self) -> Ways:
         """A4: recorded, and the inspector is warned."""
         return (self.stays(notice=True),)
+
+    def bouler_ahead(self) -> Ways:
+        """A4: announced, and the inspector is warned."""
+        return (self.stays(notice=True),)
+
+    def acknowledge(self) -> Ways:
+        """A4: published, so that it can be read who acknowledged."""
+        return (self.stays(notice=True),)
+
+    def acknowledge_announced(self) -> Ways:
+        """A4: of nobody who is not announced."""
+        return (self.refuses(),)
 
     def bouler_so_already(self) -> Ways:
         """He goes on."""

@@ -35,7 +35,17 @@ CODES = {
 """Members for programs. Every other member that is a text is for people."""
 SAID_IN_FRENCH = {"announcement"}
 """At every table (R4)."""
-OF_PEOPLE = {"by", "user", "reason", "bouler", "confirmed_by", "confirmed_user", "confirmed_reason"}
+OF_PEOPLE = {
+    "by",
+    "user",
+    "reason",
+    "bouler",
+    "next_bouler",
+    "acknowledged_by",
+    "confirmed_by",
+    "confirmed_user",
+    "confirmed_reason",
+}
 """What a person gave, as he gave it."""
 RITUAL = {"rien", "nulla", "va", "vale", "tout", "tutto"}
 """The words of a void, which the configuration chooses."""
@@ -94,7 +104,7 @@ def check(evening: Evening) -> None:
 
 def command(name: CommandName, *, button: bool = False) -> Callable[[Evening], None]:
     def say(evening: Evening) -> None:
-        who = "Anna" if name == "bouler" else None
+        who = "Anna" if name in ("bouler", "acknowledge") else None
         evening.observe(
             Command(evening.now_us, name, "chef", "asked", who, None if button else "id", evening.table.coup)
         )
@@ -195,6 +205,8 @@ def test_whatever_happens_in_a_state_is_said_in_one_language(state: str, languag
 def test_a_whole_evening_is_said_in_one_language(language: Language) -> None:
     evening = Evening(in_language(FRENCH, language))
     evening.open()
+    evening.say("bouler", who="Anna", announced=True)
+    evening.say("acknowledge", who="Anna")
     evening.say("bouler", who="Anna")
     evening.coup(8)
     evening.say("operations_done")

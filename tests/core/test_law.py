@@ -28,7 +28,8 @@ ROWS = [
 ]
 COMMANDS = {
     Fact.OPEN, Fact.RIEN_NE_VA_PLUS, Fact.RIEN_VA, Fact.TOUT_VA, Fact.OPERATIONS_DONE, Fact.LAST_COUP,
-    Fact.LAST_COUP_OFF, Fact.CLOSE, Fact.SUSPEND, Fact.RESUME, Fact.BOULER, Fact.CONFIRM, Fact.LATE_BET, Fact.RULING,
+    Fact.LAST_COUP_OFF, Fact.CLOSE, Fact.SUSPEND, Fact.RESUME, Fact.BOULER, Fact.ACKNOWLEDGE, Fact.CONFIRM,
+    Fact.LATE_BET, Fact.RULING,
 }  # fmt: skip
 
 

@@ -20,12 +20,12 @@ from tests.core.known_wheel import COMMANDS
 from tests.core.rulebook_model import FREE, RESULT, Game, Happening, Said, Verdict, Way
 from wheeld.core.facts import Cause, Fact, State
 from wheeld.core.law import table as law
-from wheeld.core.law.needs import CHEF_AWAITED, LAST_PLAYED, NEEDS, SO_ALREADY, TIME_NOT_OVER, TOUT_VA_OWED
+from wheeld.core.law.needs import AHEAD, CHEF_AWAITED, LAST_PLAYED, NEEDS, SO_ALREADY, TIME_NOT_OVER, TOUT_VA_OWED
 from wheeld.core.law.rows import COUP, Act, Goto, Row, When
 
 Rule: TypeAlias = Callable[[State, Fact, Collection[When]], Row]
 REFUSING = tuple(need for need in NEEDS if need.text)
-OF_BOULER = {"so_already": SO_ALREADY, "time_not_over": TIME_NOT_OVER}
+OF_BOULER = {"so_already": SO_ALREADY, "ahead": AHEAD, "time_not_over": TIME_NOT_OVER}
 """Neither side remembers who spins."""
 BOULER: tuple[Happening, ...] = tuple(Said(Fact.BOULER, how) for how in OF_BOULER)
 HAPPENINGS: tuple[Happening, ...] = (

@@ -256,7 +256,7 @@ def test_without_the_object_sensor_the_chefs_word_serves(*, stuck: bool) -> None
     assert evening.say("resume", by="Rossi", reason="I see that it is clear", without=("object",)).done
     (word,) = [notice for notice in evening.of("notice") if notice["notice"] == "chefs_word"]
     assert (word["by"], word["reason"]) == ("Rossi", "I see that it is clear")
-    assert word["text"] == "no sensor sees whether the cylinder is clear: the chef's word serves"
+    assert word["text"] == "no sensor sees whether the cylinder is clear: the word given serves"
     assert "foreign object" not in evening.last("table").payload["waiting_for"]
     evening.drop(present=False)
     evening.drop()

@@ -130,6 +130,78 @@ def test_a_bouler_who_is_named_again_goes_on() -> None:
     assert [kind for kind, _ in changes(evening)] == ["bouler", "bouler_change_due"]
 
 
+def shown(evening: Evening) -> tuple[object, ...]:
+    """Who spins, who is announced and who has acknowledged it, as the table says."""
+    table = evening.of("table")[-1]
+    return table["bouler"], table.get("next_bouler"), table.get("acknowledged_by")
+
+
+def test_a_change_is_announced_acknowledged_and_then_made() -> None:
+    """C13: the inspector is warned before the change, and the change says who acknowledged that; a restart between."""
+    evening = opened()
+    evening.say("bouler", who="Bianchi")
+    at(evening, 25 * MINUTE_US)
+    told = {"who": "Verdi", "before": "Bianchi", "minutes_served": 25}
+    reply = evening.say("bouler", who="Verdi", announced=True, reason="he is called away")
+    assert (reply.done, "the inspector is warned" in reply.why) == (True, True)
+    assert shown(evening) == ("Bianchi", "Verdi", None)
+    assert changes(evening)[-1] == ("bouler_announced", told)
+    assert evening.say("acknowledge", who="Verdi", by="Neri", user="inspector", role="inspector").done
+    assert shown(evening) == ("Bianchi", "Verdi", "Neri")
+    assert changes(evening)[-1] == ("bouler_acknowledged", told)
+    assert [evening.of("notice")[-1][name] for name in ("by", "user")] == ["Neri", "inspector"]
+    evening = Evening(memory=evening.memory, started_utc_us=START_UTC_US + 25 * MINUTE_US)
+    assert evening.say("bouler", who="Verdi").done
+    (change,) = changes(evening)
+    assert change == ("bouler_early", {**told, "announced": "yes", "acknowledged_by": "Neri"})
+    assert shown(evening) == ("Verdi", None, None)
+
+
+def test_a_change_that_nobody_acknowledged_says_so() -> None:
+    evening = opened()
+    evening.say("bouler", who="Bianchi", announced=True)
+    evening.say("bouler", who="Bianchi")
+    assert changes(evening)[-1] == ("bouler", {"who": "Bianchi", "announced": "yes", "acknowledged_by": ""})
+
+
+def test_the_change_to_another_than_the_announced_one_was_not_announced() -> None:
+    evening = opened()
+    evening.say("bouler", who="Bianchi", announced=True)
+    evening.say("acknowledge", who="Bianchi", by="Neri")
+    evening.say("bouler", who="Verdi")
+    assert changes(evening)[-1] == ("bouler", {"who": "Verdi"})
+    assert shown(evening) == ("Verdi", None, None)
+
+
+def test_only_the_announced_one_is_acknowledged() -> None:
+    """What the inspector read may have been taken back since."""
+    evening = opened()
+    refused = evening.say("acknowledge", who="Verdi", by="Neri")
+    assert (refused.done, "nobody of that name is announced" in refused.why) == (False, True)
+    assert not evening.say("acknowledge", by="Neri").done
+    evening.say("bouler", who="Verdi", announced=True)
+    evening.say("bouler", who="Bianchi", announced=True)
+    assert not evening.say("acknowledge", who="Verdi", by="Neri").done
+    assert shown(evening) == (None, "Bianchi", None)
+
+
+def test_an_announcement_is_acknowledged_by_the_latest_and_lost_by_no_second_press() -> None:
+    evening = opened()
+    evening.say("bouler", who="Verdi", announced=True)
+    for who in ("Neri", "Conti"):
+        evening.say("acknowledge", who="Verdi", by=who)
+    assert evening.say("bouler", who="Verdi", announced=True).done
+    assert shown(evening) == (None, "Verdi", "Conti")
+    assert [kind for kind, _ in changes(evening)] == ["bouler_announced", *["bouler_acknowledged"] * 2]
+
+
+def test_nobody_is_announced_any_more_when_play_has_ended() -> None:
+    evening = opened()
+    evening.say("bouler", who="Verdi", announced=True)
+    evening.say("close")
+    assert shown(evening) == (None, None, None)
+
+
 def test_his_time_stands_still_while_the_table_is_closed() -> None:
     evening = opened()
     evening.say("bouler", who="Bianchi")

@@ -20,7 +20,7 @@ PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text() for name in ("operatio
 NOTICES = PAGES["operations"].split("## Every notice")[1].split("## Every exit code")[0]
 CODES = PAGES["operations"].split("## Every exit code")[1]
 UNIT = (ROOT / "systemd" / "wheeld@.service").read_text()
-PLACES = {"remark": 0, "notice": 1, "_publish_notice": 2}
+PLACES = {"remark": 0, "notice": 1, "_notify": 2}
 """Which argument of these methods is the kind of the notice."""
 
 

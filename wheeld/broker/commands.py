@@ -17,7 +17,7 @@ import msgspec
 from wheeld.broker.budget import SparingLog
 from wheeld.broker.lanes import COMMAND_BYTES_MAX, Acks, Inbox, Incoming
 from wheeld.broker.outbox import Outbox
-from wheeld.broker.payloads import COMMANDS, UNREADABLE, CommandPayload, InspectPayload, ResendPayload
+from wheeld.broker.payloads import COMMANDS, UNREADABLE, CommandPayload, InspectPayload, ResendPayload, ResumePayload
 from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
 from wheeld.broker.resend import ResendError
 from wheeld.broker.roles import TableAccess, may_answer_on
@@ -223,6 +223,8 @@ class CommandIntake:
                 record, id=payload.id, by=payload.by, reason=payload.reason, details=_details(payload)
             )
             self._access.check_sender(user, name)
+            if isinstance(payload, ResumePayload) and (payload.without or payload.number is not None):
+                self._access.check_sender(user, "resume")  # he answers for what no sensor sees
             self._check_expiry(user, name, payload, incoming.came_utc_us or now_utc_us)
             is_new = await self._note(record, now_utc_us)
         except RefusedError as refusal:

@@ -56,7 +56,14 @@ class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class BoulerPayload(CommandPayload, frozen=True, kw_only=True):
-    """`bouler`: `who` launches from now on."""
+    """`bouler`: `who` launches from now on; `announced`: he is to launch next, and a later `bouler` says when (A4)."""
+
+    who: Name
+    announced: bool = False
+
+
+class AcknowledgePayload(CommandPayload, frozen=True, kw_only=True):
+    """`acknowledge`: the inspector knows that `who` is announced as the next bouler."""
 
     who: Name
 
@@ -235,6 +242,7 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 COMMANDS: dict[str, type[CommandPayload]] = {
     **dict.fromkeys(CommandName.__args__, CommandPayload),  # type: ignore[attr-defined]
+    "acknowledge": AcknowledgePayload,
     "bouler": BoulerPayload,
     "confirm": ConfirmPayload,
     "inspect": InspectPayload,

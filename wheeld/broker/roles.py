@@ -76,7 +76,7 @@ ROLES = (
         about="The bouler's panel.",
         is_at_table=True,
         reads=_PANEL,
-        commands=("last_coup", "rien_ne_va_plus"),
+        commands=("last_coup", "open", "rien_ne_va_plus", "tout_va"),
     ),
     Role(
         name="chef",
@@ -117,8 +117,9 @@ ROLES = (
     ),
     Role(
         name="inspector",
-        about="The inspector learns of an early change of bouler, and of everything else that people see.",
-        reads=(*_FEED, "notice", "board", "availability", "reply"),
+        about="The inspector is warned of a change of bouler, acknowledges it, and learns of all else that people see.",
+        reads=_PANEL,
+        commands=("acknowledge",),
     ),
     Role(
         name="direction",

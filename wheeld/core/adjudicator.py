@@ -228,7 +228,10 @@ class Adjudicator:
                 assert act is Act.NOTE_BOULER
                 assert command is not None
                 assert command.who is not None, "`missing` refuses a command that names nobody"
-                state.spinning.begin(command.who, utc_us)
+                if command.name == "bouler" and not command.announced:
+                    state.spinning.begin(command.who, utc_us)
+                else:
+                    state.spinning.announce(command.who, command.by if command.name == "acknowledge" else None)
 
     def _called(self, evidence: Evidence, now_us: int) -> Called:
         """Return the number that this evidence has, with what a result of it contains."""
@@ -263,11 +266,12 @@ class Adjudicator:
             parts.append(catalogue.say(IN_DOUBT, since=since, until=until))
         self._reply(command, now_us, done=not row.refuse, why=catalogue.joined(parts))
         if word:
-            self._publish_notice(command, now_us, "chefs_word", word)
+            self._notify(command, now_us, "chefs_word", word)
 
     def _figures_of(self, command: Command, now_us: int) -> Figures:
-        """Return the figures of a message. A new bouler: from whom to whom, and the first one's full minutes. A late
-        bet: how far the ball had run. "Rien va" to a number that awaits the chef: what sensors saw (R3b)."""
+        """Return the figures of a message. A change of bouler: from whom to whom, the first one's full minutes, and whether
+        it was announced and acknowledged. A late bet: how far the ball had run. "Rien va" to a number that awaits the
+        chef: what sensors saw (R3b)."""
         if command.accepted is not None:
             answer: Figures = {"accepted": "yes" if command.accepted else "no", "said_us": command.t_us}
             return answer | self._observer.track.record().figures
@@ -277,11 +281,14 @@ class Adjudicator:
             return seen | ({"unproven": " ".join(called.unproven)} if called.unproven else {})
         if command.who is None:
             return {}
+        figures: Figures = {"who": command.who}
         before = self._state.spinning
-        if before.who is None:
-            return {"who": command.who}
-        minutes = before.served_at_us(self._clock.utc_at_us(now_us)) // MINUTE_US
-        return {"who": command.who, "before": before.who, "minutes_served": minutes}
+        if before.who is not None:
+            minutes = before.served_at_us(self._clock.utc_at_us(now_us)) // MINUTE_US
+            figures |= {"before": before.who, "minutes_served": minutes}
+        if command.name == "bouler" and command.who == before.next_who:
+            figures |= {"announced": "yes", "acknowledged_by": before.acknowledged_by or ""}
+        return figures
 
     def _reply(self, command: Command, now_us: int, *, done: bool, why: str) -> None:
         """Reply to a command. A button shows no reply, so a notice is published if a button's command is refused."""
@@ -290,11 +297,9 @@ class Adjudicator:
         if command.id is None and not done:
             name = command_name(command.name, self._catalogue)
             text = self._catalogue.say('"{command}" refused: {why}', command=name, why=why)
-            self._publish_notice(command, now_us, "refused", text)
+            self._notify(command, now_us, "refused", text)
 
-    def _publish_notice(
-        self, command: Command, now_us: int, kind: str, text: str, figures: Figures | None = None
-    ) -> None:
+    def _notify(self, command: Command, now_us: int, kind: str, text: str, figures: Figures | None = None) -> None:
         notice = self._writer.notice(now_us, kind, text, figures or {}, command.person)
         self._pending.messages.append(notice)
 
@@ -312,7 +317,7 @@ class Adjudicator:
                 self.apply(evidence, now_us)
             figures: Figures = {"number": self._pockets.order[pocket], "off_pockets": round(off, 2)}
             printed = figures | {"number": label_of(self._pockets.order[pocket])}
-            self._publish_notice(command, now_us, "chefs_word", self._catalogue.say(PLACED, **printed), figures)
+            self._notify(command, now_us, "chefs_word", self._catalogue.say(PLACED, **printed), figures)
         observer, before = self._observer, self._observer.left_out
         after = left_out_after(self._known(now_us, command))
         if after == before:
@@ -322,11 +327,9 @@ class Adjudicator:
         self._state.object_level = observer.object_level
         used_again = [sensor for sensor in before if sensor not in after]
         figures = {"without": " ".join(after), "used_again": " ".join(used_again)}
-        self._publish_notice(
-            command, now_us, "sensors_left_out", self._catalogue.say_text(without_text(after)), figures
-        )
+        self._notify(command, now_us, "sensors_left_out", self._catalogue.say_text(without_text(after)), figures)
         if OBJECT in after and OBJECT not in before:
-            self._publish_notice(command, now_us, "chefs_word", self._catalogue.say(CLEAR_BY_WORD))
+            self._notify(command, now_us, "chefs_word", self._catalogue.say(CLEAR_BY_WORD))
 
     # --- verdicts -----------------------------------------------------------------------------------------------------
 

@@ -96,24 +96,15 @@ class Fact(Named):
     NUMBER = "number", "the ball came to rest in a pocket, its run proven"
     NUMBER_UNPROVEN = "number_unproven", "the ball came to rest in a pocket, its run not proven"
     NUMBER_UNCONFIRMED = "number_unconfirmed", "the ball came to rest in a pocket, proven as far as these sensors can"
-    NUMBER_NOT_PROVEN = (
-        "number_not_proven",
-        "the ball was seen in a pocket, and nothing can prove that it rested there",
-    )
-    NUMBER_OVERTAKEN = (
-        "number_overtaken",
-        "a ball that was launched while another number awaits the chef lies in a pocket",
-    )
+    NUMBER_NOT_PROVEN = "number_not_proven", "the ball was seen in a pocket, and nothing proves that it rested there"
+    NUMBER_OVERTAKEN = "number_overtaken", "a ball launched while another number awaits the chef lies in a pocket"
     NUMBER_CORRECTED = "number_corrected", "the wheel takes its number back, or reports another for the same game"
     BALL_MOVED = "ball_moved", "the ball lies in another pocket, no launch was seen"
     BALL_CARRIED = "ball_carried", "the ball lies in another pocket, and may have been taken from the one where it lay"
     BALL_TAKEN = "ball_taken", "the ball was taken from its pocket"
     BALL_IN_PLACE = "ball_in_place", "the ball lies in the pocket of the last number"
     ROTOR_STOPPED_RUNNING = "rotor_stopped_running", "the rotor stopped while the ball ran"
-    ROTOR_STOPPED_BEFORE_DROP = (
-        "rotor_stopped_before_drop",
-        "the rotor stopped, the ball off the track and in no pocket",
-    )
+    ROTOR_STOPPED_BEFORE_DROP = "rotor_stopped_before_drop", "the rotor stopped, the ball off the track, in no pocket"
     ROTOR_STOPPED_IN_FALL = (
         "rotor_stopped_in_fall",
         "the rotor stopped, and the ball may lie in a pocket that no reader has met yet",
@@ -124,7 +115,6 @@ class Fact(Named):
     OBJECT_UNKNOWN = "object_unknown", "nobody knows whether the cylinder is clear"
     SENSOR_FAULT = "sensor_fault", "a sensor or its link failed"
     SENSOR_SPARED = "sensor_spared", "a sensor failed that the coup at hand can do without"
-    SENSOR_MENDED = "sensor_mended", "a sensor or its link works again"
     SENSOR_TROUBLE = "sensor_trouble", "something is wrong with a sensor or its line"
     LEFT_OUT_WORKS = "left_out_works", "a sensor that is left out works again"
     DOOR_OPENED = "door_opened", "the door of the cabinet is open"
@@ -148,6 +138,7 @@ class Fact(Named):
     SUSPEND = "suspend", "suspend"
     RESUME = "resume", "resume"
     BOULER = "bouler", "another bouler"
+    ACKNOWLEDGE = "acknowledge", "the next bouler is acknowledged"
     LATE_BET = "late_bet", "late bet"
     RULING = "ruling", "ruling"
 

@@ -20,6 +20,7 @@ COMMAND_NAMES: dict[CommandName, str] = {
     "suspend": translatable("suspension of play"),
     "resume": translatable("resumption of play"),
     "bouler": translatable("change of bouler"),
+    "acknowledge": translatable("acknowledgement"),
     "late_bet": translatable("late bet"),
     "ruling": translatable("ruling of the direction"),
 }

@@ -32,6 +32,7 @@ CommandName: TypeAlias = Literal[
     "suspend",
     "resume",
     "bouler",
+    "acknowledge",
     "late_bet",
     "ruling",
 ]
@@ -173,7 +174,8 @@ class Command(_Line, frozen=True, tag="command"):
     of C11 that "rien va" names. `number`: the number that the chef confirms, if it is not the one that was seen (R3b).
     `without`: the names of the sensors that `resume` leaves out. `until_us`: the latest moment at which it can have
     been said. It is given if only a range is known, which begins at `t_us` (docs/rulebook.md 7). `accepted`: whether a
-    late bet was accepted. `about`, `ruled_as`: the coup on which the direction rules, and the ruling."""
+    late bet was accepted. `about`, `ruled_as`: the coup on which the direction rules, and the ruling. `announced`:
+    `who` spins next, not now."""
 
     name: CommandName
     by: str
@@ -190,6 +192,7 @@ class Command(_Line, frozen=True, tag="command"):
     accepted: bool | None = None
     about: int | None = None
     ruled_as: RuledAs | None = None
+    announced: bool = False
 
     @property
     def latest_us(self) -> int:

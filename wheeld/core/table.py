@@ -120,7 +120,8 @@ class StatePublisher:
         wire_name, bets = state.state.wire_name, state.state.bets
         on_board = (wire_name, bets, state.last_number, state.last_coup)
         sensors = " ".join(observer.faults), " ".join(state.left_out)
-        view = (*on_board, state.spinning.who, words, *(state.moved_by or (None, None, None)), *sensors)
+        boulers = (state.spinning.who, state.spinning.next_who, state.spinning.acknowledged_by)
+        view = (*on_board, *boulers, words, *(state.moved_by or (None, None, None)), *sensors)
         if view == state.view:
             return
         before, state.view = state.view, view

@@ -21,17 +21,20 @@ class Bouler(msgspec.Struct):
     are in microseconds, those named `…_utc_us` since 1970.
 
     `who`: None until somebody is named. `since_utc_us`: since when his time runs without a stop, None while the table
-    is closed. `served_us`: his time before that. `due_reported`: the end of his time has been published.
+    is closed. `served_us`: his time before that. `due_reported`: the end of his time has been published. `next_who`:
+    who is announced to spin after him. `acknowledged_by`: who has acknowledged that.
     """
 
     who: str | None = None
     served_us: int = 0
     since_utc_us: int | None = None
     due_reported: bool = False
+    next_who: str | None = None
+    acknowledged_by: str | None = None
 
     @property
-    def is_early_to_go(self) -> bool:
-        """Whether a change now would come before his time is over."""
+    def is_early(self) -> bool:
+        """Whether a change now comes before his time is over."""
         return self.who is not None and not self.due_reported
 
     @property
@@ -46,9 +49,14 @@ class Bouler(msgspec.Struct):
         running_us = 0 if self.since_utc_us is None else max(0, utc_us - self.since_utc_us)
         return self.served_us + running_us
 
+    def announce(self, who: str | None, acknowledged_by: str | None = None) -> None:
+        """He is to spin next."""
+        self.next_who, self.acknowledged_by = who, acknowledged_by
+
     def begin(self, who: str, utc_us: int) -> None:
         """Begin the time of another bouler, who has served nothing yet."""
         self.who, self.served_us, self.due_reported = who, 0, False
+        self.announce(None)
         if self.since_utc_us is not None:
             self.since_utc_us = utc_us
 
@@ -57,8 +65,9 @@ class Bouler(msgspec.Struct):
         self.since_utc_us = utc_us
 
     def stop(self, utc_us: int) -> None:
-        """Stop his time: the table closes."""
+        """Stop his time: the table closes, and nobody is announced any more."""
         self.served_us, self.since_utc_us = self.served_at_us(utc_us), None
+        self.announce(None)
 
 
 STOOD_KEPT = 16

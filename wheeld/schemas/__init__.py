@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from wheeld.broker.payloads import (
+    AcknowledgePayload,
     AckPayload,
     Availability,
     BoulerPayload,
@@ -43,6 +44,7 @@ PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "reply": ReplyPayload,
     "ack": AckPayload,
     "command": CommandPayload,
+    "command-acknowledge": AcknowledgePayload,
     "command-bouler": BoulerPayload,
     "command-confirm": ConfirmPayload,
     "command-inspect": InspectPayload,

@@ -53,7 +53,7 @@ meets as it is entered: an object that lies in the cylinder, a sensor that fails
   va plus" before the launch. Forgotten with the coup, and when it has passed. Read by the deadlines.
 - `left_out`: the sensors that a person has left out. The observer hears nothing of them. Written by `resume` and
   `open`. Read by the needs of `resume` and `open`, and by the observer.
-- `spinning`: who spins, how long he has served, since when his time runs, and that its end was published. Written by
-  `bouler`, when the table opens or closes, and when the end of his time is published. Read by the deadlines and by the
-  conditions of `bouler`.
+- `spinning`: who spins, how long he has served, since when his time runs, that its end was published, who is announced
+  to spin next, and who has acknowledged it. Written by `bouler` and `acknowledge`, when the table opens or closes, and
+  when the end of his time is published. Read by the deadlines, the conditions of `bouler`, the need of `acknowledge`.
 """

@@ -57,7 +57,6 @@ ROWS = (
     on(F.SENSOR_FAULT, IDLE, S.SUSPENDED, "N8", "nothing is decided without the sensors"),
     ignore(F.SENSOR_FAULT, ELSEWHERE, "", "play is suspended already; resume waits for the sensor"),
     ignore(F.SENSOR_SPARED, ELSEWHERE, "N8", "the others prove the coup; play is suspended after its verdict"),
-    ignore(F.SENSOR_MENDED, ELSEWHERE, "A6", "a person resumes, not a sensor"),
     notice(F.SENSOR_TROUBLE, ELSEWHERE, "sensor_trouble", "N8", "whoever mends it must know what is wrong"),
     notice(
         F.LEFT_OUT_WORKS,

@@ -105,7 +105,7 @@ def _opens_bets_next(known: Known) -> bool:
     return table.state is State.BETS_CLOSED_EARLY
 
 
-CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the chef's word serves")
+CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the word given serves")
 """N6: "tout va" and "operations done" rest on it while the object sensor is left out."""
 
 PLACED = translatable("the ball lies in {number}, by the word given; readers saw it {off_pockets} pockets from there")
@@ -183,10 +183,9 @@ DIRECTION = "direction"
 CHEF_AWAITED = When("chef_awaited", "a number still awaiting the chef", lambda known: known.table_state.awaits_chef)
 TOUT_VA_OWED = When("tout_va_owed", "tout va still owed", lambda known: known.table_state.tout_va_owed)
 LAST_PLAYED = When("last_played", "la dernière was played", lambda known: known.table_state.la_derniere == "played")
+AHEAD = When("ahead", "announced before it happens", lambda known: asked(known).announced)
 TIME_NOT_OVER = When(
-    "time_not_over",
-    "before the time of the present one is over",
-    lambda known: known.table_state.spinning.is_early_to_go,
+    "time_not_over", "before the time of the present one is over", lambda known: known.table_state.spinning.is_early
 )
 
 
@@ -194,7 +193,7 @@ def _is_so_already(known: Known) -> bool:
     """Of a bouler: nobody spins longer because a button was pressed twice."""
     table, command = known.table_state, asked(known)
     if command.name == "bouler":
-        return command.who == table.spinning.who
+        return command.who == (table.spinning.next_who if command.announced else table.spinning.who)
     return (table.last_coup is not None) == (command.name == "last_coup")
 
 
@@ -270,7 +269,7 @@ PLACE_SEEN = Need(
     "place_seen",
     lambda known: not is_place_unseen(known),
     rules="3",
-    word=translatable("no sensor sees where the ball lies: the chef's word serves"),
+    word=translatable("no sensor sees where the ball lies: the word given serves"),
 )
 AT_REST = Need(
     "at_rest",
@@ -311,6 +310,12 @@ NUMBER_READ = Need(
     rules="R3b",
     text="it was said before the number awaited the chef: read it, then confirm it or name another",
 )
+ANNOUNCED = Need(
+    "announced",
+    lambda known: asked(known).who == known.table_state.spinning.next_who,
+    rules="A4",
+    text="nobody of that name is announced as the next bouler",
+)
 HAS_VERDICT = Need(
     "has_verdict",
     lambda known: 0 < (asked(known).about or 0) < known.table_state.coup + known.table_state.decided,
@@ -325,7 +330,7 @@ NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
 """In the cylinder. It refuses no launch: over an object its coup is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
 BALL_BACK = (*OPERATIONS_OVER, NOT_RUNNING, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
-ASKED = (NUMBER_GIVEN, NUMBER_READ, HAS_VERDICT)
+ASKED = (NUMBER_GIVEN, NUMBER_READ, ANNOUNCED, HAS_VERDICT)
 """Of what the command itself says."""
 NEEDS = (DIRECTION_SAYS, WHEEL_PLAYS, SENSORS_WORK, *BALL_BACK, *BETS_OPEN, NO_MORE_BETS, *ASKED)
 

@@ -32,8 +32,8 @@ S, F = State, Fact
 
 def missing(command: Command, pockets: PocketLayout) -> str:
     """The member without which a command can't be understood, or that can't be; empty when it has them all."""
-    if command.name == "bouler" and not command.who:
-        return translatable("it does not say who launches from now on")
+    if command.name in ("bouler", "acknowledge") and not command.who:
+        return translatable("it does not say who the bouler is")
     if command.name == "confirm" and command.coup is None:
         return translatable("it does not say which coup it confirms, and another may have come")
     if command.name == "confirm" and not command.reason:
@@ -200,14 +200,7 @@ ROWS = (
     .when(needs.LAST_PLAYED)
     .needing(needs.DIRECTION_SAYS),
     on(
-        F.CLOSE,
-        ELSEWHERE,
-        S.CLOSED,
-        "A5 A6",
-        "play ends before la dernière",
-        Act.NOTICE,
-        Act.END_PLAY,
-        kind="early_end",
+        F.CLOSE, ELSEWHERE, S.CLOSED, "A5 A6", "it ends before la dernière", Act.NOTICE, Act.END_PLAY, kind="early_end"
     ).needing(needs.DIRECTION_SAYS),
     refuse(F.CLOSE, S.CLOSED, "", "the table is closed"),
     on(
@@ -233,7 +226,7 @@ ROWS = (
         S.SUSPENDED,
         RETURN,
         "A6",
-        "play goes on; a coup that the suspension made void stays void",
+        "play goes on; a coup that the suspension voided stays void",
         Act.USE_SENSORS,
     ).needing(needs.DIRECTION_SAYS, *needs.PLAY, *needs.BETS_OPEN),
     on(
@@ -246,6 +239,12 @@ ROWS = (
     .when(needs.CHEF_AWAITED)
     .needing(needs.DIRECTION_SAYS),
     refuse(F.RESUME, ELSEWHERE, "", "play is not suspended"),
+    notice(
+        F.BOULER, ELSEWHERE, "bouler_announced", "A4", "the inspector is warned of the change to come", Act.NOTE_BOULER
+    ).when(needs.AHEAD),
+    notice(F.ACKNOWLEDGE, ELSEWHERE, "bouler_acknowledged", "A4", "the inspector knows of it", Act.NOTE_BOULER).needing(
+        needs.ANNOUNCED
+    ),
     notice(F.BOULER, ELSEWHERE, "bouler", "A4", "the change is recorded", Act.NOTE_BOULER),
     notice(
         F.BOULER,

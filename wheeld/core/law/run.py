@@ -12,14 +12,7 @@ ROWS = (
     ignore(F.SAME_DIRECTION, ELSEWHERE, "", "no coup is running; it would have been void"),
     ignore(F.STRAY_PULSE, ELSEWHERE, "", "a sensor may pulse by itself; no ball made this pulse"),
     ignore(F.OPPOSITE_DIRECTION, ELSEWHERE, "R1", "as it must be"),
-    on(
-        F.BALL_SLOWED,
-        S.BALL_RUNNING,
-        S.RIEN_NE_VA_PLUS,
-        "A1",
-        "the ball has slowed to the configured speed",
-        Act.CLOSE_BETS,
-    ),
+    on(F.BALL_SLOWED, S.BALL_RUNNING, S.RIEN_NE_VA_PLUS, "A1", "the ball has slowed to the set speed", Act.CLOSE_BETS),
     ignore(F.BALL_SLOWED, ELSEWHERE, "", "bets are closed, or no coup is running"),
     notice(
         F.VOID_FORESEEN, RUNNING, "void_foreseen", "R2", "a forecast voids nothing; the ball may be stopped by hand"

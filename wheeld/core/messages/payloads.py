@@ -164,7 +164,8 @@ class FeedGap(msgspec.Struct, frozen=True):
 
 class TableMessage(Common, frozen=True, kw_only=True):
     """Where the table stands. `last_coup`: which coup is la dernière, once it is announced (A5). `waiting_for` is for
-    people at the table, `waiting_codes` says the same to programs. `number_awaiting_chef`: only while one does, and
+    people at the table, `waiting_codes` says the same to programs. `next_bouler`: only while one is announced (A4), and
+    `acknowledged_by` only once somebody has acknowledged it. `number_awaiting_chef`: only while one does, and
     sensors show which it is. `failing`: the sensors that stop play now. `without`: those that are left out.
 
     `by`, `user` and `reason`: whose word led to this state, under which name at the broker, and why; null when no
@@ -179,6 +180,8 @@ class TableMessage(Common, frozen=True, kw_only=True):
     last_label: str | None
     last_coup: LastCoup | None
     bouler: str | None
+    next_bouler: str | UnsetType = UNSET
+    acknowledged_by: str | UnsetType = UNSET
     waiting_for: str
     waiting_codes: tuple[Awaited, ...]
     number_awaiting_chef: int | UnsetType = UNSET

@@ -164,6 +164,8 @@ class MessageWriter:
             last_label=None if state.last_number is None else self._facts[state.last_number].label,
             last_coup=last_coup,
             bouler=state.spinning.who,
+            next_bouler=state.spinning.next_who or UNSET,
+            acknowledged_by=state.spinning.acknowledged_by or UNSET,
             waiting_for=waiting_for,
             waiting_codes=codes,
             number_awaiting_chef=UNSET if called is None or called.number is None else called.number,

@@ -232,13 +232,12 @@ CHAINS_MAX = 12
 
 
 class BeamsState(msgspec.Struct):
-    """What the tracker remembers: the run in progress, the readings of the pulses, and counters.
+    """What the tracker remembers: the run in progress, and the readings of the pulses.
 
     `pulse_us`: the latest pulse of each beam. `earlier_deg`: what was proven before the ball was lost and found again.
     `earlier_most_deg`: the most that it can have run until it was found. `waiting`: too few passes for a launch, whose
     next one never came. The place where the ball is later seen to lie explains them, in spite of pulses that came
-    since. `alone`: for each beam its latest passes, as those of a ball that no other beam meets, a lap apart. `strays`,
-    `doubles`: how many pulses have no effect, since the start.
+    since. `alone`: for each beam its latest passes, as those of a ball that no other beam meets, a lap apart.
     """
 
     run: Run = msgspec.field(default_factory=Run)
@@ -248,8 +247,6 @@ class BeamsState(msgspec.Struct):
     earlier_most_deg: float = 0.0
     waiting: Chain | None = None
     alone: dict[int, list[Pass]] = msgspec.field(default_factory=dict)
-    strays: int = 0
-    doubles: int = 0
 
 
 class Pulse(NamedTuple):
@@ -265,12 +262,12 @@ class BallTracker:
     """Follows one ball past `beams_deg`. All state is in `state`. Its run is always the same structure.
 
     `overdue_us`: the time by which the next pass, or a later one that a chain can still bridge, must have come. None
-    while no pass is awaited.
+    while no pass is awaited. `counters`: how many pulses have no effect, since the start.
     """
 
     def __init__(self, beams_deg: tuple[float, ...], state: BeamsState | None = None, *, strays: int = 1) -> None:
         """`strays`: how many pulses, in any place, may not be the ball's."""
-        self._strays = strays
+        self._strays, self.counters = strays, {"stray_pulses": 0, "double_pulses": 0}
         self._beams = Beams(beams_deg)
         self.state = state or BeamsState()
         self.run = self.state.run
@@ -346,19 +343,19 @@ class BallTracker:
 
     def take(self, t_us: int, beam: int) -> Pulse:
         """Take one pulse."""
-        strays = self.state.strays
+        strays = self.counters["stray_pulses"]
         in_run = self._pulse(t_us, beam) or self._find_again()
         is_launch = self._launch() or self._launch_alone(beam)
         self._decide_direction()
         self._follow()
-        return Pulse(in_run, self.state.strays > strays, is_launch)
+        return Pulse(in_run, self.counters["stray_pulses"] > strays, is_launch)
 
     def _pulse(self, t_us: int, beam: int) -> bool:
         """Add the pulse to the readings. True if the running ball's took it. Else it is double, stray or of no run."""
         state = self.state
         previous_us = state.pulse_us.get(beam)
         if previous_us is not None and t_us - previous_us < DOUBLE_PULSE_US:
-            state.doubles += 1
+            self.counters["double_pulses"] += 1
             self._swap_double(t_us, beam)
             return False
         state.pulse_us[beam] = t_us
@@ -372,7 +369,7 @@ class BallTracker:
         if chain is not None and self.run.phase is Phase.ON_TRACK and not any(other is chain for other in left):
             self._lead(chain)
             return True
-        state.strays += chain is not None
+        self.counters["stray_pulses"] += chain is not None
         if self._swap_double(t_us, beam):
             return True
         self._seed(t_us, beam)
@@ -640,11 +637,6 @@ class BallFromBeams(BallTracker):
         self._min_laps, self._slow_rev_s = setting.min_laps, setting.auto_rien_ne_va_plus_rev_s
         self._chef_answers = "R2" in setting.confirmable
         self._habit, self._sight = habit, sight
-
-    @property
-    def counters(self) -> dict[str, int]:
-        """How many pulses have no effect, since the start."""
-        return {"stray_pulses": self.state.strays, "double_pulses": self.state.doubles}
 
     def quality(self) -> tuple[float, float]:
         """Return which part of the passes that the beams should have seen they did see, and `Habit.strange`. A run in

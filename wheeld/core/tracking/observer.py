@@ -504,8 +504,8 @@ class Observer:
     def _mended(self, seen: SensorState) -> list[Evidence]:
         del self.sight.failing[seen.sensor]
         self._use_the_rest()
-        fact = Fact.LEFT_OUT_WORKS if seen.sensor in self.sight.left_out else Fact.SENSOR_MENDED
-        return [Evidence(fact, seen.t_us, {"sensor": seen.sensor})]
+        is_left_out = seen.sensor in self.sight.left_out
+        return [Evidence(Fact.LEFT_OUT_WORKS, seen.t_us, {"sensor": seen.sensor})] if is_left_out else []
 
     def _failed(self, seen: SensorState) -> list[Evidence]:
         sensor, is_link = seen.sensor, seen.sensor == "link"
