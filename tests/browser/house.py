@@ -27,10 +27,10 @@ SILENCE_S = 10.0
 
 
 class Page:
-    """`wheeld page` as a process: the players' port and the chef's. It can be ended and started again."""
+    """`wheeld page` as a process: the players' port, the chef's and the bouler's. It can be ended and started again."""
 
     def __init__(self, directory: Path, broker_port: int, *, monitor: bool = True) -> None:
-        self.players, self.chefs = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+        self.players, self.chefs, self.boulers = (f"http://127.0.0.1:{free_port()}" for _ in range(3))
         token = directory / "token"
         token.write_text(TOKEN)
         token.chmod(0o600)
@@ -41,6 +41,7 @@ class Page:
             *("--host", "127.0.0.1", "--port", str(broker_port), "--state", str(directory)),
             *("--listen", self.players.removeprefix("http://")),
             *("--chef", self.chefs.removeprefix("http://"), "--token-file", str(token)),
+            *("--bouler", self.boulers.removeprefix("http://"), "--bouler-token-file", str(token)),
             *(("--socket", str(socket(directory))) if monitor else ()),
         ]
 
@@ -55,7 +56,7 @@ class Page:
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(*self._command, stdout=log, stderr=log)
         async with asyncio.timeout(PATIENCE_S):
-            for address in (self.players, self.chefs):
+            for address in (self.players, self.chefs, self.boulers):
                 await self._reached(int(address.rpartition(":")[2]))
 
     def send(self, number: signal.Signals) -> None:

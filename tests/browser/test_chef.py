@@ -18,7 +18,7 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.core.names import COMMAND_NAMES
 from wheeld.journal.database import Database
 from wheeld.journal.reader import JournalReader
-from wheeld.page.chef import ATTEMPTS
+from wheeld.page.panel import ATTEMPTS
 from wheeld.page.words import WORDS
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

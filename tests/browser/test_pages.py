@@ -19,7 +19,7 @@ from wheeld.screen.locale import LANGUAGES
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-TITLES = {"/": "wheel", "/display": "display", "/chef": "chef", "token": "token"}
+TITLES = {"/": "wheel", "/display": "display", "/chef": "panel_chef", "token": "token"}
 NAMED = " · wheel-1"
 """Behind a title, once the table is known."""
 WHOLE = {"/": "#evidence .mark", "/display": "#numbers .pocket"}

@@ -36,6 +36,12 @@ def token(tmp_path: Path) -> str:
         ("--chef 127.0.0.1:8400 --token-file {token}", "--chef and --listen are the same"),
         ("--token-file {token}", "--token-file needs --chef"),
         ("--chef-username x", "--chef-username needs --chef"),
+        ("--bouler 127.0.0.1:8403", "--bouler needs --bouler-token-file"),
+        ("--bouler 127.0.0.1:8403 --token-file {token}", "--token-file needs --chef"),
+        ("--bouler 0.0.0.0:8403 --bouler-token-file {token}", "would cross it in clear"),
+        ("--bouler-token-file {token}", "--bouler-token-file needs --bouler"),
+        ("--bouler 127.0.0.1:8403 --bouler-token-file {token} --panel-client-ca-file {token}", "needs --chef"),
+        ("--chef 127.0.0.1:9 --token-file {token} --bouler 127.0.0.1:9", "--chef and --bouler are the same"),
         ("--display 127.0.0.1:9 --metrics 127.0.0.1:9", "--display and --metrics are the same"),
     ],
 )
@@ -118,9 +124,19 @@ def test_what_is_no_address_is_named(place: str, capsys: pytest.CaptureFixture[s
 def test_pages_and_chef_log_in_under_the_names_of_their_roles(token: str) -> None:
     words = ["page", "campione/campione-03", "--chef", "127.0.0.1:8401", "--token-file", token, "--ca-file", token]
     setting = _setting(parser().parse_args(words))
-    assert setting.chef is not None
-    assert (setting.mqtt.username, setting.chef.mqtt.username) == ("page-campione-03", "chef-campione-03")
+    (chef,) = setting.panels
+    assert (setting.mqtt.username, chef.mqtt.username) == ("page-campione-03", "chef-campione-03")
     assert (setting.mqtt.port, setting.address.port, setting.metrics) == (8883, 8400, None)
+
+
+def test_each_panel_has_its_own_login_and_token_and_browsers_with_a_certificate_use_the_chefs_alone(token: str) -> None:
+    tls = ["--panel-cert-file", token, "--panel-key-file", token, "--panel-client-ca-file", token]
+    panels = ["--chef", "127.0.0.1:8401", "--bouler", "127.0.0.1:8403", "--bouler-token-file", token]
+    setting = _setting(parser().parse_args(["page", "campione/campione-03", *panels, *tls]))
+    chef, bouler = setting.panels
+    assert (chef.user, chef.token_file, str(chef.client_ca_file)) == ("chef-campione-03", None, token)
+    assert (bouler.user, str(bouler.token_file), bouler.client_ca_file) == ("bouler-campione-03", token, None)
+    assert chef.cert_file == bouler.cert_file
 
 
 def test_options_can_stand_in_a_file(tmp_path: Path) -> None:

@@ -15,11 +15,13 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from tests.core.evening import Evening
 from tests.page.evenings import watched
+from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.page.broker import NotConfirmedError, NotSentError, PageLogin
-from wheeld.page.chef import ANSWER_S_MAX, ATTEMPTS, ATTEMPTS_S, SEEN_S_MAX, Panel, PendingReplies, Token
 from wheeld.page.pages import Pages
+from wheeld.page.panel import ANSWER_S_MAX, ATTEMPTS, ATTEMPTS_S, SEEN_S_MAX, Panel, PendingReplies, Token
+from wheeld.page.setting import PanelRole
 from wheeld.page.words import WORDS
 from wheeld.screen.locale import LANGUAGES
 
@@ -30,7 +32,7 @@ TOKEN = "correct horse battery"
 class House:
     """A wheel that answers: `answers` says how, `sent` is what was published."""
 
-    def __init__(self) -> None:
+    def __init__(self, role: PanelRole = "chef") -> None:
         self.evening = Evening().open()
         self.wheel, self.numbers = watched(self.evening)
         self.sent: list[tuple[str, dict[str, Any]]] = []
@@ -39,12 +41,19 @@ class House:
         self.is_broker_there = self.confirms = True
         self.now_s = 0.0
         self.wanted: list[bool] = []
-        self.answers = PendingReplies(USER)
+        self.answers = PendingReplies(f"{role}-campione-03")
         self.pages = Pages(self.wheel, self.numbers, now_s=lambda: self.now_s, want=self.wanted.append)
         self.token = Token(TOKEN, lambda: self.now_s)
         login = cast("PageLogin", self)
         self.panel = Panel(
-            self.wheel, self.numbers, login, self.answers, user=USER, token=self.token, now_s=lambda: self.now_s
+            self.wheel,
+            self.numbers,
+            login,
+            self.answers,
+            role=role,
+            user=f"{role}-campione-03",
+            token=self.token,
+            now_s=lambda: self.now_s,
         )
         self.panel.is_reached = True
 
@@ -110,7 +119,7 @@ async def test_a_command_goes_out_under_the_panel_s_own_name_and_its_answer_come
     ],
 )
 async def test_an_answer_to_somebody_else_is_not_taken(forged: ReplyPayload, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wheeld.page.chef.ANSWER_S_MAX", 0.05)
+    monkeypatch.setattr("wheeld.page.panel.ANSWER_S_MAX", 0.05)
     house = House()
     house.replies = [forged]
     async with at_panel(house) as client:
@@ -161,7 +170,7 @@ async def test_a_press_that_comes_again_with_another_command_is_refused(name: st
 
 
 async def test_answers_are_kept_for_so_many_presses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wheeld.page.chef.PRESSES_MAX", 1)
+    monkeypatch.setattr("wheeld.page.panel.PRESSES_MAX", 1)
     house = House()
     house.replies = [reply("open")]
     async with at_panel(house) as client:
@@ -187,7 +196,7 @@ async def test_a_panel_that_the_broker_does_not_let_in_says_so_and_offers_nothin
 async def test_a_command_that_the_broker_has_not_confirmed_is_not_called_unsent(
     replies: list[ReplyPayload], answer: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wheeld.page.chef.ANSWER_S_MAX", 0.05)
+    monkeypatch.setattr("wheeld.page.panel.ANSWER_S_MAX", 0.05)
     house = House()
     house.confirms, house.replies = False, replies
     async with at_panel(house) as client:
@@ -202,6 +211,24 @@ async def test_a_press_is_kept_for_a_wheel_that_is_away_as_long_as_the_chef_wait
         for name, press in (("open", "a" * 32), ("rien_va", "b" * 32)):
             await command(client, name, press=press)
     assert house.expiries_s == [ANSWER_S_MAX, None]
+
+
+async def test_the_bouler_s_panel_is_the_same_page_with_his_words_alone() -> None:
+    house = House("bouler")
+    house.replies = [reply("rien_ne_va_plus", user="bouler-campione-03")]
+    async with TestClient(TestServer(house.panel.application())) as client:
+        assert (await client.get("/bouler/events")).status == 403
+        await client.post("/bouler/token", data={"token": TOKEN})
+        text = await (await client.get("/bouler?lang=fr")).text()
+        assert Catalogue("fr").say(WORDS["panel_bouler"]) in text.replace("&#x27;", "'")
+        assert "/files/panel.js" in text
+        for path in ("/chef", "/chef/events"):
+            assert (await client.get(path)).status == 404
+        asked = {"press": PRESS, "seen_s": 0, "coup": 1, "by": "Rossi", "reason": "as usual"}
+        for name in set(BY_NAME["chef"].commands) - set(BY_NAME["bouler"].commands):
+            assert (await client.post(f"/bouler/commands/{name}", json=asked)).status == 404
+        assert (await (await client.post("/bouler/commands/rien_ne_va_plus", json=asked)).json())["done"] is True
+    assert [leaf for leaf, _ in house.sent] == ["cmd/bouler-campione-03/rien_ne_va_plus"]
 
 
 @pytest.mark.parametrize("name", ["resend", "inspect", "program", "anything"])
@@ -337,7 +364,7 @@ async def test_who_enters_the_panel_of_another_wheel_of_the_computer_stays_in_bo
 
 @pytest.mark.parametrize("path", ["/chef/token", "/chef/commands/open"])
 async def test_a_body_that_does_not_come_is_not_waited_for(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wheeld.page.chef.BODY_S_MAX", 0.05)
+    monkeypatch.setattr("wheeld.page.panel.BODY_S_MAX", 0.05)
 
     async def never() -> AsyncIterator[bytes]:
         yield b"{"

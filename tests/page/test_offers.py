@@ -17,6 +17,7 @@ from wheeld.core.facts import State
 from wheeld.core.law.table import state_of
 from wheeld.core.observations import CommandName
 from wheeld.page.offers import Offer, offers, words_of
+from wheeld.page.setting import PanelRole
 from wheeld.page.snapshot import WheelInWords
 
 FAIR: dict[str, Any] = {"wheel": "fair", "rotor_direction": "ccw"}
@@ -98,10 +99,10 @@ PLACES: tuple[Callable[[Evening], None], ...] = (
 )  # fmt: skip
 
 
-def offered(evening: Evening, language: Language = "en") -> list[Offer]:
+def offered(evening: Evening, language: Language = "en", role: PanelRole = "chef") -> list[Offer]:
     wheel, _ = watched(evening)
     assert wheel.table is not None
-    return [*offers(wheel.table, Catalogue(language, words_of(wheel.table, wheel.void)), "")]
+    return [*offers(wheel.table, Catalogue(language, words_of(wheel.table, wheel.void)), "", role)]
 
 
 @pytest.mark.parametrize("reach", PLACES)
@@ -128,6 +129,36 @@ def test_what_is_offered_is_done_and_nothing_else_would_do_anything(
     else:
         said = [message for message in evening.published[before:] if message.topic in ("result", "void", "notice")]
         assert not reply.done or not said, reply.why
+
+
+@pytest.mark.parametrize("reach", PLACES)
+def test_the_bouler_is_offered_what_the_chef_is_as_far_as_he_may_say_it(reach: Callable[[Evening], None]) -> None:
+    """C11, C12, C14, V: the same button with the same words, but none that leaves a sensor out."""
+    evening = Evening().open()
+    reach(evening)
+    his = [offer for offer in offered(evening) if offer.name in BY_NAME["bouler"].commands and not offer.without]
+    assert offered(evening, role="bouler") == his
+
+
+def test_play_that_goes_on_without_a_sensor_is_not_the_bouler_s_word() -> None:
+    evening = Evening()
+    evening.wait(2)
+    evening.sensor("beam/1", ok=False)
+    evening.say("close")
+    assert [offer.without for offer in offered(evening) if offer.name == "open"] == [("beam/1",)]
+    assert offered(evening, role="bouler") == []
+
+
+def test_the_next_bouler_is_announced_by_a_button_of_its_own_and_named_in_the_other() -> None:
+    evening = Evening().open()
+    now, ahead = (offer for offer in offered(evening) if offer.name == "bouler")
+    assert (now.needs, now.who, now.announced) == ("who", None, False)
+    assert (ahead.label, ahead.announced) == ("announce the next bouler", True)
+    reply = evening.say("bouler", who="Verdi", announced=ahead.announced)
+    assert ahead.does in reply.why
+    evening.say("acknowledge", who="Verdi", by="Neri")
+    assert [offer.who for offer in offered(evening) if offer.name == "bouler"] == ["Verdi", None]
+    assert WheelInWords(*watched(evening), "en").panel("bouler")["bouler"] == "–; next: Verdi (acknowledged by Neri)"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +229,7 @@ def test_the_house_s_own_words_are_on_the_buttons() -> None:
 
 def confirmations(evening: Evening) -> tuple[str | None, list[tuple[str, str | None]]]:
     """The number on the panel's tile, and what each button to confirm says and has."""
-    awaited = WheelInWords(*watched(evening), "en").panel()["awaited"]
+    awaited = WheelInWords(*watched(evening), "en").panel("chef")["awaited"]
     offers = [(each.label, each.number) for each in offered(evening) if each.name == "confirm"]
     return (None if awaited is None else awaited["number"]), offers
 

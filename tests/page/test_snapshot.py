@@ -152,9 +152,9 @@ def test_a_void_that_was_before_this_program_is_known_from_the_board() -> None:
 def test_a_wheel_that_is_offline_offers_nothing() -> None:
     evening = Evening().open()
     wheel, numbers = watched(evening)
-    assert WheelInWords(wheel, numbers, "en").panel()["offers"]
+    assert WheelInWords(wheel, numbers, "en").panel("chef")["offers"]
     wheel.take("availability", ONLINE.replace(b"online", b"offline"), retained=False, now_s=0)
-    assert WheelInWords(wheel, numbers, "en").panel()["offers"] == []
+    assert WheelInWords(wheel, numbers, "en").panel("chef")["offers"] == []
 
 
 def test_the_display_has_nothing_for_technicians() -> None:

@@ -16,11 +16,16 @@ from wheeld.config.paths import trouble
 from wheeld.core.catalogue import Part, Text
 from wheeld.exits import Exit
 from wheeld.page.run import serve
-from wheeld.page.setting import ChefSetting, PageSetting
+from wheeld.page.setting import PageSetting, PanelRole, PanelSetting
 from wheeld.service.logs import log_to_stderr
 
 SECRETS = ("key_file", "password_file", "token_file")
 """Options whose files must be closed to others end in these."""
+PANELS: dict[PanelRole, str] = {"chef": "token_file", "bouler": "bouler_token_file"}
+"""Each panel, with the option of its token."""
+OF_BOTH = ("panel_cert_file", "panel_key_file")
+"""The certificate of both panels. Browsers are let in by one of theirs at the chef's alone: else whoever may use the
+one could use the other."""
 TOKEN_CHARACTERS_MIN = 12
 """Five attempts a minute: guessing so long a token takes for ever."""
 
@@ -43,12 +48,12 @@ def page(options: argparse.Namespace) -> Exit:
 
 def _wrong(options: argparse.Namespace) -> Text | None:
     """What cannot be served so; None when all can."""
-    return _same_port(options) or _wrong_panel(options)
+    return _same_port(options) or _without_panel(options) or _wrong_panels(options)
 
 
 def _same_port(options: argparse.Namespace) -> Text | None:
     """Two that would be served at the same place."""
-    for first, second in combinations(("chef", "listen", "display", "metrics"), 2):
+    for first, second in combinations(("chef", "bouler", "listen", "display", "metrics"), 2):
         address = vars(options)[first]
         if address is not None and address.port and address == vars(options)[second]:
             options_named: dict[str, Part] = {"first": f"--{first}", "second": f"--{second}"}
@@ -56,19 +61,20 @@ def _same_port(options: argparse.Namespace) -> Text | None:
     return None
 
 
-def _wrong_panel(options: argparse.Namespace) -> Text | None:
-    """Why the chef's panel would be open to others; None when it would not."""
-    if options.chef is None:
-        return _without_panel(options)
+def _wrong_panels(options: argparse.Namespace) -> Text | None:
+    """Why a panel would be open to others; None when none would."""
     has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
-    if options.token_file is None and not asks_certificate:
+    if options.chef is not None and options.token_file is None and not asks_certificate:
         return Text("--chef needs --token-file or --panel-client-ca-file: anybody could command the wheel")
-    if not options.chef.is_here and not has_tls:
-        return Text(
-            "--chef {host} is open to the network, and its token would cross it in clear: give --panel-cert-file and "
-            "--panel-key-file, or listen on 127.0.0.1",
-            {"host": options.chef.host},
-        )
+    if options.bouler is not None and options.bouler_token_file is None:
+        return Text("--bouler needs --bouler-token-file: anybody could command the wheel")
+    for role in PANELS:
+        if (address := vars(options)[role]) is not None and not address.is_here and not has_tls:
+            return Text(
+                "{option} {host} is open to the network, and its token would cross it in clear: give --panel-cert-file "
+                "and --panel-key-file, or listen on 127.0.0.1",
+                {"option": f"--{role}", "host": address.host},
+            )
     if has_tls != (options.panel_key_file is not None):
         return Text("--panel-cert-file and --panel-key-file go together")
     if asks_certificate and not has_tls:
@@ -77,10 +83,13 @@ def _wrong_panel(options: argparse.Namespace) -> Text | None:
 
 
 def _without_panel(options: argparse.Namespace) -> Text | None:
-    """An option of the panel, where there is none."""
+    """An option of a panel, where there is none."""
     for name, given in vars(options).items():
-        if given is not None and name.startswith(("token_", "panel_", "chef_")):
-            return Text("{option} needs --chef, the address of the panel", {"option": f"--{name.replace('_', '-')}"})
+        panel = "bouler" if name.startswith("bouler_") else "chef"
+        is_there = vars(options)[panel] is not None or (name in OF_BOTH and options.bouler is not None)
+        if given is not None and name.startswith(("token_", "panel_", "chef_", "bouler_")) and not is_there:
+            named = {"option": f"--{name.replace('_', '-')}", "panel": f"--{panel}"}
+            return Text("{option} needs {panel}, the address of the panel", {**named})
     return None
 
 
@@ -94,26 +103,26 @@ def _unusable(options: argparse.Namespace) -> Text | str | None:
             "--state: {directory} is no directory in which this user may write: make it, or give it to him",
             {"directory": str(options.state)},
         )
-    chefs = {name: vars(options)[f"chef_{name}"] for name in ("cert_file", "key_file", "password_file")}
-    chef = argparse.Namespace(ca_file=options.ca_file, **chefs)
-    return wrong_files(options) or wrong_files(chef)
+    for role in PANELS:
+        files = {name: vars(options)[f"{role}_{name}"] for name in ("cert_file", "key_file", "password_file")}
+        if wrong := wrong_files(argparse.Namespace(ca_file=options.ca_file, **files)):
+            return wrong
+    return wrong_files(options)
 
 
 def _wrong_token(options: argparse.Namespace) -> Text | None:
-    if options.token_file is None:
-        return None
-    try:
-        token = options.token_file.read_text("utf-8").strip()
-    except UnicodeDecodeError:
-        return Text(
-            "the token in {file} is no text that can be typed; openssl rand -hex 16 makes one",
-            {"file": str(options.token_file)},
-        )
-    if len(token) < TOKEN_CHARACTERS_MIN:
-        return Text(
-            "the token is shorter than {count} characters; openssl rand -hex 16 makes one",
-            {"count": TOKEN_CHARACTERS_MIN},
-        )
+    for file in filter(None, (vars(options)[name] for name in PANELS.values())):
+        try:
+            token = file.read_text("utf-8").strip()
+        except UnicodeDecodeError:
+            return Text(
+                "the token in {file} is no text that can be typed; openssl rand -hex 16 makes one", {"file": str(file)}
+            )
+        if len(token) < TOKEN_CHARACTERS_MIN:
+            return Text(
+                "the token is shorter than {count} characters; openssl rand -hex 16 makes one",
+                {"count": TOKEN_CHARACTERS_MIN},
+            )
     return None
 
 
@@ -130,21 +139,23 @@ def _setting(options: argparse.Namespace) -> PageSetting:
         names=tuple(options.name),
         display=options.display,
         metrics=options.metrics,
-        chef=None if options.chef is None else _chef(options, table),
+        panels=tuple(_panel(role, options, table) for role in PANELS if vars(options)[role] is not None),
     )
 
 
-def _chef(options: argparse.Namespace, table: str) -> ChefSetting:
-    """The chef's login; its name at the broker is that of its certificate, where it has one."""
-    cert_file = options.chef_cert_file
+def _panel(role: PanelRole, options: argparse.Namespace, table: str) -> PanelSetting:
+    """The role's own login; its name at the broker is that of its certificate, where it has one."""
+    given = vars(options)
+    cert_file = given[f"{role}_cert_file"]
     named = None if cert_file is None else common_name(cert_file)
-    user = options.chef_username or named or BY_NAME["chef"].user(table)
-    return ChefSetting(
-        address=options.chef,
-        mqtt=settings_of(options, "chef_", user),
+    user = given[f"{role}_username"] or named or BY_NAME[role].user(table)
+    return PanelSetting(
+        role=role,
+        address=given[role],
+        mqtt=settings_of(options, f"{role}_", user),
         user=user,
-        token_file=options.token_file,
+        token_file=given[PANELS[role]],
         cert_file=options.panel_cert_file,
         key_file=options.panel_key_file,
-        client_ca_file=options.panel_client_ca_file,
+        client_ca_file=options.panel_client_ca_file if role == "chef" else None,
     )

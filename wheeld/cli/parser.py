@@ -159,8 +159,8 @@ examples:
 )
 
 _PAGE = """\
-Serve the pages of one wheel: / for whoever looks after it, /display for players, and with --chef the chef's
-panel on a port of its own, for who gives the token or has a certificate. It sees the wheel through the broker;
+Serve the pages of one wheel: / for whoever looks after it, /display for players, and with --chef or --bouler
+that person's panel on a port of its own, for who gives its token. It sees the wheel through the broker;
 with --socket also what its sensors see. It is a program of its own: the wheel does not notice if it fails.
 An argument @FILE stands for the options in that file, one word a line. A FILE may be credential:NAME, as in a
 configuration.
@@ -620,7 +620,7 @@ def _add_broker(command: argparse.ArgumentParser) -> None:
 def _add_page(commands: Commands[_Parser]) -> None:
     page = commands.add_parser(
         "page",
-        help="serve the wheel's pages: live, for players, for the chef",
+        help="serve the wheel's pages: live, for players, for the chef, for the bouler",
         description=_PAGE,
         epilog=_PAGE_EXAMPLES,
         fromfile_prefix_chars="@",
@@ -658,30 +658,24 @@ def _add_page(commands: Commands[_Parser]) -> None:
         "(default: nobody's)",
     )
     page.add_argument("--metrics", metavar="ADDRESS:PORT", type=_ADDRESS, help="serve metrics there")
-    chef = page.add_argument_group("the chef's panel")
-    chef.add_argument(
-        "--chef",
-        metavar="ADDRESS:PORT",
-        type=_ADDRESS,
-        help="serve the panel there, and nowhere else",
-    )
-    chef.add_argument("--chef-username", metavar="NAME", help="at the broker (default: chef-TABLE)")
-    chef.add_argument("--chef-password-file", metavar="FILE", type=_FILE, help="the file with its password")
-    chef.add_argument("--chef-cert-file", metavar="FILE", type=_FILE, help="its certificate for the broker")
-    chef.add_argument("--chef-key-file", metavar="FILE", type=_FILE, help="the key of that")
-    chef.add_argument(
-        "--token-file",
-        metavar="FILE",
-        type=_FILE,
-        help="who gives this token may use the panel",
-    )
-    chef.add_argument("--panel-cert-file", metavar="FILE", type=_FILE, help="the panel's own, for HTTPS")
-    chef.add_argument("--panel-key-file", metavar="FILE", type=_FILE, help="the key of that")
-    chef.add_argument(
+    for role, token in (("chef", "--token-file"), ("bouler", "--bouler-token-file")):
+        panel = page.add_argument_group(f"the {role}'s panel")
+        panel.add_argument(
+            f"--{role}", metavar="ADDRESS:PORT", type=_ADDRESS, help="serve the panel there, and nowhere else"
+        )
+        panel.add_argument(f"--{role}-username", metavar="NAME", help=f"at the broker (default: {role}-TABLE)")
+        panel.add_argument(f"--{role}-password-file", metavar="FILE", type=_FILE, help="the file with its password")
+        panel.add_argument(f"--{role}-cert-file", metavar="FILE", type=_FILE, help="its certificate for the broker")
+        panel.add_argument(f"--{role}-key-file", metavar="FILE", type=_FILE, help="the key of that")
+        panel.add_argument(token, metavar="FILE", type=_FILE, help="who gives this token may use the panel")
+    both = page.add_argument_group("both panels")
+    both.add_argument("--panel-cert-file", metavar="FILE", type=_FILE, help="their own, for HTTPS")
+    both.add_argument("--panel-key-file", metavar="FILE", type=_FILE, help="the key of that")
+    both.add_argument(
         "--panel-client-ca-file",
         metavar="FILE",
         type=_FILE,
-        help="whoever has a certificate of it may use it",
+        help="whoever has a certificate of it may use the chef's, and no other",
     )
     page.set_defaults(do=_page)
 

@@ -62,8 +62,8 @@ def words(language: Language) -> Mapping[str, str]:
     return in_words(Catalogue(language))
 
 
-def page(request: web.Request, name: str, language: Language, **values: str) -> web.Response:
-    """The page of this name: its `$words` in one language, and `values`."""
+def page(request: web.Request, name: str, language: Language, *, title: str = "", **values: str) -> web.Response:
+    """The page of this name: its `$words` in one language, and `values`. `title`: which of the words, if not `name`."""
     texts = {key: html.escape(text) for key, text in words(language).items()}
     template = Template(_file("page.html"))
     content = Template(_file(f"{name}.html")).substitute(texts, lang=language, **values)
@@ -72,7 +72,7 @@ def page(request: web.Request, name: str, language: Language, **values: str) -> 
     text = template.substitute(
         texts,
         lang=language,
-        title=texts[name],
+        title=texts[title or name],
         name=name,
         content=content,
         data=data,

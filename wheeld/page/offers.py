@@ -1,4 +1,5 @@
-"""Which commands a chef can give now, and what each will do: read off the law, so that no button promises otherwise."""
+"""Which commands chef or bouler can give now, and what each will do: read off the law, so that no button promises
+otherwise."""
 
 from __future__ import annotations
 
@@ -9,14 +10,16 @@ from msgspec import UNSET, UnsetType
 
 from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, translatable
+from wheeld.core.facts import Fact
 from wheeld.core.houses import PROFILES, TOUT_VA
-from wheeld.core.law.needs import SENSORS_WORK
+from wheeld.core.law.needs import AHEAD, SENSORS_WORK
 from wheeld.core.law.rows import Row
-from wheeld.core.law.table import row_of, state_of
+from wheeld.core.law.table import row_of, rule, state_of
 from wheeld.core.messages.payloads import TableMessage, Void
 from wheeld.core.names import COMMAND_NAMES
 from wheeld.core.observations import PLACE, CommandName, kind_of
 from wheeld.core.pockets import label_of
+from wheeld.page.setting import PanelRole
 
 Needs: TypeAlias = Literal["number", "case", "who", "accepted"]
 """What a person adds to a command: the number that he confirms, or in whose pocket the ball lies; which case of C11
@@ -38,7 +41,7 @@ ORDER: tuple[CommandName, ...] = (
     "suspend",
     "close",
 )
-"""As a chef needs them: what leads the game on comes first, what ends a coup or play last."""
+"""As he needs them: what leads the game on comes first, what ends a coup or play last."""
 GRAVE: frozenset[CommandName] = frozenset({"rien_va", "suspend", "close"})
 """Asked again before they are sent: they end a coup, or play."""
 
@@ -50,6 +53,7 @@ ANSWERS: dict[CommandName, str] = {
 """What a person answers who means it."""
 _COUP_IS_VOID = translatable("the coup is void")
 _PLAY_STOPS = translatable("play stops")
+_ANNOUNCE = translatable("announce the next bouler")
 _CONFIRM = translatable("Confirm {number}")
 _ANOTHER = translatable("Another number")
 _CONFIRM_OTHER = translatable("Confirm {number}, not {seen}")
@@ -61,7 +65,7 @@ _LEAVES_OUT = translatable("goes on without {sensors}: the chef answers for what
 class Offer(NamedTuple):
     """One button. `does`: what it will do, in words. `answer`: on the button that answers its question, where it asks
     one; "{number}" is the number that the person gives. `without`: the failing sensors that it leaves out. `number`:
-    the one that it confirms, as it is printed."""
+    the one that it confirms, as it is printed. `who`: the bouler who is announced. `announced`: it announces one."""
 
     name: CommandName
     label: str
@@ -71,6 +75,8 @@ class Offer(NamedTuple):
     is_grave: bool
     without: tuple[str, ...] = ()
     number: str | None = None
+    who: str | None = None
+    announced: bool = False
 
 
 def words_of(table: TableMessage, void: Void | None) -> dict[str, str]:
@@ -85,20 +91,21 @@ def words_after(said: str) -> dict[str, str]:
     return {"void": said, "tout_va": next((after for before, after in TOUT_VA.items() if before == said), "tout va")}
 
 
-def offers(table: TableMessage, catalogue: Catalogue, sensors: str) -> Iterator[Offer]:
-    """The commands that the law does in this state, in order. A command is left out while the table waits for what it
-    needs, unless the chef's word is enough. `catalogue` knows the house's words; `sensors`: the failing ones that may
-    be left out, as people call them."""
+def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelRole) -> Iterator[Offer]:
+    """The commands of `role` that the law does in this state, in order. A command is left out while the table waits for
+    what it needs, unless the word of one who may resume play is enough. `catalogue` knows the house's words; `sensors`:
+    the failing ones that may be left out, as people call them."""
     state, profile = state_of(table.state, table.waiting_codes), PROFILES.get((table.house, table.game))
+    commands = BY_NAME[role].commands
     for name in ORDER:
         row = row_of(name, state, table.waiting_codes, table.last_coup)
-        if row is None or name not in BY_NAME["chef"].commands:
+        if row is None or name not in commands:
             continue
         if name == "late_bet" and profile is not None and not profile.late_bets:
             continue
         lacks = {need for need in row.needs if need.text and need.code in table.waiting_codes}
         left_out = tuple(sensor for sensor in table.failing if sensor != PLACE) if SENSORS_WORK in lacks else ()
-        if table.failing and all(_may_be_left_out(sensor) for sensor in left_out):
+        if table.failing and "resume" in commands and all(_may_be_left_out(sensor) for sensor in left_out):
             lacks.discard(SENSORS_WORK)
         # For some needs a command waits: it is offered. Two needs may have one code.
         if {need.code for need in lacks} - {need.code for need in lacks if need.wait_us}:
@@ -109,6 +116,11 @@ def offers(table: TableMessage, catalogue: Catalogue, sensors: str) -> Iterator[
         plain = Offer(name, label, does, answer, NEEDS.get(name), name in GRAVE)
         if name == "confirm":
             yield from _confirmations(plain, catalogue, table.number_awaiting_chef)
+            continue
+        if name == "bouler":
+            label, ahead = catalogue.say(_ANNOUNCE), rule(state, Fact.BOULER, (AHEAD,))
+            yield plain._replace(who=None if table.next_bouler is UNSET else table.next_bouler)
+            yield plain._replace(label=label, answer=label, does=_does(ahead, catalogue), announced=True)
             continue
         if SENSORS_WORK in row.needs and PLACE in table.failing:
             plain = plain._replace(needs="number")

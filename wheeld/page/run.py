@@ -14,13 +14,13 @@ from aiohttp import web
 
 from wheeld.broker.tls import load_authorities, load_own
 from wheeld.page.broker import PageLogin
-from wheeld.page.chef import Panel, PendingReplies, Token
 from wheeld.page.listening import listening
 from wheeld.page.metrics import application
 from wheeld.page.numbers import NumberHistory
 from wheeld.page.pages import Pages
+from wheeld.page.panel import Panel, PendingReplies, Token
 from wheeld.page.sensors import SensorReader
-from wheeld.page.setting import Address, ChefSetting, PageSetting
+from wheeld.page.setting import Address, PageSetting, PanelSetting
 from wheeld.page.viewers import VIEWERS_MAX
 from wheeld.page.wheel import TOPICS, WheelView
 
@@ -31,7 +31,7 @@ VIEWED_MAX = 2 * VIEWERS_MAX + 100
 DISPLAYS_MAX = VIEWERS_MAX + 100
 """To the display on a port of its own."""
 PANEL_MAX = 100
-"""To the panel: a browser has six at most, and few people act at one table."""
+"""To a panel: a browser has six at most, and few people act at one table."""
 METRICS_MAX = 20
 """To the metrics: one program asks, or a few do."""
 
@@ -72,42 +72,42 @@ class PageProgram:
         self._sensors = None
         if setting.socket is not None:
             self._sensors = SensorReader(setting.socket, take=self._pages.take_line, lost=self._pages.lose_sensors)
-        self._chef_login: PageLogin | None = None
-        self._panel = None if setting.chef is None else self._chefs(setting.chef)
+        self._panels = [(each, *self._panel(each)) for each in setting.panels]
         self._news = asyncio.Event()
 
-    def _chefs(self, chef: ChefSetting) -> Panel:
-        answers = PendingReplies(chef.user)
-        self._chef_login = login = PageLogin(
-            chef.mqtt,
+    def _panel(self, setting: PanelSetting) -> tuple[Panel, PageLogin]:
+        """A panel, and its own login at the broker."""
+        answers = PendingReplies(setting.user)
+        login = PageLogin(
+            setting.mqtt,
             self._setting.root,
             ("reply",),
             take=lambda _leaf, payload, _retained: answers.take(payload),
-            reached=lambda: self._reach_chef(is_reached=True),
-            lost=lambda: self._reach_chef(is_reached=False),
+            reached=lambda: self._reach(panel, is_reached=True),
+            lost=lambda: self._reach(panel, is_reached=False),
         )
         token = None
-        if chef.token_file is not None:
-            token = Token(chef.token_file.read_text("utf-8").strip(), time.monotonic)
-        return Panel(
+        if setting.token_file is not None:
+            token = Token(setting.token_file.read_text("utf-8").strip(), time.monotonic)
+        panel = Panel(
             self._wheel,
             self._numbers,
             login,
             answers,
-            user=chef.user,
+            role=setting.role,
+            user=setting.user,
             token=token,
             now_s=time.monotonic,
             names=self._setting.names,
         )
+        return panel, login
 
     def works(self) -> list[Coroutine[Any, Any, None]]:
         """What runs."""
         works: list[Coroutine[Any, Any, None]] = [self._login.run(), self._tell()]
         if self._sensors is not None:
             works.append(self._sensors.run())
-        if self._chef_login is not None:
-            works.append(self._chef_login.run())
-        return works
+        return [*works, *(login.run() for _, _, login in self._panels)]
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
@@ -126,8 +126,8 @@ class PageProgram:
         yield self._pages.application(), self._setting.address, None, VIEWED_MAX, None
         if (display := self._setting.display) is not None:
             yield self._pages.display_application(), display, None, DISPLAYS_MAX, None
-        if self._panel is not None and (chef := self._setting.chef) is not None:
-            yield self._panel.application(), chef.address, _tls(chef), PANEL_MAX, self._panel.known
+        for setting, panel, _ in self._panels:
+            yield panel.application(), setting.address, _tls(setting), PANEL_MAX, panel.known
         if (metrics := self._setting.metrics) is not None:
             app = application(self._wheel, self._setting.site, self._setting.table, time.monotonic)
             yield app, metrics, None, METRICS_MAX, None
@@ -151,9 +151,8 @@ class PageProgram:
         self._wheel.is_reached = False
         self._news.set()
 
-    def _reach_chef(self, *, is_reached: bool) -> None:
-        if self._panel is not None:
-            self._panel.is_reached = is_reached
+    def _reach(self, panel: Panel, *, is_reached: bool) -> None:
+        panel.is_reached = is_reached
         self._news.set()
 
     async def _tell(self) -> None:
@@ -166,18 +165,18 @@ class PageProgram:
                 pass
             self._news.clear()
             self._pages.tell()
-            if self._panel is not None:
-                self._panel.tell()
+            for _, panel, _ in self._panels:
+                panel.tell()
 
 
-def _tls(chef: ChefSetting) -> ssl.SSLContext | None:
+def _tls(panel: PanelSetting) -> ssl.SSLContext | None:
     """Our certificate, and the authority of those whom we let in. Raises TlsFilesError."""
-    if chef.cert_file is None:
+    if panel.cert_file is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    load_own(context, chef.cert_file, chef.key_file)
-    if chef.client_ca_file is not None:
-        load_authorities(context, chef.client_ca_file)
+    load_own(context, panel.cert_file, panel.key_file)
+    if panel.client_ca_file is not None:
+        load_authorities(context, panel.client_ca_file)
         context.verify_mode = ssl.CERT_REQUIRED
     return context

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -22,10 +22,15 @@ class Address(NamedTuple):
         return self.host in ("127.0.0.1", "::1", "localhost")
 
 
-class ChefSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """The chef's panel: where, as whom at the broker, and who may use it: with the token, or a certificate of
+PanelRole: TypeAlias = Literal["chef", "bouler"]
+"""Who has a panel: its words are those of his role."""
+
+
+class PanelSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """A panel: whose, where, as whom at the broker, and who may use it: with the token, or a certificate of
     `client_ca_file`, which needs our own."""
 
+    role: PanelRole
     address: Address
     mqtt: MqttSettings
     user: str
@@ -51,7 +56,7 @@ class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     display: Address | None = None
     metrics: Address | None = None
-    chef: ChefSetting | None = None
+    panels: tuple[PanelSetting, ...] = ()
 
     @property
     def root(self) -> str:

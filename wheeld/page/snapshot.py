@@ -18,6 +18,7 @@ from wheeld.core.pockets import Colour, Half, Parity, PocketLayout, label_of
 from wheeld.page.health import sensor_name, tiles
 from wheeld.page.numbers import NumberCount, NumberHistory
 from wheeld.page.offers import offers, words_of
+from wheeld.page.setting import PanelRole
 from wheeld.page.wheel import LateBet, WheelView
 from wheeld.page.words import RITUAL, WORDS
 from wheeld.screen.describe import BETS, LATE_BETS, RULED, STATES, minute
@@ -43,7 +44,7 @@ class WheelInWords:
         return {
             **self.board(),
             "waiting": "" if wheel.table is None else self._told(wheel.table, wheel.table.waiting_for),
-            "bouler": None if wheel.table is None else wheel.table.bouler,
+            "bouler": None if wheel.table is None else self._bouler(wheel.table),
             "result": self._result(wheel.result),
             "void": self._void(),
             "ruling": self._ruling(),
@@ -84,8 +85,8 @@ class WheelInWords:
             "cause": self._cause(),
         }
 
-    def panel(self) -> Shown:
-        """For the chef: what he sees of the table, and what he can do."""
+    def panel(self, role: PanelRole) -> Shown:
+        """For the chef or the bouler: what he sees of the table, and what he can do."""
         wheel, table = self._wheel, self._wheel.table
         awaited = UNSET if table is None else table.number_awaiting_chef
         return {
@@ -94,13 +95,23 @@ class WheelInWords:
             "awaited": self._number(None if awaited is UNSET else awaited),
             "void": self._void(),
             "sensors": self._lights(),
-            "offers": [] if table is None or not wheel.is_online else self._offers(table),
+            "bouler": None if table is None else self._bouler(table),
+            "offers": [] if table is None or not wheel.is_online else self._offers(table, role),
         }
 
-    def _offers(self, table: TableMessage) -> list[Shown]:
+    def _bouler(self, table: TableMessage) -> str | None:
+        """Who spins, who is announced to spin next, and who has acknowledged that."""
+        if table.next_bouler is UNSET:
+            return table.bouler
+        announced = self._catalogue.say(WORDS["next_bouler"], who=table.next_bouler)
+        if table.acknowledged_by is not UNSET:
+            announced += f" ({self._catalogue.say(WORDS['acknowledged'], by=table.acknowledged_by)})"
+        return f"{table.bouler or '–'}; {announced}"
+
+    def _offers(self, table: TableMessage, role: PanelRole) -> list[Shown]:
         failing = self._sensors([each for each in table.failing if each != PLACE])
         sensors = self._catalogue.listed(failing) if failing else ""
-        return [offer._asdict() for offer in offers(table, self._catalogue, sensors)]
+        return [offer._asdict() for offer in offers(table, self._catalogue, sensors, role)]
 
     def _lights(self) -> list[Shown]:
         """The table says sooner what fails, and of more than health does."""

@@ -23,7 +23,8 @@ RITUAL: Mapping[StateName, str] = {
 WORDS = {
     "wheel": translatable("The wheel"),
     "display": translatable("The players' display"),
-    "chef": translatable("The chef's panel"),
+    "panel_chef": translatable("The chef's panel"),
+    "panel_bouler": translatable("The bouler's panel"),
     "skip": translatable("Skip to the content"),
     "language": translatable("Language"),
     "lost": translatable("The wheel is not seen. What stands here is old."),
@@ -41,6 +42,8 @@ WORDS = {
     "late_bets": translatable("Late bets"),
     "after_launch": translatable("{count} s after the launch"),
     "bouler": translatable("Bouler"),
+    "next_bouler": translatable("next: {who}"),
+    "acknowledged": translatable("acknowledged by {by}"),
     "laps": translatable("Laps proven"),
     "speed": translatable("Rotor"),
     "rpm": translatable("{value} turns a minute"),
@@ -129,6 +132,7 @@ WORDS = {
     "accepted": translatable("accepted"),
     "refused_bet": translatable("refused"),
     "launches": translatable("Who launches from now on"),
+    "launches_next": translatable("Who launches next"),
     "do_nothing": translatable("Do nothing"),
     "why_rien_va_1": translatable("the chef saw it"),
     "why_rien_va_2": translatable("the croupier saw it"),
@@ -158,5 +162,5 @@ WORDS = {
 
 def in_words(catalogue: Catalogue) -> dict[str, str]:
     """All of them in one language; their parts stay in braces, for the page to fill."""
-    places = {name: f"{{{name}}}" for name in ("value", "count", "number", "seq", "hash", "error", "why")}
+    places = {name: f"{{{name}}}" for name in ("value", "count", "number", "seq", "hash", "error", "why", "who", "by")}
     return {key: catalogue.say(text, **places) for key, text in WORDS.items()}

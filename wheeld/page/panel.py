@@ -1,4 +1,5 @@
-"""The chef's panel: what he can do now, and his commands on their way to the wheel. Served on a port of its own."""
+"""A panel, of the chef or of the bouler: what he can do now, and his commands on their way to the wheel. Each is served
+on a port of its own."""
 
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ from wheeld.page.broker import NotConfirmedError, NotSentError, PageLogin
 from wheeld.page.http import add_files, guard, language_of, page
 from wheeld.page.names import named
 from wheeld.page.numbers import NumberHistory
+from wheeld.page.setting import PanelRole
 from wheeld.page.snapshot import WheelInWords
 from wheeld.page.viewers import Viewer, Viewers
 from wheeld.page.wheel import WheelView
@@ -46,7 +48,7 @@ SEEN_S_MAX = 10.0
 not done: its connection kept it back, and the table may be elsewhere since."""
 PRESSES_MAX = 100
 """Their answers are kept, for a browser sends a press again whose connection broke. They are those of minutes."""
-COOKIE = "wheeld-chef"
+COOKIE = "wheeld-panel"
 SESSIONS_MAX = 20
 """Browsers that have given the token; the oldest has to give it again."""
 
@@ -64,6 +66,7 @@ class Asked(msgspec.Struct, forbid_unknown_fields=True):
     case: str | None = None
     who: Name | None = None
     accepted: bool | None = None
+    announced: bool | None = None
     without: tuple[Name, ...] | None = None
 
 
@@ -122,8 +125,9 @@ class Token:
 
 
 class Panel:
-    """The panel. `token`: None where the browser's certificate was asked for already. `login` is the chef's own at the
-    broker, called `user` there; `is_reached`: whether that is connected. `now_s`: monotonic seconds."""
+    """The panel of `role`, with the words of that role. `token`: None where the browser's certificate was asked for
+    already. `login` is the role's own at the broker, called `user` there; `is_reached`: whether that is connected.
+    `now_s`: monotonic seconds."""
 
     def __init__(  # noqa: PLR0913  one for each of those that it speaks to
         self,
@@ -132,13 +136,14 @@ class Panel:
         login: PageLogin,
         answers: PendingReplies,
         *,
+        role: PanelRole,
         user: str,
         token: Token | None,
         now_s: Callable[[], float],
         names: Collection[str] = (),
     ) -> None:
         self._wheel, self._numbers, self._login, self._answers = wheel, numbers, login, answers
-        self._user, self._token, self._now_s = user, token, now_s
+        self._role, self._user, self._token, self._now_s = role, user, token, now_s
         self._pressed: dict[str, tuple[str, Asked, asyncio.Future[dict[str, object]]]] = {}
         self._names = names
         self.is_reached = False
@@ -152,10 +157,10 @@ class Panel:
             middlewares=[guard(), named(self._names), self._known_only], client_max_size=BODY_BYTES_MAX
         )
         app.router.add_get("/", self._to_panel)
-        app.router.add_get("/chef", self._page)
-        app.router.add_post("/chef/token", self._enter)
-        app.router.add_get("/chef/events", self._events)
-        app.router.add_post("/chef/commands/{name}", self._command)
+        app.router.add_get(f"/{self._role}", self._page)
+        app.router.add_post(f"/{self._role}/token", self._enter)
+        app.router.add_get(f"/{self._role}/events", self._events)
+        app.router.add_post(f"/{self._role}/commands/{{name}}", self._command)
         add_files(app)
         return app
 
@@ -165,8 +170,8 @@ class Panel:
             self.viewers.show("wheel", self._panel(language), language)
 
     def _panel(self, language: Language) -> bytes:
-        shown = WheelInWords(self._wheel, self._numbers, language).panel()
-        # What a chef presses is of this coup: another may have come meanwhile.
+        shown = WheelInWords(self._wheel, self._numbers, language).panel(self._role)
+        # What he presses is of this coup: another may have come meanwhile.
         shown |= {"coup": self._wheel.coup, "seen_s": self._now_s(), "mute": not self.is_reached}
         return msgspec.json.encode(shown if self.is_reached else shown | {"offers": []})
 
@@ -174,7 +179,7 @@ class Panel:
     async def _known_only(self, request: web.Request, handler: Callable[..., object]) -> web.StreamResponse:
         """Nothing but the page that asks for the token, and its files, is for who has not given it. What changes
         something must come from our own page."""
-        is_open = request.path in ("/", "/chef", "/chef/token") or request.path.startswith("/files/")
+        is_open = request.path in ("/", f"/{self._role}", f"/{self._role}/token") or request.path.startswith("/files/")
         if self._is_known(request):
             if request.transport is not None:
                 self.known.add(request.transport)
@@ -192,15 +197,16 @@ class Panel:
         return language_of(request, "en" if self._wheel.table is None else self._wheel.table.language)
 
     async def _to_panel(self, _: web.Request) -> web.Response:
-        raise web.HTTPFound("/chef")
+        raise web.HTTPFound(f"/{self._role}")
 
     async def _page(self, request: web.Request) -> web.Response:
-        return page(request, "chef" if self._is_known(request) else "token", self._language(request))
+        name, title = ("panel", f"panel_{self._role}") if self._is_known(request) else ("token", "token")
+        return page(request, name, self._language(request), title=title, role=self._role)
 
     async def _enter(self, request: web.Request) -> web.Response:
         """Take the token, from the page's own form."""
         if self._token is None:
-            raise web.HTTPFound("/chef")
+            raise web.HTTPFound(f"/{self._role}")
         try:
             async with _in_time():
                 given = str((await request.post()).get("token", ""))
@@ -209,8 +215,8 @@ class Panel:
         session, language = self._token.session(given), self._language(request)
         if session is None:
             why = "wait_token" if self._token.is_locked else "wrong_token"
-            raise web.HTTPFound(f"/chef?lang={language}&why={why}")
-        answer = web.HTTPFound(f"/chef?lang={language}")
+            raise web.HTTPFound(f"/{self._role}?lang={language}&why={why}")
+        answer = web.HTTPFound(f"/{self._role}?lang={language}")
         answer.set_cookie(_cookie(request), session, httponly=True, samesite="Strict", secure=request.secure, path="/")
         raise answer
 
@@ -222,7 +228,7 @@ class Panel:
 
     async def _command(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        if name not in BY_NAME["chef"].commands or request.content_type != "application/json":
+        if name not in BY_NAME[self._role].commands or request.content_type != "application/json":
             raise web.HTTPNotFound
         try:
             async with _in_time():

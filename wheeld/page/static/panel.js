@@ -1,4 +1,4 @@
-// The chef's panel: the commands that are possible now, and the wheel's answers.
+// A panel, of the chef or of the bouler: the commands that he can give now, and the wheel's answers.
 "use strict";
 
 const CASES = ["same_direction", "early_launch", "too_few_laps", "rotor_stopped", "foreign_object"];
@@ -59,15 +59,16 @@ async function send(offer, more) {
   const item = answer(offer.label, "sent", "");
   const body = { press: newPress(), seen_s: now.seen_s, by: person(), reason: WORDS.reason_default, ...more };
   if (offer.without.length) body.without = offer.without;
+  if (offer.announced) body.announced = true;
   let told;
   try {
-    const response = await fetch(`/chef/commands/${offer.name}?lang=${DATA.language}`, {
+    const response = await fetch(`/${DATA.role}/commands/${offer.name}?lang=${DATA.language}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     });
-    if (response.status === 403) location.assign(`/chef?lang=${DATA.language}&why=again`);
+    if (response.status === 403) location.assign(`/${DATA.role}?lang=${DATA.language}&why=again`);
     told = response.ok ? await response.json() : { done: null, unsent: await response.text() };
   } catch (error) {
     told = { done: null };
@@ -140,7 +141,7 @@ function place(dialog, press) {
 function field(offer) {
   if (offer.needs === null) return null;
   const label = document.createElement("label");
-  const key = { number: "number", case: "case", who: "launches", accepted: "late" }[offer.needs];
+  const key = { number: "number", case: "case", who: offer.announced ? "launches_next" : "launches", accepted: "late" }[offer.needs];
   label.append(`${WORDS[key]} `);
   let input;
   if (offer.needs === "case") {
@@ -156,7 +157,7 @@ function field(offer) {
   } else {
     input = document.createElement("input");
     if (offer.needs === "number") Object.assign(input, { maxLength: 2, pattern: "[0-9]+", inputMode: "numeric" });
-    else Object.assign(input, { maxLength: 64 });
+    else Object.assign(input, { maxLength: 64, value: offer.who ?? "" });
     input.required = true;
   }
   input.name = offer.needs;
@@ -260,7 +261,7 @@ element("change").addEventListener("click", () => {
 const above = new ResizeObserver(settleOffers);
 document.querySelectorAll("header, .bar, .acting, .figures, .health").forEach((part) => above.observe(part));
 
-follow("/chef/events", {
+follow(`/${DATA.role}/events`, {
   wheel: (wheel) => {
     now = wheel;
     element("mute").hidden = !wheel.mute;
@@ -276,6 +277,7 @@ follow("/chef/events", {
     showNumbers(wheel);
     show("void", wheel.void && `${wheel.void.words} (${wheel.void.coup}): ${wheel.void.why}`);
     showSensors(wheel.sensors);
+    show("bouler", wheel.bouler);
     showOffers(wheel.offers);
   },
 });
