@@ -269,9 +269,9 @@ class Adjudicator:
             self._notify(command, now_us, "chefs_word", word)
 
     def _figures_of(self, command: Command, now_us: int) -> Figures:
-        """Return the figures of a message. A change of bouler: from whom to whom, the first one's full minutes, and whether
-        it was announced and acknowledged. A late bet: how far the ball had run. "Rien va" to a number that awaits the
-        chef: what sensors saw (R3b)."""
+        """Return the figures of a message. A change of bouler: from whom to whom, the first one's full minutes, and
+        whether it was announced and acknowledged. A late bet: how far the ball had run. "Rien va" to a number that
+        awaits the chef: what sensors saw (R3b)."""
         if command.accepted is not None:
             answer: Figures = {"accepted": "yes" if command.accepted else "no", "said_us": command.t_us}
             return answer | self._observer.track.record().figures
