@@ -408,7 +408,7 @@ def test_acl_has_those_whom_a_configuration_gives_a_role(tmp_path: Path, capsys:
     printed = capsys.readouterr().out
     block = printed.split("\nuser p7\n")[1].split("\n\n")[0]
     given = [line.rpartition("/cmd/")[2] for line in block.splitlines() if "/cmd/" in line]
-    assert given == ["p7/last_coup", "p7/rien_ne_va_plus"]
+    assert given == [f"p7/{word}" for word in ("last_coup", "open", "rien_ne_va_plus", "tout_va")]
 
 
 @pytest.mark.parametrize(

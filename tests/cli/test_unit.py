@@ -14,6 +14,7 @@ from wheeld.exits import Exit
 
 Captured = pytest.CaptureFixture[str]
 Answers = Callable[[str, str], None]
+UNIT = "wheeld@campione-03"
 SINCE = "Fri 2026-11-27 21:04:05 UTC"
 
 
@@ -50,7 +51,7 @@ STANDS = {
         [
             f"campione-03 does not run since {SINCE}",
             f"it ended with 78: {Exit.BAD_CONFIG.text}",
-            "once that is mended: `systemctl restart wheeld@campione-03`",
+            f"once that is mended: `systemctl reset-failed {UNIT}`, then `systemctl start {UNIT}`",
             "it says: campione-03.toml:3: table.id: is missing",
         ],
     ),
@@ -58,9 +59,13 @@ STANDS = {
         shown("activating", "auto-restart", result="exit-code", code=74),
         [f"it ended with 74: {Exit.IO_FAILED.text}", "it is started again by itself"],
     ),
+    "tried too often": (
+        shown("failed", "failed", result="start-limit-hit", code=74),
+        [f"it ended with 74: {Exit.IO_FAILED.text}"],
+    ),
     "killed": (
         shown("failed", "failed", result="watchdog", code=6),
-        ["systemd ended it, or could not start it: watchdog"],
+        ["systemd ended it, or could not start it: watchdog 6"],
     ),
     "starting": (shown("activating", "start"), [f"campione-03 starts or stops, since {SINCE}"]),
     "stopped": (

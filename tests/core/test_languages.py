@@ -67,10 +67,11 @@ def is_of_tables(message: Message) -> bool:
 @cache
 def vocabulary(language: Language) -> frozenset[str]:
     """The words of a language's catalogue; parts in braces are none."""
-    messages = [message for message in (template() if language == "en" else read(language)) if is_of_tables(message)]
-    texts = [text for message in messages for text in translations(message)]
-    if language == "en":
-        texts = [form for message in messages for form in ([message.id] if isinstance(message.id, str) else message.id)]
+    messages = [message for message in template() if is_of_tables(message)]
+    texts = [form for message in messages for form in ([message.id] if isinstance(message.id, str) else message.id)]
+    if language != "en":
+        translated = {message.id: translations(message) for message in read(language)}
+        texts = [text for message in messages for text in translated[message.id]]
     return frozenset(word for text in texts for word in words(re.sub(r"\{\w+\}", " ", text)))
 
 

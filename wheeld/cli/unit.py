@@ -52,7 +52,8 @@ def _standing(name: str, told: Mapping[str, str]) -> Iterator[Text]:
         if sub == "auto-restart":
             yield Text("it is started again by itself")
         else:
-            yield Text("once that is mended: `{restart}`", {"restart": f"systemctl restart wheeld@{name}"})
+            again = {"reset": f"systemctl reset-failed wheeld@{name}", "start": f"systemctl start wheeld@{name}"}
+            yield Text("once that is mended: `{reset}`, then `{start}`", again)
     if (last := told["StatusText"]) and state != "inactive":
         yield Text("it says: {what}", {"what": last})
     yield Text("`{logs}` says more", {"logs": f"wheeld logs {name}"})
@@ -63,9 +64,9 @@ def _standing(name: str, told: Mapping[str, str]) -> Iterator[Text]:
 def _ended(told: Mapping[str, str]) -> Text:
     code = told["ExecMainStatus"]
     known = {str(each.value): each.text for each in Exit}
-    if told["Result"] == "exit-code" and code in known:
+    if told["Result"] in ("exit-code", "start-limit-hit") and code in known:
         return Text("it ended with {code}: {why}", {"code": code, "why": known[code]})
-    return Text("systemd ended it, or could not start it: {result}", {"result": told["Result"]})
+    return Text("systemd ended it, or could not start it: {result}", {"result": f"{told['Result']} {code}"})
 
 
 def logs(options: argparse.Namespace) -> Exit:

@@ -34,14 +34,14 @@ WIDTH = 120
 
 
 def template(program: Path = PROGRAM) -> Catalog:
-    """Return every text of the program that people may read, without translations."""
+    """Return every text of the program that people may read, without translations, and the file that contains it."""
     texts = Catalog(project="wheeld", charset="utf-8", fuzzy=False)
     for path in sorted(program.rglob("*.py")):
         for function, text in _texts_in(path.read_text()):
             forms = (text, text) if function == NUMBERED else text
-            texts.add(forms)
+            texts.add(forms, locations=[(str(path.relative_to(program.parent)), 0)])
     for text in dict.fromkeys(_texts_of_the_law()) if program == PROGRAM else ():
-        texts.add(text)
+        texts.add(text, locations=[("wheeld/core/law", 0)])
     return texts
 
 
@@ -113,7 +113,7 @@ def english(message: Message) -> str:
 def text_of(catalogue: Catalog) -> bytes:
     """Return the content of the file of translations."""
     out = BytesIO()
-    write_po(out, catalogue, width=WIDTH, ignore_obsolete=True)
+    write_po(out, catalogue, width=WIDTH, ignore_obsolete=True, no_location=True)
     return out.getvalue()
 
 
