@@ -150,7 +150,7 @@ class LaneTurns:
         if not queue:
             del self._waiting[sender]
         if not self._waiting:
-            # A turn is not used up by messages that were taken while no others waited.
+            # While no other sender waits, the messages taken do not count against a sender's turn.
             self._taken.clear()
         return taken
 

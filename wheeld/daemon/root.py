@@ -119,7 +119,7 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
 
 
 def adoption(wheel: str, behind: BehindError) -> str:
-    """Return the shell command with which the feed continues after the numbers that others already have."""
+    """Return the shell command that lets the feed continue after the last number that its readers have."""
     why = "the newest journal is lost"
     return shlex.join(["wheeld", "journal", "adopt", wheel, "--after", behind.after, "--why", why])
 

@@ -114,7 +114,7 @@ class JournalKeeper:
         return sealed
 
     async def prune(self) -> NoReturn:
-        """Remove what is beyond the limits, but between coups, so that no verdict waits. Ends as `seal_shifts` does."""
+        """Remove the logs that exceed the limits, between coups only: no verdict waits. Ends as `seal_shifts` does."""
         while True:
             while not self._table.is_running and (removed := await self._prune_once()):
                 self._log.info("journal.pruned", logs=removed)

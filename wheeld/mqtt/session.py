@@ -1,8 +1,8 @@
 """One connection of MQTT 5, without its socket: it makes packets from the broker's bytes, and bytes from our packets.
 
-The codec is the package `mqtt5`. This module holds what a connection has to remember, and what a broker must not do to
-it. All that comes is limited: a packet by the size that the broker was given, everything else because it is handled at
-once. Section numbers are those of the standard (OASIS, MQTT 5.0).
+The codec is the package `mqtt5`. This module holds the state of a connection, and refuses what a broker is not allowed
+to send. Received data cannot grow without limit: a packet has a largest size, and everything else is handled at once.
+Section numbers are those of the standard (OASIS, MQTT 5.0).
 """
 
 from __future__ import annotations

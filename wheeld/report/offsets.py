@@ -62,7 +62,7 @@ def arrow_of(one: Offsets) -> str:
 
 
 def check_of(one: Offsets, say: Catalogue) -> Check:
-    """Check whether the numbers lie around one distance more often than by chance."""
+    """Check whether the distances from the number before lie around one value more often than by chance."""
     said = say.say(
         "bouler {bouler}, {arrow}: the numbers of {count} launches lie around {pockets} pockets clockwise of the one "
         "before",

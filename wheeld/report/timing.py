@@ -158,7 +158,8 @@ def tilt_of(runs: Sequence[RunTimes], angles: Sequence[float]) -> Tilt | None:
     long = [[(run.grown_deg, run.lap2_s2) for run in way if run.grown_deg is not None] for way in ways]
     if min(map(len, long)) < RUNS_MIN:
         return None
-    # The difference of the two directions cancels a beam's delay. That of the two halves cancels a wrong angle.
+    # The difference between the directions cancels a beam's delay. The difference between the halves of a turn cancels
+    # a wrong angle.
     turn = 1j * np.exp(1j * np.radians(np.array(angles))) * 2 / len(angles)
     sums = [np.array([grown for grown, _ in way]) @ turn for way in long]
     wave = complex(sums[0].mean() - sums[1].mean()) / 2

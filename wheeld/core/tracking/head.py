@@ -73,7 +73,7 @@ class HeadRotorState(msgspec.Struct):
     unread: int = 0
 
     def arm(self) -> None:
-        """A ball was launched: a stop counts from now on (N4)."""
+        """A ball was launched: from now on a stop of the rotor is evidence (N4)."""
         self.standing = self.unread = 0
 
     def forget(self) -> None:
@@ -187,8 +187,8 @@ class HeadState(msgspec.Struct):
     """What a wheel head has reported: the phase of its game, the run in progress, its rotor, its latest number.
 
     `spin`: the number of its present game. `last_number`: the game and the number of its last report. `warnings`: the
-    present warnings. `idle_us`: since when a wheel that launches by itself reports that it plays no game. `is_stopped`:
-    a second report has confirmed that. `over_us`: when it last reported the end of a run without a number. `before`:
+    present warnings. `idle_us`: when an automatic wheel first reported that it plays no game. `is_stopped`: whether
+    a second report confirmed this. `over_us`: when it last reported the end of a run without a number. `before`:
     its game before a restart, which is kept until the first line after the restart.
     """
 
@@ -486,7 +486,7 @@ class PocketFromHead:
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
 
     def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see where it lies
-        """Return False while a ball runs. Otherwise it is unknown, and the chef's word is needed."""
+        """Return False while a ball runs, otherwise None: a person must say where the ball lies."""
         return False if self._head.has_run or self._ball.run.phase is Phase.ON_TRACK else None
 
     def place(self, now_us: int) -> None:
@@ -497,7 +497,7 @@ class PocketFromHead:
         return left_us + self._number_within_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
-        """Conclude that the fall is overdue, or that the head fails because it did not report a run of several laps."""
+        """Conclude that the fall is overdue. If the head did not report a run of several laps, it fails."""
         run = self._ball.run
         few = self._ball.record().is_short_of(self._min_laps)
         if self._head.has_run or few or self._head.over_us >= (run.launched_us or 0):

@@ -452,7 +452,7 @@ class PocketFromReaders(PocketTracker):
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
                 self._pulses.forget()
-            # The ball was taken and brought back after a gap. If it belongs there, that ends the doubt.
+            # A hand brought the ball back after a gap. If it brought it where it belongs, the pockets stand as before.
             was_brought = called and ball.carried and ball.doubt is not None
             return [Evidence(Fact.BALL_MOVED, t_us, self._placed(streak))] if was_brought else []
         if not called:

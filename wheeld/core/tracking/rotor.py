@@ -371,6 +371,6 @@ def _apart_deg(one: float, other: float) -> float:
 
 
 def _moved_deg(apart_deg: float, forward: int) -> float:
-    """Return how far the rotor turned to a tick that is `apart_deg` clockwise of the last one, clockwise positive:
-    forwards (1: clockwise), or a little back (`BACK_DEG`)."""
+    """Return how far the rotor turned from the last tick to this one, clockwise positive. `apart_deg`: the clockwise
+    angle between them. It turned the way of `forward` (1: clockwise), or back by at most `BACK_DEG`."""
     return forward * ((forward * apart_deg + BACK_DEG) % 360 - BACK_DEG)

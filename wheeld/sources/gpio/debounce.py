@@ -14,7 +14,7 @@ QUIET_NS = 200_000_000
 class Contact:
     """A button or a switch. A change counts when the line has kept its new level for `debounce_ns`.
 
-    If the same level comes again after a quiet time and lasts, it counts again: the edge between was lost (`repeats`).
+    If the same level comes again after a quiet time and lasts, it is a new change: the edge back was lost (`repeats`).
     """
 
     def __init__(
