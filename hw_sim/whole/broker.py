@@ -1,9 +1,9 @@
-"""A simulated MQTT 5 broker: retained messages, last wills, sessions that outlive connections, a network that fails.
+"""A simulated MQTT 5 broker: retained messages, last wills, sessions that survive a reconnect, a network that fails.
 
-A session owes its client each message (QoS 1) until the client confirms it, over as many connections as that takes.
+A session owes its client each message (QoS 1) until the client confirms it, even over several connections.
 
-Times are those of the timeline. A connection that was cut without a word is found out by both ends when one and a half
-keep-alives have passed; what was sent meanwhile arrives if the network is back before.
+Times are those of the timeline. Both ends detect a connection that was cut without notice after one and a half
+keep-alives. If the network is back sooner, the messages sent in the meantime arrive.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import NamedTuple
 from hw_sim.whole.timeline import Timeline
 
 TRAVEL_S = 0.001
-"""From a client to the broker, or back."""
+"""Time from a client to the broker, or back."""
 KEEPALIVE_S = 5.0
 
 
 class BrokerAwayError(Exception):
-    """Nobody answers at the broker's address."""
+    """The broker does not answer at its address."""
 
 
 class Delivery(NamedTuple):
@@ -33,19 +33,19 @@ class Delivery(NamedTuple):
 
 @dataclass(eq=False)
 class Client:
-    """One connection. `deliver` gets what it has subscribed to; `ended` is called at its end."""
+    """One connection. `deliver` is called with each message it has subscribed to, and `ended` at its end."""
 
     deliver: Callable[[Delivery], None]
     ended: Callable[[], None]
     will: tuple[str, bytes] | None = None
     is_over: bool = False
     held: list[Callable[[], None]] = field(default_factory=list)
-    """What waits for the network to come back, in order."""
+    """Calls that wait until the network is back, in order."""
 
 
 @dataclass(eq=False)
 class KeptSession:
-    """What the broker keeps of the daemon for `keeps_s` after the end of its connection."""
+    """The daemon's session, which the broker keeps for `keeps_s` after the end of the connection."""
 
     keeps_s: float
     client: Client | None
@@ -54,7 +54,7 @@ class KeptSession:
     ended_us: int = 0
 
     def hears(self, topic: str) -> bool:
-        """Whether it has subscribed to that topic, by its name or with a `+` for any of its levels."""
+        """Whether the session has subscribed to `topic`, by its name or with a `+` for any of its levels."""
         return any(_fits(subscribed, topic) for subscribed in self.topics)
 
 
@@ -64,7 +64,7 @@ def _fits(subscribed: str, topic: str) -> bool:
 
 
 class SimBroker:
-    """The broker; `listeners` hear every message that it takes: they stand for the people's panels in the same room."""
+    """The broker. It passes every message to its `listeners`, which represent the panels of the people in the room."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -82,8 +82,8 @@ class SimBroker:
     # --- the daemon's connection -----------------------------------------------------------------------------------
 
     def connect(self, client: Client, *, keeps_s: float, resumes: bool) -> bool:
-        """Take a new connection; an older one of the same client ends. It goes on with the session of that one if it
-        `resumes` it; returns whether there was one. Raises BrokerAwayError."""
+        """Take a new connection and end an older one of the same client. Continue the kept session if `resumes`.
+        Return whether a session was continued. Raises BrokerAwayError."""
         if not self.is_up or not self.has_network:
             raise BrokerAwayError
         if self.client is not None:
@@ -96,7 +96,7 @@ class SimBroker:
         return kept is not None
 
     def subscribe(self, client: Client, topics: set[str]) -> None:
-        """Deliver these from now on."""
+        """Deliver `topics` from now on, beginning with their retained messages."""
         if self._session is None or self._session.client is not client:
             return
         self._session.topics |= topics
@@ -105,13 +105,13 @@ class SimBroker:
                 self._deliver(client, Delivery(topic, payload, retained=True))
 
     def unsubscribe(self, client: Client, topics: set[str], *, taken: Callable[[], None]) -> None:
-        """Deliver these no longer; `taken` is called when the confirmation has come back."""
+        """Stop delivering `topics`, and call `taken` when the client has the broker's confirmation."""
         if self._session is not None and self._session.client is client:
             self._session.topics -= topics
         self.ask(client, taken)
 
     def confirm(self, client: Client, delivery: Delivery) -> None:
-        """The client has it."""
+        """Take the client's confirmation of `delivery`."""
 
         def arrive() -> None:
             session = self._session
@@ -121,7 +121,7 @@ class SimBroker:
         self._timeline.after_s(TRAVEL_S, lambda: self._through(client, arrive))
 
     def send(self, client: Client, topic: str, payload: bytes, *, retain: bool, taken: Callable[[], None]) -> None:
-        """The client publishes; `taken` is called when the confirmation has come back."""
+        """Publish a message of the client, and call `taken` when the client has the broker's confirmation."""
 
         def arrive() -> None:
             if client.is_over:
@@ -132,7 +132,7 @@ class SimBroker:
         self._timeline.after_s(TRAVEL_S, lambda: self._through(client, arrive))
 
     def ask(self, client: Client, answered: Callable[[], None]) -> None:
-        """The client asks for a sign; `answered` is called when it has come."""
+        """Answer a request of the client, such as a ping: call `answered` when the answer has arrived."""
 
         def arrive() -> None:
             self._timeline.after_s(TRAVEL_S, lambda: self._through(client, answered))
@@ -140,14 +140,14 @@ class SimBroker:
         self._timeline.after_s(TRAVEL_S, lambda: self._through(client, arrive))
 
     def leave(self, client: Client, *, forget: bool) -> None:
-        """The client disconnects in order: no last will. `forget`: nor does the broker keep anything of the session."""
+        """Disconnect the client in order, without its last will. If `forget`, the broker also discards the session."""
         client.will = None
         if forget and self.client is client:
             self._session = None
         self.drop(client)
 
     def drop(self, client: Client) -> None:
-        """The connection ends, and the last will is published."""
+        """End the connection and publish the last will."""
         if client.is_over:
             return
         client.is_over = True
@@ -159,8 +159,8 @@ class SimBroker:
         client.ended()
 
     def unheard(self, is_silent: Callable[[], bool] = lambda: True) -> None:
-        """The client says nothing any more, and no keep-alive comes: after a while the broker drops it, if it
-        `is_silent` still."""
+        """Drop a client that has become silent, because its keep-alive does not arrive. This happens after one and a
+        half keep-alives, if `is_silent` is true then."""
         client = self.client
 
         def found_out() -> None:
@@ -172,7 +172,7 @@ class SimBroker:
     # --- messages ----------------------------------------------------------------------------------------------------
 
     def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
-        """Take a message, of the daemon or of people; False when the broker is away."""
+        """Take a message from the daemon or from people. Return False if the broker does not run."""
         if not self.is_up:
             return False
         if retain:
@@ -187,7 +187,7 @@ class SimBroker:
         return True
 
     def _kept(self) -> KeptSession | None:
-        """The session, unless it has expired."""
+        """Return the session, unless it has expired."""
         session = self._session
         if session is None or session.client is not None:
             return session
@@ -197,7 +197,7 @@ class SimBroker:
         self._timeline.after_s(TRAVEL_S, lambda: self._through(client, lambda: client.deliver(delivery)))
 
     def _through(self, client: Client, arrive: Callable[[], None]) -> None:
-        """Over the network, when it is there, and in order."""
+        """Call `arrive` when the network works, in the order of the messages."""
         if self.has_network and not client.held:
             if not client.is_over:
                 arrive()
@@ -207,13 +207,13 @@ class SimBroker:
     # --- faults ------------------------------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """The broker's program ends."""
+        """End the broker's program."""
         self.is_up = False
         if self.client is not None:
             self.drop(self.client)
 
     def start(self, *, remembers: bool = True) -> None:
-        """It runs again; without its disk it remembers nothing, no session either. One that runs already goes on."""
+        """Start the broker, unless it runs. If it does not remember, retained messages and the session are lost."""
         if self.is_up:
             return
         self.is_up = True
@@ -222,12 +222,12 @@ class SimBroker:
             self._session = None
 
     def cut_network(self) -> None:
-        """Nothing passes between the daemon and the broker, and nobody is told."""
+        """Stop all messages between the daemon and the broker. Neither end gets a notice."""
         self.has_network = False
         self.unheard(lambda: not self.has_network)
 
     def mend_network(self) -> None:
-        """It passes again; what was sent meanwhile arrives now."""
+        """Let messages pass again. Those sent in the meantime arrive now."""
         self.has_network = True
         if (client := self.client) is not None:
             held, client.held = client.held, []

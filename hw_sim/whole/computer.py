@@ -10,13 +10,13 @@ from hw_sim.whole.witness import Witness
 STARTED_UTC_US = 1_800_000_000_000_000
 WATCHDOG_S = 20.0
 RESTART_S = 5.0
-"""Of the service's unit: systemd kills a daemon that gives no sign for so long, and starts it again so much later."""
+"""From the service's unit: systemd kills a daemon that is silent for WATCHDOG_S, and starts it RESTART_S later."""
 BOOT_S = 8.0
-"""From the power to the daemon's start."""
+"""Time from power-on to the daemon's start."""
 
 
 class SimComputer:
-    """What stands between the daemon's program and the house. Who runs the program sets the callables."""
+    """The computer between the daemon's program and the house. The code that runs the program sets the callables."""
 
     def __init__(self, timeline: Timeline, witness: Witness) -> None:
         self._timeline = timeline
@@ -28,19 +28,19 @@ class SimComputer:
         self.started_us = 0
         self.stalled_until_us = 0
         self.busy_s = 0.0
-        """For how long another process has the processor at most, when it takes it."""
+        """The longest time for which another process takes the processor."""
         self.disk_call_s = 0.0
         self.disk_free_us = 0
-        """When the disk has made the calls that a slow one kept waiting."""
+        """The time at which a slow disk will have finished the calls that wait."""
         self.disk_is_full = False
         self.kill: Callable[[], None] = _nothing
         """Ends the program at once."""
         self.lose_power: Callable[[], None] = _nothing
-        """Ends the program at once, and what was not on disk is gone."""
+        """Ends the program at once. Data that was not on disk is lost."""
         self.stop: Callable[[], None] = _nothing
         """Asks the program to end."""
         self.disk_changed: Callable[[], None] = _nothing
-        """Called when the disk is full, or no longer."""
+        """Called when the disk becomes full or has room again."""
         self._utc_step_us = 0
         self._host_ns, self._since_us, self._ppm = 0, 0, 0.0
         self._alive_us = 0
@@ -50,20 +50,20 @@ class SimComputer:
     # --- clocks ------------------------------------------------------------------------------------------------------
 
     def monotonic_ns(self) -> int:
-        """The host's monotonic clock."""
+        """Return the time of the host's monotonic clock."""
         past_us = self._timeline.now_us - self._since_us
         return self._host_ns + past_us * 1_000 + round(past_us * self._ppm / 1e3)
 
     def utc_us(self) -> int:
-        """The host's date."""
+        """Return the host's date."""
         return STARTED_UTC_US + self._utc_step_us + self._timeline.now_us
 
     def step_utc(self, seconds: float) -> None:
-        """Somebody sets the date."""
+        """Change the date by `seconds`."""
         self._utc_step_us += round(seconds * 1e6)
 
     def drift(self, ppm: float) -> None:
-        """The clock runs by so much too fast from now on."""
+        """Let the monotonic clock run too fast by `ppm` from now on."""
         self._host_ns, self._since_us, self._ppm = self.monotonic_ns(), self._timeline.now_us, ppm
 
     # --- the program -------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ class SimComputer:
         return self.runs and aged and not stands and not self.disk_call_s and not self.disk_is_full
 
     def started(self) -> None:
-        """The program begins."""
+        """Note that the program has started."""
         self.wants_daemon, self.runs = False, True
         self.started_us = self._alive_us = self._timeline.now_us
         self._starts += 1
@@ -85,11 +85,11 @@ class SimComputer:
         self._timeline.after_s(WATCHDOG_S, lambda: self._watch(number))
 
     def alive(self) -> None:
-        """The program feeds the watchdog."""
+        """Feed the watchdog."""
         self._alive_us = self._timeline.now_us
 
     def ended(self) -> None:
-        """The program has ended, or was killed; systemd starts it again."""
+        """Note that the program has ended or was killed. systemd starts it again."""
         self.runs = False
         self.stalled_until_us = 0
         self._witness.begins("down", self._timeline.now_us)
@@ -115,7 +115,7 @@ class SimComputer:
     # --- faults ------------------------------------------------------------------------------------------------------
 
     def stall(self, seconds: float) -> None:
-        """The program stands still for so long; two that overlap are one."""
+        """Stop the program for `seconds`. Stalls that overlap count as one."""
         if not self.runs:
             return
         now_us = self._timeline.now_us
@@ -129,18 +129,18 @@ class SimComputer:
             self._witness.ends("stall", self._timeline.now_us)
 
     def fill_disk(self, *, is_full: bool) -> None:
-        """The disk takes no more, or has room again."""
+        """Make the disk full, or give it room again."""
         self.disk_is_full = is_full
         self.disk_changed()
 
     def restart(self, pause_s: float) -> None:
-        """Somebody stops the daemon in order, and starts it after so long."""
+        """Stop the daemon in order, and start it after `pause_s`."""
         if self.runs:
             self._restarts_s = pause_s
             self.stop()
 
     def power(self, *, on: bool) -> None:
-        """The computer loses its power, or gets it back and boots."""
+        """Cut the computer's power, or restore it so that the computer boots."""
         self.has_power = on
         if on:
             self._timeline.after_s(BOOT_S, self._want)

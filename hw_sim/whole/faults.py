@@ -1,4 +1,4 @@
-"""Injects the faults of a plan into a house, and knows when the last of them is over."""
+"""Injects the faults of a plan into a house, and records when the last of them is over."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ SETTLE_S = {
     "object_in_the_dark": 8.0,
     "object_gone_in_the_dark": 9.0,
 }
-"""How long the house itself takes to put right what such a fault did."""
+"""How long the house needs to recover after the end of each of these faults."""
 
 
 class Faults:
-    """The faults of one house. `injected` counts them by kind."""
+    """The faults of one house. `injected` counts those that have begun, by kind."""
 
     def __init__(self, house: House) -> None:
         self._house = house
         self._left = Counter(fault.coup for fault in house.plan.faults)
         self.injected: Counter[str] = Counter()
         self.over_us = 0
-        """When those that have begun are over, as far as they go by themselves."""
+        """When the faults that have begun are over. The time that people need to end some of them is not included."""
         computer, sight = house.computer, house.sight
         self._acts: Mapping[str, Callable[[PlannedFault], None]] = {
             # the daemon's computer, and its disk
@@ -86,16 +86,16 @@ class Faults:
 
     @property
     def are_over(self) -> bool:
-        """Whether none is still to come, and none lasts."""
+        """Whether all faults have begun and ended."""
         return not self._left and self.are_over_now
 
     @property
     def are_over_now(self) -> bool:
-        """Whether none lasts."""
+        """Whether no fault is active now."""
         return self._house.now_us >= self.over_us
 
     def of_coup(self, index: int, marks_us: Mapping[str, int]) -> None:
-        """That coup begins; when its marks are reached."""
+        """Schedule the faults of coup `index`, which begins now. `marks_us` is the time of each mark."""
         self._left.pop(index, None)
         for number, fault in enumerate(self._house.plan.faults):
             if fault.coup == index:
@@ -111,16 +111,16 @@ class Faults:
         self._acts[fault.kind](fault)
 
     def _do(self, fault: PlannedFault, act: Callable[..., None], **values: tuple[object, object]) -> None:
-        """Do that with the first of each two values now, and with the second when the fault is over."""
+        """Call `act` with the first value of each pair now, and with the second when the fault is over."""
         act(**{name: now for name, (now, _) in values.items()})
         self._house.timeline.after_s(fault.for_s, partial(act, **{name: then for name, (_, then) in values.items()}))
 
     def _set(self, fault: PlannedFault, thing: object, **values: tuple[object, object]) -> None:
-        """Those attributes have the first of each two values until the fault is over, and then the second."""
+        """Set each attribute to the first value of its pair now, and to the second when the fault is over."""
         self._do(fault, vars(thing).update, **values)
 
     def _line(self, fault: PlannedFault) -> SimLine:
-        """The line that it is about, where there are two."""
+        """Return the line that `fault` affects. The house may have two."""
         lines = list(self._house.lines.values())
         return lines[round(fault.at_s * 1e4) % len(lines)]
 
@@ -154,7 +154,7 @@ class Faults:
         self._set(fault, self._line(fault).cable, noise=both, drop=both)
 
     def _all_power(self, fault: PlannedFault) -> None:
-        """Everything at once; then back in an order of its own, up to 5 s after each other."""
+        """Cut the power of everything at once. Restore each part at a random time within 5 s after the fault."""
         house, rng = self._house, repeatable(f"{self._house.plan.seed} {fault.at_s}")
         house.computer.power(on=False)
         house.broker.stop()
@@ -180,7 +180,7 @@ class Faults:
         self._house.timeline.after_s(fault.for_s, self._house.broker.mend_network)
 
     def _dark(self, fault: PlannedFault) -> None:
-        """What reports a foreign object has no power: the board, or the computer whose pins see it."""
+        """Cut the power of the device that reports foreign objects: the board, or the computer with the pins."""
         self._do(fault, (self._house.lines.get("board") or self._house.computer).power, on=(False, True))
 
     def _object_in_the_dark(self, fault: PlannedFault) -> None:

@@ -1,4 +1,4 @@
-"""A wheel's own head at the simulated table: each half second a status line of what truly happens there."""
+"""A wheel's own head at the simulated table. Every half second it sends a status line of what truly happens."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hw_sim.world import World
 
 STOPPED = 6
 MISFIRES = 8
-"""The flag of a launch that failed."""
+"""The flag of a failed launch."""
 LOST_US = 100_000
-"""What nobody has read by then is lost, for the line has no flow control."""
+"""Bytes that are not read within this time are lost, because the line has no flow control."""
 HEARD_BYTES_MAX = 4096
 
 
@@ -27,9 +27,9 @@ class WatchedHead(SimHead):
         super().__init__(model, iter(()), rng)
         self.cable = cable
         self.silent = False
-        """Without power."""
+        """Whether it has no power."""
         self.is_stopped = False
-        """It has stopped its own game: a person must start it again."""
+        """Whether it has stopped its own game. A person must start it again."""
         self.misfires = False
         self._world = world
         self._begins_anew = False
@@ -40,15 +40,15 @@ class WatchedHead(SimHead):
         self._arriving.clear()
 
     def feed(self, event: SimEvent) -> None:
-        """It watches the wheel by itself."""
+        """Ignore `event`: the head looks at the wheel itself."""
 
     def data_to_send(self, room: int = HEARD_BYTES_MAX) -> bytes:
-        """What arrives now; what should have arrived while nobody was there is lost."""
+        """Return the bytes that arrive now. Bytes that were not read in time are lost."""
         self._arriving = [one for one in self._arriving if one[0] > self._now_us - LOST_US]
         return b"" if self.silent else self.cable.carry(super().data_to_send())[:room]
 
     def receive(self, data: bytes) -> None:
-        """Take bytes that the host writes."""
+        """Take the bytes that the host writes."""
         if not self.silent:
             super().receive(self.cable.carry(data))
 

@@ -1,6 +1,6 @@
-"""A simulated house: wheel, board, line, power, broker, people, settlement core; but no daemon.
+"""A simulated house: wheel, board, lines, power, broker, people and settlement core, but no daemon.
 
-Who runs the daemon connects it to `line`, `broker` and `computer`; `timeline` makes everything happen.
+The code that runs the daemon connects it to `lines`, `broker` and `computer`. Running `timeline` plays the evening.
 """
 
 from __future__ import annotations
@@ -41,43 +41,43 @@ from hw_sim.world import us
 ROOT = f"wheel/v1/house/{TABLE}/"
 FIRST_NUMBER = 17
 PAUSE_FACTOR = 0.15
-"""Long pauses of the people cost an evening time and test nothing."""
+"""Shortens the pauses of the people, because long pauses cost time and test nothing."""
 ANSWER_S = 3.5
-"""Longer than any word waits to be decided, but "tout va"."""
+"""Time to wait for an answer. Every command but "tout va" is decided sooner."""
 VERDICT_S = 5.0
-"""After a scenario people look so long at what is published."""
+"""How long people watch what is published after a scenario."""
 TAIL_S = 10.0
-"""A table that nobody touches must say nothing more: so long at the end."""
+"""Length of the quiet time at the end. A table that nobody touches must publish nothing then."""
 ROTOR_STEP_S = 0.1
 ROTOR_STOPS_REV_S = 0.001
 SAYS_US = 300_000
-"""From a hand that stops a running ball to the chef's word."""
+"""Time from the moment when a hand stops a running ball to the chef's command."""
 THIRD_OF_LAP_DEG = 120
 LAST = "valid"
-"""What is played at the end: a table that is in order makes a result of it."""
+"""The scenario at the end of each evening. A table that is in order publishes a result for it."""
 
 
 class WitnessedTable(SimTable):
-    """A table whose valid coups are noted, and the balls that a hand stops."""
+    """A table that reports its valid coups, and each ball that a hand stops."""
 
     def watch(self, coup: Callable[[int, int, int], None], stopped: Callable[[int], None]) -> None:
-        """`coup` is called with launch, rest and number of each; `stopped` with the time at which a hand stops a
-        ball."""
+        """Set the callbacks: `coup` gets launch, rest and number of each valid coup, and `stopped` gets the time at
+        which a hand stops a ball."""
         self._coup, self._stopped = coup, stopped
 
     def block_ball(self) -> None:
-        """A hand stops the running ball now and keeps it."""
+        """Let a hand stop the running ball now and keep it."""
         self._stopped(us(self.now_s))
         super().block_ball()
 
     def number_out(self, number: int) -> None:
-        """The coup is valid."""
+        """Report that the coup is valid."""
         self._coup(us(self.run.t_s), us(self.world.stays[-1].from_s), number)
         super().number_out(number)
 
 
 class House:
-    """One evening of that plan, up to `is_done`."""
+    """One evening of `plan`, until `is_done`."""
 
     def __init__(self, plan: EveningPlan) -> None:
         self.plan = plan
@@ -96,7 +96,7 @@ class House:
         rng, cable = repeatable(f"{plan.seed} head"), Cable(hash_of(f"{plan.seed} head"))
         self.board, self.head = board, WatchedHead(model, lambda: table.world, rng, cable)
         self.lines: dict[str, SimLine] = {}
-        """By the name of the port. A head that is alone has the only line."""
+        """The lines, by the name of the port. A head without a board has the only line."""
         if plan.source in BOARDS:
             self.lines["board"] = SimLine(self.timeline, board)
         if plan.source in HEADS:
@@ -115,7 +115,7 @@ class House:
         self.is_done = False
         self._seen: set[bytes] = set()
         self._launched: set[int] = set()
-        """The launches of the coups that are noted."""
+        """The launch times of the coups that the witness has."""
         self._events = self._evening()
         self._look()
         self._go_on()
@@ -124,11 +124,11 @@ class House:
 
     @property
     def now_us(self) -> int:
-        """The time of the timeline."""
+        """Return the time of the timeline."""
         return self.timeline.now_us
 
     def _go_on(self) -> None:
-        """Plan the next event of the wheel; the people decide by what they know at that time."""
+        """Schedule the next event of the wheel. The people decide by what they know at that time."""
         event = next(self._events, None)
         if event is None:
             self.is_done = True
@@ -157,7 +157,7 @@ class House:
         self.sight.see(event)
 
     def _say(self, command: TableCommand) -> None:
-        """At a panel; when no answer comes, with a button. Who stops play there has one for "rien va"."""
+        """Give a command at a panel. If no answer comes, press a button: "rien va" for "suspend" and "close"."""
         word = self.panel.give(
             command.name, by=command.by, reason=command.reason, who=command.who, number=command.number
         )
@@ -170,7 +170,7 @@ class House:
         self.timeline.after_s(ANSWER_S if word.is_taken else 0.2, press)
 
     def put_object(self, *, present: bool) -> None:
-        """A foreign object falls in the cylinder, or a hand takes it out."""
+        """Let a foreign object fall in the cylinder, or let a hand take it out."""
         (self.witness.begins if present else self.witness.ends)("object", self.now_us)
         self.sensors.feed(ForeignObject(self.now_us, present))
 
@@ -192,7 +192,7 @@ class House:
         yield from self.live.wait(TAIL_S)
 
     def _play(self, index: int, scenario: str) -> Iterator[SimEvent]:
-        # Each coup has its own luck, so that a plan with one fault less is the same evening otherwise.
+        # Each coup has its own seed, so a plan with one fault less changes nothing else in the evening.
         self.live.table.rng.seed(f"{self.plan.seed} coup {index}")
         self.round = index
         if self.witness.rounds:
@@ -206,7 +206,7 @@ class House:
         yield from events
 
     def _note_falls(self, since_us: int) -> None:
-        """The balls that came to rest after a valid run, whatever words make of them: a word may be lost."""
+        """Record each ball that came to rest after a valid run. Commands do not matter, because one may be lost."""
         world = self.live.table.world
         runs = [run for run in world.runs if us(run.t_s) >= since_us]
         for run, following in zip_longest(runs, runs[1:]):
@@ -225,7 +225,7 @@ class House:
         self.witness.coups.sort(key=lambda coup: coup.rest_us)
 
     def _marks_us(self) -> dict[str, int]:
-        """Of the scenario that begins now: its start, its first launch, and when the ball first rests after it."""
+        """Return the marks of the scenario that begins now: its start, first launch, and first rest after that."""
         world, start_us = self.live.table.world, self.now_us
         launch_us = min((us(run.t_s) for run in world.runs if us(run.t_s) >= start_us), default=start_us)
         rest_us = min((us(stay.from_s) for stay in world.stays if us(stay.from_s) > launch_us), default=start_us)
@@ -256,7 +256,7 @@ class House:
     # --- looking on --------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Twice a second somebody looks at the screen, and at the cables."""
+        """Record, twice a second, what the screens show and whether the cables work."""
         t_us, witness = self.now_us, self.witness
         observers: list[SimLine | SimWires] = [*self.lines.values()] or [self.wires]
         self.head.advance(t_us)
@@ -274,7 +274,7 @@ class House:
 
     @property
     def _is_connected(self) -> bool:
-        """Whether what the daemon says is heard at once, and it hears what people say."""
+        """Whether messages pass at once between the daemon and the people, in both directions."""
         broker = self.broker
         return broker.is_up and broker.has_network and broker.client is not None and self._is_online
 
@@ -285,18 +285,18 @@ class House:
         return there is not None and bool(json.loads(there)["state"] == "online")
 
     def _shows_open(self) -> bool:
-        """Whether a screen shows open bets, of a daemon that is there."""
+        """Whether a screen shows open bets while the daemon is online."""
         table = self.broker.retained.get(ROOT + "table")
         return table is not None and bool(json.loads(table)["bets"] == "open") and self._is_online
 
 
 def _is_valid(run: BallRun, rest_s: float, rotor: SimRotor) -> bool:
-    """Whether the ball ran against the rotor (R1), three laps or more (R2), and the rotor never stopped (N4, N5)."""
+    """Whether the ball ran against the rotor (R1) for three laps or more (R2), and the rotor never stopped (N4, N5)."""
     steps = int((rest_s - run.t_s) / ROTOR_STEP_S)
     speeds = [rotor.speed_at(run.t_s + step * ROTOR_STEP_S) * run.turning for step in range(steps)]
     return run.laps >= LAPS_NEEDED and all(speed < -ROTOR_STOPS_REV_S for speed in speeds)
 
 
 def hash_of(seed: str) -> int:
-    """A number that follows from the seed."""
+    """Return a number derived from `seed`."""
     return repeatable(seed).getrandbits(32)

@@ -11,14 +11,14 @@ from hw_sim.whole.heads import WatchedHead
 from hw_sim.whole.timeline import Timeline
 
 BUFFER_BYTES = 4096
-"""What the kernel keeps of a line that nobody reads; then the board waits."""
+"""How many unread bytes the kernel keeps. Then the board waits."""
 LEAST_ROOM_BYTES = 1024
 TRAVEL_US = 500
 Device: TypeAlias = SimBoard | WatchedHead
 
 
 class SimLine:
-    """`board`, or a head, and its line. `wake` is the reader's callback, set while the daemon has the port open."""
+    """A board, or a head, and its line. `wake` is the reader's callback while the daemon has the port open."""
 
     def __init__(self, timeline: Timeline, board: Device) -> None:
         self._timeline = timeline
@@ -26,7 +26,7 @@ class SimLine:
         self.cable = board.cable
         self.has_power = self.is_plugged = True
         self.hears = self.speaks = True
-        """Whether the board hears the host, and whether the host hears the board."""
+        """Whether the board receives the host's bytes, and whether the host receives the board's bytes."""
         self.wake: Callable[[], None] | None = None
         self.waiting = bytearray()
         self._planned_us = -1
@@ -39,22 +39,22 @@ class SimLine:
 
     @property
     def is_blind(self) -> bool:
-        """Whether nothing of the board reaches the host."""
+        """Whether no bytes from the board reach the host."""
         return not self.is_there or self.cable.cut or not self.speaks
 
     def open(self, wake: Callable[[], None]) -> None:
-        """The daemon has opened the port: what came before is gone."""
+        """Open the port for the daemon. Bytes that came before are lost."""
         self.waiting.clear()
         self.wake = wake
         self._send()
 
     def write(self, data: bytes) -> None:
-        """The daemon writes."""
+        """Take the bytes that the daemon writes."""
         if self.is_there and self.hears:
             self._timeline.at(self._timeline.now_us + TRAVEL_US, lambda: self._arrive(data))
 
     def read(self) -> bytes:
-        """What the kernel has, perhaps nothing."""
+        """Return the bytes in the kernel's buffer. There may be none."""
         data = bytes(self.waiting)
         self.waiting.clear()
         if len(data) > BUFFER_BYTES - LEAST_ROOM_BYTES:
@@ -62,14 +62,14 @@ class SimLine:
         return data
 
     def feed(self, event: SimEvent) -> None:
-        """Something happens at the wheel now."""
+        """Pass on an event that happens at the wheel now."""
         self.board.feed(event)
         self._plan()
 
     # --- faults ------------------------------------------------------------------------------------------------------
 
     def power(self, *, on: bool) -> None:
-        """The board loses its power or gets it back: it begins again, and what it had not sent is lost."""
+        """Cut or restore the board's power. Then the board starts again, and unsent data is lost."""
         if on and not self.has_power:
             self.board.advance(self._timeline.now_us)
             self.board.reset()
@@ -77,7 +77,7 @@ class SimLine:
         self._changed()
 
     def plug(self, *, is_plugged: bool) -> None:
-        """The plug is pulled or put back; the board has its power from elsewhere."""
+        """Pull the plug or put it back. The board keeps its power, which comes from elsewhere."""
         self.is_plugged = is_plugged
         self._changed()
 
@@ -96,7 +96,7 @@ class SimLine:
             self._send()
 
     def _plan(self) -> None:
-        """Send when the board next has something to send."""
+        """Schedule `_send` for when the board next has something to send."""
         if not self.is_there:
             return
         due_us = max(self.board.wants_us, self._timeline.now_us)

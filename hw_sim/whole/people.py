@@ -1,4 +1,4 @@
-"""The people at the table: they do what the published state waits for, promptly, late, twice or wrongly."""
+"""The people at the table. They do what the published state waits for: promptly, late, twice or wrongly."""
 
 from __future__ import annotations
 
@@ -19,47 +19,47 @@ if TYPE_CHECKING:
     from hw_sim.whole.house import House
 
 TABLE = "wheel-1"
-"""The table's name, which the logins of its people end in."""
+"""The table's name. The logins of its people end with it."""
 READY_S, SLIP_S = 75.0, 45.0
-"""Once faults have ended, a table whose people do what it says is ready for the next coup within this. The longest way
-is that of a ball which readers see in a wrong pocket: "tout va", "suspend", and "resume" with its number; `SLIP_S` more
-where the disc has slipped beside something else, for which they lay the ball back first."""
+"""A table whose people do what it asks for must be ready for the next coup within READY_S after the faults. This takes
+longest if readers see the ball in a wrong pocket: "tout va", "suspend", and "resume" with its number. It may take
+SLIP_S longer if the disc has slipped during another fault, because people then put the ball back first."""
 LOOK_S = 1.0
-"""People look so often."""
+"""Time between two looks at the published state."""
 PLACE_SEEN_S = 12.0
-"""One reader has met a lying ball twice by then, at 12 turns a minute."""
+"""Time in which a reader has seen a lying ball twice, at 12 turns a minute."""
 FIRST_POCKET = 17
-"""Where the ball is laid as long as no number has come out."""
+"""The pocket in which the ball is laid before the first number."""
 SETTLES_S = 3.0
-"""After an action they wait so long for the table to change what it says: 2.4 s may go by before a word is decided."""
+"""Time to wait for a new state after an action. A command may wait 2.4 s before it is decided."""
 LATE_S = 12.0
 PATIENCE_S = 20.0
-"""A number that does not come for so long, of a ball that runs no more: the chef says rien va."""
+"""How long the chef waits for a number after the run, before he says "rien va"."""
 GIVES_UP_S = 400.0
-"""A house in which nothing works for so long is closed."""
+"""Time after which people stop trying to make the table ready."""
 WRONG = ("open", "operations_done", "tout_va", "resume", "rien_ne_va_plus", "confirm")
 WORDS = ("open", "operations_done", "tout_va", "resume")
 """The codes of `waiting_codes` that are commands."""
 STEPS = ("start_wheel", "clear_object", "put_back", "turn_rotor", "confirm", *WORDS)
-"""All codes that people can do something about."""
+"""All codes that ask people to act."""
 WAITS = ("repair", "ball_at_rest", "object_level")
-"""Those that end by themselves: people wait."""
+"""Codes that end without an action. People only wait."""
 MAY_COUNT = ("faites_vos_jeux", "bets_closed_early", "ball_running", "rien_ne_va_plus", "ball_on_obstacle")
-"""States in which the ball that runs may yet give a result."""
+"""States in which the present coup may still get a result."""
 LOOK, RESTART = "look", "restart_board"
 RESTARTS = ("clock_ran_back", "no_answer")
-"""Troubles of a board that is switched off and on, as the notice says."""
+"""Troubles for which a notice asks people to switch the board off and on."""
 TECHNICIAN_S = 4.0
-"""Before he has switched it off, and until he switches it on again."""
+"""The technician's time until he switches the board off, and until he switches it on again."""
 
 
 class SimPanel:
-    """The chef's panel, an MQTT client: what it shows, and what is said at it."""
+    """The chef's panel, an MQTT client: what it shows, and the commands given at it."""
 
     def __init__(
         self, timeline: Timeline, witness: Witness, publish: Callable[[str, bytes], bool], *, says_when: bool
     ) -> None:
-        """`says_when`: its commands carry the time at which they were said."""
+        """If `says_when`, each command contains the time at which it was given."""
         self._says_when = says_when
         self._timeline = timeline
         self._witness = witness
@@ -67,11 +67,11 @@ class SimPanel:
         self.table: dict[str, Any] | None = None
         self.seq = 0
         self.trouble = ""
-        """What is wrong with the line to the sensors, by the latest notice."""
+        """The trouble of the line to the sensors, from the latest notice."""
         self._asked: dict[str, Word] = {}
 
     def hear(self, leaf: str, payload: bytes) -> None:
-        """A message of the table; what came before is not shown again."""
+        """Take a message of the table. An older state is not shown again."""
         if leaf == "table":
             table = json.loads(payload)
             if table["seq"] >= self.seq:
@@ -86,11 +86,11 @@ class SimPanel:
                 word.reply = reply
 
     def voided(self, since_us: int) -> bool:
-        """Whether the chef has said rien va since then."""
+        """Whether the chef has said "rien va" since `since_us`."""
         return any(word.name == "rien_va" and word.t_us >= since_us for word in self._asked.values())
 
     def give(self, name: str, *, by: str = "chef", reason: str = "", **more: Any) -> Word:
-        """A command; `more`: its members that are not None."""
+        """Give a command. The values of `more` that are not None become members of it."""
         now_us = self._timeline.now_us
         asked = {"id": f"{name}-{now_us}", "by": by, "reason": reason or "as usual"}
         asked |= {key: value for key, value in more.items() if value is not None}
@@ -105,20 +105,20 @@ class SimPanel:
 
 
 class HousePeople:
-    """Chef, bouler, and the hands that put things right."""
+    """The chef, the bouler, and the people who repair things."""
 
     def __init__(self, house: House) -> None:
         self._house = house
 
     def stopped_the_ball(self) -> None:
-        """A hand has stopped a running ball, and no panel shows that its coup is void: no sensor tells that hand from a
-        fall, so the chef says it (C11)."""
+        """Say "rien va" after a hand stopped a running ball, unless the panel already shows the coup as void. No sensor
+        can distinguish that hand from a fall, so the chef must say it (C11)."""
         table = self._house.panel.table
         if table is not None and table["state"] in MAY_COUNT:
             self._house.panel.give("rien_va", reason="a hand stopped the ball")
 
     def say_what_is_awaited(self) -> None:
-        """The chef gives the command for which the table waits, even while the ball runs."""
+        """Give the command for which the table waits, even while the ball runs."""
         table = self._house.panel.table
         awaited = () if table is None else table["waiting_codes"]
         word = next((code for code in WORDS if code in awaited), None)
@@ -126,7 +126,7 @@ class HousePeople:
             self._house.panel.give(word, reason="time is money")
 
     def make_ready(self, manner: Manner) -> Iterator[SimEvent]:
-        """Everything up to where the next coup may be launched."""
+        """Do all that is needed until the next coup may be launched."""
         house, live = self._house, self._house.live
         began_us = house.now_us
         if manner == "wrong":
@@ -146,7 +146,7 @@ class HousePeople:
         house.witness.ends("not ready", house.now_us)
 
     def _watch_the_clock(self, began_us: int, manner: Manner) -> None:
-        """Once nothing fails any more, the table has to become ready in time."""
+        """Record a trouble if the table is not ready in time after the last fault."""
         house = self._house
         since_us = max(began_us, house.faults.over_us)
         if not house.faults.are_over_now or manner == "late":
@@ -160,7 +160,7 @@ class HousePeople:
             house.witness.troubles.append(f"stuck: not ready {ready_s:g} s after the faults: {said}")
 
     def _next_step(self, began_us: int) -> str | None:
-        """What the published state asks for; None when the next coup can be launched."""
+        """Return the action for the published state, or None if the next coup can be launched."""
         house = self._house
         table, live = house.panel.table, house.live.table
         if table is None or not house.broker.is_up:
@@ -173,18 +173,18 @@ class HousePeople:
         return LOOK
 
     def _step_of(self, code: str, table: dict[str, Any], began_us: int) -> str | None:
-        """What people do where the table waits for `code`; None where they can do nothing about it."""
+        """Return what people do if the table waits for `code`. None if they can do nothing about it."""
         house, number = self._house, table["last_number"]
         is_back = number is None or house.live.table.ball_is_in(number)
         match code:
             case "clear_object" if not house.witness.is_so("object"):
-                # Nothing lies there, though the table waits for its removal: where a word serves, it is said.
+                # No object lies there, but the table waits for its removal. A command is given if one can help.
                 return "resume" if "resume" in table["waiting_codes"] else LOOK
             case "repair" if house.panel.trouble in RESTARTS:
                 return RESTART
             case "repair" if table["failing"] == ["rotor/place"]:
                 return "name_place"
-            case "put_back" | "tout_va" if is_back is (code == "put_back"):  # who says "tout va" looks
+            case "put_back" | "tout_va" if is_back is (code == "put_back"):  # people look before "tout va"
                 return "doubt_place" if is_back else "put_back"
             case _ if code in WAITS:
                 return LOOK
@@ -226,12 +226,12 @@ class HousePeople:
 
     @property
     def _who(self) -> str:
-        """Whose word the table waits for: the direction's, where it suspended play."""
+        """The person whose command the table waits for: the direction if it suspended play, else the chef."""
         table = self._house.panel.table
         return "direction" if table is not None and "direction" in table["waiting_codes"] else "chef"
 
     def _name_place(self) -> Iterator[SimEvent]:
-        """Nobody knows where the pockets stand: the ball is laid in one, and named once the readers have seen it."""
+        """Lay the ball in a pocket and name its number after the readers saw it. This restores the rotor angle."""
         house, live = self._house, self._house.live
         assert house.panel.table is not None
         last_number = house.panel.table["last_number"]
@@ -243,7 +243,7 @@ class HousePeople:
         yield from live.wait(LOOK_S)
 
     def _doubt_place(self) -> Iterator[SimEvent]:
-        """The ball lies where it belongs, and the table says that it does not. "Tout va" is refused with what to do."""
+        """Say "tout va" for a ball that the table wrongly sees elsewhere. If refused, do what the answer says."""
         house, live = self._house, self._house.live
         word = house.panel.give("tout_va", reason="the ball lies there")
         yield from live.wait(PLACE_SEEN_S)
@@ -253,7 +253,7 @@ class HousePeople:
             yield from self._name_place()
 
     def _answer(self) -> Iterator[SimEvent]:
-        """A number awaits the chef: he has seen whether the coup was good, and where the ball lies."""
+        """Answer for a number that awaits the chef. He saw whether the coup was good, and where the ball lies."""
         house = self._house
         last = house.witness.coups[-1] if house.witness.coups else None
         is_of_round = last is not None and last.round == house.round

@@ -1,4 +1,4 @@
-"""An evening of the whole as a plan: coups and faults, drawn from a seed, printed, replayed alone and made smaller."""
+"""The plan of one evening: coups and faults drawn from a seed. A plan can be printed, replayed and made smaller."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Manner: TypeAlias = Literal["prompt", "late", "twice", "wrong"]
 Mark: TypeAlias = Literal["start", "launch", "rest"]
 Source: TypeAlias = Literal["board", "pins", "mercury", "slingshot", "slingshot_board", "slingshot_pins"]
 HEADS: Collection[Source] = ("mercury", "slingshot", "slingshot_board", "slingshot_pins")
-"""The wheel's own head gives the number. Beside the last two a board sees rotor, ball and objects, or pins see ball and
-objects."""
+"""Sources in which the wheel's own head gives the number. In the last two, a board also observes rotor, ball and
+objects, or pins also observe ball and objects."""
 HEADS_ALONE: Collection[Source] = ("mercury", "slingshot")
 SLINGSHOTS: Collection[Source] = ("slingshot", "slingshot_board", "slingshot_pins")
 WIRED: Collection[Source] = ("pins", "slingshot_pins")
@@ -45,9 +45,9 @@ OF_A_HEAD = frozenset(
         "close_running",
     }
 )
-"""Scenarios that a head shows as they are: without readers, no other sees a ball rest that the head does not count."""
+"""Scenarios that a head can show correctly. Without readers, no sensor sees a rest that the head does not count."""
 NOT_OF_THE_WHOLE = frozenset({"bouler_change"})
-"""Scenarios that are about something that campaigns try better."""
+"""Scenarios that campaigns test better than the whole."""
 OF_A_BOARD = frozenset(
     {
         "breakdown_link",
@@ -60,13 +60,13 @@ OF_A_BOARD = frozenset(
         "sensor_fails_at_rest",
     }
 )
-"""Scenarios in which a board's line fails, or a board reports a failing sensor, or shows at once that the disc slips:
-pins have none."""
+"""Scenarios that need a board: its line fails, or it reports a failing sensor, or it shows at once that the disc slips.
+Pins cannot show these."""
 
 
 class PlannedFault(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A fault of that `kind` in coup number `coup`, `at_s` after (or before) its `mark`, for `for_s`. `amount`: see
-    `KINDS`. A coup without a launch, or whose ball comes to no rest, has all marks at its start."""
+    """A fault of `kind` in coup number `coup`. It begins `at_s` after `mark` (before it if negative) and lasts `for_s`.
+    `amount`: see `KINDS`. A mark that a coup does not have, such as its launch, is at the coup's start."""
 
     kind: str
     coup: int
@@ -77,14 +77,14 @@ class PlannedFault(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PlannedCoup(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One scenario, and the manner of the people who lead the table to it."""
+    """One scenario, and how the people behave while they make the table ready for it."""
 
     scenario: str
     manner: Manner = "prompt"
 
 
 class EveningPlan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An evening. `seed` draws what the plan leaves open: the wheel's physics and the people's pauses."""
+    """The plan of one evening. `seed` decides what the plan does not: the wheel's physics and the people's pauses."""
 
     seed: str
     source: Source
@@ -92,22 +92,22 @@ class EveningPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     faults: tuple[PlannedFault, ...] = ()
 
     def text(self) -> str:
-        """One line, which `from_text` reads."""
+        """Return the plan as one line, which `from_text` reads."""
         return msgspec.json.encode(self).decode()
 
     def without_fault(self, index: int) -> EveningPlan:
-        """The same evening, and one fault less."""
+        """Return the same evening without the fault `index`."""
         return msgspec.structs.replace(self, faults=self.faults[:index] + self.faults[index + 1 :])
 
     def without_coup(self, index: int) -> EveningPlan:
-        """The same evening without that coup and its faults."""
+        """Return the same evening without the coup `index` and its faults."""
         faults = (fault for fault in self.faults if fault.coup != index)
         moved = (msgspec.structs.replace(one, coup=one.coup - (one.coup > index)) for one in faults)
         return msgspec.structs.replace(self, coups=self.coups[:index] + self.coups[index + 1 :], faults=tuple(moved))
 
 
 def from_text(text: str) -> EveningPlan:
-    """The plan of a line. Raises msgspec's errors."""
+    """Return the plan that a line contains. Raises msgspec's errors."""
     return msgspec.json.decode(text, type=EveningPlan)
 
 
@@ -117,13 +117,13 @@ BOARD: tuple[Source, ...] = ("board",)
 BOARDS: Collection[Source] = ("board", "slingshot_board")
 SEEN: Collection[Source] = (*BOARDS, *WIRED)
 READ: Collection[Source] = ("board", "pins")
-"""With a line to a device, with a sensor of foreign objects, and with pocket readers."""
+"""LINES have a line to a device, BOARDS a board, SEEN a sensor of foreign objects, READ pocket readers."""
 
 
 class FaultKind(msgspec.Struct, frozen=True):
-    """What can fail, for how long (in s, the least and the most), and by how much (in the unit that `about` names).
+    """One kind of fault. `for_s`: shortest and longest duration. `amount`: a range, in the unit that `about` names.
 
-    `is_harmless`: it must not change a verdict. `at`: which wheels can have it.
+    `is_harmless`: the fault must not change a verdict. `at`: the sources at which it can occur.
     """
 
     about: str
@@ -163,7 +163,7 @@ KINDS: Mapping[str, FaultKind] = {
     "noise": FaultKind("of all bytes `amount` are lost, others come as often", (2, 20), (0.0002, 0.02), at=LINES),
     "damage": FaultKind("one byte in 500 arrives as another, both ways", (5, 30), is_harmless=True, at=BOARD),
     "all_power": FaultKind("everything loses its power, and gets it back part by part", (2, 30)),
-    # The sensors; of those of one kind `amount` says which. The disc has 37 ticks, so 36 are one back
+    # The sensors. `amount` selects one of the sensors of a kind. The disc has 37 ticks, so 36 ahead is one back
     "disc_slips": FaultKind("the encoder's disc slips, by `amount` ticks", (0, 0), (2, 35), at=BOARD),
     "disc_slips_back": FaultKind("the encoder's disc slips, by `amount` ticks", (0, 0), (-35, -2), at=BOARD),
     "beam_blind": FaultKind("a beam sees nothing", (5, 90), (0, 100), at=SEEN),
@@ -190,17 +190,17 @@ KINDS: Mapping[str, FaultKind] = {
     "impatience": FaultKind("each second the chef gives the command for which the table waits, even in a run", (2, 20)),
     "rien_va_in_a_stall": FaultKind("the chef says rien va at a panel while the daemon stands still", (2, 15)),
 }
-"""Every kind of fault. Those that are named `…_in_the_dark` or `…_in_a_stall` are two at once that seldom meet."""
+"""Every kind of fault. Those named `…_in_the_dark` or `…_in_a_stall` combine two faults that seldom meet by chance."""
 
 COUPS = (1, 2)
 FAULTS = (1, 4)
 AT_S: Mapping[Mark, tuple[float, float]] = {"start": (0.0, 32.0), "launch": (-1.0, 12.0), "rest": (-5.0, 6.0)}
-"""How long after its mark a fault begins. A coup takes about half a minute."""
+"""The time from each mark at which a fault begins, as a range. A coup takes about half a minute."""
 MANNERS: tuple[Manner, ...] = ("prompt", "prompt", "prompt", "late", "twice", "wrong")
 
 
 def draw_plan(seed: str, source: Source, *, only: Collection[str] = KINDS) -> EveningPlan:
-    """The evening of that seed, with faults of the kinds in `only`."""
+    """Draw the evening of `seed`, with faults of the kinds in `only`."""
     rng = repeatable(f"whole {seed}")
     left_out = NOT_OF_THE_WHOLE if source == "board" else NOT_OF_THE_WHOLE | OF_A_BOARD
     scenarios = [one for one in drawable(LAYOUTS[source]) if one.name not in left_out]

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from hw_sim.subscriber import SEQUENCED
 
 ASKS_AGAIN_S = 10.0
-"""A question that nobody has answered is asked again after this."""
+"""Time after which an unanswered request is repeated."""
 
 
 class Settlement:
-    """What is stored outlives a restart of it. `say` publishes to a leaf; False when the broker is away."""
+    """A settlement core. Its store survives a restart. `say` publishes to a leaf, or returns False without a broker."""
 
     def __init__(self, say: Callable[[str, bytes], bool]) -> None:
         self._say = say
@@ -22,7 +22,7 @@ class Settlement:
         self._asked_s = -ASKS_AGAIN_S
 
     def take(self, leaf: str, payload: bytes, now_s: float) -> None:
-        """A message arrives."""
+        """Take a message."""
         if not self.runs or leaf not in SEQUENCED:
             return
         self._waiting.setdefault(json.loads(payload)["seq"], payload)
@@ -34,7 +34,7 @@ class Settlement:
         self._say("ack", b'{"seq":%d}' % len(self.stored))
 
     def ask(self, now_s: float) -> None:
-        """Ask for what comes next, unless this was just asked."""
+        """Ask for the next missing message, unless this was asked recently."""
         if not self.runs or now_s - self._asked_s < ASKS_AGAIN_S:
             return
         self._asked_s = now_s

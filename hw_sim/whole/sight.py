@@ -1,5 +1,5 @@
-"""How the wheel's sensors show what happens: as it is, late, not at all, or, where the encoder's disc has slipped, in
-another place."""
+"""How the wheel's sensors report what happens: correctly, late or not at all. If the encoder's disc has slipped, they
+report another rotor angle."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LATE_US = 30_000
 
 
 class SimSight:
-    """The sensors of one wheel, which `report` what they see. `blind` and `late` count the reasons for each to be so;
-    `slipped`: by how many ticks the encoder's disc is ahead."""
+    """The sensors of one wheel. They call `report` with what they see. A sensor with a count in `blind` or `late` is
+    blind or late. The count is that of the active causes. `slipped`: by how many ticks the encoder's disc is ahead."""
 
     def __init__(self, timeline: Timeline, rotor_ticks: int, report: Callable[[SimEvent], None]) -> None:
         self._timeline, self._ticks, self._report = timeline, rotor_ticks, report
@@ -25,7 +25,7 @@ class SimSight:
         self.slipped = 0
 
     def see(self, event: SimEvent) -> None:
-        """It happens at the wheel now."""
+        """Report an event that happens at the wheel now, as the sensors see it."""
         match event:
             case RotorEdge(tick=tick):
                 event = msgspec.structs.replace(event, tick=(tick + self.slipped) % self._ticks)

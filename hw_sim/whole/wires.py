@@ -1,4 +1,4 @@
-"""Sensors and buttons on pins of the daemon's own computer, as events happen at the wheel."""
+"""Sensors and buttons on pins of the daemon's own computer: turns events at the wheel into edges."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from wheeld.ports import Edge, Taken
 
 A, B, Z = ENCODER = (2, 3, 4)
 BEAMS, READERS, OBJECT = 5, 20, 16
-"""The pin of the first beam and of the first reader; the others follow."""
+"""The pins of the first beam and the first reader, which the others follow, and of the object sensor."""
 BUTTONS = {"rien_va": 13, "tout_va": 14, "operations_done": 15, "rien_ne_va_plus": 17, "open": 18, "resume": 19}
 INDEX_TICK = 5
 BEAM_S, READER_S = 0.008, 0.040
 """How long the ball blocks a beam and a reader."""
 INDEX_S, STANDING_S = 0.004, 0.05
-"""So often the place of the mark is looked at while it is near: of a rotor that turns, and of one that stands."""
+"""Time between two checks of the position of a near mark: while the rotor turns, and while it stands still."""
 LAG_NS = 30_000_000
-"""Everything is wired so much later than it happens, for a ball blocks a sensor before its middle passes it."""
+"""Delay of every edge, because a ball blocks a sensor before the ball's middle passes it."""
 
 
 class HousePins(SimPins):
-    """Pins on the computer's clock."""
+    """Pins that use the computer's clock."""
 
     def __init__(self, clock_ns: Callable[[], int]) -> None:
         super().__init__(now_ns=clock_ns())
         self._clock_ns = clock_ns
 
     def take(self) -> Taken:
-        """The edges up to now."""
+        """Return the edges up to now."""
         self.advance(max(self.now_ns, self._clock_ns()))
         return super().take()
 
 
 class SimWires:
-    """The wires of one wheel; `clock_ns` is the clock of the computer that they lead to."""
+    """The wires of one wheel. `clock_ns` is the clock of the computer at their end."""
 
     is_blind = False
     has_power = True
@@ -54,7 +54,7 @@ class SimWires:
         self._pins: HousePins | None = None
 
     def open(self) -> HousePins:
-        """The daemon takes the pins, which have the levels that they have."""
+        """Return pins for the daemon, with their present levels."""
         now_ns = self._clock_ns()
         self._pins = HousePins(self._clock_ns)
         self._pins.play([Edge(pin, level, now_ns) for pin, level in self._levels.items()])
@@ -62,11 +62,11 @@ class SimWires:
         return self._pins
 
     def close(self) -> None:
-        """The daemon has ended: edges come to nobody."""
+        """Drop the pins, because the daemon has ended. Further edges are lost."""
         self._pins = None
 
     def feed(self, event: SimEvent) -> None:
-        """Something happens at the wheel now."""
+        """Turn an event that happens at the wheel now into edges."""
         at_ns = self._clock_ns() + LAG_NS
         match event:
             case RotorEdge():
@@ -81,7 +81,7 @@ class SimWires:
                 self._blocked(BUTTONS[name], at_ns, PRESS_S)
 
     def _encoder(self, at_ns: int, edge: RotorEdge) -> None:
-        """A and B at the border of two ticks; Z from the middle of the marked tick to the middle of the next."""
+        """Set A and B at the border of two ticks. Z is set from the middle of the marked tick to that of the next."""
         place = edge.tick % PERIOD
         self._level(A, at_ns, level=place in (1, 2))
         self._level(B, at_ns, level=place in (2, 3))
@@ -89,8 +89,8 @@ class SimWires:
             self._watch_index()
 
     def _watch_index(self) -> None:
-        """Look at the rotor while the mark is near: a hand may stop or turn it between two edges. The mark is on the
-        encoder's disc, and slips with it."""
+        """Check the rotor often while the mark is near, because a hand may stop or turn it between two edges. The mark
+        is on the encoder's disc and slips with it."""
         world, now_s = self._world(), self._timeline.now_us / 1e6
         rotor, slipped = world.rotor, world.slipped_by(now_s)
         past = (rotor.angle_at(now_s) * self._ticks + slipped - INDEX_TICK) % self._ticks

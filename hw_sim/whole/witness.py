@@ -1,6 +1,6 @@
-"""What truly happened at the wheel, and what was said and published: a witness that knows nothing of the daemon.
+"""A record of what truly happened at the wheel, and of commands and messages. It does not use the daemon.
 
-Oracles compare the two afterwards. Times are those of the timeline, in microseconds.
+Oracles compare them afterwards. Times are those of the timeline, in microseconds.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TrueCoup:
-    """A valid coup as it was played: launched, at rest in the pocket of `number`. It need not have been launched in
-    time, for that is a matter of words."""
+    """A valid coup as it was played, from its launch to its rest in the pocket of `number`. Whether it was launched in
+    time is not checked, because that depends on commands."""
 
     round: int
     launch_us: int
@@ -24,8 +24,8 @@ class TrueCoup:
 
 @dataclass(frozen=True)
 class TrueRun:
-    """A launched ball ran on the track: from when to when, when it passed its second beam, and when one that stands a
-    third of a lap from the first or more."""
+    """The run of a launched ball on the track: its start and end, when it passed its second beam, and when it passed a
+    beam that is a third of a lap or more from the first."""
 
     from_us: int
     to_us: int
@@ -35,7 +35,7 @@ class TrueRun:
 
 @dataclass(frozen=True)
 class FirstTaken:
-    """A message as the broker took it first."""
+    """A message at the time when the broker first took it."""
 
     t_us: int
     leaf: str
@@ -59,19 +59,19 @@ class Word:
 
 @dataclass
 class TimeSpan:
-    """From when to when something was so; without an end, it still is."""
+    """The time in which a condition was true. Without an end, it is still true."""
 
     from_us: int
     to_us: float = math.inf
 
     def touches(self, from_us: float, to_us: float) -> bool:
-        """Whether the two have a moment in common."""
+        """Whether the span overlaps the time from `from_us` to `to_us`."""
         return self.from_us <= to_us and from_us <= self.to_us
 
 
 @dataclass
 class Witness:
-    """All that is known of one evening when it is over."""
+    """The record of one evening. `spans` has the times in which each named condition was true."""
 
     coups: list[TrueCoup] = field(default_factory=list)
     published: list[FirstTaken] = field(default_factory=list)
@@ -79,47 +79,47 @@ class Witness:
     spans: dict[str, list[TimeSpan]] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     logged: list[tuple[int, str, str]] = field(default_factory=list)
-    """The daemon's log: when, level, event."""
+    """The daemon's log: time, level and event of each line."""
     runs: list[TrueRun] = field(default_factory=list)
     """The runs of three laps or more."""
     sightings: list[int] = field(default_factory=list)
-    """When a lying ball was under a reader, which need not have seen it."""
+    """The times at which a lying ball was under a reader. The reader may have missed it."""
     troubles: list[str] = field(default_factory=list)
-    """What is wrong whatever else happened."""
+    """Errors that no fault excuses."""
 
     def begins(self, what: str, t_us: int) -> None:
-        """It is so from now on."""
+        """Record that the condition `what` is true from `t_us` on."""
         if not self.is_so(what):
             self.spans.setdefault(what, []).append(TimeSpan(t_us))
 
     def ends(self, what: str, t_us: int) -> None:
-        """It is no longer so."""
+        """Record that the condition `what` is false from `t_us` on."""
         if self.is_so(what):
             self.spans[what][-1].to_us = t_us
 
     def is_so(self, what: str) -> bool:
-        """Whether it is so now."""
+        """Whether the condition `what` is true now."""
         return bool(self.spans.get(what)) and self.spans[what][-1].to_us == math.inf
 
     def was(self, what: str, from_us: float, to_us: float) -> bool:
-        """Whether it was so at any moment between the two."""
+        """Whether `what` was true at any moment between `from_us` and `to_us`."""
         return any(span.touches(from_us, to_us) for span in self.spans.get(what, ()))
 
     def is_good(self, coup: TrueCoup) -> bool:
-        """Whether no foreign object lay in the cylinder while that coup was played."""
+        """Whether no foreign object lay in the cylinder while `coup` was played."""
         return not self.was("object", coup.launch_us, coup.rest_us)
 
     def of(self, *leaves: str) -> Iterator[FirstTaken]:
-        """The messages of these topics."""
+        """Return the messages whose topic ends with one of `leaves`."""
         return (one for one in self.published if one.leaf in leaves)
 
 
 @dataclass
 class Round:
-    """A scenario as it was played, with what people and faults added. `truth`: the names of its true outcomes."""
+    """A scenario as it was played, with people and faults. `truth`: the names of its true outcomes."""
 
     index: int
     from_us: int
     truth: list[str]
     to_us: float = math.inf
-    """When the people went on."""
+    """When the next scenario began."""
