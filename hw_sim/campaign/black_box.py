@@ -1,4 +1,4 @@
-"""The program under test as a black box: an observation log in, one line of JSON for each message out, over pipes."""
+"""Runs the program under test as a black box. It reads a log and writes one JSON line for each message, over pipes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ import msgspec
 from hw_sim.exits import UnavailableError
 
 CHUNK_BYTES = 1 << 16
-"""The size of a pipe: smaller writes cost system calls, larger ones only wait."""
+"""The size of a pipe. Smaller writes need more system calls, and larger ones would only wait."""
 STDERR_BYTES = 2_000
-"""How much of the end of its standard error a report quotes."""
+"""How many bytes from the end of its standard error a report quotes."""
 
 
 class BlackBoxError(UnavailableError):
-    """The executable is missing, cannot be run, or writes something that is no message."""
+    """The executable is missing, cannot be run, or writes a line that is not a message."""
 
 
 class HeardMessage(msgspec.Struct, frozen=True):
-    """One message that was published: `t` µs on the sensing clock, topic, payload."""
+    """One published message: its time `t` in µs on the sensing clock, its topic and its payload."""
 
     t: int
     topic: str
@@ -45,9 +45,9 @@ class _Head(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Ended:
-    """How it ended: exit code (negative: the signal), processor seconds, and the end of its standard error.
+    """How the program ended: exit code (negative: the signal), processor seconds, and the end of its standard error.
 
-    `stopped`: the receiver wanted no more messages and it was killed. Its exit code then has no meaning.
+    `stopped`: it was killed because the receiver wanted no more messages. The exit code then has no meaning.
     """
 
     code: int
@@ -57,14 +57,14 @@ class Ended:
 
 
 Receive: TypeAlias = Callable[[HeardMessage], bool]
-"""Takes each message. Returns False when it wants no more."""
+"""Takes each message. Returns False if it wants no more messages."""
 
 _head = msgspec.json.Decoder(_Head).decode
 _payload = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def find(wanted: Path | None = None) -> Path:
-    """The executable: `wanted`, or `wheeld` beside the running Python, or on the PATH. Raises BlackBoxError."""
+    """Find the executable: `wanted`, or `wheeld` beside the running Python or on the PATH. Raises BlackBoxError."""
     beside = Path(sys.executable).with_name("wheeld")
     found = wanted or (beside if beside.exists() else Path(shutil.which("wheeld") or beside))
     if not os.access(found, os.X_OK):
@@ -73,10 +73,10 @@ def find(wanted: Path | None = None) -> Path:
 
 
 def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: bool = False) -> Ended:
-    """Stream the log into `wheeld replay -` while the log is made. `receive` is called in a thread of its own.
+    """Stream the log into `wheeld replay -` while the log is produced. `receive` is called in a separate thread.
 
-    Raises BlackBoxError when the program cannot be started. A program that ends early is no error here: its exit code
-    shows it.
+    Raises BlackBoxError if the program cannot be started. A program that ends early is not an error here, because its
+    exit code shows it.
     """
     command = [str(wheeld), "replay", "-", "--jsonl", *(["--facts"] if facts else [])]
     with TemporaryFile() as errors:
@@ -90,7 +90,7 @@ def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: boo
 
 
 def replay_all(wheeld: Path, lines: Iterable[bytes], *, facts: bool = False) -> tuple[list[HeardMessage], Ended]:
-    """All messages about the log, and how the program ended. Raises BlackBoxError like `replay`."""
+    """Return all messages about the log, and how the program ended. Raises BlackBoxError like `replay`."""
     messages: list[HeardMessage] = []
 
     def receive(message: HeardMessage) -> bool:
@@ -123,7 +123,7 @@ def _exchange(child: subprocess.Popen[bytes], lines: Iterable[bytes], receive: R
 
 
 class _Reader(threading.Thread):
-    """Reads the child's messages. Kills the child when no more are wanted, which also ends the writing to it."""
+    """Reads the child's messages. Kills the child if no more are wanted, which also ends the writing to it."""
 
     def __init__(self, child: subprocess.Popen[bytes], source: IO[bytes], receive: Receive) -> None:
         super().__init__(name="reader", daemon=True)
@@ -141,7 +141,7 @@ class _Reader(threading.Thread):
 
 
 def _message(line: bytes) -> HeardMessage:
-    """One message. The payload of `board`, which is most of the output and part of no verdict, stays undecoded."""
+    """Decode one message, but no payload of `board`. Those are most of the output and are not in any verdict."""
     try:
         head = _head(line)
         return HeardMessage(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
@@ -151,7 +151,7 @@ def _message(line: bytes) -> HeardMessage:
 
 def _write(pipe: IO[bytes], lines: Iterable[bytes]) -> None:
     waiting, size = [], 0
-    # A child that ends before its input is no error here: its exit code says why, or we killed it.
+    # A child that ends before its input is not an error here. Its exit code shows why, or we killed it.
     with contextlib.suppress(BrokenPipeError):
         for line in lines:
             waiting.append(line)
@@ -170,7 +170,7 @@ def _close(pipe: IO[bytes]) -> None:
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """End it. `Popen.kill` would look first whether it has ended, and so take what `_reap` waits for."""
+    """Kill the child. `Popen.kill` would first check its status, and so consume the status that `_reap` needs."""
     if child.returncode is None:
         os.kill(child.pid, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""`hw-sim campaign`: thousands of coups, every verdict compared with the truth, and a report."""
+"""`hw-sim campaign`: plays thousands of coups, compares every verdict with the truth, and writes a report."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from hw_sim.evening import AMERICANS
 from hw_sim.exits import EXIT_FAILED, writing
 
 FALSE_VOIDS_MAX = 1e-4
-"""A valid coup that is called void drives players away: at the default rates at most one in ten thousand."""
+"""The allowed share of false voids at the default rates. A valid coup that is called void drives players away."""
 HARD_FALSE_VOIDS_MAX = 0.1
-"""With more faults than any table has, or with short launches only, a void is often the right answer to what the
-sensors do not show. More than one in ten would still mean that the trackers do not work."""
+"""The allowed share with more faults than any table has, or with short launches only. Then a void is often the right
+answer, because the sensors miss too much. But more than one in ten would mean that the trackers do not work."""
 OUT = Path(".wheeld-campaign")
 NAMED_MOST = 20
-"""Disagreements on standard output; all are in the report."""
+"""The largest number of disagreements on standard output. The report contains all."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -54,7 +54,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def add_plan(parser: argparse.ArgumentParser) -> None:
-    """Declare the other parameters of a coup, and the program under test."""
+    """Declare the parameters of a campaign that also decide a single coup, and the program under test."""
     parser.add_argument("--faults", type=float, default=1.0, metavar="X", help="times the default fault rates")
     parser.add_argument(
         "--people",
@@ -114,8 +114,8 @@ def _campaign(args: argparse.Namespace, wheeld: Path) -> int:
 
 @contextmanager
 def _bar(coups: int) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error. Yields a function that takes the number of coups compared now, and of all
-    disagreements so far."""
+    """Show a progress bar on standard error. Yields a function that takes the number of newly compared coups, and the
+    number of all disagreements so far."""
     from rich.console import Console  # noqa: PLC0415  an extra
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 

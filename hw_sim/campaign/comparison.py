@@ -1,7 +1,7 @@
 """Compares the published messages with the truth, coup by coup.
 
-A *span* is one mark of an evening: a scenario from "faites vos jeux" to "faites vos jeux", with its outcomes. Every
-message belongs to the span in which it was published.
+A *span* is one mark of an evening: a scenario, from "faites vos jeux" to the next "faites vos jeux", with its outcomes.
+Every message belongs to the span in which it was published.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hw_sim.table import TOLD_BY_COUPS, Outcome, laps_safe
 from hw_sim.wheel import printed
 
 EVIDENCE_SLACK_US = 1_000
-"""Two programs round the time of the evidence differently. A void that is earlier than this has no evidence."""
+"""Tolerance for the time of evidence, because two programs round it differently. An earlier void has no evidence."""
 
 Kind: TypeAlias = Literal[
     "right",
@@ -67,15 +67,15 @@ AGREEING: frozenset[Kind] = frozenset({"right", "unproven", "chef_voided", "brok
 HARMLESS: frozenset[Kind] = frozenset(
     {"false_void", "asked", "wrong_cause", "premature", "late", "missed", "extra_void"}
 )
-"""What may follow from a wrong verdict before: a person who does what the table asks would have ended it. A number that
-is wrong, or that was out, is never excused."""
+"""Kinds that an earlier wrong verdict may cause, because the people do not do what the table then asks for. A wrong
+number, or a void after the number was out, is never excused."""
 WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})
-"""States that only people end. In any other state a verdict may still follow from the observations."""
+"""States that only people can end. In any other state, observations may still lead to a verdict."""
 
 
 @dataclass(frozen=True)
 class MarkSpan:
-    """One mark: its index in the evening, when it begins (sensing clock, µs), and its true outcomes."""
+    """One mark: its index in the evening, its start (sensing clock, µs), and its true outcomes."""
 
     index: int
     start_us: int
@@ -84,8 +84,8 @@ class MarkSpan:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One outcome and its verdict. Either may be missing. Both are where all verdicts are right and the table is
-    `stranded`, shows `bets_open`, leaves people `untold`, or gives a `false_alarm`."""
+    """One outcome and its verdict. Either may be missing. Both are missing if all verdicts are right but `kind` is
+    `stranded`, `bets_open`, `untold` or `false_alarm`."""
 
     kind: Kind
     outcome: Outcome | None
@@ -93,19 +93,19 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """It is no disagreement."""
+        """Whether the comparison is not a disagreement."""
         return self.kind in AGREEING
 
     @property
     def in_step(self) -> bool:
-        """The table is in the state that the people of the scenario expect."""
+        """Whether the table is in the state that the people of the scenario expect."""
         return self.kind in ("right", "late", "bets_open", "untold", "false_alarm")
 
 
 @dataclass(frozen=True)
 class ComparedSpan:
-    """One span with its comparisons, and its notices in order. `suspensions`: the messages by which no person suspended
-    the table, while no coup ran."""
+    """One span with its comparisons, and its notices in order. `suspensions`: the `table` messages that show a
+    suspension by no person and outside a coup."""
 
     span: MarkSpan
     comparisons: tuple[Comparison, ...]
@@ -114,20 +114,20 @@ class ComparedSpan:
 
     @property
     def disagreement(self) -> frozenset[Kind]:
-        """The kinds of its disagreements."""
+        """Return the kinds of the span's disagreements."""
         return frozenset(each.kind for each in self.comparisons if not each.agrees)
 
     @property
     def in_step(self) -> bool:
-        """The table is in the state that the people expect, so the spans that follow can be compared."""
+        """Whether the table is in the state that the people expect, so that the next spans can be compared."""
         return all(each.in_step for each in self.comparisons)
 
 
 @dataclass
 class SpanComparer:
-    """Takes messages as they are published, and compares each span when a message shows that the span is over.
+    """Takes messages in the order of publication, and compares each span when a message shows that the span is over.
 
-    Stops at the first span after which daemon and people are out of step: `compared` then ends with that span.
+    Stops at the first span after which daemon and people are out of step. `compared` then ends with that span.
     """
 
     spans: Sequence[MarkSpan]
@@ -136,9 +136,9 @@ class SpanComparer:
     _messages: list[HeardMessage] = field(default_factory=list)
     _suspensions: list[HeardMessage] = field(default_factory=list)
     _bets: list[tuple[int, bool]] = field(default_factory=lambda: [(0, False)])
-    """When they were shown open, or closed; in each span what was shown at its beginning first."""
+    """The times at which bets were shown open or closed. The first entry is the state at the start of the span."""
     _table: dict[str, Any] = field(default_factory=lambda: {"state": ""})
-    """The latest `table`."""
+    """The payload of the latest `table` message."""
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -150,7 +150,7 @@ class SpanComparer:
         return bool(self.compared) and not self.compared[-1].in_step
 
     def receive(self, message: HeardMessage) -> bool:
-        """Take one message. Returns False when no more are wanted."""
+        """Take one message. Returns False if no more are wanted."""
         self._close(bisect_right(self._starts, message.t))
         if message.topic == "table":
             before, self._table = self._table["state"], message.payload
@@ -162,7 +162,7 @@ class SpanComparer:
         return not self.out_of_step
 
     def finish(self) -> None:
-        """Compare the spans that are left: there are no more messages."""
+        """Compare the spans that are left, after the last message."""
         self._close(len(self.spans))
 
     def _close(self, until: int) -> None:
@@ -180,7 +180,7 @@ class SpanComparer:
             self._messages, self._suspensions, self._bets = [], [], self._bets[-1:]
 
     def _also(self, span: MarkSpan, notices: Sequence[HeardMessage]) -> Iterator[Kind]:
-        """What is wrong with a span all of whose verdicts are right."""
+        """Yield what is wrong with a span in which all verdicts are right."""
         if self._table["state"] in WAITING:
             yield "stranded"
         by_us = [outcome["closed_t"] for outcome in span.outcomes if "closed_t" in outcome]
@@ -195,7 +195,7 @@ class SpanComparer:
             yield "false_alarm"
 
     def _asked(self, one: Comparison) -> Comparison:
-        """The chef would give the number that he sees; one that the table shows him must be that."""
+        """Change `missed` to `asked` if the number awaits the chef. A number that he is shown must be the true one."""
         if one.kind != "missed" or one.outcome is None or self._table["state"] != "awaiting_chef":
             return one
         shown = self._table.get("number_awaiting_chef", one.outcome.get("number"))
@@ -203,7 +203,7 @@ class SpanComparer:
 
 
 def _in_wake(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """In order of time, and what a wrong verdict led to as such."""
+    """Sort the comparisons by time, and mark those `in_wake` that a wrong verdict may have caused."""
     ordered = sorted(comparisons, key=_at_us)
     steps = [each.in_step for each in ordered]
     first = steps.index(False) if False in steps else len(steps)
@@ -214,7 +214,7 @@ def _in_wake(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
 
 
 def _at_us(one: Comparison) -> int:
-    """When its verdict came, or was due."""
+    """Return when its verdict came, or was due."""
     if one.verdict is not None:
         return one.verdict.t
     outcome = one.outcome or {}
@@ -222,8 +222,8 @@ def _at_us(one: Comparison) -> int:
 
 
 def _by_chef(one: Comparison) -> Comparison:
-    """Where the number awaited the chef, his "rien va" is an answer that R3b leaves to him (docs/rulebook.md), also
-    when he said it while the proof was still under way. The void says then what was seen, or what was not proven."""
+    """Change the kind to `chef_voided` if the number awaited the chef: R3b lets him say "rien va" (docs/rulebook.md).
+    He may also say it before the proof is complete. The void then names what was seen, or what was not proven."""
     if one.kind != "void_after_number" or one.verdict is None:
         return one
     is_his = one.verdict.payload["cause"] == "chef" and one.verdict.payload["evidence"].keys() & {
@@ -236,8 +236,8 @@ def _by_chef(one: Comparison) -> Comparison:
 def compare(
     outcomes: Sequence[Outcome], verdicts: Sequence[HeardMessage], beams_deg: tuple[float, ...] = ()
 ) -> tuple[Comparison, ...]:
-    """Each outcome with its verdict, in order. Where there are more of one than of the other, those are left over
-    without which most of the others agree."""
+    """Pair each outcome with its verdict, in order. If there are more of one than of the other, the pairs are chosen so
+    that most agree, and the others are left without a partner."""
     fewest = min(len(outcomes), len(verdicts))
     ways = [
         _pairs(outcomes, verdicts, kept_outcomes, kept_verdicts, beams_deg)
@@ -293,13 +293,13 @@ def _of_result(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, 
     if verdict.payload["cause"] == "breakdown" and outcome.get("down_t", evidence_us + 1) <= evidence_us:
         return "broke_down"
     if verdict.payload["cause"] in ("early_launch", "breakdown") and "readers_dead" in outcome:
-        # No reader saw the ball back in its pocket, so "tout va" was refused (rulebook 3); or none saw it at rest, and
-        # people launch again, who should have named the number (N8).
+        # Either no reader saw the ball back in its pocket, so "tout va" was refused (rulebook 3). Or no reader saw it
+        # at rest, and people launched again when they should have named the number (N8).
         return "asked"
     return "void_after_number" if evidence_us > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"
 
 
 def _evidence_us(void: HeardMessage) -> int:
-    """The evidence of a void on the sensing clock, which its payload gives in UTC."""
+    """Return the time of a void's evidence on the sensing clock. Its payload has this time in UTC."""
     at, evidence_at = (datetime.fromisoformat(void.payload[name]) for name in ("at", "evidence_at"))
     return void.t - (at - evidence_at) // timedelta(microseconds=1)

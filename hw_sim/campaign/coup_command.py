@@ -1,4 +1,4 @@
-"""`hw-sim coup`: one coup of a campaign, played again by itself, compared with its truth and drawn."""
+"""`hw-sim coup`: plays one coup of a campaign again by itself, compares it with its truth and draws it."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from hw_sim.faults import KINDS
 from hw_sim.table import Outcome
 
 DRAWN_S_MAX = 120.0
-"""A fault that lasts longer (jitter, drift) is the same for the whole coup and would only fill the picture."""
+"""Faults that last longer (jitter, drift) are not drawn: they affect the whole coup and would only fill the picture."""
 
 
 class NoCoupError(UsageError):
-    """No campaign has a coup of that name."""
+    """The name is not that of a coup in any campaign."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """A coup played again: the part of its evening that was played, its comparisons (None when the daemon was out of
-    step before it), and all messages."""
+    """A coup played again: the part of its evening that was played, its comparisons, and all messages. There are no
+    comparisons if the daemon was out of step before the coup."""
 
     part: Slice
     compared: ComparedSpan | None
@@ -55,7 +55,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play it. Returns the exit code. Raises NoCoupError, MissingExtraError, BlackBoxError, FileError."""
+    """Play the coup. Returns the exit code. Raises NoCoupError, MissingExtraError, BlackBoxError, FileError."""
     plan, index, mark = _named(args)
     with writing():
         played = play(plan, index, mark, find(args.wheeld), frozenset(args.without))
@@ -77,8 +77,8 @@ def _named(args: argparse.Namespace) -> tuple[CampaignPlan, int, int]:
 
 
 def play(plan: CampaignPlan, index: int, mark: int, wheeld: Path, without: frozenset[str] = frozenset()) -> Played:
-    """Play the coup of `mark` by itself. If it agrees so, but disagreed in the campaign, play it from the mark at which
-    the campaign had started the daemon.
+    """Play the coup of `mark` by itself. If it then agrees, but disagreed in the campaign, play it from the mark at
+    which the campaign had started the daemon.
 
     Raises NoCoupError for a mark that the evening does not have, BlackBoxError.
     """
@@ -95,7 +95,7 @@ def play(plan: CampaignPlan, index: int, mark: int, wheeld: Path, without: froze
 
 
 def _replay(part: Slice, wheeld: Path) -> Played:
-    """That part with all its messages, whatever goes wrong in it, and the comparisons of its last mark."""
+    """Play `part` with all its messages, whatever goes wrong in it, and compare its last mark."""
     comparer = SpanComparer(part.spans(), part.evening.world.layout.beams_deg)
     messages, _ = replay_all(wheeld, part.lines(), facts=True)
     for message in messages:
@@ -113,7 +113,7 @@ def _write(args: argparse.Namespace, played: Played) -> None:
 
 
 def picture(played: Played, title: str) -> str:
-    """The coup as SVG. Raises MissingExtraError."""
+    """Return the coup as SVG. Raises MissingExtraError."""
     part = played.part
     own = replace(part, first=part.last)
     scale = part.faulty.scale
@@ -141,7 +141,7 @@ def _falls(own: Slice) -> Iterator[tuple[float, str]]:
 
 
 def _true(outcome: Outcome) -> Iterator[tuple[float, str]]:
-    """The times of the truth that a void has; a result has none."""
+    """Yield the times in the truth of a void. A result has none."""
     if "evidence_t" in outcome:
         yield outcome["evidence_t"] / 1e6, f"truth: {outcome['cause']}"
         yield outcome["deadline_t"] / 1e6, "deadline"

@@ -1,4 +1,4 @@
-"""`hw-sim draw`: an observation log on one time axis, for example the stored log of a coup."""
+"""`hw-sim draw`: draws an observation log on one time axis, for example the stored log of a coup."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw it. Returns the exit code. Raises BadDataError, MissingExtraError, BlackBoxError, FileError."""
+    """Draw the log. Returns the exit code. Raises BadDataError, MissingExtraError, BlackBoxError, FileError."""
     try:
         args.svg.write_text(picture(args.log, find(args.wheeld)), encoding="utf-8")
     except OSError as error:
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def picture(path: Path, wheeld: Path) -> str:
-    """The log as SVG. Raises BadDataError, MissingExtraError, BlackBoxError, OSError."""
+    """Return the log as SVG. Raises BadDataError, MissingExtraError, BlackBoxError, OSError."""
     packed = path.read_bytes()
     try:
         log = gzip.decompress(packed) if packed.startswith(GZIP_MAGIC) else packed

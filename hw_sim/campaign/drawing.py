@@ -1,4 +1,4 @@
-"""A log drawn on one time axis: the observations, the facts that the daemon concluded, and its verdicts."""
+"""Draws a log on one time axis: the observations, the facts that the daemon concluded, and its verdicts."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ STATE_COLOURS = {
     "suspended": "#e2b8d6",
 }
 SAME_PASS_S = 0.02
-"""A pulse so near to a true pass at its beam is that pass, early, late or doubled."""
+"""A pulse within this time of a true pass at the same beam is that pass, early, late or doubled."""
 NAMED_LEAST_S = 0.3
-"""A shorter state is too narrow for its name."""
+"""A state that is shorter is too narrow for its name."""
 
 Draw: TypeAlias = "Callable[[Axes, LogTimeline], None]"
 
@@ -44,7 +44,7 @@ class _Row:
 
 
 def draw(timeline: LogTimeline, title: str, name: str) -> str:
-    """The picture as SVG. The same timeline gives the same text; its ids follow from `name`. Raises
+    """Return the picture as SVG. The same timeline gives the same text, with ids derived from `name`. Raises
     MissingExtraError."""
     rows = _rows(timeline)
     figure = blank(WIDTH_IN, 0.8 + sum(row.height for row in rows))
@@ -98,8 +98,8 @@ def _dots(axes: Axes, dots: list[tuple[float, int]], marker: str, colour: str, l
 def _sorted_out(
     pulses: list[tuple[float, int]], others: list[tuple[float, int]] | None
 ) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
-    """The pulses with one of `others` near them at the same beam, and those without. All are with one where `others` is
-    None, not known."""
+    """Return the pulses that have one of `others` near them at the same beam, and those that do not. If `others` is
+    None (not known), every pulse counts as having one."""
     if others is None:
         return pulses, []
     ordered = sorted(others)
@@ -168,7 +168,7 @@ def _states(axes: Axes, timeline: LogTimeline) -> None:
 
 def _verdicts(axes: Axes, timeline: LogTimeline) -> None:
     for verdict in timeline.verdicts:
-        # Beside the line, inward: most verdicts stand at the end, and a text that ran out would make all rows narrower.
+        # Inward, beside the line: most verdicts are at the end, and text past the edge would make all rows narrower.
         is_late = 2 * verdict.t_s > timeline.start_s + timeline.end_s
         side, ha = (-3, "right") if is_late else (3, "left")
         axes.annotate(f"verdict: {verdict.text}", (verdict.t_s, 0.78), (side, 0), textcoords="offset points", ha=ha,

@@ -1,4 +1,4 @@
-"""One evening of a campaign: drawn, given faults, played into the black box, and compared with its truth. After each
+"""Draws one evening of a campaign, adds faults, plays it into the black box, and compares it with its truth. After each
 disagreement that leaves daemon and people out of step, the black box starts again at the next mark."""
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from hw_sim.evening import AMERICANS, Evening, campaign_evening, repeatable
 from hw_sim.faults import FaultyEvening, Rates, add_faults, swarm
 
 EVENING_COUPS = 250
-"""Long enough that starting the black box costs little, short enough that two of them fit in memory."""
+"""Coups in an evening. With this number, starting the black box costs little, and two evenings fit in memory."""
 
 
 @dataclass(frozen=True)
 class CampaignPlan:
     """The parameters of a campaign. `faults`: factor of the default rates. `margin`: launches of two to four laps only.
-    `people`: how often people press early, late, twice and wrongly, times the default. `americans`: the part of the
-    evenings on an American wheel.
+    `people`: factor of how often people press early, late, twice and wrongly. `americans`: the share of evenings on an
+    American wheel.
 
-    The name of a coup is its evening and its mark there, so the length of an evening is a parameter, too.
+    A coup is named by its evening and its mark in it, so the length of an evening is a parameter, too.
     """
 
     seed: str
@@ -37,22 +37,22 @@ class CampaignPlan:
     evening_coups: int = EVENING_COUPS
 
     def evening(self, index: int) -> Evening:
-        """Evening number `index`."""
+        """Return evening number `index`."""
         return campaign_evening(
             self.named(index), self.evening_coups, margin=self.margin, people=self.people, americans=self.americans
         )
 
     def faulty(self, evening: Evening, index: int, without: frozenset[str] = frozenset()) -> FaultyEvening:
-        """The evening with its faults, without the kinds named."""
+        """Return the evening with its faults, except those of the kinds `without`."""
         rates = swarm(repeatable(f"{self.named(index)} swarm"), Rates().times(self.faults))
         return add_faults(evening, self.named(index), rates, without=without)
 
     def named(self, index: int) -> str:
-        """The seed of evening number `index`."""
+        """Return the seed of evening number `index`."""
         return f"{self.seed}/{index}"
 
     def options(self) -> str:
-        """The options after `hw-sim coup ID` that play a coup of this campaign."""
+        """Return the options that `hw-sim coup ID` needs for a coup of this campaign."""
         faults = "" if self.faults == 1 else f" --faults {self.faults:g}"
         people = "" if self.people == 1 else f" --people {self.people:g}"
         americans = "" if self.americans == AMERICANS else f" --americans {self.americans:g}"
@@ -61,7 +61,7 @@ class CampaignPlan:
 
 @dataclass(frozen=True)
 class Segment:
-    """One run of the black box, from mark `first` to the end, or to where daemon and people were out of step."""
+    """One run of the black box, from mark `first` to the end or until daemon and people were out of step."""
 
     first: int
     compared: tuple[ComparedSpan, ...]
@@ -70,8 +70,8 @@ class Segment:
 
 @dataclass(frozen=True)
 class EveningRun:
-    """The result of one evening. `refused`: its layout proves nothing and the black box refused it. `failed`: why the
-    evening failed, if the black box ended with an error or did not refuse what it must. Times are processor seconds."""
+    """The result of one evening. `refused`: the black box refused its layout, which can prove nothing. `failed`: the
+    reason if the black box ended with an error, or accepted such a layout. Times are processor seconds."""
 
     index: int
     beams: int
@@ -119,7 +119,7 @@ def run_evening(plan: CampaignPlan, index: int, wheeld: Path) -> EveningRun:
 
 
 def run_segments(part: Slice, wheeld: Path) -> Iterator[Segment]:
-    """Play that part and compare it; after each mark that left daemon and people out of step, again from the next."""
+    """Play and compare `part`. After a mark that left daemon and people out of step, start again at the next mark."""
     first = part.first
     while first <= part.last:
         rest = replace(part, first=first)

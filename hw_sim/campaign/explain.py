@@ -1,7 +1,7 @@
-"""Which fault caused a disagreement: the same coup is played again, each time without one kind of fault.
+"""Finds the fault that caused a disagreement: plays the same coup again, each time without one kind of fault.
 
-A kind is a cause if the coup agrees without that kind alone. If the coup agrees only without all kinds, all of them
-caused it together. A coup that disagrees even with faultless sensors is *unexplained*: a defect of ours.
+A kind is a cause if the coup agrees without that kind. If the coup agrees only without all kinds, all of them caused
+the disagreement together. A coup that disagrees even with faultless sensors is *unexplained*: a defect of ours.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hw_sim.faults import KINDS, FaultyEvening, Strike
 ALL = frozenset(KINDS)
 
 FaultyWithout: TypeAlias = Callable[[frozenset[str]], FaultyEvening]
-"""The same evening with the same seed, without the kinds of fault given."""
+"""Returns the same evening with the same seed, without the given kinds of fault."""
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """The mark that disagreed, in what, and the mark at which that run of the black box had started."""
+    """The mark that disagreed, the kinds of disagreement, and the mark at which that run of the black box started."""
 
     mark: int
     since: int
@@ -36,9 +36,9 @@ class Disagreement:
 class Explanation:
     """Why a coup disagreed.
 
-    `causes`: the kinds of fault that caused it, each alone, or all of them only `together`.
-    `alone`: whether the coup also disagrees when it is played alone; if not, play the evening from mark `since`.
-    `strikes`: the strikes of those faults in it, as text.
+    `causes`: the kinds of fault that caused it. Each is a cause by itself. If `together`, only all of them are.
+    `alone`: whether the coup also disagrees if it is played alone. If not, play the evening from mark `since`.
+    `strikes`: the strikes of those faults in the coup, as text.
     """
 
     causes: tuple[str, ...]
@@ -49,7 +49,7 @@ class Explanation:
 
     @property
     def found(self) -> bool:
-        """Faults caused it."""
+        """Whether faults caused it."""
         return self.together or bool(self.causes)
 
 
@@ -72,14 +72,14 @@ class _Case:
 
 @dataclass
 class _Replays:
-    """Plays parts of one evening again; `cpu_s` are the processor seconds that the black box used for it."""
+    """Plays parts of one evening again. `cpu_s` is the processor time that the black box used for this."""
 
     evening: Evening
     wheeld: Path
     cpu_s: float = 0.0
 
     def disagreement(self, faulty: FaultyEvening, first: int, mark: int) -> frozenset[Kind]:
-        """In what `mark` disagrees when the table opens at mark `first`."""
+        """Return the kinds in which `mark` disagrees if the table opens at mark `first`."""
         part = Slice(self.evening, faulty, first, mark)
         comparer = SpanComparer(part.spans(), self.evening.world.layout.beams_deg)
         ended = replay(self.wheeld, part.lines(), comparer.receive)
@@ -96,7 +96,7 @@ def explain(
     disagreements: Sequence[Disagreement],
     wheeld: Path,
 ) -> tuple[dict[int, Explanation], float]:
-    """The explanation of each disagreement by its mark, and the processor seconds of the black box for them."""
+    """Return the explanation of each disagreement by its mark, and the processor seconds that the black box needed."""
     replays = _Replays(evening, wheeld)
     cases = [_case(replays, faulty, disagreement) for disagreement in disagreements]
     for kind in KINDS:

@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs no other file: style and pictures are in it."""
+"""Writes the report as one HTML page that needs no other file, because it contains the style and the pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hw_sim.campaign.comparison import KINDS
 from hw_sim.campaign.plots import Plot
 
 SHOWN_MOST = 500
-"""Disagreements in the page; all of them are in the JSON."""
+"""The largest number of disagreements in the page. The JSON contains all."""
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #22313f; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.5rem } h2 { font-size: 1.1rem; margin-top: 2.2rem } svg { max-width: 100%; height: auto }
@@ -21,7 +21,7 @@ vertical-align: top; border-bottom: 1px solid #e3e8ec } td.n { text-align: right
 
 
 def page(report: dict[str, Any], plots: Iterable[Plot]) -> str:
-    """The whole HTML text."""
+    """Return the whole HTML text."""
     plan = report["campaign"]
     title = f"Campaign {plan['seed']}: {report['coups']:,} coups"
     body = "\n".join(_body(report, plots, title))

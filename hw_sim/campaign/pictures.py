@@ -1,4 +1,4 @@
-"""Matplotlib, which is an extra: imported only when something is drawn. The same figure gives the same SVG text."""
+"""Uses Matplotlib, an extra that is imported only to draw. The same figure gives the same SVG text."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ HINT = "in the source tree: pip install './hw_sim[campaign]'"
 
 
 class MissingExtraError(UnavailableError):
-    """A package of the extra `campaign` is not installed; the text says how to install it."""
+    """A package of the extra `campaign` is not installed. The text explains how to install it."""
 
 
 def require() -> None:
-    """Check that a report can be drawn, before hours of work for it. Raises MissingExtraError."""
+    """Check that a report can be drawn, before a campaign runs for hours. Raises MissingExtraError."""
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
         raise MissingExtraError(f"{' and '.join(missing)} not installed: {HINT}")
 
 
 def blank(width_in: float, height_in: float) -> Figure:
-    """An empty figure of that size. Raises MissingExtraError."""
+    """Return an empty figure of the given size. Raises MissingExtraError."""
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415  an extra, and slow to import
     except ImportError as missing:
@@ -36,8 +36,8 @@ def blank(width_in: float, height_in: float) -> Figure:
 
 
 def svg(figure: Figure, name: str) -> str:
-    """The figure as an `<svg>` element. It has no date, and its ids follow from `name`, so that two figures can be on
-    one page and the same figure gives the same text."""
+    """Return the figure as an `<svg>` element. It has no date, so the same figure gives the same text. Its ids are
+    derived from `name`, so two figures can be on one page."""
     from matplotlib import rc_context  # noqa: PLC0415
 
     text = StringIO()

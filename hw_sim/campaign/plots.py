@@ -1,4 +1,4 @@
-"""The pictures of a campaign's report, each an `<svg>` element with a title and an explanation."""
+"""Draws the pictures of a campaign's report. Each is an `<svg>` element with a title and an explanation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 INK, FAINT, RIGHT, WRONG = "#22313f", "#c8d0d8", "#2e7d5b", "#b3392f"
 DELAY_LEAST_MS = 1.0
-"""Shorter delays are drawn here: a logarithmic axis has no zero."""
+"""Shorter delays are drawn at this value, because a logarithmic axis has no zero."""
 LAPS_AXIS = (2.0, 25.0)
 
 
@@ -30,7 +30,7 @@ class Plot:
 
 
 def plots(rows: Sequence[VerdictRow], early_warnings: Sequence[EarlyWarning], report: dict[str, Any]) -> Iterator[Plot]:
-    """All pictures for which there is something to show. Raises MissingExtraError."""
+    """Yield all pictures that have data. Raises MissingExtraError."""
     yield _confusion(report["confusion"])
     if report["void_delay_ms"]:
         yield _delays(rows)
@@ -108,7 +108,7 @@ def _laps(rows: Sequence[VerdictRow]) -> Plot:
     figure, axes = _axes(8, 4.5)
     by_beams = sorted(grouped(both_laps(rows), lambda laps: laps[2]).items())
     for beams, some in by_beams:
-        # No finer than a tenth of a lap can be seen here; a dot for each coup would take megabytes.
+        # Less than a tenth of a lap is not visible here, and a dot for each coup would take megabytes.
         dots = sorted({(round(run, 1), round(seen, 1)) for run, seen, _ in some})
         axes.plot([run for run, _ in dots], [seen for _, seen in dots], ".", markersize=3, label=f"{beams} beams")
     axes.plot(LAPS_AXIS, LAPS_AXIS, color=FAINT, linewidth=1, zorder=0)

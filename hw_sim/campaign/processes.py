@@ -16,14 +16,14 @@ from typing import TypeAlias
 from hw_sim.campaign.evening_run import CampaignPlan, EveningRun, run_evening
 
 Result: TypeAlias = Callable[[], EveningRun]
-"""Returns an evening when it has been run."""
+"""Waits until an evening has been run, and returns it."""
 
 
 def run_evenings(plan: CampaignPlan, coups: int, jobs: int, wheeld: Path) -> Iterator[EveningRun]:
-    """Evenings 0, 1, 2, … until they have `coups` rows, `jobs` at a time.
+    """Run evenings 0, 1, 2, … until they have `coups` rows, `jobs` at a time.
 
-    An evening whose layout is refused has no rows, so more evenings run in its place. An evening that was started and
-    is not needed is not returned: which evenings belong to a campaign depends on its plan alone.
+    An evening whose layout is refused has no rows, so other evenings run in its place. An evening that was started but
+    is not needed is not returned, because only the plan may decide which evenings belong to a campaign.
     """
     with _workers(jobs) as submit:
         pending: deque[Result] = deque()
@@ -39,7 +39,7 @@ def run_evenings(plan: CampaignPlan, coups: int, jobs: int, wheeld: Path) -> Ite
 
 @contextmanager
 def _workers(jobs: int) -> Iterator[Callable[[CampaignPlan, int, Path], Result]]:
-    if jobs == 1:  # needs no second process, and runs an evening when its result is asked for
+    if jobs == 1:  # no second process is needed: an evening runs when its result is requested
         yield lambda *evening: partial(run_evening, *evening)
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of the progress bar's thread

@@ -1,4 +1,4 @@
-"""Counts a campaign: everything in its report but the pictures, as JSON values."""
+"""Counts the results of a campaign: all of its report except the pictures, as JSON values."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from hw_sim.campaign.evening_run import CampaignPlan, EveningRun
 from hw_sim.campaign.rows import EarlyWarning, VerdictRow
 
 LAPS_SLACK = 0.02
-"""Truths give laps with two decimals."""
+"""Tolerance in laps, because the truth has only two decimals."""
 NEARLY = (3.0, 3.3)
-"""A run of so many laps may have fewer passes than prove three."""
+"""A run with laps in this range may have too few passes to prove three laps."""
 LOWEST_MARGINS = 10
-"""How many of the coups nearest to another verdict are named."""
+"""How many of the coups with the lowest margin are listed."""
 FALSE_VOIDS_ANY = 2
-"""False voids that any campaign may have: in a short one the allowed share would be less than one."""
+"""How many false voids any campaign may have. In a short campaign, the allowed share would be less than one void."""
 ASKED_ANY, ASKED_SHARE = 2, 1e-4
-"""Numbers that await the chef though the script expects them proven: one valid coup in ten thousand, and two in any
-campaign."""
+"""How many numbers may await the chef although the script expects a proof: two in any campaign, or one in ten thousand
+valid coups if that is more."""
 IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE = 1, 1e-5
-"""Suspensions of an idle table without a cause: one in a hundred thousand coups, and one in any campaign."""
+"""How many suspensions of an idle table may have no cause: one, or one in a hundred thousand coups if that is more."""
 
 STRAY_SCENARIOS, OWN_STRAY = ("stray_pulse", "stray_idle"), "the scenario's own stray"
-"""Scenarios that have a stray pulse of their own without any fault, and the cause given for a void that it makes."""
+"""Scenarios that contain a stray pulse even without faults, and the cause that is reported if it makes a coup void."""
 
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
@@ -35,7 +35,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of wall-clock time, and of processors in the simulator and in the black box."""
+    """Seconds of wall-clock time, and processor seconds of the simulator and of the black box."""
 
     wall_s: float
     simulator_s: float
@@ -45,7 +45,7 @@ class Timing:
 def report(
     plan: CampaignPlan, asked: int, evening_runs: Sequence[EveningRun], timing: Timing, false_voids_max: float
 ) -> dict[str, Any]:
-    """The whole report. All of it but `timing` follows from the plan and the programs alone."""
+    """Return the whole report. Only `timing` depends on more than the plan and the programs."""
     rows = [row for evening_run in evening_runs for row in evening_run.rows]
     disagreements = _disagreements(plan, evening_runs)
     valid = sum(row.truth == "result" for row in rows)
@@ -85,7 +85,7 @@ def report(
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """The items by their key, keys in the order of their first item."""
+    """Group the items by their key. The keys are in the order of their first item."""
     groups: dict[Key, list[Item]] = defaultdict(list)
     for item in items:
         groups[key(item)].append(item)
@@ -157,8 +157,8 @@ def _disagreement(plan: CampaignPlan, evening_run: EveningRun, row: VerdictRow) 
 
 
 def _is_by_its_own_stray(row: VerdictRow) -> bool:
-    """Whether the stray pulse of its own scenario can be the cause. At some times such a pulse makes a coup void; it
-    must never make a wrong number."""
+    """Whether the stray pulse of the row's own scenario can be the cause. At some times such a pulse makes a coup void,
+    but it must never make a wrong number."""
     return row.scenario in STRAY_SCENARIOS and row.kind == "false_void"
 
 
@@ -171,7 +171,7 @@ def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
 
 
 def _confusion(rows: Iterable[VerdictRow]) -> dict[str, dict[str, int]]:
-    """By truth and verdict. A result with a wrong number has a column of its own."""
+    """Count the rows by truth and verdict. A result with a wrong number has its own column."""
     return _tables((row.truth, "another number" if row.kind == "wrong_number" else row.verdict) for row in rows)
 
 
@@ -217,7 +217,7 @@ def _margins(rows: Iterable[VerdictRow]) -> dict[str, Any]:
 
 
 def both_laps(rows: Iterable[VerdictRow]) -> list[tuple[float, float, int]]:
-    """(laps run, laps proven, beams) of every coup whose result was right."""
+    """Return (laps run, laps proven, beams) of every coup with a right result."""
     return [
         (row.laps_run, row.laps_seen, row.beams)
         for row in rows
@@ -240,8 +240,8 @@ def _unseen(laps: list[float]) -> dict[str, float | int]:
 
 
 def _unproven(rows: Iterable[VerdictRow]) -> dict[str, dict[str, float | int]]:
-    """Of the coups that ran slightly more than three laps, by number of beams: how many, and how many of them the
-    passes did not prove."""
+    """Count the coups with slightly more than three laps, by number of beams: how many there were, and how many of them
+    the passes did not prove."""
     low, high = NEARLY
     nearly = (row for row in rows if row.laps_run is not None and low <= row.laps_run < high)
     return {

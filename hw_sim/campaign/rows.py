@@ -1,4 +1,4 @@
-"""What a campaign keeps of each coup: small values, the same in every run of it."""
+"""The values that a campaign keeps for each coup. They are small, and the same in every run of the campaign."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from hw_sim.faults import GROSS
 from hw_sim.world import World
 
 FAULT_KNOWN_US = 3_000_000
-"""A sensor's fault is reported, or shows, at most so long after it began or ended."""
+"""The longest time from the start or end of a sensor's fault until it is reported or has an effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
     """One outcome or verdict. `truth` and `verdict`: "result", the cause of a void, or "nothing". Times in µs.
 
-    `number` is the true number, `verdict_number` the published one. `delay_us` is the time from the evidence of a void
-    to its verdict, `allowed_us` to its deadline. `margin` is how far the verdict was from another one, as published.
+    `number` is the true number, `verdict_number` the published one. `delay_us` is the time from a void's evidence to
+    its verdict, and `allowed_us` the time to its deadline. `margin` is the published margin of the verdict.
     """
 
     coup: str
@@ -44,11 +44,12 @@ class VerdictRow:
 
 @dataclass(frozen=True, slots=True)
 class EarlyWarning:
-    """An early warning or the lack of one. `of`: `foreseen` (a void for too few laps, announced before), `unforeseen`,
-    `false` (the coup was valid), `moot` (it was void by another cause), `leaving` (when the ball will leave the track).
+    """An early warning, or a missing one. `of`: `foreseen` (a void for too few laps came after the warning),
+    `unforeseen` (such a void came without a warning), `false` (the coup was valid), `moot` (it was void by another
+    cause), `leaving` (forecasts when the ball leaves the track).
 
-    `before_left_us` and `before_void_us`: how long before these it was published. `error_us`: the forecast time minus
-    the true one.
+    `before_left_us` and `before_void_us`: the time from the warning until the ball left the track, and until the void.
+    `error_us`: the forecast time minus the true one.
     """
 
     coup: str
@@ -60,8 +61,8 @@ class EarlyWarning:
 
 @dataclass(frozen=True, slots=True)
 class IdleSuspension:
-    """The table was suspended while no coup ran, by no person, and no gross fault explains it. `t_us`: when; `failing`:
-    the sensors that it names."""
+    """A suspension of the table outside a coup, by no person, that no gross fault explains. `t_us`: its time.
+    `failing`: the sensors that the message names."""
 
     coup: str
     t_us: int
@@ -69,7 +70,7 @@ class IdleSuspension:
 
 
 def idle_suspensions(evening: str, compared: ComparedSpan, part: Slice) -> Iterator[IdleSuspension]:
-    """Those of one span; `part` is the evening that was played."""
+    """Yield the idle suspensions of one span. `part` is the evening that was played."""
     if not compared.suspensions:
         return
     scale = part.faulty.scale
@@ -89,7 +90,7 @@ def idle_suspensions(evening: str, compared: ComparedSpan, part: Slice) -> Itera
 
 
 def rows(evening: str, compared: ComparedSpan, beams: int) -> Iterator[VerdictRow]:
-    """The rows of one span."""
+    """Yield the rows of one span."""
     for each in compared.comparisons:
         yield _row(f"{evening}/{compared.span.index}", each, beams)
 
@@ -122,8 +123,8 @@ def _name(kind: str | None, cause: str | None) -> str:
 
 
 def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: float) -> Iterator[EarlyWarning]:
-    """The early warnings of one span, compared with the outcomes of their coups. The log's clock is the world's,
-    multiplied by `scale`."""
+    """Yield the early warnings of one span, compared with the outcomes of their coups. A time on the log's clock is the
+    world's time multiplied by `scale`."""
     coup = f"{evening}/{compared.span.index}"
     foreseen = {n.payload["coup"]: n for n in reversed(compared.notices) if n.payload["notice"] == "void_foreseen"}
     for each in compared.comparisons:
@@ -155,7 +156,7 @@ def _foreseen(
 
 
 def _left_us(world: World, t_us: int, scale: float) -> int | None:
-    """When the ball that ran at `t_us` left the track; None when a hand blocked it, or no ball ran."""
+    """Return when the ball that ran at `t_us` left the track. None if a hand blocked it, or if no ball ran."""
     t_s = t_us / scale / 1e6
     for run, after in pairwise([*world.runs, None]):
         if run is not None and run.t_s <= t_s <= run.end_s:

@@ -1,4 +1,4 @@
-"""Parts of an evening as logs of their own: from one mark to another, as if the table had been opened there."""
+"""Makes logs of parts of an evening, from one mark to another, as if the table had been opened at the first mark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from hw_sim.table import Outcome
 from hw_sim.world import T_US, us
 
 WATCHED_US = 3_000_000
-"""A table that nobody watched before its launch has an unseen one (docs/rulebook.md 7): longer than a ball can hide."""
+"""How long before its start a log shows the rotor. Without this, the launch would count as unseen (docs/rulebook.md 7).
+This time is longer than a ball can stay undetected."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +32,25 @@ class Slice:
     last: int
 
     def spans(self) -> list[MarkSpan]:
-        """Its marks and their true outcomes, on the clock of the log."""
+        """Return its marks and their true outcomes, on the clock of the log."""
         return [
             MarkSpan(index, self._log_us(us(mark.start_s)), self._truth(index))
             for index, mark in enumerate(self.evening.marks[self.first : self.last + 1], start=self.first)
         ]
 
     def lines(self) -> Iterator[bytes]:
-        """Its log. From the first mark on it is the whole evening. From a later one it starts with the clock's readings
-        so far, the rotor's edges shortly before, the states at that time (failed sensors, an object in the cylinder),
-        and the command "open"."""
+        """Yield the lines of its log. A log from the evening's first mark on is complete. One from a later mark starts
+        with the earlier clock readings, the last rotor edges, the present states (failed sensors, an object in the
+        cylinder), and the command "open"."""
         return log.lines(self.header, self.events())
 
     @property
     def header(self) -> dict[str, Any]:
-        """The first line of its log."""
+        """Return the content of the first line of its log."""
         return {**self.evening.header, "last_number": self.evening.marks[self.first].last_number}
 
     def events(self) -> Iterator[SimEvent]:
-        """The events of that log, `End` last."""
+        """Yield the events of the log, with `End` last."""
         events, start_us, end_us = self.faulty.events, self.start_us, self.end_us
         start = bisect_left(events, start_us, key=T_US)
         if self.first:
@@ -64,17 +65,17 @@ class Slice:
         yield End(end_us)
 
     def strikes(self) -> list[Strike]:
-        """The strikes of faults in this part, or partly in it."""
+        """Return the strikes of faults that are at least partly in this slice."""
         return [one for one in self.faulty.strikes if one.from_us < self.end_us and one.to_us >= self.start_us]
 
     @property
     def start_us(self) -> int:
-        """When it begins, on the clock of the log."""
+        """Return its start on the clock of the log."""
         return self._log_us(us(self.evening.marks[self.first].start_s)) if self.first else 0
 
     @property
     def end_us(self) -> int:
-        """When it ends. The last part of an evening includes the seconds after its last mark."""
+        """Return its end. The last slice of an evening includes the seconds after its last mark."""
         if self.last + 1 >= len(self.evening.marks):
             return self.faulty.events[-1].t_us
         return self._log_us(us(self.evening.marks[self.last].end_s))
@@ -88,12 +89,12 @@ class Slice:
 
 
 def _of_coup(command: TableCommand, before: int) -> TableCommand:
-    """The command at a table that numbers its coups anew after so many outcomes."""
+    """Renumber the command's coup for a table that starts counting after `before` outcomes."""
     return command if command.coup is None else msgspec.structs.replace(command, coup=command.coup - before)
 
 
 def _states(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:
-    """What the earlier events left: failed sensors, an object in the cylinder."""
+    """Yield the states that the earlier events left: failed sensors, an object in the cylinder."""
     failed = {event.sensor: event for event in before if isinstance(event, SensorState)}
     switched = {event.switch: event for event in before if isinstance(event, Switched)}
     unusual = (*(each for each in failed.values() if not each.ok), *(each for each in switched.values() if each.stands))

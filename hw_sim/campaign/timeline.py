@@ -1,4 +1,4 @@
-"""A log and the messages about it, on one time axis. It needs nothing of the simulation."""
+"""Puts a log and the messages about it on one time axis. It does not need the simulation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from hw_sim.events import called
 from hw_sim.wheel import POCKETS
 
 SPEED_OVER_S = 0.5
-"""The rotor's speed is its mean over this time: single ticks jitter."""
+"""The rotor's speed is averaged over this time, because single ticks jitter."""
 
 Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class ReadPocket:
-    """The ball in a pocket before a reader. `number` follows from the rotor's angle at that time; None when the angle
+    """The ball in a pocket before a reader. `number` is computed from the rotor's angle at that time. None if the angle
     is not known."""
 
     t_s: float
@@ -41,13 +41,13 @@ class Interval:
     text: str
 
     def within(self, from_s: float, to_s: float) -> Interval:
-        """The part of it between the two times."""
+        """Return the part between the two times."""
         return Interval(max(self.from_s, from_s), min(self.to_s, to_s), self.text)
 
 
 @dataclass(frozen=True)
 class ShownVerdict:
-    """A verdict: when it was published, and the time of its evidence."""
+    """A verdict with the times of its publication and its evidence."""
 
     t_s: float
     evidence_s: float
@@ -57,7 +57,7 @@ class ShownVerdict:
 
 @dataclass(frozen=True)
 class LogTimeline:
-    """One log. Times in s of its clock.
+    """One log. Times are in seconds of the log's clock.
 
     `notes`: commands, objects and self-tests. `facts`: those that the daemon concluded. `true_passes`, `strikes` and
     `truth` come from the simulation and are empty for a log of a real wheel.
@@ -79,7 +79,7 @@ class LogTimeline:
     truth: list[tuple[float, str]] = field(default_factory=list)
 
     def cut(self) -> LogTimeline:
-        """The same without anything before `start_s` or after `end_s`: it would widen the picture, or its text."""
+        """Return the timeline between `start_s` and `end_s` only. Other entries would widen the picture or its text."""
 
         def here(t_s: float) -> bool:
             return self.start_s <= t_s <= self.end_s
@@ -103,7 +103,7 @@ class LogTimeline:
 
 
 def read_timeline(log: Iterable[bytes], published: Iterable[HeardMessage]) -> LogTimeline:
-    """Read both. Raises msgspec.DecodeError, KeyError or IndexError for what is no observation log."""
+    """Read a log and its messages. Raises msgspec.DecodeError, KeyError or IndexError if it is no observation log."""
     header, *lines = [msgspec.json.decode(line, type=Line) for line in log]
     messages = list(published)
     rotor = RotorCurve(header["rotor_ticks"], [line for line in lines if line["kind"] == "rotor"])
@@ -127,7 +127,7 @@ def read_timeline(log: Iterable[bytes], published: Iterable[HeardMessage]) -> Lo
 
 
 class RotorCurve:
-    """The rotor's motion by the log lines of its encoder."""
+    """The rotor's motion, computed from the log lines of its encoder."""
 
     def __init__(self, ticks: int, edges: list[Line]) -> None:
         self._ticks = ticks
@@ -135,7 +135,7 @@ class RotorCurve:
         self._times = [edge["t"] for edge in edges]
 
     def angle(self, t_us: int) -> float | None:
-        """Angle of pocket 0 in turns, interpolated between edges; None with fewer than two edges."""
+        """Return the angle of pocket 0 in turns, interpolated between edges. None with fewer than two edges."""
         if len(self._edges) < 2:
             return None
         after = min(max(1, bisect_right(self._times, t_us)), len(self._edges) - 1)
@@ -145,7 +145,7 @@ class RotorCurve:
         return self._at(before) + self._way(before, following) * part
 
     def speeds(self) -> Iterator[tuple[float, float]]:
-        """(time in s, rpm, clockwise positive) for each part of a second."""
+        """Yield the time in s and the speed in rpm (clockwise positive), about every SPEED_OVER_S."""
         since_s, turned = None, 0.0
         for before, after in pairwise(self._edges):
             since_s = before["t"] / 1e6 if since_s is None else since_s
@@ -191,6 +191,6 @@ def _verdict(message: HeardMessage) -> ShownVerdict:
     void = message.topic == "void"
     payload = message.payload
     evidence = datetime.fromisoformat(payload["evidence_at" if void else "number_at"])
-    ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()  # UTC may step, but hardly in between
+    ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()  # UTC is unlikely to step in between
     text = f"{payload['words']}: {payload['cause']}, {payload['rule']}" if void else f"{payload['number']}"
     return ShownVerdict(message.t / 1e6, message.t / 1e6 - ago_s, text, void)
