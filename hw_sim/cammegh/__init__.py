@@ -2,18 +2,18 @@
 
 Written from the facts about the real wheels (docs/wheels.md). It shares no code with the parser that it tests.
 
-The game (`coups`): coups that end with a number, on a Mercury with its laps; a ball that runs with the rotor; too few
-laps; a rotor that stops while the ball runs; a rotor that runs away, past 99.9 rpm, where the speed field shows `000`;
-launches that fail and are repeated; a ball that is not detected, for a line or for good; a failing sensor; a table that
-closes or locks during a game; a game that the wheel voids. A SlingShot 2 brakes its rotor and reverses it before each
-launch.
+The game (`coups`) has coups that end with a number, with the laps on a Mercury. It also has a ball that runs with the
+rotor, too few laps, a rotor that stops while the ball runs, and a rotor that speeds up past 99.9 rpm, for which the
+speed field shows `000`. Launches fail and are repeated. A ball is not detected for one line, or until the game ends. A
+sensor fails, a table closes or locks during a game, and the wheel voids a game. A SlingShot 2 brakes and reverses its
+rotor before each launch.
 
-The electronics (`head`): status every 500 ms or polled, silence after power-on, spin numbers that wrap, the bare number
-just before its first status line, bonus lines; replies to commands, `NO` to unknown ones, `OK` to a setting that is
-then ignored.
+The electronics (`head`) are silent after power-on. Then they send the status every 500 ms or on request, with spin
+numbers that wrap, the bare number just before its first status line, and bonus lines. They reply to commands, with `NO`
+to unknown ones. They may reply `OK` to a setting and then ignore it.
 
-The way to the host (`cable`): lines with bytes missing, with their end missing, or joined to the next; a host that is
-blocked and then reads many lines at once; a host that is absent.
+The cable to the host (`cable`) loses bytes of a line, or the end of a line, which joins it to the next. A host may be
+blocked and then read many lines at once, or be absent.
 
-`evening_coups` is what a head shows of the ball and the rotor of the simulated wheel.
+`evening_coups` computes what a head shows of the simulated wheel's ball and rotor.
 """

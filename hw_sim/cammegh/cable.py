@@ -1,4 +1,4 @@
-"""The cable between wheel and host, and its faults. The rate of a fault is its probability for one line."""
+"""The cable between wheel and host, with its faults. The rate of a fault is its probability for one line."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import random
 from dataclasses import dataclass
 
 HELD_UP_US_MAX = 5_000_000
-"""A host that other work blocks for the time of ten lines."""
+"""The longest time for which other work blocks the host: ten lines."""
 
 
 @dataclass(frozen=True)
 class CableRates:
-    """`torn`: some bytes within the line are lost. `merged`: its end is lost. `held_up`: the host does not read for up
-    to 5 s, then reads everything at once. `absent`: the host is absent for some 20 s. `noise`: a few random bytes."""
+    """The rates of faults. `torn`: some bytes within the line are lost. `merged`: its end is lost. `held_up`: the host
+    does not read for up to 5 s, then reads all. `absent`: no host for up to 40 s. `noise`: a few random bytes."""
 
     torn: float = 0.0
     merged: float = 0.0
@@ -26,7 +26,7 @@ ROUGH = CableRates(torn=0.03, merged=0.02, held_up=0.01, absent=0.001, noise=0.0
 
 
 class LineCable:
-    """Carries lines. `harmed` counts those that did not arrive as they were sent."""
+    """Carries lines. `harmed` counts the lines that did not arrive unchanged."""
 
     def __init__(self, rng: random.Random, rates: CableRates = CLEAN) -> None:
         self.harmed = 0
@@ -36,7 +36,7 @@ class LineCable:
         self._absent_until_us = 0
 
     def carry(self, line: bytes, now_us: int) -> tuple[int, bytes]:
-        """The time in µs at which `line` arrives, and what is left of it."""
+        """Return the time in µs at which `line` arrives, and the bytes that are left of it."""
         rng, rates = self._rng, self._rates
         if rng.random() < rates.held_up and now_us >= self._held_until_us:
             self._held_until_us = now_us + rng.randint(600_000, HELD_UP_US_MAX)

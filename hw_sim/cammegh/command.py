@@ -1,4 +1,4 @@
-"""`hw-sim cammegh`: a Cammegh wheel head on a pseudo-terminal or on TCP."""
+"""`hw-sim cammegh`: simulates a Cammegh wheel head on a pseudo-terminal or on TCP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hw_sim.pty_link import Pty
 from hw_sim.run import add_pace, cancel_at_signals, print_now
 
 COUPS = 100
-"""About an hour of play; then it ends by itself."""
+"""The default number of coups, about an hour of play. Then the command ends."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -70,7 +70,7 @@ async def _play(args: argparse.Namespace, pace: Pace) -> None:
 
 
 async def _until_the_end(pace: Pace, port: str) -> None:
-    """Play to the end, or until SIGINT or SIGTERM, which are no errors."""
+    """Play to the end, or until SIGINT or SIGTERM. These signals are not errors."""
     print_now(f"# {pace.head.model.value} at {port}")
     playing = asyncio.create_task(pace.run())
     cancel_at_signals(playing)
@@ -85,6 +85,6 @@ async def _until_the_end(pace: Pace, port: str) -> None:
 
 
 def coup_text(coup: HeadCoup) -> str:
-    """The truth of one coup, in a line."""
+    """Return the truth of one coup as one line."""
     number = "no number" if coup.number is None else f"number {coup.number}"
     return f"{number}, {coup.laps} laps, {coup.kind}"

@@ -1,7 +1,7 @@
 """Coups as a wheel head reports them: phases of status lines, and the truth of each coup.
 
-A phase is a state that lasts for a number of lines, 500 ms each. Durations are those of real games, except the ball's
-run, which is shorter: the lines of its middle are all alike.
+A phase is a state that lasts for a number of lines, 500 ms each. Durations are those of real games. Only the ball's run
+is shorter, because the lines in its middle are all alike.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from enum import Enum
 from typing import TypeAlias
 
 RUNAWAY_RPM = 9.5
-"""How much faster the recorded runaway rotor was from line to line."""
+"""How much a recorded runaway rotor sped up from one line to the next."""
 
 LAPS_PER_LINE_MAX = 1.5
-"""A hard throw: three laps a second."""
+"""The laps in one line after a hard throw, with three laps a second."""
 
 
 class Model(Enum):
@@ -29,7 +29,8 @@ class Model(Enum):
 
 @dataclass(frozen=True)
 class HeadPhase:
-    """`rpm` and `laps` go from their first to their second value; `rotor` and `ball`: 0 clockwise, 1 anticlockwise."""
+    """A phase, in which `rpm` and `laps` go from their first to their second value. `rotor` and `ball` are directions:
+    0 clockwise, 1 counter-clockwise."""
 
     state: int
     lines: int
@@ -40,12 +41,12 @@ class HeadPhase:
     laps: tuple[int, int] = (0, 0)
 
     def rpm_at(self, line: int) -> float:
-        """The rotor's speed at line number `line` of this phase."""
+        """Return the rotor's speed at line number `line` of this phase."""
         return self.rpm[0] + (self.rpm[1] - self.rpm[0]) * line / max(1, self.lines - 1)
 
     def laps_at(self, line: int) -> int:
-        """Laps counted at that line. A ball that is about to leave takes more than a second for a lap, so two lines
-        show the last one."""
+        """Return the laps counted at `line`. A ball that will soon leave the track takes more than a second for a lap,
+        so two lines show the last lap."""
         return min(self.laps[1], self.laps[0] + (self.laps[1] - self.laps[0]) * line // max(1, self.lines - 2))
 
 
@@ -53,9 +54,9 @@ class HeadPhase:
 class HeadCoup:
     """The truth of one coup, and its phases.
 
-    `number`: None when the wheel gives none. `laps`: as a Mercury counts them; a SlingShot does not report them.
-    `reports`: what a host that receives every line can report of the coup, beside the number. `power_cycle`: after the
-    coup the wheel is switched off and on.
+    `number`: None if the wheel gives none. `laps`: the count of a Mercury. A SlingShot does not report laps. `reports`:
+    what a host that receives every line can report of the coup, in addition to the number. `power_cycle`: whether the
+    wheel is switched off and on after the coup.
     """
 
     kind: str
@@ -68,16 +69,16 @@ class HeadCoup:
     power_cycle: bool = False
     spin: int = 0
     number_us: int = 0
-    """When the wheel gave its number."""
+    """The time at which the wheel gave its number."""
     delivered: bool = True
-    """Every line of it reached the host unharmed."""
+    """Whether every line of the coup reached the host unchanged."""
 
 
 Play: TypeAlias = Callable[["Drawing"], HeadCoup]
 
 
 class Drawing:
-    """Draws coups for one wheel head; the rotor reverses from game to game."""
+    """Draws coups for one wheel head. A SlingShot reverses its rotor from game to game."""
 
     def __init__(self, model: Model, rng: random.Random) -> None:
         self.model = model
@@ -87,27 +88,27 @@ class Drawing:
 
     @property
     def is_mercury(self) -> bool:
-        """Whether it counts laps."""
+        """Whether the model is a Mercury, which counts laps."""
         return self.model is Model.MERCURY_360
 
     def coups(self, kinds: list[str]) -> Iterator[HeadCoup]:
-        """Coups without end, each of a kind drawn from `kinds`."""
+        """Yield coups without end, each of a kind drawn from `kinds`."""
         while True:
             yield self.coup(self.rng.choice(kinds))
 
     def coup(self, kind: str) -> HeadCoup:
-        """One coup of that kind."""
+        """Return one coup of `kind`."""
         coup = KINDS[self.model][kind](self)
         coup.kind = kind
         return coup
 
     def lines(self, least: int, most: int) -> int:
-        """A drawn duration, in lines."""
+        """Draw a duration in lines."""
         return self.rng.randint(least, most)
 
     def before_launch(self) -> list[HeadPhase]:
-        """State 2: a SlingShot brakes its rotor, waits and reverses it; the rotor of a Mercury, which a bouler turns,
-        keeps turning."""
+        """Return the phases before the launch. A SlingShot brakes its rotor, waits and reverses it. The rotor of a
+        Mercury, which a bouler turns, keeps turning."""
         before, self.rpm = self.rpm, self.rng.uniform(14.0, 19.9)
         if self.is_mercury:
             self.rotor = self.rng.randrange(2)
@@ -126,7 +127,7 @@ class Drawing:
         return phases
 
     def run(self, *, same: bool = False, laps: int | None = None, flags: int = 0) -> list[HeadPhase]:
-        """States 3 and 4 of a ball against the rotor, or with it."""
+        """Return states 3 and 4 of a ball that runs against the rotor, or with it if `same`."""
         laps = self.rng.randint(6, 20) if laps is None else laps
         ball = self.rotor if same else 1 - self.rotor
         early = max(1, laps - 4)
@@ -138,11 +139,11 @@ class Drawing:
         ]
 
     def fallen(self) -> HeadPhase:
-        """State 5; the number comes with its first line."""
+        """Return state 5. The number comes with its first line."""
         return HeadPhase(5, self.lines(3, 8), self.rotor, (self.rpm, self.rpm), 1 - self.rotor)
 
     def played(self, phases: list[HeadPhase], *reports: str, number: bool = True, same: bool = False) -> HeadCoup:
-        """The coup of these phases."""
+        """Return the coup with `phases`."""
         laps = max(phase.laps[1] for phase in phases)
         ball = self.rotor if same else 1 - self.rotor
         number_or_none = self.rng.randrange(37) if number else None
@@ -150,12 +151,12 @@ class Drawing:
 
 
 def valid(draw: Drawing) -> HeadCoup:
-    """A ball that runs against the rotor, some laps, a number."""
+    """The ball runs some laps against the rotor, and the wheel gives a number."""
     return draw.played([*draw.before_launch(), *draw.run(), draw.fallen()])
 
 
 def same_direction(draw: Drawing) -> HeadCoup:
-    """The ball runs with the rotor: a SlingShot is reset and spins again, a Mercury goes on to a number."""
+    """The ball runs with the rotor. A SlingShot is reset and spins again. A Mercury continues and gives a number."""
     before, run = draw.before_launch(), draw.run(same=True, flags=2)
     if draw.is_mercury:
         return draw.played([*before, *run, draw.fallen()], "same_direction", same=True)
@@ -163,7 +164,7 @@ def same_direction(draw: Drawing) -> HeadCoup:
 
 
 def same_direction_unflagged(draw: Drawing) -> HeadCoup:
-    """The same on a Mercury that raises no flag: only its two directions show it."""
+    """The ball runs with the rotor of a Mercury that sets no flag. Only the two directions in its lines show this."""
     return draw.played([*draw.before_launch(), *draw.run(same=True), draw.fallen()], "same_direction", same=True)
 
 
@@ -184,7 +185,7 @@ def rotor_stopped(draw: Drawing) -> HeadCoup:
 
 
 def runaway(draw: Drawing) -> HeadCoup:
-    """The rotor runs away, past what three digits can show, and back; the wheel still gives the number."""
+    """The rotor speeds up past what three digits can show, and slows down. The wheel still gives the number."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     up = HeadPhase(4, 10, draw.rotor, (draw.rpm, draw.rpm + 9 * RUNAWAY_RPM), leaving.ball, laps=leaving.laps)
     last = (leaving.laps[1], leaving.laps[1])
@@ -194,7 +195,7 @@ def runaway(draw: Drawing) -> HeadCoup:
 
 
 def sensor_fault(draw: Drawing) -> HeadCoup:
-    """A sensor fails in state 4; after a while the wheel closes, and the sensor works again."""
+    """A sensor fails in state 4. After some time the wheel closes, and the sensor works again."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     faulty = HeadPhase(4, draw.lines(10, 20), draw.rotor, (draw.rpm, draw.rpm), leaving.ball, 4, (leaving.laps[1],) * 2)
     closed = [HeadPhase(6, 4, draw.rotor, (0.0, 0.0), flags=4), HeadPhase(6, 3, draw.rotor, (0.0, 0.0))]
@@ -208,14 +209,14 @@ def closed_in_game(draw: Drawing) -> HeadCoup:
 
 
 def power_cycle(draw: Drawing) -> HeadCoup:
-    """After the number the wheel is switched off and on: spin 1, no last number."""
+    """The wheel is switched off and on after the number. Then it shows spin 1 and no last number."""
     coup = valid(draw)
     coup.power_cycle = True
     return coup
 
 
 def launch_failed(draw: Drawing) -> HeadCoup:
-    """The launch of a SlingShot fails; it reverses the rotor and tries again, with the same spin number."""
+    """The launch of a SlingShot fails. It reverses the rotor and tries again, with the same spin number."""
     first = draw.before_launch()
     turning = (draw.rpm, draw.rpm)
     failing = [HeadPhase(2, draw.lines(3, 12), draw.rotor, turning, flags=flags) for flags in (2, 8)]
@@ -224,7 +225,7 @@ def launch_failed(draw: Drawing) -> HeadCoup:
 
 
 def ball_flickers(draw: Drawing) -> HeadCoup:
-    """Single lines of state 4 do not detect the ball, which means nothing."""
+    """Single lines of state 4 do not detect the ball. This has no effect."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     flicker = HeadPhase(4, 1, draw.rotor, (draw.rpm, draw.rpm), flags=1)
     return draw.played([*before, rim, leaving, flicker, leaving, flicker, replace(leaving, lines=2), draw.fallen()])
@@ -246,7 +247,7 @@ def off_track(draw: Drawing) -> HeadCoup:
 
 
 def void_game(draw: Drawing) -> HeadCoup:
-    """A Mercury voids the game, with other warnings in the same digit, and starts again."""
+    """A Mercury voids the game and starts again. The same digit may also contain another warning."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     flags = draw.rng.choice((8, 9))
     void = replace(leaving, lines=draw.lines(1, 3), flags=flags, laps=(leaving.laps[1],) * 2)
@@ -255,13 +256,13 @@ def void_game(draw: Drawing) -> HeadCoup:
 
 
 def dealer_lock(draw: Drawing) -> HeadCoup:
-    """A Mercury is locked by the dealer while the ball runs."""
+    """The dealer locks a Mercury while the ball runs."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     return draw.played([*before, rim, leaving, HeadPhase(7, 4, draw.rotor, (draw.rpm, draw.rpm))], "void", number=False)
 
 
 def slow_rotor(draw: Drawing) -> HeadCoup:
-    """A Mercury warns that its rotor is slower than 10 rpm; the coup is valid."""
+    """A Mercury warns that its rotor is slower than 10 rpm. The coup is valid."""
     before = draw.before_launch()
     slow = [replace(phase, flags=1, rpm=(8.2, 8.0)) for phase in draw.run()]
     return draw.played([*before, *slow, draw.fallen()])

@@ -1,8 +1,8 @@
-"""What a wheel's own head shows of the simulated wheel, beside other sensors at that wheel.
+"""Computes what a wheel's own head shows of the simulated wheel, which may also have other sensors.
 
-It follows the rules of the vendor's guide where a host can see them: it detects a ball after one revolution, reports
-"no more bets" some seconds before the ball leaves the track, and the number soon after the ball rests. Laps and the
-ball's direction are for heads that report them; a SlingShot 2 does not.
+The head follows those rules of the vendor's guide that a host can observe. It detects a ball after one lap, reports "no
+more bets" some seconds before the ball leaves the track, and reports the number soon after the ball rests. Laps and the
+ball's direction are for heads that report them. A SlingShot 2 does not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WAITING, RUNNING, CLOSING, CALLED = 2, 3, 4, 5
 
 
 class Line(NamedTuple):
-    """What the head shows at one moment; `number` while it gives one."""
+    """What the head shows at one moment. `number` is None while it shows none."""
 
     state: int
     number: int | None
@@ -32,7 +32,7 @@ class Line(NamedTuple):
 
 
 def line_at(world: World, t_s: float) -> Line:
-    """What the head of that wheel shows at `t_s`."""
+    """Return what the head of the wheel shows at `t_s`."""
     speed = world.rotor.speed_at(t_s)
     begun = bisect_right(world.runs, t_s, key=lambda run: run.t_s)
     rpm, rotor = abs(speed) * 60, 0 if speed > 0 else 1
@@ -44,7 +44,7 @@ def line_at(world: World, t_s: float) -> Line:
 
 
 def _state(world: World, begun: int, t_s: float) -> tuple[int, int | None]:
-    """The state at that time, when `begun` runs had begun, and the number while it is shown."""
+    """Return the state at `t_s`, when `begun` runs have begun, and the number while it is shown."""
     run = world.runs[begun - 1]
     if run.laps_at(t_s) < 1:
         return WAITING, None
@@ -54,7 +54,7 @@ def _state(world: World, begun: int, t_s: float) -> tuple[int, int | None]:
         return (RUNNING if t_s < closing_s else CLOSING), None
     fall = next((fall for fall in world.falls if run.end_s <= fall.rest_s), None)
     if fall is None or (begun < len(world.runs) and world.runs[begun].t_s < fall.rest_s):
-        # It hangs on an obstacle, or a hand took it: the head waits for it for a while.
+        # The ball is on an obstacle, or a hand took it. The head waits some seconds for it.
         return (CLOSING if t_s < run.end_s + WAITS_S else WAITING), None
     called_s = fall.rest_s + CALLED_AFTER_S
     if t_s < called_s:

@@ -1,6 +1,6 @@
-"""The electronics of a wheel head: status lines, bare numbers, replies. No I/O, no clock.
+"""The electronics of a wheel head: status lines, bare numbers and replies. It uses no I/O and no clock.
 
-`advance` it to a time, then send `data_to_send`; pass what the host writes to `receive`.
+Call `advance` with the time, then send `data_to_send`. Pass what the host writes to `receive`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from hw_sim.cammegh.coups import HeadCoup, HeadPhase, Model
 LINE_US = 500_000
 """Time between two status lines."""
 REPLY_US = (25_000, 195_000)
-"""How long the recorded replies took."""
+"""Shortest and longest time of the recorded replies."""
 POWER_ON_SILENCE_LINES = 8
-"""A wheel that is switched on sends nothing for a few seconds."""
+"""For how many lines a wheel sends nothing after it is switched on."""
 SPINS = {Model.SLINGSHOT_2: 256, Model.MERCURY_360: 255}
 PARAMETERS = {"d": "15", "s": "14.0 17.50000", "t": "4000", "r": "28000 32000", "h": "60", "g": "0", "m": "2"}
 LEVELS = ("advanced", "basic", "extended")
@@ -29,8 +29,8 @@ FIXED = {"S": "V2.50", "V": "V2.50 simulated SlingShot 2", "R": "OK", "K": "OK",
 
 @dataclass(frozen=True)
 class HeadSetup:
-    """`port`: 1 takes commands and sends bare numbers, 2 does neither. `ignores`: parameters that it answers with OK
-    and does not change. `bonus`: sometimes a bonus line. `first_spin`: the number of the first game."""
+    """The setup of a head. `port`: 1 takes commands and sends bare numbers, 2 does neither. `ignores`: parameters that
+    it answers with OK but does not change. `bonus`: if it sends bonus lines. `first_spin`: number of the first game."""
 
     mode: int = 1158
     port: int = 1
@@ -40,7 +40,7 @@ class HeadSetup:
 
 
 class SimHead:
-    """Plays `coups`; the ones that are over are in `truth`."""
+    """Plays `coups`. Those that are over are in `truth`."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ class SimHead:
         self.setup = setup
         self.mode = setup.mode
         self.over = False
-        """There are no more coups; the last status is repeated."""
+        """Whether there are no more coups. Then the last status is repeated."""
         self.truth: list[HeadCoup] = []
         self.parameters = dict(PARAMETERS)
         self.level = "advanced"
         self.received_commands: list[str] = []
-        """Every command, in order."""
+        """All received commands, in order."""
         self.automatic = bool(setup.mode & AUTOMATIC)
         self.last_number: int | None = None
         self.spin = setup.first_spin
@@ -77,11 +77,11 @@ class SimHead:
 
     @property
     def wants_us(self) -> int:
-        """When something happens next."""
+        """Return the time of the next status line or the next arrival of bytes."""
         return min([self._next_line_us, *(due_us for due_us, _ in self._arriving)])
 
     def advance(self, now_us: int) -> None:
-        """Go on to `now_us`."""
+        """Play up to `now_us`."""
         while self._next_line_us <= now_us:
             self._now_us = self._next_line_us
             self._next_line_us += LINE_US
@@ -89,13 +89,13 @@ class SimHead:
         self._now_us = max(self._now_us, now_us)
 
     def data_to_send(self) -> bytes:
-        """The bytes that have arrived at the host by now."""
+        """Return the bytes that have arrived at the host by now."""
         due = [data for due_us, data in self._arriving if due_us <= self._now_us]
         self._arriving = [(due_us, data) for due_us, data in self._arriving if due_us > self._now_us]
         return b"".join(due)
 
     def receive(self, data: bytes) -> None:
-        """Take bytes that the host writes."""
+        """Take the bytes that the host writes."""
         *commands, self._typed = re.split(rb"[\r\n]", self._typed + data)
         for command in commands:
             if command and self.setup.port == 1:
@@ -142,7 +142,7 @@ class SimHead:
     def _status_text(self, phase: HeadPhase, line: int, fallen: int | None) -> str:
         tenths = round(phase.rpm_at(line) * 10)
         last = "  " if self.last_number is None else f"{self.last_number:2d}"
-        speed = 0 if tenths > 999 else tenths  # three digits cannot show more, and then show 000
+        speed = 0 if tenths > 999 else tenths  # the field has three digits, and shows 000 for more
         text = f"*X;{phase.state};{self.spin:03d};{last};{phase.flags:X};{speed:03d};{phase.rotor}"
         if self.level != "extended":
             return text
@@ -173,7 +173,7 @@ class SimHead:
     def _slingshot(self, command: str) -> str | None:
         word = re.fullmatch(r"\*(.)(?: (.+))?", command)
         if word is None or word[1] == " ":
-            # The real one takes *Tr for *T, answers OK and changes nothing.
+            # The real head reads *Tr as *T, answers OK and changes nothing.
             return f"*{command[1:2]} OK" if command[1:2] == "T" else f"*{command[1:2] or ' '} NO"
         return self._known(word[1], word[2] or "")
 
@@ -189,7 +189,7 @@ class SimHead:
             return asking[key](rest)
         return f"*{key} {FIXED.get(key, 'NO')}"
 
-    def _overview(self, rest: str) -> str:  # noqa: ARG002  the command takes no values; any are ignored
+    def _overview(self, rest: str) -> str:  # noqa: ARG002  the command takes no values and ignores any
         state = self._status[0].state if self._status else 6
         return f"*O {state} {int(self.automatic)} {self.parameters['h']} {self.mode}"
 

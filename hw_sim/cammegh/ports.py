@@ -1,7 +1,7 @@
-"""The ports of a wheel head, paced by the wall clock: a pseudo-terminal, and TCP as an Ethernet serial server has it.
+"""The ports of a wheel head, in wall-clock time: a pseudo-terminal, or TCP as an Ethernet serial server offers it.
 
-TCP is on the loopback only: raw, which is pyserial's `socket://`, or with RFC 2217, its `rfc2217://`. As on RS-232
-without flow control, bytes that nobody reads are lost.
+TCP is on the loopback only. It is raw (pyserial's `socket://`) or uses RFC 2217 (pyserial's `rfc2217://`). Unread bytes
+are lost, as on RS-232 without flow control.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ LOOPBACK = "127.0.0.1"
 NAP_S_MAX = 0.02
 """Bytes from a host are read within this time."""
 UNSENT_BYTES_MAX = 65_536
-"""Minutes of lines: a host that leaves so many unread will not read them."""
+"""The largest number of unread bytes, which are minutes of lines. A host with more will not read them."""
 Send = Callable[[bytes], None]
 
 
 class Pace:
-    """Runs a head, `speed` simulated seconds in a real one, and sends its bytes to every port."""
+    """Runs a head with `speed` simulated seconds in each real second, and sends its bytes to every port."""
 
     def __init__(self, head: SimHead, *, speed: float = 1.0) -> None:
         self.head = head
@@ -48,14 +48,14 @@ class Pace:
             await asyncio.sleep(min(NAP_S_MAX, 0.2 / self._speed))
 
     def flush(self) -> None:
-        """Send the bytes of the head."""
+        """Send the bytes of the head to every port."""
         data = self.head.data_to_send()
         if data:
             for send in self.ports:
                 send(data)
 
     def on_pty(self, pty: Pty) -> None:
-        """Use an entered pseudo-terminal as a port."""
+        """Use `pty`, whose context has been entered, as a port."""
 
         def send(data: bytes) -> None:
             with contextlib.suppress(BlockingIOError):
@@ -66,20 +66,20 @@ class Pace:
 
 
 class RawPort(asyncio.Protocol):
-    """One connection: bytes as they are."""
+    """One connection that passes bytes unchanged."""
 
     def __init__(self, pace: Pace) -> None:
         self.pace = pace
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A host has connected."""
+        """Add the connection of a host."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self.pace.ports.append(self.send)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio calls it so
-        """The host has disconnected."""
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio passes it
+        """Remove the connection of the host."""
         self.pace.ports.remove(self.send)
 
     def data_received(self, data: bytes) -> None:
@@ -91,24 +91,24 @@ class RawPort(asyncio.Protocol):
         self.write(data)
 
     def write(self, data: bytes) -> None:
-        """Write to the network; pyserial's PortManager calls it, too."""
+        """Write to the network. pyserial's PortManager calls this, too."""
         assert self.transport is not None
         if self.transport.get_write_buffer_size() <= UNSENT_BYTES_MAX:
             self.transport.write(data)
 
 
 class Rfc2217Port(RawPort):
-    """One connection with RFC 2217: a host may set the baud rate, although there is no real port."""
+    """One connection with RFC 2217. A host may set the baud rate, although there is no real port."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A host has connected: negotiate."""
+        """Add the connection of a host, and negotiate."""
         super().connection_made(transport)
         self._nowhere = serial.serial_for_url("loop://", 9600)
-        # The stubs demand more than the class needs, which is any port and anything with a `write`.
+        # The stubs ask for more than the class needs, which is any port and any object with a `write`.
         self._manager = rfc2217.PortManager(self._nowhere, self)  # type: ignore[arg-type]
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The host has disconnected."""
+        """Remove the connection of the host."""
         super().connection_lost(exc)
         self._nowhere.close()
 
@@ -123,7 +123,7 @@ class Rfc2217Port(RawPort):
 
 @asynccontextmanager
 async def on_tcp(pace: Pace, port: int, *, rfc: bool) -> AsyncIterator[int]:
-    """Listen on the loopback while this is entered; yields the port number, which is `port` unless that is 0."""
+    """Listen on the loopback until the block ends. Yields the port number, which is `port` unless that is 0."""
     server = await asyncio.get_running_loop().create_server(
         lambda: (Rfc2217Port if rfc else RawPort)(pace), LOOPBACK, port
     )
@@ -135,4 +135,4 @@ async def on_tcp(pace: Pace, port: int, *, rfc: bool) -> AsyncIterator[int]:
         for one in pace.ports:
             owner = getattr(one, "__self__", None)
             if isinstance(owner, RawPort) and owner.transport is not None:
-                owner.transport.abort()  # a host that reads nothing would keep it open
+                owner.transport.abort()  # otherwise a host that reads nothing would keep it open
