@@ -1,4 +1,4 @@
-"""The buttons of the bench page: for each its name, its group, what stands on it, what it does."""
+"""The buttons of the bench page. Each has a name, a group, a label and an action."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Press: TypeAlias = Callable[[Hand], str]
 
 
 class Button(NamedTuple):
-    """One button. `about`: what it does, in a sentence. `press` does it, and returns what was done."""
+    """One button. `about` describes its action in a sentence. `press` does the action and returns what was done."""
 
     name: str
     group: str
@@ -22,7 +22,7 @@ class Button(NamedTuple):
 
 
 def buttons(say: Say) -> Mapping[str, Button]:
-    """By name, in the order of the page."""
+    """Return the buttons by name, in the order of the page."""
     ball, people, wheel = say("The ball"), say("The people"), say("The wheel and its sensors")
 
     def says(name: str, by: Speaker, label: str, about: str) -> Button:

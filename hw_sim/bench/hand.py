@@ -1,7 +1,7 @@
-"""A wheel that is played by hand, step by step: what a person does counts at once, and the rest goes on by itself.
+"""A wheel that a person plays by hand, step by step. An action has effect at once, and the physics continues by itself.
 
-Two duties of the house are automatic: a rotor that nobody holds is pushed between coups, and a ball that leaves the
-track falls into a pocket. All else is done by whoever plays.
+Two things are automatic. A rotor that nobody holds is pushed between coups, and a ball that leaves the track falls into
+a pocket. The person does everything else.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ from hw_sim.words import translatable
 from hw_sim.world import Stay, us
 
 IN_HAND_S = 0.8
-"""From taking the ball out of its pocket to letting it go on the track."""
+"""Time from taking the ball out of its pocket to launching it on the track."""
 CARRY_S = 1.0
-"""From taking the ball to laying it in a pocket."""
+"""Time from taking the ball to laying it in a pocket."""
 WEAK_LAPS = (1.2, 2.4)
-"""Of a weak launch. With four beams the shortest makes four passes, which show a launch; the longest is too short."""
+"""Fewest and most laps of a weak launch. With four beams, the fewest still give four passes, which show a launch. The
+most are still too few for a valid coup."""
 NOISE_GAP_S = 0.03
-"""Between the two pulses of a disturbance. No ball is so fast."""
+"""Time between the two pulses of a disturbance. No ball is fast enough for this."""
 BRAKE_REV_S2 = 0.25
-"""How hard a hand stops a rotor: the middle of what the scenarios draw."""
+"""How hard a hand brakes a rotor: the middle of the range in the scenarios."""
 ROTOR_KEPT_REV_S = 0.8 * ROTOR_RPM[0] / 60
-"""A rotor that is slower is pushed."""
+"""A rotor slower than this is pushed."""
 PROOF_S = 15.0
-"""From rest to a proven number: more than two turns of the slowest rotor that is left alone."""
+"""Time from rest to a proven number: more than two turns of the slowest rotor that is not pushed."""
 BOULERS = ("Anna", "Bruno")
 CHIP, HELD, LINK = "chip", "held", "link"
-"""What can be amiss: a chip in the cylinder, a hand that holds the rotor, the cable that is out. And:"""
+"""Faults of the wheel: a chip in the cylinder, a hand that holds the rotor, an unplugged cable. See also `POWER`."""
 POWER = "power"
-"""In place of a sensor: that of the whole cabinet. No board tells it."""
+"""The power of the whole cabinet, used like a sensor's name. No board reports it."""
 
 Speaker: TypeAlias = Literal["chef", "table", "direction"]
 SAYS: Mapping[Speaker, str] = {
@@ -45,7 +46,7 @@ SAYS: Mapping[Speaker, str] = {
     "table": translatable("The table says “{words}”."),
     "direction": translatable("The direction says “{words}”."),
 }
-"""Whole sentences: other languages have other articles."""
+"""Whole sentences, because articles differ between languages."""
 
 
 class BallPlace(Enum):
@@ -58,20 +59,20 @@ class BallPlace(Enum):
 
 
 class RestSeen(NamedTuple):
-    """Where everybody saw the ball come to rest, when there were so many verdicts."""
+    """The number in which people saw the ball come to rest, and the count of verdicts at that time."""
 
     number: int
     verdicts: int
 
 
 class NotPossibleError(Exception):
-    """That cannot be done at the wheel now; the text says why."""
+    """The action is not possible at the wheel now. The text says why."""
 
 
 class Hand:
-    """What a person can do at the wheel of `live`; each act returns what it did, in words, or raises NotPossibleError.
+    """The actions of a person at the wheel of `live`. Each returns a text of what it did, or raises NotPossibleError.
 
-    `subscriber` knows the table's messages, and the language. `note` is called with everything else that happens.
+    `subscriber` has the table's messages and the language. `note` is called with everything else that happens.
     """
 
     def __init__(self, live: LiveTable, subscriber: Subscriber, *, note: Callable[[str], None]) -> None:
@@ -80,7 +81,7 @@ class Hand:
         self.begin()
 
     def begin(self) -> None:
-        """Take over a wheel that is in order: the ball lies in a pocket, and nobody holds the rotor."""
+        """Take over a wheel that is in order. The ball lies in a pocket, and nobody holds the rotor."""
         self._ball = BallPlace.POCKET
         self._amiss: set[str] = set()
         self._second: Stay | None = None
@@ -88,7 +89,7 @@ class Hand:
         self._seen: RestSeen | None = None
 
     def step(self, seconds: float) -> list[SimEvent]:
-        """Let so much time pass. Returns the events of that time."""
+        """Let `seconds` pass. Returns the events of that time."""
 
         def go_on(table: SimTable) -> None:
             end_s = table.now_s + seconds
@@ -99,10 +100,10 @@ class Hand:
         return self._live.play(go_on)
 
     def tidy(self) -> bool:
-        """Undo what people who take over could not play with. Returns whether that is done: a ball that runs comes to
-        rest first, and its number is proven."""
+        """Undo everything that would stop the people of the demo from playing. Returns whether they can play now: a
+        running ball must first come to rest, and its number must be proven."""
         if POWER in self._amiss:
-            self._rest_s = self._table.now_s  # until then nobody has heard the daemon that starts
+            self._rest_s = self._table.now_s  # the daemon starts now, and needs time to publish
         for is_amiss, undo in (
             (CHIP in self._amiss, self.take_chip_out),
             (self._second is not None, self.take_second_ball),
@@ -120,7 +121,7 @@ class Hand:
 
     @property
     def _last_number(self) -> int | None:
-        """The pocket to which the ball belongs; None when there is none yet."""
+        """Return the pocket to which the ball belongs. None if there is none yet."""
         table = self._subscriber.table
         return None if table is None else table["last_number"]
 
@@ -136,7 +137,7 @@ class Hand:
     def _is_running(self) -> bool:
         return self._ball in (BallPlace.TRACK, BallPlace.FALLING)
 
-    # what goes on by itself
+    # what happens without a button
 
     def _follow_ball(self, table: SimTable, end_s: float) -> None:
         if self._ball is BallPlace.TRACK and table.run.end_s <= end_s:
@@ -167,17 +168,17 @@ class Hand:
     # the ball
 
     def launch(self) -> str:
-        """Against the rotor, hard enough."""
+        """Launch the ball against the rotor, hard enough for a valid coup."""
         return self._launch(None, self.say("against the rotor"))
 
     def launch_with_rotor(self) -> str:
-        """In the rotor's own direction."""
+        """Launch the ball in the rotor's own direction."""
         if not self._speed():
             raise NotPossibleError(self.say("The rotor stands still: it has no direction to launch in."))
         return self._launch(None, self.say("in the rotor's own direction"), with_rotor=True)
 
     def launch_weakly(self) -> str:
-        """Against the rotor, for fewer than three laps."""
+        """Launch the ball against the rotor, for fewer than three laps."""
         return self._launch(self._table.rng.uniform(*WEAK_LAPS), self.say("against the rotor, weakly"))
 
     def _launch(self, laps: float | None, how: str, *, with_rotor: bool = False) -> str:
@@ -199,7 +200,7 @@ class Hand:
         return launched if self._speed() else f"{launched} {self.say('The rotor stands still.')}"
 
     def take_ball(self) -> str:
-        """A hand takes the ball, wherever it is."""
+        """Take the ball, wherever it is."""
         was, where = self._ball, self._where
         if was is BallPlace.HAND:
             raise NotPossibleError(self.say("The bouler has the ball in his hand already."))
@@ -212,7 +213,7 @@ class Hand:
         return self.say("A hand takes the ball, which {where}.", where=where)
 
     def put_ball_back(self) -> str:
-        """A hand lays the ball in the pocket of the last number."""
+        """Lay the ball in the pocket of the last number."""
         if self._is_running:
             raise NotPossibleError(self.say("The ball {where}: wait until it rests, or take it.", where=self._where))
         table, wanted = self._table, self._last_number
@@ -231,7 +232,7 @@ class Hand:
         return f"{laid} {self.say('The rotor stands still, so no reader can see it there.')}"
 
     def throw_ball(self) -> str:
-        """A second ball is thrown in the cylinder."""
+        """Throw a second ball in the cylinder."""
         if self._second is not None:
             raise NotPossibleError(self.say("A second ball lies in {number} already.", number=self._second.number))
         table = self._table
@@ -240,7 +241,7 @@ class Hand:
         return self.say("A second ball is thrown in, and lies in {number}.", number=number)
 
     def take_second_ball(self) -> str:
-        """A hand takes the second ball out."""
+        """Take the second ball out."""
         if self._second is None:
             raise NotPossibleError(self.say("There is only one ball."))
         self._second.to_s, self._second = self._table.now_s, None
@@ -249,7 +250,7 @@ class Hand:
     # the rotor
 
     def stop_rotor(self) -> str:
-        """A hand stops the rotor and holds it."""
+        """Stop the rotor and hold it."""
         self._change(HELD, amiss=True, already=self.say("A hand holds the rotor already."))
         table = self._table
         if self._speed():
@@ -257,14 +258,14 @@ class Hand:
         return self.say("A hand stops the rotor.")
 
     def spin_rotor(self) -> str:
-        """A hand pushes the rotor."""
+        """Push the rotor."""
         rpm = f"{abs(self._speed()) * 60:.0f}"
         self._change(HELD, amiss=False, already=self.say("The rotor turns, {rpm} turns a minute.", rpm=rpm))
         self._push(self._table)
         return self.say("The bouler pushes the rotor.")
 
     def reverse_rotor(self) -> str:
-        """A hand turns the rotor the other way."""
+        """Turn the rotor the other way."""
         self._amiss.discard(HELD)
         self._table.direction = opposite(self._table.direction)
         self._push(self._table)
@@ -273,43 +274,43 @@ class Hand:
     def _speed(self) -> float:
         return self._table.world.rotor.speed_at(self._table.now_s)
 
-    # what can be amiss: foreign objects, the cable, the power, noise
+    # faults: foreign objects, the cable, the power, noise
 
     def _change(self, what: str, *, amiss: bool, already: str) -> None:
-        """It is amiss from now on, or no longer. Raises NotPossibleError with the text `already` where it is so."""
+        """Begin or end the fault `what`. Raises NotPossibleError with the text `already` if nothing would change."""
         if (what in self._amiss) is amiss:
             raise NotPossibleError(already)
         self._amiss ^= {what}
 
     def drop_chip(self) -> str:
-        """A chip falls in the cylinder."""
+        """Let a chip fall in the cylinder."""
         self._change(CHIP, amiss=True, already=self.say("A chip lies in the cylinder already."))
         self._table.foreign_object(present=True)
         return self.say("A chip falls in the cylinder.")
 
     def take_chip_out(self) -> str:
-        """A hand takes the chip out."""
+        """Take the chip out."""
         self._change(CHIP, amiss=False, already=self.say("There is no chip in the cylinder."))
         self._table.foreign_object(present=False)
         return self.say("A hand takes the chip out.")
 
     def unplug(self) -> str:
-        """The cable between board and computer is pulled out."""
+        """Unplug the cable between board and computer."""
         self._set(LINK, ok=False, already=self.say("The cable is out already."))
         return self.say("The cable of the sensor board is pulled out.")
 
     def plug(self) -> str:
-        """The cable is plugged in again."""
+        """Plug the cable in again."""
         self._set(LINK, ok=True, already=self.say("The cable is in."))
         return self.say("The cable of the sensor board is plugged in.")
 
     def power_off(self) -> str:
-        """The cabinet has no power: neither board nor computer."""
+        """Switch off the power of the cabinet, with the board and the computer."""
         self._set(POWER, ok=False, already=self.say("The power is off already."))
         return self.say("The power of the cabinet goes off.")
 
     def power_on(self) -> str:
-        """The cabinet has power again."""
+        """Switch on the power of the cabinet."""
         self._set(POWER, ok=True, already=self.say("The power is on."))
         return self.say("The power of the cabinet comes on.")
 
@@ -318,7 +319,7 @@ class Hand:
         self._table.world.direct_events.append(SensorState(us(self._table.now_s), what, ok))
 
     def make_noise(self) -> str:
-        """A beam pulses twice without a ball."""
+        """Let a beam pulse twice without a ball."""
         table = self._table
         beam = table.rng.randrange(len(table.layout.beams_deg))
         pulses = [BallPass(us(table.now_s + after_s), beam) for after_s in (0.0, NOISE_GAP_S)]
@@ -328,8 +329,8 @@ class Hand:
     # people
 
     def command(self, name: str, by: Speaker, label: str) -> str:
-        """Somebody gives a command to the table, at a panel; on its button stands `label`. Where nobody knows where the
-        pockets stand, who begins play again names the one in which the ball lies."""
+        """Give the table a command from a panel, with the button `label`. If the rotor angle is not known, "open" and
+        "resume" also name the pocket in which the ball lies."""
         shown = self._subscriber.table
         is_lost = name in ("open", "resume") and shown is not None and PLACE in shown["failing"]
         number = self._table.lies_in if is_lost else None
@@ -337,14 +338,14 @@ class Hand:
         return self.say(SAYS[by], words=label.lower())
 
     def change_bouler(self) -> str:
-        """The chef has another bouler spin."""
+        """Let another bouler spin, by the chef's command."""
         shown = self._subscriber.table
         who = next(name for name in BOULERS if shown is None or name != shown["bouler"])
         self._table.command("bouler", who=who, reason=self.say("at the bench"))
         return self.say("The chef has {who} spin from now on.", who=who)
 
     def confirm(self) -> str:
-        """The chef confirms the number in which everybody saw the ball rest; without one, whatever the table has."""
+        """Confirm the number in which people saw the ball rest. If they saw none, confirm the table's number."""
         number = self._number_seen
         self._table.confirm(number, reason=self.say("at the bench"))
         if number is None:
@@ -353,7 +354,7 @@ class Hand:
 
     @property
     def _number_seen(self) -> int | None:
-        """The number of the coup, from its rest to its verdict: no hand changes what everybody saw, nor does a launch
-        that the table did not wait for."""
+        """Return the number of the coup, from its rest to its verdict. A later hand does not change what people saw,
+        nor does a launch for which the table did not wait."""
         seen = self._seen
         return None if seen is None or seen.verdicts != len(self._subscriber.verdicts) else seen.number

@@ -1,4 +1,4 @@
-"""What truly happened at the wheel and what its daemon published, in the order in which it came, for the bench page."""
+"""Keeps what truly happened at the wheel and what its daemon published, in order of arrival, for the bench page."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Literal, TypeAlias
 import msgspec
 
 ENTRIES_MAX = 300
-"""Those of some coups. Who has not read them in time misses the oldest."""
+"""The entries of some coups. A reader that is too slow misses the oldest."""
 
 Kind: TypeAlias = Literal["truth", "message", "play"]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One line. `kind`: the truth, a message of the daemon, or who plays from now on. `name`: of the message's topic;
-    for `play`, who plays. `at`: the time of day on this computer."""
+    """One line. `kind`: the truth, a message of the daemon, or who plays from now on. `name`: the message's topic, or
+    who plays. `at`: the time of day on this computer."""
 
     number: int
     kind: Kind
@@ -29,7 +29,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Ledger:
-    """The newest entries; readers wait for more."""
+    """The newest entries. Readers can wait for more."""
 
     def __init__(self, clock: Callable[[], datetime] = datetime.now) -> None:
         self._clock = clock
@@ -45,7 +45,7 @@ class Ledger:
         self._news = asyncio.Event()
 
     async def after(self, number: int) -> list[Entry]:
-        """Those after that one, oldest first; waits until there is one."""
+        """Wait until there are entries after `number`, and return them, oldest first."""
         while self._written <= number:
             await self._news.wait()
         return [entry for entry in self._entries if entry.number > number]

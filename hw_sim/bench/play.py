@@ -1,4 +1,4 @@
-"""Who plays at the demo's wheel: its own people, scenario after scenario, or whoever presses the buttons."""
+"""Decides who plays at the demo's wheel: its own people, scenario after scenario, or a person with the buttons."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber
 
 STEP_S = 0.05
-"""Real seconds of a step. A press counts at the end of one, and people do not notice so short a delay."""
+"""Real seconds of a step. A button has effect at the end of a step. People do not notice such a short delay."""
 BY_ITSELF, BY_HAND = "by-itself", "by-hand"
 
 
 class Play:
-    """The events of a wheel without an end. `speed`: simulated seconds in a real one. `by_hand`: who begins. It speaks
-    the language of `subscriber`."""
+    """Plays a wheel without end. `speed`: simulated seconds in a real one. `by_hand`: whether the person with the
+    buttons begins. The texts are in the language of `subscriber`."""
 
     def __init__(
         self, live: LiveTable, people: People, subscriber: Subscriber, ledger: Ledger, *, speed: float, by_hand: bool
@@ -34,7 +34,7 @@ class Play:
         self._hand = Hand(live, subscriber, note=self._note)
 
     def events(self, scenarios: Iterator[Scenario]) -> Iterator[SimEvent]:
-        """The events, from before the table's first message on; people play `scenarios`. Raises TableStuckError."""
+        """Yield the events, from before the table's first message. People play `scenarios`. Raises TableStuckError."""
         while True:
             if self._by_hand:
                 yield from self._play_by_hand()
@@ -43,8 +43,8 @@ class Play:
                 yield from self._people.events(self._while_by_itself(scenarios))
 
     def press(self, name: str) -> str:
-        """Press the button of that name. Returns what was done, in words. Raises NotPossibleError; KeyError for a
-        button that there is not."""
+        """Press the button `name`. Returns a text of what was done. Raises NotPossibleError, or KeyError if no such
+        button exists."""
         if name in (BY_ITSELF, BY_HAND):
             return self._hand_over(by_hand=name == BY_HAND)
         button = self._buttons[name]
@@ -89,7 +89,7 @@ class Play:
             scenario = next(scenarios)
             self._note(say("The people play {name}: {about}", name=scenario.name, about=say(scenario.about)))
             yield scenario
-            for outcome in truth[known:]:  # asked for the next one, its events are over
+            for outcome in truth[known:]:  # the next one is requested, so its events are over
                 self._note(say("What was true: {outcome}.", outcome=outcome_text(outcome, self._words)))
 
     def _note(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The bench page over HTTP: the page, its buttons, and what happens as a stream of server-sent events."""
+"""Serves the bench page over HTTP: the page, its buttons, and a stream of server-sent events with what happens."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from hw_sim.words import Say, Words
 
 HOST = "127.0.0.1"
 READERS_MAX = 20
-"""Open pages. A demo has one or two; each costs a socket."""
+"""The largest number of open pages. A demo has one or two, and each needs a socket."""
 SHUTDOWN_S = 1.0
-"""Streams never end by themselves."""
+"""How long the server waits at its end for open streams, which never end by themselves."""
 TYPES = {"css": "text/css", "js": "text/javascript"}
 
 
 class Server:
-    """Serves the page of `play` and `ledger` in `words`, with the pages of the wheel at `pages` (an origin) in a
-    frame."""
+    """Serves the page of `play` and `ledger` in the language of `words`. A frame shows the wheel's own pages, which are
+    at the origin `pages`."""
 
     def __init__(self, play: Play, ledger: Ledger, pages: str, words: Words) -> None:
         self._play, self._ledger, self._pages, self._words = play, ledger, pages, words
         self._readers = 0
 
     def application(self) -> web.Application:
-        """What is served."""
+        """Return the web application."""
         app = web.Application(middlewares=[_guard(self._pages)])
         app.router.add_get("/", self._to_page)
         app.router.add_get("/bench", self._page)
@@ -67,7 +67,7 @@ class Server:
         return web.json_response({"done": done, "words": words})
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        """All that is kept, or what came after the last that this browser had, and then each entry as it comes."""
+        """Send all entries, or those after the last one that this browser received, and then each new entry."""
         if self._readers >= READERS_MAX:
             raise web.HTTPServiceUnavailable(text="too many open pages")
         had = request.headers.get("Last-Event-ID", "0")
@@ -90,7 +90,7 @@ class Server:
 
 @asynccontextmanager
 async def listening(app: web.Application, port: int) -> AsyncIterator[None]:
-    """Serve it on a loopback port until this is left. Raises OSError."""
+    """Serve `app` on a loopback port until the block ends. Raises OSError."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()
     try:
@@ -102,7 +102,7 @@ async def listening(app: web.Application, port: int) -> AsyncIterator[None]:
 
 def _guard(pages: str) -> Middleware:
     headers = {
-        # Nothing but our own files runs, and nothing is shown in a frame but the wheel's own pages.
+        # Only our own files run, and only the wheel's own pages are shown in a frame.
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         f"img-src data:; frame-src {pages}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
         "X-Content-Type-Options": "nosniff",
@@ -112,7 +112,7 @@ def _guard(pages: str) -> Middleware:
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
-        """A page of another site must not press buttons here, nor read under a name of its own that leads here."""
+        """Refuse pages of other sites: they must not press buttons, or read this page under another host name."""
         if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
             raise web.HTTPForbidden(text="this came from another site")
         if request.url.host not in (HOST, "localhost"):
@@ -134,12 +134,12 @@ def _page(pages: str, words: Words) -> str:
         language=words.language,
         pages=html.escape(pages),
         buttons=_buttons(say),
-        data=json.dumps(data).replace("</", "<\\/"),  # a script element ends at "</", whatever it holds
+        data=json.dumps(data).replace("</", "<\\/"),  # a script element ends at "</", even inside a string
     )
 
 
 def captions(say: Say) -> Mapping[str, str]:
-    """What stands on the page beside its buttons, by the key that the page names it by."""
+    """Return the texts of the page except its buttons, by their keys in the page."""
     return {
         "title": say("The bench"),
         "skip": say("Skip to the buttons"),
@@ -160,7 +160,7 @@ def captions(say: Say) -> Mapping[str, str]:
 
 
 def _buttons(say: Say) -> str:
-    """A fieldset for each group."""
+    """Return one fieldset for each group."""
     return "\n".join(
         f"<fieldset><legend>{html.escape(group)}</legend>\n{''.join(map(_button, of_group))}</fieldset>"
         for group, of_group in groupby(buttons(say).values(), lambda button: button.group)

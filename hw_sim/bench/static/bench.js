@@ -1,7 +1,7 @@
-// The bench page: buttons of the simulator, and what its wheel and the daemon answer.
+// The bench page: the buttons of the simulator, and the answers of its wheel and of the daemon.
 "use strict";
 
-const LINES_MAX = 100; // on the page, in each list
+const LINES_MAX = 100; // the most lines in each list of the page
 const WORDS = JSON.parse(document.getElementById("data").textContent);
 
 function element(id) {
