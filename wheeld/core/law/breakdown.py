@@ -1,4 +1,4 @@
-"""Breakdown of the mechanism or of what observes it (N8), and the door in front of both."""
+"""Breakdown of the mechanism or of the sensors that observe it (N8), and the door of the cabinet."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from wheeld.core.tracking.evidence import Evidence
 S, F = State, Fact
 
 NOTICED_US = 1_000_000
-"""A standstill that is shorter is in the log alone: people at the table take it for a slow network, and a computer with
-too much to do has many."""
+"""A shorter standstill is only in the log. People at the table take it for a slow network, and a busy computer has many
+of them."""
 STOOD = {"machine": translatable("the machine stood still"), "journal": translatable("the journal's disk stood still")}
 
 
 def said_of(evidence: Evidence, row: Row) -> tuple[Text, ...]:
-    """What a notice says of this evidence: what it is; of a sensor's trouble what is wrong, and what mends it."""
+    """Return the text of a notice about this evidence. Of a sensor's trouble: what is wrong, what mends it."""
     if evidence.fact is F.STOOD_STILL:
         return (Text(STOOD[str(evidence.figures["what"])]),)
     if evidence.fact is not F.SENSOR_TROUBLE:
@@ -32,8 +32,8 @@ def said_of(evidence: Evidence, row: Row) -> tuple[Text, ...]:
 
 
 def standstill(still: Standstill, since: str, until: str) -> Iterator[Evidence]:
-    """What a standstill is to the law: a notice, if it was long; and where nothing was observed, a fault of the link
-    (N8), whose cause the notice says. `since` and `until`: when it was, as text."""
+    """Yield the facts of a standstill: one for a notice if it was long, and a fault of the link (N8) if observations
+    are missing. The notice then gives the cause of the fault. `since` and `until`: its begin and end, as text."""
     lasted_us = still.to_us - still.t_us + still.slept_us
     if lasted_us >= NOTICED_US or still.slept_us:
         seconds = round(lasted_us / 1e6, 1)
@@ -43,7 +43,7 @@ def standstill(still: Standstill, since: str, until: str) -> Iterator[Evidence]:
 
 
 def _sensor_fault(evidence: Evidence, known: Known) -> Fact:
-    """A fault; or that of a sensor which the coup that runs can do without: only what can't be proven is void."""
+    """Choose the fact of a fault. If the running coup can be proven without the sensor, the fault does not void it."""
     is_running = known.table_state.state in RUNNING
     spared = is_running and known.observer.can_spare(str(evidence.figures["sensor"]))
     return F.SENSOR_SPARED if spared else evidence.fact

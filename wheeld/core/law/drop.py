@@ -26,10 +26,9 @@ NUMBERS = (F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED)
 
 
 def _number(evidence: Evidence, known: Known) -> Fact:
-    """A number; or, after a void, in a suspension or at a closed table, the ball put back where it belongs; or, while a
-    number awaits the chef (R3b), the ball in another pocket than the one where it was seen: a hand may have put it
-    there, or it was launched meanwhile. Nothing is proven while nobody knows whether an object is in the cylinder
-    (N6)."""
+    """Choose the fact of a number. After a void, in a suspension or at a closed table, the ball may only have been put
+    back into its pocket. While a number awaits the chef (R3b), the ball may be in another pocket: a hand put it there,
+    or it was launched again. While it is unknown whether an object is in the cylinder, no number is proven (N6)."""
     state = known.table_state.state
     is_at_home = _is_at_home(evidence, known)
     if state in (*AFTER_VOID, S.SUSPENDED, S.CLOSED) and is_at_home:
@@ -44,27 +43,28 @@ def _number(evidence: Evidence, known: Known) -> Fact:
 
 
 def _ball_moved(evidence: Evidence, known: Known) -> Fact:
-    """The ball in another pocket, brought by a hand or by nothing that was seen; or in that of the last number, or
-    of the one that awaits the chef; or, before the first number, seen for the first time."""
+    """Choose the fact of a ball that lies in another pocket than before. It is in place if it lies in the pocket of the
+    last number or of the number that awaits the chef, or if it is seen for the first time. Else it moved unseen, or a
+    hand carried it."""
     if known.table_state.state is S.AWAITING_CHEF and known.table_state.current.overtaken:
         return F.NUMBER_OVERTAKEN
     is_first_seen = known.table_state.ball_belongs_in is None and "from_pocket_index" not in evidence.figures
     if is_first_seen or _is_at_home(evidence, known):
         return F.BALL_IN_PLACE
     is_carried, came_from = known.observer.ball.carried, "from_pocket_index" in evidence.figures
-    no_game = known.table_state.state in (S.CLOSED, S.SUSPENDED)  # a ball that ran then may lie anywhere
+    no_game = known.table_state.state in (S.CLOSED, S.SUSPENDED)  # a ball that ran then may be in any pocket
     return F.BALL_CARRIED if is_carried or (no_game and not came_from) else evidence.fact
 
 
 def _is_at_home(evidence: Evidence, known: Known) -> bool:
-    """Whether the ball was seen where it lay: in the pocket of the number that awaits the chef, or of the last one."""
+    """Return whether the ball is in the pocket of the number that awaits the chef, or of the last number."""
     return evidence.figures.get("number") in (known.table_state.ball_belongs_in, None)
 
 
 def awaits_first(row: Row, evidence: Evidence, known: Known) -> bool:
-    """Whether a breakdown meets a coup whose run is proven, and whose ball readers saw by then in the pocket where they
-    see it still, or saw it last: its number awaits the chef (R3b), and the breakdown comes after that. What sensors say
-    of the number itself decides as it is."""
+    """Return whether the number of the coup awaits the chef (R3b) before this breakdown counts. This is so if the run
+    is proven, and if readers saw the ball in its present or last pocket before the breakdown. Facts about the number
+    itself are no such breakdown."""
     seen, latest = known.table_state.current.seen, known.observer.pocket.sightings
     is_breakdown = row.void is Cause.BREAKDOWN and evidence.fact not in NUMBERS
     if seen is None or not is_breakdown or known.table_state.state not in RUNNING:

@@ -60,7 +60,7 @@ ROWS = (
         "N7 N8",
         "a verdict stands; the chef looks at the ball before anything is paid",
     ),
-    # --- it plays no game
+    # --- the wheel plays no game
     on(
         F.WHEEL_STOPPED,
         OPEN_IDLE,

@@ -1,4 +1,4 @@
-"""The launch (A1, N2, N3; docs/rulebook.md 6). One that is proven after the table moved on is judged by `late`."""
+"""The launch (A1, N2, N3; docs/rulebook.md 6). A launch proven after the table moved on has its row in `late`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ROWS = (
         Act.DISOWN,
         Act.OVERTAKE,
     ),
-    # --- foretold: a launch now would be void
+    # --- a warning before the launch: it would be void
     notice(
         F.BALL_TAKEN, S.OPERATIONS, "operations_unfinished", "N2", "operations are not finished: a launch now is void"
     ),
@@ -64,12 +64,12 @@ ROWS = (
     ),
     notice(F.BALL_TAKEN, S.RIEN_VA, "tout_va_owed", "N2", '"{tout_va}" is not said: a launch now is void'),
     ignore(F.BALL_TAKEN, ELSEWHERE, "", "a launch is awaited, or is no coup"),
-    # --- awaited, and it does not come
+    # --- a launch that is awaited and does not come
     notice(F.LAUNCH_AWAITED, S.BETS_CLOSED_EARLY, "launch_awaited", "6", _STILL_AWAITED),
     notice(F.LAUNCH_FAILED, BEFORE_LAUNCH, "launch_awaited", "6", _STILL_AWAITED),
     ignore(F.LAUNCH_AWAITED, ELSEWHERE, "", "no launch is awaited any more"),
     ignore(F.LAUNCH_FAILED, ELSEWHERE, "", "no launch is awaited"),
-    # --- too few passes to be followed
+    # --- a launch with too few passes to follow the ball
     void(
         F.WEAK_LAUNCH,
         (*BEFORE_LAUNCH, *RUNNING),

@@ -1,11 +1,11 @@
-"""What guards, conditions and needs know, and what they ask.
+"""The needs of commands and launches, and the functions and values that guards, conditions and needs use.
 
-A guard chooses between two facts of sensors where the outcome depends on more than the fact itself: it stands in the
-module of those facts, beside their rows, and is listed there in `GUARDS`. It answers and writes nothing.
+A guard chooses between two facts of sensors if the outcome depends on more than the fact itself. It is in the module of
+those facts, beside their rows, and is listed in `GUARDS` of that module. It changes nothing.
 
-Each need is one object: whether it is met, what the table waits for while it is not, with which rules and words a
-command is refused then, and how long the word waits for it. The clauses of `people` name them, and that of a launch.
-Refusals, the codes of what the table waits for, and the page of the law come from here.
+Each need is one object. It tests whether the need is met. If not, it gives what the table waits for, the rules and text
+with which a command is refused, and how long the command waits. The clauses of `people` and the launch name the needs.
+The refusals, the codes of what the table waits for, and the page of the law are made from them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from wheeld.core.tracking.sight import objection
 
 
 class Known(NamedTuple):
-    """What is known of the table at sensing time `now_us`. `command`: the one at hand, if there is one."""
+    """The table, its observer and its pockets at sensing time `now_us`. `command`: the one to decide, if any."""
 
     table_state: TableState
     observer: Observer
@@ -40,26 +40,26 @@ EvidenceGuard: TypeAlias = Callable[[Evidence, Known], Fact]
 
 
 def asked(known: Known) -> Command:
-    """The command at hand."""
+    """Return the command to decide."""
     assert known.command is not None, "a guard of commands is asked about one"
     return known.command
 
 
 def is_in_place(known: Known) -> bool:
-    """Whether the ball lies in the pocket of the last number; True without a last number, or without a sensor."""
+    """Return whether the ball lies in the pocket of the last number. True if there is no last number, or no sensor."""
     number = known.table_state.last_number
     return number is None or known.observer.lies_in(known.pockets.index_of[number], known.now_us) is not False
 
 
 def is_seen_in_place(known: Known) -> bool:
-    """Whether readers see the ball in the pocket of the last number."""
+    """Return whether readers see the ball in the pocket of the last number."""
     number = known.table_state.last_number
     return number is not None and known.observer.lies_in(known.pockets.index_of[number], known.now_us) is True
 
 
 def is_seen_elsewhere(known: Known) -> bool:
-    """Whether readers see the ball lie in another pocket than that of the last number. While the rotor stands they see
-    nothing: a hand may have put it back since."""
+    """Return whether readers see the ball in another pocket than that of the last number. While the rotor stands, they
+    see nothing: a hand may have put the ball back."""
     number, place = known.table_state.last_number, known.observer.place(known.now_us)
     if known.observer.rotor.is_standing:
         return False
@@ -67,16 +67,16 @@ def is_seen_elsewhere(known: Known) -> bool:
 
 
 def is_place_unseen(known: Known) -> bool:
-    """Whether the ball belongs in a pocket, and no sensor can see whether it lies there."""
+    """Return whether the ball belongs in a pocket, and no sensor can see whether it lies in that pocket."""
     number = known.table_state.last_number
     return number is not None and known.observer.lies_in(known.pockets.index_of[number], known.now_us) is None
 
 
 def must_rest_first(known: Known) -> bool:
-    """Whether the command for which the table waits is refused until the ball rests. One rule for every command that
-    opens the bets, whosever ball it is: nobody may bet on a coup that was not observed whole (docs/rulebook.md 6).
-    "Resume" waits for a ball on the track wherever it leads. All of it ends by itself: the ball is seen at rest, or the
-    time of a fall is over."""
+    """Return whether the command that the table awaits is refused until the ball rests. Every command that opens the
+    bets has this rule, for the ball of any coup: nobody may bet on a coup that was not observed completely
+    (docs/rulebook.md 6). "Resume" waits for a ball on the track even if it opens no bets. The wait ends by itself: the
+    ball is seen at rest, or the time of a fall is over."""
     where, table = known.observer.ball.where, known.table_state
     if where is Where.RUNS:
         return table.state is State.SUSPENDED or _opens_bets_next(known)
@@ -85,13 +85,13 @@ def must_rest_first(known: Known) -> bool:
 
 
 def is_obstacle_open(known: Known) -> bool:
-    """Whether a launched ball was seen at rest nowhere, and the command for which the table waits opens the bets: no
-    sensor tells an obstacle from a hand, so a person looks, and answers for it."""
+    """Return whether a launched ball was never seen at rest, and the command that the table awaits opens the bets. No
+    sensor can distinguish an obstacle from a hand. So a person looks, and takes the responsibility."""
     return known.observer.ball.where is Where.UNSEEN and _opens_bets_next(known)
 
 
 def _opens_bets_next(known: Known) -> bool:
-    """Whether the command for which the table waits leads to a new game, or back into one."""
+    """Return whether the command that the table awaits leads to a new game, or back into one."""
     table = known.table_state
     match table.state:
         case State.SUSPENDED:
@@ -106,14 +106,14 @@ def _opens_bets_next(known: Known) -> bool:
 
 
 CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the word given serves")
-"""N6: "tout va" and "operations done" rest on it while the object sensor is left out."""
+"""Published with "tout va" and "operations done" while the object sensor is left out (N6)."""
 
 PLACED = translatable("the ball lies in {number}, by the word given; readers saw it {off_pockets} pockets from there")
-"""Section 7: on it every number rests from then on."""
+"""Every later number depends on this word (docs/rulebook.md 7)."""
 
 
 def without_text(sensors: tuple[str, ...]) -> Text:
-    """What a notice says of the sensors that are left out now."""
+    """Return the text of a notice about the sensors that are left out now."""
     if not sensors:
         return Text("every sensor is used again")
     return Text(
@@ -122,8 +122,8 @@ def without_text(sensors: tuple[str, ...]) -> Text:
 
 
 def left_out_after(known: Known) -> tuple[str, ...]:
-    """The sensors that the table goes on without after the command at hand: those that it names, and those that are
-    left out already and still fail. One that works again is used again."""
+    """Return the sensors that are left out after the present command: those that it names, and those that are already
+    left out and still fail. A sensor that works again is used again."""
     named = known.command.without if known.command is not None else ()
     observer = known.observer
     kept = (sensor for sensor in observer.left_out if observer.is_faulty(sensor))
@@ -131,15 +131,15 @@ def left_out_after(known: Known) -> tuple[str, ...]:
 
 
 def named_pocket(known: Known) -> int | None:
-    """The pocket in which the ball lies by the command at hand, of `resume` or `open`."""
+    """Return the pocket in which the ball lies according to the present command, a `resume` or an `open`."""
     number = None if known.command is None else known.command.number
     return None if number is None else known.pockets.index_of[number]
 
 
 def _why_no_place(known: Known) -> Text | None:
-    """Why nobody would know after the command at hand where the pockets stand; None if that is known. A person's word
-    is taken where it is not, or where readers see the ball elsewhere than it belongs: else one wrong word would make
-    every number wrong."""
+    """Return why the position of the pockets would be unknown after the present command, or None if it is known. A
+    person's word is accepted only if the position is unknown, or if readers see the ball in a wrong pocket. Otherwise
+    one wrong word would make every number wrong."""
     observer, pocket = known.observer, named_pocket(known)
     if pocket is None:
         return Text(Trouble.SLIPPED.mend) if PLACE in observer.faults else None
@@ -151,7 +151,7 @@ def _why_no_place(known: Known) -> Text | None:
 
 
 def why_not(known: Known) -> tuple[Text, ...]:
-    """Why no coup could be observed whole after the command at hand, sensor by sensor; empty if it could."""
+    """Return why no coup could be observed completely after the present command. Empty if it could."""
     observer = known.observer
     sensors, after = observer.setting.sensors, left_out_after(known)
     if unknown := [sensor for sensor in after if sensor not in sensors]:
@@ -178,7 +178,7 @@ def why_not(known: Known) -> tuple[Text, ...]:
 
 A = Awaited
 DIRECTION = "direction"
-"""Its role at the broker."""
+"""The role of the direction at the broker."""
 
 CHEF_AWAITED = When("chef_awaited", "a number still awaiting the chef", lambda known: known.table_state.awaits_chef)
 TOUT_VA_OWED = When("tout_va_owed", "tout va still owed", lambda known: known.table_state.tout_va_owed)
@@ -190,7 +190,7 @@ TIME_NOT_OVER = When(
 
 
 def _is_so_already(known: Known) -> bool:
-    """Of a bouler: nobody spins longer because a button was pressed twice."""
+    """Return whether a command changes nothing. A button pressed twice must not restart the time of a bouler."""
     table, command = known.table_state, asked(known)
     if command.name == "bouler":
         return command.who == (table.spinning.next_who if command.announced else table.spinning.who)
@@ -201,7 +201,7 @@ SO_ALREADY = When("so_already", "which is so already", _is_so_already)
 
 
 def _may_lift(known: Known) -> bool:
-    """Whether play is not suspended by the direction, or its own command is at hand."""
+    """Return whether the direction has not suspended play, or whether the present command is its own."""
     table, command = known.table_state, known.command
     if command is not None and command.role == DIRECTION:
         return True
@@ -236,7 +236,7 @@ LEVEL_TOLD = Need(
     A.OBJECT_LEVEL,
     "7 N6",
     "the object sensor has not reported yet whether the cylinder is clear",
-    wait_us=2_000_000,  # a board tells it ten times a second, pins at once
+    wait_us=2_000_000,  # a board reports it ten times a second, pins at once
 )
 CLEARED = Need(
     "cleared",
@@ -261,7 +261,7 @@ IN_PLACE = Need(
     "no reader has seen the ball in its pocket yet: does the rotor turn?",
     wait_us=10_000_000,
 )
-"""One reader has met it twice by then at 12 turns a minute. With a slower rotor the chef says it again."""
+"""In 10 s a rotor at 12 turns a minute passes a reader twice. With a slower rotor the chef repeats the command."""
 SEEN_TO_TURN = Need(
     "seen_to_turn", lambda known: is_in_place(known) or not known.observer.rotor.is_standing, A.TURN_ROTOR, "3"
 )
@@ -296,7 +296,7 @@ def _is_number_given(known: Known) -> bool:
 
 
 def _is_number_read(known: Known) -> bool:
-    """Before he was asked he may have seen another one on his panel."""
+    """Return whether the chef had read the present number. Before it, his panel may have shown another one."""
     called, command = known.table_state.current.called, asked(known)
     return command.number is not None or called is None or command.t_us >= called.asked_us
 
@@ -325,22 +325,22 @@ HAS_VERDICT = Need(
 
 BETS_OPEN = (AT_REST, NO_OBSTACLE)
 PLAY = (WHEEL_PLAYS, SENSORS_WORK, LEVEL_TOLD)
-"""The coups to come can be observed whole."""
+"""The coming coups can be observed completely."""
 NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
-"""In the cylinder. It refuses no launch: over an object its coup is void (N6)."""
+"""No object is in the cylinder. This refuses no launch: a coup that is launched over an object is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
 BALL_BACK = (*OPERATIONS_OVER, NOT_RUNNING, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
 ASKED = (NUMBER_GIVEN, NUMBER_READ, ANNOUNCED, HAS_VERDICT)
-"""Of what the command itself says."""
+"""Needs that concern the content of the command itself."""
 NEEDS = (DIRECTION_SAYS, WHEEL_PLAYS, SENSORS_WORK, *BALL_BACK, *BETS_OPEN, NO_MORE_BETS, *ASKED)
 
 
 def lacking(row: Row, known: Known) -> list[Need]:
-    """What a row needs and is not so now."""
+    """Return the needs of a row that are not met now."""
     return [need for need in row.needs if not need.is_met(known)]
 
 
 def in_the_way(row: Row, known: Known) -> Need | None:
-    """For which need a command with this row is refused now; or else which is granted on a person's word."""
+    """Return the need for which a command with this row is refused now, or else one that a person's word fulfils."""
     lacks = lacking(row, known)
     return next((need for need in lacks if need.text), next((need for need in lacks if need.word), None))

@@ -1,4 +1,4 @@
-"""What people ask: commands and buttons (A1–A6, N7; docs/rulebook.md 3 and 6). What each needs stands in `needs`."""
+"""What people ask by commands and buttons (A1–A6, N7; docs/rulebook.md 3 and 6). `needs` contains their needs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ S, F = State, Fact
 
 
 def missing(command: Command, pockets: PocketLayout) -> str:
-    """The member without which a command can't be understood, or that can't be; empty when it has them all."""
+    """Return what is missing or wrong in a command, so that it cannot be understood; empty if nothing is."""
     if command.name in ("bouler", "acknowledge") and not command.who:
         return translatable("it does not say who the bouler is")
     if command.name == "confirm" and command.coup is None:
@@ -50,12 +50,12 @@ def missing(command: Command, pockets: PocketLayout) -> str:
 
 
 def fact_of(command: Command) -> Fact:
-    """The fact that a command is: each has its own, of its name."""
+    """Return the fact of a command. Each command has a fact of the same name."""
     return Fact[command.name.upper()]
 
 
 def cited(row: Row, fact: Fact, known: Known) -> tuple[str, ...]:
-    """The rules that the answer to the command at hand cites: of a confirmation, those that no sensor has proven."""
+    """Return the rules that the answer to a command cites. For a confirmation: those that no sensor has proven."""
     called = known.table_state.current.called
     if fact is not F.CONFIRM or row.refuse or called is None:
         return row.rules
@@ -131,7 +131,7 @@ ROWS = (
         "R3b R1 R2",
         "the chef answers for what no sensor has proven",
         Act.CONFIRM,
-        Act.DISOWN,  # its run is over: readers that see the ball lie there later see no other coup
+        Act.DISOWN,  # the run is over: readers that still see the ball in its pocket see no new coup
     ).needing(needs.NUMBER_GIVEN, needs.NUMBER_READ),
     on(
         F.CONFIRM,

@@ -1,5 +1,5 @@
-"""What the clauses of the law are made of: rows, their conditions and needs, the few kinds of clause, and the groups of
-states that they name."""
+"""The parts of which the clauses of the law are made: rows, their conditions and needs, the kinds of clause, and groups
+of states."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @unique
 class Goto(Enum):
-    """Where a row goes when it names no state."""
+    """The target of a row that names no state."""
 
     STAY = "stay"
     RETURN = "return"
@@ -29,7 +29,7 @@ STAY, RETURN = Goto.STAY, Goto.RETURN
 
 @unique
 class Act(Enum):
-    """What a row does besides moving the table; the adjudicator does each in one place."""
+    """What a row does besides moving the table. The adjudicator carries out each act in one place."""
 
     BEGIN = "begin a coup"
     RESULT = "publish the result"
@@ -55,24 +55,24 @@ class Act(Enum):
 
 
 class When(msgspec.Struct, frozen=True):
-    """What must hold, beside the state, for a row of what people ask. `text` stands behind the words of the fact."""
+    """A condition besides the state, for a row of what people ask. `text` is added after the text of the fact."""
 
     name: str
     text: str
     holds: Callable[[Known], bool]
 
     def of(self, fact: Fact) -> str:
-        """What this fact is where it holds, in plain words."""
+        """Return the text of this fact under the condition."""
         return f"{fact.text}, {self.text}"
 
 
 class Need(msgspec.Struct, frozen=True):
-    """What must be so before a command is done, or before a launch counts.
+    """What must be met before a command is done, or before a launch counts.
 
-    `code`: what the table waits for while it is not so. `rules` and `text`: with which a command is refused then, and
-    `reasons` what the refusal adds; without a text nothing is refused. `wait_us`: for so long the word waits for it
-    first. `word`: no sensor tells whether it is so; the command is done on a person's word, and this is published of
-    it.
+    `code`: what the table waits for while the need is not met. `rules` and `text`: the rules and the text with which a
+    command is then refused. `reasons` adds to that text. Without a text, nothing is refused. `wait_us`: how long the
+    command first waits for the need. `word`: no sensor can test the need, so the command is done on a person's word,
+    and this text is published.
     """
 
     name: str
@@ -86,9 +86,9 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What one fact does in one state: `rules` of docs/rulebook.md that it rests on (a digit is a section), and why in
-    plain words. `refuse` answers a command that must not pass. `when`: only then is it the row. `needs`, in the order
-    in which they are asked: the first that is not met refuses the command, or adds its reasons to a refusal."""
+    """What one fact does in one state. `rules`: the rules of docs/rulebook.md that it applies (a digit is a section).
+    `text`: why. `refuse`: whether a command is refused. `when`: the row applies only under this condition. `needs` are
+    tested in their order: the first that is not met refuses the command, or adds its reasons to a refusal."""
 
     next: State | Goto
     rules: tuple[str, ...]
@@ -103,10 +103,10 @@ class Row(msgspec.Struct, frozen=True):
 
 S = State
 ON_TRACK = (S.BALL_RUNNING, S.RIEN_NE_VA_PLUS)
-"""A coup runs, and its ball is not known to rest on an obstacle."""
+"""A coup runs, and no evidence shows that its ball rests on an obstacle."""
 RUNNING = (*ON_TRACK, S.BALL_ON_OBSTACLE)
 COUP = (*RUNNING, S.AWAITING_CHEF)
-"""A coup is at hand, without its verdict yet."""
+"""A coup has begun, and it has no verdict yet."""
 BEFORE_LAUNCH = (S.FAITES_VOS_JEUX, S.BETS_CLOSED_EARLY)
 AFTER_VOID = (S.RIEN_VA, S.RIEN_VA_OPERATIONS_OWED)
 """A coup was void, and "tout va" is owed."""
@@ -116,70 +116,70 @@ IDLE = (S.CLOSED, *OPEN_IDLE)
 
 
 def all_but(*states: State) -> tuple[State, ...]:
-    """Every other state."""
+    """Return every other state."""
     return tuple(state for state in State if state not in states)
 
 
 NO_COUP = all_but(*COUP)
 ELSEWHERE: tuple[State, ...] = ()
-"""In a clause: in every state in which another clause says nothing of the fact. One for each fact that is of no
-consequence in most states."""
+"""In a clause: every state in which no other clause names the fact. For facts that have no consequence in most
+states."""
 
 
 class Clause(msgspec.Struct, frozen=True):
-    """The same row for several facts in several states; `ELSEWHERE`: in every state that has no row of its own."""
+    """One row for several facts in several states. `ELSEWHERE`: in every state that has no other row for the fact."""
 
     facts: tuple[Fact, ...]
     states: tuple[State, ...]
     row: Row
 
     def when(self, condition: When) -> Clause:
-        """The same, where this holds; the pair has another row for where it does not."""
+        """Return this clause with a condition. Another clause has the row without the condition."""
         return msgspec.structs.replace(self, row=msgspec.structs.replace(self.row, when=condition))
 
     def needing(self, *needs: Need) -> Clause:
-        """The same, with what it needs."""
+        """Return this clause with these needs."""
         return msgspec.structs.replace(self, row=msgspec.structs.replace(self.row, needs=needs))
 
 
 Facts: TypeAlias = Fact | tuple[Fact, ...]
 States: TypeAlias = State | Iterable[State]
 
-# In the functions below `rules` names rules of docs/rulebook.md, separated by spaces. A digit is a section of it.
+# In the functions below, `rules` names rules of docs/rulebook.md, separated by spaces. A digit means a section.
 
 
 def on(
     facts: Facts, states: States, to: State | Goto, rules: str, text: str, *acts: Act, kind: str | None = None
 ) -> Clause:
-    """The table goes somewhere, or does something; `kind` of the notice that an act publishes."""
+    """Move the table to a state, or do something. `kind`: the kind of the notice that an act publishes."""
     return _clause(facts, states, Row(to, tuple(rules.split()), text, acts=acts, notice=kind))
 
 
 def void(
     facts: Facts, states: States, cause: Cause, text: str, *acts: Act, to: State = State.RIEN_VA, rules: str = ""
 ) -> Clause:
-    """The coup is void, by the rule of its cause; `rules` are others that it rests on."""
+    """Make the coup void by the rule of its cause. `rules`: further rules that apply."""
     return _clause(facts, states, Row(to, (cause.rule, *rules.split()), text, void=cause, acts=acts))
 
 
 def breakdown(facts: Facts, states: States, text: str, *acts: Act, rules: str = "") -> Clause:
-    """The coup was not observed whole (N8): it is void, and play is suspended."""
+    """Make the coup void because it was not observed completely (N8), and suspend play."""
     return void(facts, states, Cause.BREAKDOWN, text, *acts, to=State.SUSPENDED, rules=rules)
 
 
 def notice(facts: Facts, states: States, kind: str, rules: str, text: str, *acts: Act) -> Clause:
-    """A notice is published, and the table stays where it is."""
+    """Publish a notice. The table stays in its state."""
     row = Row(STAY, tuple(rules.split()), text, acts=(*acts, Act.NOTICE), notice=kind)
     return _clause(facts, states, row)
 
 
 def refuse(facts: Facts, states: States, rules: str, text: str) -> Clause:
-    """A command that must not pass."""
+    """Refuse a command."""
     return _clause(facts, states, Row(STAY, tuple(rules.split()), text, refuse=True))
 
 
 def ignore(facts: Facts, states: States, rules: str, text: str) -> Clause:
-    """Nothing follows."""
+    """Do nothing."""
     return _clause(facts, states, Row(STAY, tuple(rules.split()), text))
 
 

@@ -1,4 +1,4 @@
-"""The run on the track (R1, R2, N1, N3, A1)."""
+"""The run of the ball on the track (R1, R2, N1, N3, A1)."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""The total table: for every state and every fact one row. The step is a look-up in it; then where the row leads, and
-what stands there.
+"""The complete table, with one row for every state and every fact. The law looks a row up, and the row gives the next
+state. This module also gives the facts that the next state meets at once.
 
-The rows and their guards stand in one module for each subject: `launch`, `run`, `drop`, `breakdown`, `head`, `people`.
-What a person asks may have further rows for the same pair, each for a condition (`When`) that holds or not.
+The rows and their guards are in one module for each subject: `launch`, `run`, `drop`, `breakdown`, `head`, `people`.
+A command may have several rows for one state, each but the last with a condition (`When`).
 
-A launch that is proven after the table moved on means what it meant when it was made, and has rows of its own here.
-Questions make most words wait until a launch is proven (`waiting`). Late comes what a head reports after it was made, a
-launch of few passes that a reader shows when it sees where the ball lies, and a launch before a sensor fault, which
-waits for no launch. A verdict that was published stays; what the launch would have begun is void.
+A launch that is proven after the table moved on means what it meant when it was made. It has its own rows here.
+Questions make most commands wait until a launch is proven (`waiting`). Three kinds are still late: a launch that a head
+reports later; one of few passes that is proven when a reader sees the ball in its pocket; and one before a sensor
+fault, which waits for no launch. A published verdict stays. The coup that the launch would have begun is void.
 
-From the needs of the rows follows what a table waits for in each state, as codes, and what a command would do there.
-Their words are in the phrases of each language.
+The needs of the rows give what a table waits for in each state, as codes, and what a command would do in it. The texts
+of the codes are in the phrases of each language.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ GUARDS = drop.GUARDS | breakdown.GUARDS
 
 
 def collected(clauses: Iterable[Clause]) -> Mapping[tuple[State, Fact], tuple[Row, ...]]:
-    """The table of these clauses: of each pair the rows with a condition, as they are written, and then the one
-    without; ValueError unless there is one without, and only one of each. Where no such row stands for a state, the
-    fact's row for elsewhere holds."""
+    """Return the table of these clauses. Each pair has its rows with a condition in the written order, then the one
+    without. A state that has no such row of its own uses the row for `ELSEWHERE`. Raises ValueError if the row without
+    a condition is missing, or if two rows have the same condition."""
     rows: dict[tuple[State | None, Fact], dict[When | None, Row]] = {}
     for clause in clauses:
         for state, fact in product(clause.states or (None,), clause.facts):
@@ -78,18 +78,18 @@ LAW = collected(CLAUSES)
 
 
 def rule(state: State, fact: Fact, held: Container[When] = ()) -> Row:
-    """The row for `fact` in `state`, where of the conditions those in `held` hold; there always is one."""
+    """Return the row for `fact` in `state` if exactly the conditions in `held` are met. There always is one."""
     return next(row for row in LAW[state, fact] if row.when is None or row.when in held)
 
 
 def row_for(fact: Fact, known: Known) -> Row:
-    """The row for `fact` at this table now, whatever is in its way."""
+    """Return the row for `fact` at this table now, without a look at its needs."""
     rows = LAW[known.table_state.state, fact]
     return next(row for row in rows if row.when is None or row.when.holds(known))
 
 
 class Ruled(NamedTuple):
-    """Which fact it is, and its row; of a command also the need that is in its way."""
+    """A fact and its row. For a command, also the need that prevents it."""
 
     fact: Fact
     row: Row
@@ -97,8 +97,8 @@ class Ruled(NamedTuple):
 
 
 def look_up(evidence: Evidence, known: Known) -> Ruled:
-    """What this evidence is at this table now, as its guard decides, and the row for it: that of the present state, or,
-    for a launch that comes late, one of `late`; for a command that lacks what it needs, a refusal."""
+    """Return the fact of this evidence, as its guard decides, and the row for it: the row of the present state; for a
+    launch that is proven late, the row of `late`; for a command that has an unmet need, a refusal."""
     guard = GUARDS.get(evidence.fact)
     fact = evidence.fact if guard is None else guard(evidence, known)
     row = late_row(evidence, known) or row_for(fact, known)
@@ -109,7 +109,7 @@ def look_up(evidence: Evidence, known: Known) -> Ruled:
 
 
 LAUNCHES = (Fact.LAUNCHED, Fact.LAUNCH_UNSEEN, Fact.WEAK_LAUNCH)
-"""The facts that may come late."""
+"""The facts that may be proven late."""
 
 
 @unique
@@ -170,11 +170,11 @@ LATE: dict[tuple[Meaning, State], Row] = {
     (Meaning.AWAITED, State.CLOSED): _ENDED,
     (Meaning.AWAITED, State.SUSPENDED): _STOPPED,
 }
-"""What a late launch does, by what it meant and where the table is now. Every other pair is as if it were not late."""
+"""What a late launch does, by its meaning and the present state. In every other pair it has the usual row."""
 
 
 def late_row(evidence: Evidence, known: Known) -> Row | None:
-    """The row of a launch that means, by its time, something else than it would now; None when it is not late."""
+    """Return the row of a launch that meant something else when it was made than now. None if it is not late."""
     if evidence.fact not in LAUNCHES or known.table_state.awaits_chef:
         return None  # a number that awaits the chef is lost by no launch (N8)
     now = known.table_state.state
@@ -187,14 +187,14 @@ def late_row(evidence: Evidence, known: Known) -> Row | None:
 
 
 def too_early_us(row: Row, evidence: Evidence, table: TableState) -> int:
-    """By how long a late launch was too early: it was made before the table came to where it is; 0 of any other row."""
+    """Return how long before the present state began an early launch was made. 0 for any other row."""
     is_early = row in (_EARLY, _EARLY_THEN_CLOSED, _EARLY_THEN_SUSPENDED)
     return table.history[-1].since_us - evidence.evidence_us if is_early else 0
 
 
 def _meaning(evidence: Evidence, known: Known) -> Meaning:
-    """By where the table stood when it was launched. A head does not say when it was: if it may have been a launch of
-    a coup that is void by now, it was, because one ball does not make two coups."""
+    """Return what a launch meant, by the state of the table when it was made. A head does not report that time. If the
+    launch may belong to a coup that is void now, it does: one ball does not make two coups."""
     last_void = known.table_state.last_void
     earliest_us = evidence.evidence_us if evidence.earliest_us is None else evidence.earliest_us
     void = {(state, last_void.coup) for state in (*BEFORE_LAUNCH, *RUNNING)} if last_void is not None else set()
@@ -205,9 +205,9 @@ def _meaning(evidence: Evidence, known: Known) -> Meaning:
 
 
 def standing_evidence(before: State, known: Known, evidence_us: int) -> Iterator[Evidence]:
-    """What a state that was just entered meets at once, because it stands since before: a coup that begins meets an
-    object in the cylinder (N6); an open table meets a sensor that failed, or a wheel that stopped, while a number
-    awaited the chef (N8); a game that waits for its launch meets a wheel that has failed to launch."""
+    """Yield the facts that began earlier and that a new state meets at once. A coup that begins meets an object in the
+    cylinder (N6). An open table meets a sensor that failed, or a wheel that stopped, while a number awaited the chef
+    (N8). A game that waits for its launch meets a wheel that has failed to launch."""
     state, observer = known.table_state, known.observer
     if before in BEFORE_LAUNCH and state.state in RUNNING and state.object_level == "present":
         yield Evidence(Fact.OBJECT_IN, evidence_us)
@@ -226,8 +226,8 @@ becomes another)."""
 
 
 class Move(NamedTuple):
-    """Where a row leads: the state, where `resume` leads from there, and whether a new game begins, for which bets are
-    open and a launch is awaited."""
+    """The target of a row: the state, the state after a later `resume`, and whether a new game begins, with open bets
+    and an awaited launch."""
 
     state: State
     resume_to: State
@@ -235,7 +235,7 @@ class Move(NamedTuple):
 
 
 def move(row: Row, table: TableState) -> Move | None:
-    """Where the row leads from where the table stands; None when it stays."""
+    """Return the move that the row makes from the present state; None if the table stays in it."""
     if row.next is Goto.STAY:
         return None
     after = table.resume_to if row.next is Goto.RETURN else row.next
@@ -251,18 +251,18 @@ def move(row: Row, table: TableState) -> Move | None:
 
 
 def is_running(state: State) -> bool:
-    """Whether a coup is at hand, from its launch to its verdict."""
+    """Return whether a coup is between its launch and its verdict."""
     return state in COUP
 
 
 def is_closed(state: State) -> bool:
-    """Whether no game is on."""
+    """Return whether the table is closed."""
     return state is State.CLOSED
 
 
 def history_after_restart(table: TableState) -> list[Stood]:
-    """At sensing time 0 the table is where it stood. A ball may run whose coup is void, or is void by the restart:
-    until it can't any more, the table counts as it stood in that run."""
+    """Return the states from sensing time 0 on. The ball of a coup may still run though the coup was void before, or is
+    void by the restart. As long as it may run, the table counts as it was in that run."""
     last_void = table.last_void
     if table.state in RUNNING or (last_void is not None and last_void.coup == table.coup):
         return [Stood(0, State.BALL_RUNNING, table.coup), Stood(STILL_RUNNING_US, table.state, table.coup)]
@@ -282,7 +282,7 @@ AWAITED: dict[State, tuple[Awaited, ...]] = {
     State.RIEN_VA_OPERATIONS_OWED: (Awaited.TOUT_VA, Awaited.OPERATIONS_DONE),
     State.SUSPENDED: (Awaited.RESUME,),
 }
-"""What leads on from each state."""
+"""What moves the table on from each state."""
 FACTS = {
     Awaited.OPEN: Fact.OPEN,
     Awaited.LAUNCH: Fact.LAUNCHED,
@@ -290,29 +290,29 @@ FACTS = {
     Awaited.TOUT_VA: Fact.TOUT_VA,
     Awaited.RESUME: Fact.RESUME,
 }
-"""Whose needs come before it."""
+"""The fact of each code. The table waits for the needs of this fact first."""
 
 
 def awaited(known: Known) -> tuple[Awaited, ...]:
-    """What the table waits for now, in order."""
+    """Return what the table waits for now, in order."""
     state = known.table_state.state
     rows = [row_for(FACTS[step], known) for step in AWAITED[state] if step in FACTS]
     return codes(state, {need for row in rows for need in lacking(row, known)}, is_kept=known.table_state.awaits_chef)
 
 
 def codes(state: State, lacks: Collection[Need], *, is_kept: bool = False) -> tuple[Awaited, ...]:
-    """What comes first, as it is lacking; what leads on from `state`; and, where a number is kept for the chef while
-    play is stopped, his answer (R3b)."""
+    """Return the codes of unmet needs, then the codes of what moves the table on from `state`. If a number is kept for
+    the chef while play is stopped, his answer comes last (R3b)."""
     first = {need.code for need in lacks}
     if Awaited.REPAIR in first:
-        first.discard(Awaited.OBJECT_LEVEL)  # nothing tells it before
+        first.discard(Awaited.OBJECT_LEVEL)  # nothing reports it before the repair
     after = [Awaited.CONFIRM] if is_kept and state is not State.AWAITING_CHEF else []
     before = [code for code in Awaited if code in first] if first else []  # most often nothing is lacking
     return (*before, *AWAITED[state], *after)
 
 
 def state_of(name: StateName, waiting_codes: Collection[Awaited]) -> State:
-    """The state of a `table` message: two have one name there, and what they wait for tells them apart."""
+    """Return the state of a `table` message. Two states may have one name in it; the awaited codes differ."""
     candidates = [state for state in State if state.wire_name == name]
     if len(candidates) == 1:
         return candidates[0]
@@ -324,8 +324,8 @@ def state_of(name: StateName, waiting_codes: Collection[Awaited]) -> State:
 def row_of(
     name: CommandName, state: State, waiting_codes: Collection[Awaited], last_coup: LastCoup | None
 ) -> Row | None:
-    """The row by which the command does something there, if nothing is in its way: panels promise nothing else. None
-    where it is refused, or changes nothing."""
+    """Return the row by which the command does something in `state` if no need prevents it. Panels offer only such
+    commands. None if the command is refused, or changes nothing."""
     is_announced = last_coup is not None
     held: dict[When, bool] = {
         CHEF_AWAITED: Awaited.CONFIRM in waiting_codes,

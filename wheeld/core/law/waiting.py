@@ -1,15 +1,15 @@
-"""When people's words count, and what waits for the answer to an open question, so that the law takes all that happens
-in the order in which it happened (docs/rulebook.md 7).
+"""The time from which words of people count, and what waits for the answer to an open question. So the law takes
+everything in the order in which it happened (docs/rulebook.md 7).
 
-Sensors keep their own time. Nobody knows when a word was said that a network delayed, or that came while the machine
-stood still, unless its sender says so: such a word is between two moments. In a coup it counts from the earliest,
-against a number; elsewhere from the latest, after a launch: in doubt the coup is void.
+Sensors date what they see. A word of a person may be delayed by the network or by a standstill of the machine. Then its
+time is unknown, unless its sender gives it: it lies between two moments. In a coup the word counts from the earliest
+moment, before a number. Otherwise it counts from the latest, after a launch. If in doubt, the coup is void.
 
-A clause names a question, the states in which its answer matters, and what waits there: words of people and facts of
-sensors that are dated after the question began. Words keep their order: one that is said while another waits, waits
-behind it. A command also waits for what it needs, where that may come by itself (`needs`). Everything else is taken at
-once. "Rien ne va plus" waits for no question: bets close as it is said, and it means the same before a launch and
-after.
+Each row of `HOLDS` below names a question, the states in which its answer matters, and the words of people and facts
+of sensors that wait if they are dated after the question began. Words keep their order: a word that is said while
+another one waits, waits behind it. A command also waits for a need that may be met without a person (`needs`).
+Everything else is taken at once. "Rien ne va plus" waits for no question: bets close when it is said, and it means the
+same before a launch and after.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from wheeld.core.observations import Command, CommandName
 from wheeld.core.tracking.evidence import Evidence, Question, Topic
 
 ON_THEIR_WAY_US = 60_000_000
-"""For so long at most a word is on its way: a connection that fails is made again within half a minute, and a broker
-keeps words no longer. A sender that names an earlier time has a wrong clock, more likely than a late word."""
+"""How long a word is on its way at most. A connection that fails is made again within half a minute, and a broker
+keeps words no longer than this. A sender that gives an earlier time more likely has a wrong clock than a late word."""
 
 
 def when_said(name: str, since: int | None, came: int, said: int | None) -> tuple[int, int]:
-    """The earliest and the latest moment at which a command of that name counts as said, all on one clock, whichever
-    it is. It came at `came`, and nobody could be heard from `since` until then (None: the machine listened); `said`:
-    when its sender says that it was said, None when he does not.
+    """Return the earliest and the latest moment at which a command counts as said. All times are on one clock, which
+    may be any. `came`: its arrival. `since`: from then until `came` no word could be received (None: words could be
+    received). `said`: when it was said according to its sender, None if he gives no time.
 
-    While the machine listened only "rien va" counts from before it came (N7). Any other word would then lie before what
-    it was an answer to, by a clock that may be wrong.
+    If words could be received, only "rien va" may count from before its arrival (N7). By a wrong clock, any other word
+    could come to lie before the event that it answers.
     """
     is_rien_va = name == "rien_va"
     earliest = since if since is not None else came - ON_THEIR_WAY_US * is_rien_va
@@ -49,39 +49,39 @@ def when_said(name: str, since: int | None, came: int, said: int | None) -> tupl
 
 
 WAITING_MAX = 256
-"""Kept at once. A question is open for some seconds: nobody says more in that time, and sensors show far less. The
-oldest is decided without an answer when more comes, so that memory stays bounded."""
+"""The most that waits at one time. A question is open for some seconds. People and sensors never give so much in that
+time. If more comes, the oldest is decided without an answer, so that memory stays bounded."""
 
 Happening: TypeAlias = Evidence | Command
-"""What sensors showed, or a person said."""
+"""A fact that sensors proved, or a word of a person."""
 
 
 class Wait(NamedTuple):
-    """From when something counts, and until when it waits."""
+    """The time from which something counts, and until when it waits."""
 
     counts_us: int
     until_us: int
 
 
 WaitOf: TypeAlias = Callable[[Happening], Wait]
-"""How a happening waits, as the table stands now."""
+"""A function that returns how a happening waits in the present state of the table."""
 
 
 class Waitlist(msgspec.Struct):
-    """Gives out what happened in the order of its time, each when no open question holds it any more. `unheard`: since
-    when words of people may be on their way, and until when they can arrive; None: everybody has been heard."""
+    """Gives out what happened in the order of time, each item when no open question holds it any more. `unheard`: since
+    when words of people may be on their way, and until when they can arrive. None: no word is on its way."""
 
     waiting: list[Happening] = []
     unheard: tuple[int, int] | None = None
 
     @property
     def said(self) -> frozenset[CommandName]:
-        """The words that wait."""
+        """Return the names of the words that wait."""
         return frozenset(happening.name for happening in self.waiting if isinstance(happening, Command))
 
     def take(self, now_us: int, wait_of: WaitOf) -> Happening | None:
-        """The first that need not wait, taken out; None while each must. Words keep their order: each waits behind an
-        earlier one that waits."""
+        """Take out and return the first item that need not wait. None while all must wait. Words keep their order: each
+        waits behind an earlier word that waits."""
         is_behind = False
         for happening, wait in self._in_order(wait_of):
             is_word = isinstance(happening, Command)
@@ -93,14 +93,14 @@ class Waitlist(msgspec.Struct):
         return None
 
     def due_us(self, now_us: int, wait_of: WaitOf) -> int | None:
-        """When the next of them has waited long enough; None while nothing waits for a time. What has waited long
-        enough and was not given out at `now_us` waits behind another one, and time alone does not free it."""
+        """Return when the next item has waited long enough. None while none waits for a time. An item that has waited
+        long enough and was not given out at `now_us` waits behind another one. Time alone does not free it."""
         ends_us = (wait_of(happening).until_us for happening in self.waiting)
         return min((until_us + 1 for until_us in ends_us if until_us >= now_us), default=None)
 
     def _in_order(self, wait_of: WaitOf) -> Iterator[tuple[Happening, Wait]]:
-        """All, each by the time from which it counts now. Of two at the same time what was shown is first, then what
-        came first."""
+        """Yield all items in the order of the time from which they count now. At the same time, facts of sensors come
+        before words, and an earlier arrival before a later one."""
         waits = [(happening, wait_of(happening)) for happening in self.waiting]
         yield from sorted(waits, key=lambda one: (one[1].counts_us, isinstance(one[0], Command)))
 
@@ -109,11 +109,11 @@ F, S = Fact, State
 
 NUMBERS = frozenset({F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED})
 AT_ONCE: frozenset[CommandName] = frozenset({"suspend", "close"})
-"""They end the wait of a word for what it needs: the direction may stop play at any moment (A6)."""
+"""While such a word waits, no word waits for its needs: the direction may stop play at any moment (A6)."""
 
 
 class Hold(NamedTuple):
-    """In `states` these words and facts wait for the answer, if they are dated after the question began."""
+    """The words and facts that wait for an answer in `states`, if they are dated after the question began."""
 
     topic: Topic
     states: tuple[State, ...]
@@ -169,24 +169,24 @@ HOLDS = (
 )
 
 AT_HAND = frozenset({*COUP, S.BETS_CLOSED_EARLY})
-"""Here a "rien va" has its coup."""
+"""The states in which there is a coup that "rien va" can make void."""
 
 
 def waits(known: Known, waitlist: Waitlist) -> WaitOf:
-    """How something waits, by the questions that are open at this table now."""
+    """Return the function that gives how something waits for the questions open at this table now."""
     return partial(wait_of, open_questions=[*questions(known, waitlist)], known=known, said=waitlist.said)
 
 
 def questions(known: Known, waitlist: Waitlist) -> Iterator[Question]:
-    """The questions that are open at this table now."""
+    """Yield the questions that are open at this table now."""
     yield from known.observer.questions(known.now_us)
     if waitlist.unheard is not None:
         yield from _unheard(*waitlist.unheard, waitlist)
 
 
 def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Question]:
-    """Words may be on their way. While a number waits for them it is not out: what happened after it waits, as before
-    its proof."""
+    """Yield the questions of words that may be on their way. A number that waits for them is not out yet. What happened
+    after that number waits, as it did before its proof."""
     yield Question(Topic.SAID, since_us, until_us)
     for one in waitlist.waiting:
         if isinstance(one, Evidence) and one.fact in NUMBERS:
@@ -196,8 +196,8 @@ def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Quest
 def wait_of(
     happening: Happening, open_questions: Iterable[Question], known: Known, said: frozenset[CommandName]
 ) -> Wait:
-    """From when this counts at this table, and until when it waits there: until the sensors have reported up to then,
-    no open question could change its meaning, and it waits for nothing that it needs. `said`: the words that wait."""
+    """Return from when this counts at this table, and until when it waits: until the sensors have reported up to its
+    time, no open question could change its meaning, and it waits for no need. `said`: the words that wait."""
     state = known.table_state.state
     if isinstance(happening, Evidence):
         counts_us = happening.evidence_us

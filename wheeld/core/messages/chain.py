@@ -1,8 +1,8 @@
-"""The chain over the sequenced messages: each carries `prev`, the hash of the one before, and its own `hash`.
+"""The chain of hashes of the feed. Each message contains `prev`, the hash of the message before, and its own `hash`.
 
-The hash is SHA-256 over the message's own bytes up to the hash: everything before `,"hash":`. The feed can be checked
-with nothing but those bytes (docs/interfaces.md, `prev` and `hash`). Where a key is configured, an Ed25519 signature of
-the hash, as its 64 hexadecimal digits in ASCII, stands at the end of the message.
+The hash is SHA-256 over the message's own bytes before `,"hash":`. These bytes are enough to check the feed
+(docs/interfaces.md, `prev` and `hash`). If a key is configured, the message ends with an Ed25519 signature. It signs
+the 64 hexadecimal digits of the hash, in ASCII.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wheeld.errors import WheeldError
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
 SEQ_MAX = 2**53
-"""JSON readers agree on whole numbers up to here."""
+"""The largest whole number that all JSON readers read exactly."""
 _CLOSING = re.compile(rb',"hash":"([0-9a-f]{64})"(?:,"signature":"([A-Za-z0-9+/]{86}==)")?\}')
 _HASH_BYTES = len(b',"hash":""}') + 64
 _SIGNATURE_BYTES = len(b',"signature":""') + 88
@@ -33,50 +33,50 @@ class _Parts(NamedTuple):
 
 
 class ChainError(WheeldError, ValueError):
-    """A message that does not have the hash it should have; the text says what is wrong with it."""
+    """A message does not have the hash that it should have. The text gives the fault."""
 
 
 def close_with_hash(payload: bytes) -> tuple[bytes, str]:
-    """Close a JSON object whose last member is `prev` with its hash: (the final bytes, the hash)."""
+    """Add its hash to a JSON object whose last member is `prev`. Return the final bytes and the hash."""
     body = payload[:-1]
     digest = hashlib.sha256(body).hexdigest()
     return body + b',"hash":"%b"}' % digest.encode(), digest
 
 
 def chained(topic: Topic, payload: Result | Void | Ruling | TableMessage) -> tuple[Message, str]:
-    """A message of the feed, closed with its hash: (the message, the hash, which the next one carries as `prev`)."""
+    """Return a message of the feed, closed with its hash, and the hash. The next message contains it as `prev`."""
     closed, digest = close_with_hash(msgspec.json.encode(payload))
     return Message(payload.t_us, topic, closed, payload.seq), digest
 
 
 def hash_of(payload: bytes) -> bytes:
-    """The hash that a closed message carries: what a signature covers. ChainError when it carries none."""
+    """Return the hash of a closed message: the bytes that a signature covers. Raises ChainError if it has none."""
     return _parts(payload).hash
 
 
 def signature(payload: bytes) -> bytes | None:
-    """The signature of a closed message, in base64; None when it has none. ChainError when it carries no hash."""
+    """Return the signature of a closed message, in base64. None if it has none. Raises ChainError without a hash."""
     return _parts(payload).signature
 
 
 def signed(payload: bytes, in_base64: bytes) -> bytes:
-    """A closed message with the signature of its hash at its end."""
+    """Return a closed message with the signature of its hash at its end."""
     return payload[:-1] + b',"signature":"%b"}' % in_base64
 
 
 def unsigned(payload: bytes) -> bytes:
-    """A closed message without its signature, if it has one: the bytes that a replay gives."""
+    """Return a closed message without its signature, if it has one: the bytes that a replay gives."""
     in_base64 = signature(payload)
     return payload if in_base64 is None else payload.removesuffix(b',"signature":"%b"}' % in_base64) + b"}"
 
 
 def verify_link(payload: bytes, prev_hash: str) -> str:
-    """Check one closed message against the hash of the one before; its own hash, or ChainError saying what differs."""
+    """Check a closed message against the hash of the one before. Return its own hash. Raises ChainError if it fails."""
     return verify_closed(payload, prev_hash)[0]
 
 
 def verify_closed(payload: bytes, prev_hash: str) -> tuple[str, bytes | None]:
-    """The same, and its signature in base64, which was not checked."""
+    """Do the same as `verify_link`. Return also the signature in base64, which is not checked."""
     parts = _parts(payload)
     if not parts.body.endswith(b',"prev":"' + prev_hash.encode() + b'"'):
         raise ChainError("its prev is not the hash of the message before it: one was removed, inserted or moved")
@@ -87,7 +87,7 @@ def verify_closed(payload: bytes, prev_hash: str) -> tuple[str, bytes | None]:
 
 
 def _parts(payload: bytes) -> _Parts:
-    # The end alone is matched: to search the whole for it takes longer than to hash it.
+    # Only the end is matched. To search the whole message takes longer than to hash it.
     start = len(payload) - _HASH_BYTES - (_SIGNATURE_BYTES if payload.endswith(b'=="}') else 0)
     found = _CLOSING.fullmatch(payload, start) if start >= 0 else None
     if found is None:

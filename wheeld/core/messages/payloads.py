@@ -1,8 +1,8 @@
 """The payloads of docs/interfaces.md, version 1, that the table itself decides: `result`, `void`, `table`, `notice`,
 `ruling`, `board`.
 
-Members stand in the order of the structures; `prev`, then `hash`, close the sequenced ones (see `chain`).
-Instants are RFC 3339 UTC with microseconds; `…_us` is the sensing clock.
+Members have the order of the structures. A message of the feed ends with `prev` and `hash` (see `chain`).
+Instants are RFC 3339 UTC with microseconds. `…_us` is a time of the sensing clock.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from wheeld.core.pockets import Colour, Half, Pair, Parity
 from wheeld.core.tracking.evidence import Figures, Measure
 
 Mark: TypeAlias = Annotated[bool, Meta(extra_json_schema={"const": True})] | UnsetType
-"""Of a bench table: true, or no member at all."""
+"""True in messages of a bench table. Other messages do not have this member."""
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """What every message has that the daemon publishes: of a bench table the mark `test`, which no live one has."""
+    """The member that any message of the daemon may have. `test` marks a bench table. Live messages never have it."""
 
     test: Mark = UNSET
 
 
 class Common(Published, frozen=True, kw_only=True):
-    """Where and when, in every message. `schema` is the topic and its version: "result/1".
+    """The place and the time, in every message. `schema` is the topic and its version: "result/1".
 
-    `language`: of its texts for people. `house` and `game`: by whose regulation the table is played.
+    `language`: the language of its texts for people. `house` and `game`: the regulation that applies at the table.
     """
 
     schema: str
@@ -48,7 +48,7 @@ class Common(Published, frozen=True, kw_only=True):
 
 
 class SightingFigures(msgspec.Struct, frozen=True):
-    """One sighting of the ball in its pocket; `offset` in pockets from the centre (±0.5)."""
+    """One sighting of the ball in its pocket. `offset`: its distance from the centre, in pockets (±0.5)."""
 
     t_us: int
     reader: int
@@ -56,16 +56,14 @@ class SightingFigures(msgspec.Struct, frozen=True):
 
 
 class Result(Common, frozen=True, kw_only=True):
-    """A valid coup (R1–R4): the number with every fact paid on, `label` as it is printed in its pocket, and how the
-    coup ran. `laps` are proven ones,
-    `laps_needed` those that the table asks (R2).
+    """A valid coup (R1–R4): the number with every fact that bets are paid on, and how the coup ran. `label`: the number
+    as printed in its pocket. `laps`: the proven laps. `laps_needed`: the laps that this table requires (R2).
 
-    What no sensor of the table reports is null. `unproven`: the rules (R1, R2, R3) that no sensor could prove, for
-    which the chef answers (`confirmed_by`, `confirmed_user`, `confirmed_reason`); empty where sensors proved all, also
-    where the chef confirms each number.
-    `margin` is how far the verdict was from flipping (see `margin`), `margin_of` the measure that it is the least of.
-    `without`: the sensors that were left out, by name. `late_s`: how long after its number it is published, in seconds,
-    where that is more than two.
+    A value that no sensor of the table reports is null. `unproven`: the rules (R1, R2, R3) that no sensor could prove.
+    The chef confirms them (`confirmed_by`, `confirmed_user`, `confirmed_reason`). It is empty if sensors proved all,
+    even at a table at which the chef confirms each number. `margin`: how far the verdict was from flipping (see
+    `margin`). `margin_of`: the measure with the smallest margin, which is this one. `without`: the names of the sensors
+    that were left out. `late_s`: how many seconds after its number the result is published, if more than two.
     """
 
     seq: int
@@ -106,12 +104,12 @@ class Result(Common, frozen=True, kw_only=True):
 
 
 class Void(Common, frozen=True, kw_only=True):
-    """A void coup: cause, rule, article, the moment and figures of the evidence, and who declared it if a person did
-    (`by`, and `user`, the sender's name at the broker).
+    """A void coup: its cause, rule and article, and the time and figures of the evidence. If a person declared it, also
+    the name (`by`), and the sender's name at the broker (`user`).
 
-    `article` is null where no article of the house makes such a coup void: then `why` names the custom. `case`: which
-    case of C11 the chef named (N7). `margin` as in a result; null where nothing measured decided. `without`: the
-    sensors that were left out, by name.
+    `article` is null if no article of the house makes such a coup void. Then `why` names the custom. `case`: the case
+    of C11 that the chef named (N7). `margin` is as in a result, or null if no measured value decided. `without`: the
+    names of the sensors that were left out.
     """
 
     seq: int
@@ -136,8 +134,8 @@ class Void(Common, frozen=True, kw_only=True):
 
 
 class Ruling(Common, frozen=True, kw_only=True):
-    """What the direction rules of coup `about`, which has its verdict (A9). The verdict stays as it was published: who
-    settles has both. `number`, and `label` as it is printed, only of a ruling that names another one."""
+    """The ruling of the direction on coup `about`, which has its verdict (A9). The published verdict stays. The
+    settlement has both. `number`, and `label` as it is printed, are only in a ruling that names another number."""
 
     seq: int
     about: int
@@ -153,8 +151,8 @@ class Ruling(Common, frozen=True, kw_only=True):
 
 
 class FeedGap(msgspec.Struct, frozen=True):
-    """Numbers of the feed that the wheel has no messages for, because its journal was restored from an older copy:
-    from `first_seq` to `last_seq`. `by` and `why`: who adopted the journal so."""
+    """Numbers of the feed for which the wheel has no messages, because its journal was restored from an older copy.
+    They are `first_seq` to `last_seq`. `by` and `why`: who adopted that journal, and why."""
 
     first_seq: int
     last_seq: int
@@ -163,13 +161,13 @@ class FeedGap(msgspec.Struct, frozen=True):
 
 
 class TableMessage(Common, frozen=True, kw_only=True):
-    """Where the table stands. `last_coup`: which coup is la dernière, once it is announced (A5). `waiting_for` is for
-    people at the table, `waiting_codes` says the same to programs. `next_bouler`: only while one is announced (A4), and
-    `acknowledged_by` only once somebody has acknowledged it. `number_awaiting_chef`: only while one does, and
-    sensors show which it is. `failing`: the sensors that stop play now. `without`: those that are left out.
+    """The state of the table. `last_coup`: the coup that is la dernière, once announced (A5). `waiting_for` is for
+    people at the table; `waiting_codes` gives the same to programs. `next_bouler`: only while a bouler is announced
+    (A4). `acknowledged_by`: only after a person acknowledged him. `number_awaiting_chef`: only while a number awaits
+    the chef and sensors show it. `failing`: the sensors that stop play now. `without`: those that are left out.
 
-    `by`, `user` and `reason`: whose word led to this state, under which name at the broker, and why; null when no
-    person's did (A6). `gap`, in the first message behind one: the numbers before it that no message has.
+    `by`, `user` and `reason`: the person whose word led to this state, the sender's name at the broker, and why. Null
+    if it was no person's word (A6). `gap`: in the first message after a gap, the missing numbers before this message.
     """
 
     seq: int
@@ -197,8 +195,8 @@ class TableMessage(Common, frozen=True, kw_only=True):
 
 
 class Notice(Common, frozen=True, kw_only=True):
-    """A fact that settles nothing; `notice` names its kind. `by`, `user`, `reason`: whose word it follows from, if a
-    person's, as in `TableMessage`."""
+    """A fact that settles nothing. `notice` is its kind. `by`, `user`, `reason`: as in `TableMessage`, if a person's
+    word led to it."""
 
     notice: str
     text: str
@@ -209,7 +207,7 @@ class Notice(Common, frozen=True, kw_only=True):
 
 
 class LastVoid(msgspec.Struct, frozen=True):
-    """The latest void coup, for a display. `rule` is null in one that an older version has stored."""
+    """The latest void coup, for a display. `rule` is null if an older version stored the coup."""
 
     coup: int
     cause: str
@@ -220,8 +218,8 @@ class LastVoid(msgspec.Struct, frozen=True):
 
 
 class BoardMessage(Common, frozen=True, kw_only=True):
-    """For displays: state, the last twenty numbers (newest first), and as they are printed (`labels`), la dernière as
-    in `TableMessage`, the last void."""
+    """For displays: the state, the last twenty numbers (newest first), these numbers as printed (`labels`), la dernière
+    as in `TableMessage`, and the last void."""
 
     state: StateName
     bets: Bets
@@ -232,10 +230,10 @@ class BoardMessage(Common, frozen=True, kw_only=True):
 
 
 class ReplyPayload(Published, frozen=True):
-    """The answer to one command: its `id` (null when it gave none), done or refused, and why. `by`: the person whom its
-    sender named; `user`: the sender's name at the broker.
+    """The answer to one command: its `id` (null if it had none), whether it was done, and why. `by`: the person whom
+    the sender named. `user`: the sender's name at the broker.
 
-    `last_seq`, in answers to `resend` only: the highest number of the feed so far.
+    `last_seq`: the highest number of the feed so far, only in answers to `resend`.
     """
 
     schema: str

@@ -1,4 +1,4 @@
-"""What is said at the table: what it waits for, and the number in French or English (R4)."""
+"""The phrases for people at the table: what it waits for, and the number in French or English (R4)."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ AWAITED: dict[Awaited, str] = {
     ),
     Awaited.RESUME: translatable("resumption of play"),
 }
-"""What a table waits for. `laps`: what the chef must answer for. The words of `PUT_BACK` depend on its number."""
+"""What a table waits for. `laps`: the laps that the chef must confirm. `PUT_BACK` is not here: it has a number."""
 MEND = translatable("{mend} ({what})")
 MEND_SENSOR = translatable("{sensor}: {mend} ({what})")
-"""What `REPAIR` is of a sensor, or of a line to sensors, of which it is known what is wrong."""
+"""The text of `REPAIR` for a sensor, or for a line to sensors, if its trouble is known."""
 NUMBER_SEEN = translatable(
     'confirmation by the chef: the number seen ({number}), which is not proven, or another; otherwise "{void}"'
 )
 NUMBER_UNSEEN = translatable('the number by the chef, for no sensor proves which one it is; otherwise "{void}"')
-"""What `CONFIRM` is where the number itself is not proven (R3b)."""
+"""The text of `CONFIRM` if the number itself is not proven (R3b)."""
 NUMBER_PROVEN = translatable('confirmation by the chef: the number {number}, or another; otherwise "{void}"')
-"""What `CONFIRM` is where all is proven, and the table is set so that the chef confirms each number."""
+"""The text of `CONFIRM` if all is proven, and the chef confirms each number at this table."""
 
 
 class Announcements(msgspec.Struct, frozen=True, kw_only=True):
-    """How the bouler announces a number in `language` (R4): `names` of the numbers from 0 on, `chances` where a simple
-    chance does not keep its French name, and the `conjunction` before the last chance."""
+    """How the bouler announces a number in `language` (R4). `names`: the numbers in words, from 0 on. `chances`: names
+    of simple chances that are not French. `conjunction`: the word before the last chance."""
 
     language: str
     names: tuple[str, ...]
@@ -56,7 +56,7 @@ class Announcements(msgspec.Struct, frozen=True, kw_only=True):
     conjunction: str
 
     def announce(self, facts: NumberFacts) -> str:
-        """The number with its simple chances: "Trente-deux, rouge, pair et passe"; zero alone."""
+        """Return the number with its simple chances: "Trente-deux, rouge, pair et passe". Zero has none."""
         name = self.names[facts.number].capitalize()
         if facts.colour is None or facts.parity is None or facts.half is None:
             return name

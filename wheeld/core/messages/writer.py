@@ -1,4 +1,4 @@
-"""Writes the messages that the table publishes: payloads from its state, dated, numbered and chained."""
+"""Writes the messages that the table publishes: makes payloads from its state, dates, numbers and chains them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from wheeld.core.table_state import Called, PublishedVoid, TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
 
 _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
-"""Ours alone, and it must not change: a coup's identity follows from it and from site, table and coup."""
+"""A value used only here. It must never change: the id of a coup is made from it and from site, table and coup."""
 LATE_US = 2_000_000
-"""A result that is published longer after its number says so (docs/rulebook.md 7)."""
+"""A result that is published later than this after its number contains the delay (docs/rulebook.md 7)."""
 
 
 def coup_id(site: str, table: str, coup: int) -> str:
-    """The UUID of one coup, the same in every replay."""
+    """Return the UUID of one coup. It is the same in every replay."""
     return str(uuid.uuid5(_NAMESPACE, f"{site}/{table}/{coup}"))
 
 
 class MessageWriter:
-    """Writes the messages of one table; all that it must remember is in the table's state and the clock."""
+    """Writes the messages of one table. All that must survive a restart is in the table's state and the clock."""
 
     def __init__(self, setting: TableSetting, boot_id: str, state: TableState, clock: ClockState) -> None:
         self._setting, self._state, self._clock = setting, state, clock
@@ -52,8 +52,8 @@ class MessageWriter:
         }
 
     def result(self, now_us: int, number: int, called: Called, confirmed: Person | None) -> Message:
-        """The valid coup at hand, whose `number` came out; `confirmed` is who answers for what no sensor proved, or
-        for each number."""
+        """Return the result of the present coup, which is valid. `confirmed`: the person who confirmed what no sensor
+        proved, or who confirms each number at this table."""
         coup, sure = self._state.current, called.margin
         late_us = self._clock.published_us(now_us) - called.t_us
         ways = [coup.directions.get(key) for key in ("ball_direction", "rotor_direction")]
@@ -99,7 +99,7 @@ class MessageWriter:
         person: Person | None = None,
         case: Case | None = None,
     ) -> Message:
-        """The coup at hand, void; `person` is who declared it and why, and `case` which of C11's cases he named."""
+        """Return the void of the present coup. `person`: who declared it, and why. `case`: the case of C11 he named."""
         state, sure = self._state, evidence.margin
         common, (evidence_at,) = self._common("void", now_us, (evidence.evidence_us,))
         state.last_void = PublishedVoid(state.coup, cause, common["at"])
@@ -125,7 +125,7 @@ class MessageWriter:
         return message
 
     def ruling(self, now_us: int, command: Command) -> Message:
-        """What the direction rules of an earlier coup."""
+        """Return the ruling of the direction on an earlier coup."""
         assert command.about is not None
         assert command.ruled_as is not None, "`people.missing` refuses a command without them"
         payload = messages.Ruling(
@@ -142,18 +142,18 @@ class MessageWriter:
         return message
 
     def leave_out(self, gap: messages.FeedGap, last_hash: str) -> None:
-        """Go on behind `gap`, whose last message had that hash; the next state of the table says so."""
+        """Go on after `gap`, whose last message had the hash `last_hash`. The next `table` message contains the gap."""
         self._gap = gap
         self._state.seq, self._state.prev = gap.last_seq, last_hash
 
     def standing(
         self, now_us: int, waiting_for: str, codes: tuple[Awaited, ...], failing: Sequence[str], *, with_board: bool
     ) -> list[Message]:
-        """Where the table stands, what it waits for, in words and codes, and the sensors that fail; `with_board`: what
-        a display shows too."""
+        """Return the `table` message: the state, what the table waits for in words and codes, and the failing sensors.
+        `with_board`: also return the message for displays."""
         state, last_coup = self._state, self._state.last_coup
         common, _ = self._common("table", now_us)
-        called = None if state.decided else state.current.called  # it awaits the chef, even while play is suspended
+        called = None if state.decided else state.current.called  # awaits the chef, even while play is suspended
         payload = messages.TableMessage(
             **common,
             seq=state.seq,
@@ -195,15 +195,15 @@ class MessageWriter:
         return [message, Message(now_us, "board", msgspec.json.encode(board))]
 
     def notice(self, now_us: int, kind: str, text: str, figures: Figures, person: Person | None = None) -> Message:
-        """A fact that settles nothing; `person` is who asked, and why."""
+        """Return a notice, a fact that settles nothing. `person`: who asked for it, and why."""
         common, _ = self._common("notice", now_us)
         payload = messages.Notice(**common, notice=kind, text=text, figures=figures, **_said_by(person))
         return Message(now_us, "notice", msgspec.json.encode(payload))
 
     def _common(self, topic: Topic, now_us: int, times_us: tuple[int, ...] = ()) -> tuple[dict[str, Any], list[str]]:
-        """The members that every message has, and other sensing times as text, converted in the same call.
+        """Return the members that every message has, and the times in `times_us` as text.
 
-        A topic of the feed takes the next number in it.
+        A message of the feed takes the next sequence number.
         """
         table, coup = self._of_table, self._state.coup
         self._state.told_us, (at, *texts) = self._clock.dated(now_us, *times_us)
@@ -221,5 +221,5 @@ class MessageWriter:
 
 
 def _said_by(person: Person | None) -> dict[str, Any]:
-    """Whose word it is, for messages; null where it is nobody's."""
+    """Return the members of a message that name the person whose word it is. Null if there is none."""
     return {name: getattr(person, name, None) for name in ("by", "user", "reason")}
