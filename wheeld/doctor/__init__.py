@@ -1,4 +1,4 @@
-"""What a technician needs to align a wheel: counted signals, learned angles, findings and what to do.
+"""The tools to align a wheel: counts of signals, learned angles, and findings with what to do.
 
 Only `bench`, `rewrite` and `record` do I/O.
 """

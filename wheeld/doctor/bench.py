@@ -1,6 +1,6 @@
 """Reads a wheel's sensors as the daemon does, while a technician watches.
 
-What arrives is acknowledged: the spins of an alignment are no coups, and the daemon must not get them afterwards.
+Everything received is acknowledged. The spins of an alignment are no coups, and the daemon must not get them later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LOOK_S = 1.0
 
 
 class Bench:
-    """The sensors of the wheel of `config`; each observation goes to `take`. Raises PinsError without the pins."""
+    """The sensors of the wheel of `config`. Each observation goes to `take`. Raises PinsError without the pins."""
 
     def __init__(self, config: Config, take: Callable[[Observation], None]) -> None:
         self._take = take
@@ -28,31 +28,31 @@ class Bench:
 
     @property
     def counters(self) -> dict[str, dict[str, int]]:
-        """By part, with the names of `health`."""
+        """Return the counters of each part, with the names used in `health`."""
         return self._source.counters
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Whether each sensor and the lines to them work."""
+        """Return whether each sensor works, and each line to sensors."""
         return self._source.sensors
 
     @property
     def unavailable(self) -> tuple[str, ...]:
-        """Of each line that cannot be opened, why, and what to do."""
+        """Return the reason for each line that cannot be opened, and what to do."""
         return self._source.unavailable
 
     @property
     def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
-        """The narrowest and the widest pulse of each beam and reader on pins."""
+        """Return the narrowest and the widest pulse of each beam and reader on pins."""
         return self._source.pulse_widths_us
 
     @property
     def clock(self) -> HostTime | None:
-        """How well the sensing clock is known."""
+        """Return the accuracy of the sensing clock."""
         return self._source.sensing.clock_now(self._clock.monotonic_ns())
 
     async def watch(self, seconds: float, every_second: Callable[[], None]) -> None:
-        """Read for so long and call `every_second`. Raises what a task raises: PinsError for a lamp."""
+        """Read for `seconds`, and call `every_second`. Raises the error of a task: PinsError for a lamp."""
         clock = self._clock
         work = self._source.tasks(self._pressed, self._heard, turning=clock, clock=clock, state=lambda: "closed")
         tasks = [asyncio.create_task(each, name=name) for name, each in work.items()]
@@ -76,7 +76,7 @@ class Bench:
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:
-    """Cancel them and raise the first error of a task, one that had ended before first."""
+    """Cancel all tasks and raise the first error. Errors of tasks that had already ended come first."""
     first_failed = sorted(tasks, key=lambda task: not task.done())
     for task in tasks:
         task.cancel()

@@ -1,4 +1,4 @@
-"""What is wrong with a wheel's sensors, and what to do: one function per rule, each limit with its reason."""
+"""Finds what is wrong with a wheel's sensors, and what to do. Each rule is a function. Each limit has its reason."""
 
 from __future__ import annotations
 
@@ -28,45 +28,49 @@ from wheeld.doctor.signals import KEPT_MAX, Signals
 from wheeld.sources.clock import HostTime
 
 OFF_DEG = 2.0
-"""A beam so far from its configured angle changes the measured speed of the ball by a few percent from beam to beam."""
+"""How far a sensor may be from its configured angle. A beam this far off changes the measured speed of the ball by a
+few percent from beam to beam."""
 DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
-"""Of a beam's pulses: a few in a thousand are usual, one in twenty is a badly set sensor."""
+"""Shares of a beam's pulses. A few in a thousand are usual. One in twenty means that the sensor is badly adjusted."""
 DEAD_SHARE = 0.2
-"""Of the busiest beam's passes: a dead beam's wire picks up fewer. The worst aimed beam sees every second pass."""
+"""A share of the busiest beam's passes. The wire of a dead beam picks up fewer pulses than this. Even the worst aimed
+beam sees every second pass."""
 SKIPPED_SHARE = 0.002
 JITTER_BORNE_MS = {1: 1.2, 2: 1.5, 4: 2.0, 8: 3.0, 16: 3.0}
-"""By sectors of the encoder for each pocket, or as many as the nearest that has fewer: how much its edges may jitter,
-sigma, so that at 30 turns a minute the rotor's place is right within a third of a pocket (docs/wheels.md 3.3)."""
+"""How much the edges of an encoder may jitter (sigma), by its sectors for each pocket, or the nearest smaller number
+here. At 30 turns a minute the rotor's place is then right within a third of a pocket (docs/wheels.md 3.3)."""
 RPM = (10.0, 30.0)
-"""What makers of wheels recommend (Mercury 360: 10 to 30)."""
+"""The speeds that makers of wheels recommend (Mercury 360: 10 to 30)."""
 STEADY = {
     "beam": Text("spin the ball and keep hands away; then check the beam's mounting and threshold"),
     "reader": Text("leave the ball in its pocket, without moving it, until the rotor has turned a few times more"),
 }
-"""What to do when single measurements differ."""
+"""What to do if single measurements differ."""
 BOTH_WAYS: dict[Direction, Text] = {
     "cw": Text("leave the ball in its pocket, and turn the rotor clockwise too, {count} times", {"count": TURNS_MIN}),
     "ccw": Text(
         "leave the ball in its pocket, and turn the rotor counter-clockwise too, {count} times", {"count": TURNS_MIN}
     ),
 }
-"""By the direction in which it has not turned, or too seldom."""
+"""What to do, by the direction in which the rotor has not turned often enough."""
 PULSES_MIN = 30
-"""Of the busiest beam: of fewer, a beam that misses one pass in ten looks like one behind which the spins began."""
+"""The fewest pulses of the busiest beam. With fewer, a beam that misses one pass in ten looks like a beam that the ball
+had already passed when the spins began."""
 ERROR_US = 1_000
-"""An error of the sensing clock above this is 0.2° of a rotor at 30 rpm: harmless, but without an explanation."""
+"""The largest error of the sensing clock that is usual. It is 0.2° of a rotor at 30 rpm. A larger one is harmless, but
+unexplained."""
 
 MIRRORED = Text(
     "the ball ran with the rotor, or the beams are numbered the other way round; give the ball's direction with "
     "--ball cw or --ball ccw"
 )
-"""Mirrored angles turn R1 into its opposite (Art. 10). Only the person who threw the ball knows its direction."""
+"""Mirrored angles would reverse R1 (Art. 10). Only the person who launched the ball knows its direction."""
 SWAPPED = Text("the ball ran with the rotor: A and B of the encoder may be swapped")
-"""With A and B swapped an encoder reports the opposite direction and mirrored sectors."""
+"""If A and B are swapped, an encoder reports the opposite direction and mirrored sectors."""
 BY_HAND = Text(
     "turn the rotor clockwise by hand: if the line of each second says that it turns counter-clockwise, swap A and B"
 )
-"""Seen from above a person knows which way it turns, whatever else is wrong."""
+"""A person can see from above in which direction the rotor turns, even if everything else is wrong."""
 CABLE = Text("check shielding, ground and length of the cable")
 PINS = Text("check the wires to the pins and the computer's load")
 GPIO_ADVICE = {
@@ -80,7 +84,7 @@ GPIO_ADVICE = {
     ),
     "pulses_too_long": Text("a beam or reader stays blocked: check it for dirt, its light, and sensors_active_low"),
 }
-"""By counter. Pins of the computer itself have no line that could be damaged."""
+"""What to do, by counter. Pins of the computer itself have no line that could be damaged."""
 
 
 Code: TypeAlias = Literal[
@@ -121,7 +125,7 @@ Code: TypeAlias = Literal[
     "sensor_unknown",
     "too_old",
 ]
-"""What kind of finding it is. It stands in journals: a code keeps its meaning, whatever its text becomes."""
+"""The kind of a finding. Journals contain it, so a code keeps its meaning even if its text changes."""
 
 
 Level: TypeAlias = Literal["ok", "look", "wrong"]
@@ -133,10 +137,10 @@ LEVELS: dict[Level, str] = {
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that a technician should know. `level`: `ok`; `look` at it; `wrong`, no coup can be relied on.
+    """One thing that a technician should know. `level`: `ok`; `look`, check it; `wrong`, no coup is reliable.
 
-    `found`: what was found; `mend`: what to do. `is_angle`: about an angle in the configuration, which learning may
-    correct.
+    `found`: what was found. `mend`: what to do. `is_angle`: whether it concerns an angle in the configuration, which
+    learning may correct.
     """
 
     level: Level
@@ -147,28 +151,28 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def what(self) -> str:
-        """What was found, in English, as the journal has it."""
+        """Return what was found, in English, as the journal stores it."""
         return Catalogue("en").say_text(self.found)
 
     @property
     def do(self) -> str:
-        """What to do, in English; empty: nothing."""
+        """Return what to do, in English. Empty if there is nothing to do."""
         return "" if self.mend is None else Catalogue("en").say_text(self.mend)
 
     def line(self, catalogue: Catalogue) -> str:
-        """All of it on a line of a screen."""
+        """Return the whole finding as one line for a screen."""
         text = self.found if self.mend is None else found_and_mend(self.found, self.mend)
         return f"{catalogue.say(LEVELS[self.level]):>5}  {catalogue.say_text(text)}"
 
 
 def found_and_mend(found: Text, mend: Text) -> Text:
-    """What was found, and what to do."""
+    """Return one text of what was found and what to do."""
     return Text("{first}; {second}", {"first": found, "second": mend})
 
 
 def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 0) -> Iterator[Finding]:
-    """Findings from the counts of a wheel with so many beams and readers. `violations`: how often the lines of an
-    encoder on pins broke their order."""
+    """Yield the findings from the counts of a wheel. `beams` and `readers`: how many it has. `violations`: how often
+    the lines of an encoder on pins changed in a wrong order."""
     yield from _sensors(signals)
     if beams:
         yield from _beams(signals, beams)
@@ -197,7 +201,7 @@ def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 
 
 
 def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
-    """How often each button was pressed: those `wired` to pins, and those that a board reported."""
+    """Yield how often each button was pressed: those `wired` to pins, and those that a board reported."""
     for name in sorted({*wired, *signals.buttons}):
         if count := signals.buttons[name]:
             yield Finding(
@@ -211,10 +215,10 @@ def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
 def of_geometry(
     learned: Sequence[Learned], configured_deg: Sequence[float], kind: str, *, ball_given: bool = False
 ) -> Iterator[Finding]:
-    """Learned angles compared with the configured ones; `kind` is `beam` or `reader`.
+    """Yield the findings from a comparison of learned angles with the configured ones. `kind` is `beam` or `reader`.
 
-    `ball_given`: the technician gave the ball's direction. Without it, a mirrored order is the only finding, because
-    it may come from the ball's direction and not from the beams.
+    `ball_given`: the technician gave the ball's direction. If not, a mirrored order is the only finding, because it may
+    come from the ball's direction and not from the beams.
     """
     if kind == "beam" and not ball_given and order_of(learned, configured_deg) == "mirrored":
         yield Finding(
@@ -238,8 +242,8 @@ def of_geometry(
 
 
 def of_lying(readers: Sequence[Learned], configured_deg: Sequence[float]) -> Iterator[Finding]:
-    """Of readers that saw the ball in a pocket that nobody named. Where they stand to each other is known, and so
-    whether they are swapped."""
+    """Yield the findings of readers that saw the ball in a pocket that the technician did not name. The angles between
+    the readers are known, and show whether they are swapped."""
     measured = steady(readers)
     off_deg = [apart_deg(each.angle_deg, configured_deg[each.index]) for each in measured]
     if off_deg and widest_deg(off_deg) > 2 * OFF_DEG:
@@ -247,12 +251,12 @@ def of_lying(readers: Sequence[Learned], configured_deg: Sequence[float]) -> Ite
 
 
 def steady(readers: Iterable[Learned]) -> list[Learned]:
-    """Those that saw the ball often enough, and in one place."""
+    """Return the readers that saw the ball often enough, and in one place."""
     return [each for each in readers if each.count >= TURNS_MIN and each.spread_deg <= SPREAD_DEG]
 
 
 def _place(each: Learned, configured_deg: Sequence[float], kind: str) -> Finding:
-    """The finding of one sensor."""
+    """Return the finding about the angle of one sensor."""
     off_deg = apart_deg(each.angle_deg, configured_deg[each.index])
     at: dict[str, Part] = {
         "sensor": sensor_text(f"{kind}/{each.index}"),
@@ -291,8 +295,8 @@ def of_way(
     ball_given: bool,
     readers: Order,
 ) -> Iterator[Finding]:
-    """Whether the encoder may report the wrong direction: a ball seldom runs with the rotor, and never each time.
-    `readers`: how these follow each other. A swapped encoder mirrors them as it does the beams."""
+    """Yield a finding if the encoder may report the wrong direction. A ball seldom runs with the rotor, and never in
+    every spin. `readers`: the order of the readers. A swapped encoder mirrors readers and beams."""
     balls, are_mirrored = real(spins), readers == "mirrored"
     by_ball = ball_given and ran_with_rotor(spins)
     by_beams = not ball_given and order_of(beams, configured_deg) == "mirrored"
@@ -317,7 +321,7 @@ def of_way(
 
 
 def of_direction(signals: Signals, one_way: Direction | None) -> Iterator[Finding]:
-    """Whether the rotor of a wheel that turns `one_way` only is told to turn the other way."""
+    """Yield a finding if the encoder reports the other direction of a rotor that only turns `one_way`."""
     if one_way is None or not signals.edges:
         return
     other: Direction = "ccw" if one_way == "cw" else "cw"
@@ -329,14 +333,14 @@ def of_direction(signals: Signals, one_way: Direction | None) -> Iterator[Findin
 def of_number(
     readers: Sequence[Learned], configured_deg: Sequence[float], pockets: PocketLayout, number: int
 ) -> Iterator[Finding]:
-    """Whether the ball may lie in another pocket than the `number` that the technician gave."""
+    """Yield a finding if the ball may lie in another pocket than that of the `number` that the technician gave."""
     if off := pockets_off(readers, configured_deg, pockets.pocket_deg):
         do = Text("check where the ball lies and give that number; if the encoder was moved, correct readers_deg")
         yield Finding("wrong", "ball_elsewhere", elsewhere(off, pockets, number), do, is_angle=True)
 
 
 def elsewhere(off: int, pockets: PocketLayout, number: int) -> Text:
-    """Where the ball lies, as a text, when the readers stand where the file has them: so many pockets `off`."""
+    """Return the text of where the ball lies if the configured readers are right. `off`: their error in pockets."""
     there = pockets.order[(pockets.index_of[number] - off) % pockets.count]
     return Text(
         "by readers_deg the ball lies in {there}, not in {number}: the readers are {pockets} pockets off",
@@ -345,7 +349,7 @@ def elsewhere(off: int, pockets: PocketLayout, number: int) -> Text:
 
 
 def of_clock(clock: HostTime | None) -> Iterator[Finding]:
-    """How well the sensing clock is known."""
+    """Yield a finding about the accuracy of the sensing clock."""
     if clock is None:
         yield Finding(
             "wrong",
@@ -364,7 +368,7 @@ def of_clock(clock: HostTime | None) -> Iterator[Finding]:
 
 
 def of_pulses(widths_us: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
-    """How long the ball blocks each beam and reader on a pin."""
+    """Yield how long the ball blocks each beam and reader on a pin."""
     for name, (narrowest_us, widest_us) in sorted(widths_us.items()):
         widths: dict[str, Part] = {"least": round(narrowest_us / 1e3, 1), "most": round(widest_us / 1e3, 1)}
         what = Text("{name} is blocked for {least} to {most} ms", {"name": sensor_text(name), **widths})
@@ -372,7 +376,7 @@ def of_pulses(widths_us: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
 
 
 def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "link") -> Iterator[Finding]:
-    """Counters of `part` that should be 0 on a good line; those named in `harmless` need not be."""
+    """Yield the findings of counters of `part` that should be 0 on a good line. Those in `harmless` are left out."""
     bad = {name: count for name, count in counters.items() if count and name not in harmless}
     for name, count in sorted(bad.items()):
         do = GPIO_ADVICE.get(name, PINS) if part == "gpio" else CABLE
@@ -406,7 +410,7 @@ def _beams(signals: Signals, beams: int) -> Iterator[Finding]:
 
 
 def _beam(beam: int, signals: Signals, passes: int, most: int) -> Finding:
-    """The finding of one beam that is configured; `most`: the passes of the busiest one."""
+    """Return the finding of one configured beam. `most`: the passes of the busiest beam."""
     count, doubles = signals.pulses[beam], signals.doubles[beam]
     seen: dict[str, Part] = {"sensor": sensor_text(f"beam/{beam}"), "count": count, "doubles": doubles, "most": most}
     if count == 0:

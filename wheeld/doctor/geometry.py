@@ -1,8 +1,8 @@
-"""Where the sensors stand, learned from a few free spins: beams from the ball's laps, readers from the rotor's angle.
+"""Learns the angles of the sensors from a few free spins: beams from the ball's laps, readers from the rotor's angle.
 
-Angles on a wheel cannot be measured with a ruler to a degree, and with a beam a few degrees off fewer laps are proven.
-A ball that runs free takes a known share of each lap from beam to beam, once its slowing is taken out. A ball that lies
-in a known pocket passes a reader at a known angle of the rotor.
+Angles on a wheel cannot be measured with a ruler to one degree. If a beam is a few degrees off, fewer laps are proven.
+The share of a lap that a free ball needs from beam to beam gives the angle, after correction for its slowing. A ball
+that lies in a known pocket passes a reader at a known angle of the rotor.
 """
 
 from __future__ import annotations
@@ -24,29 +24,32 @@ from wheeld.core.tracking.rotor import RotorFromEncoder
 
 LAP_US_MIN, LAP_US_MAX = round(1e6 / HOP_REV_S_MAX), round(1e6 / LEAVE_REV_S)
 LAP_CHANGE_MAX = 1.35
-"""From lap to lap a free ball slows by a tenth, at its end by a fifth: a longer lap is one with a missed pass."""
+"""The longest lap, compared with the lap before. A free ball slows by a tenth in each lap, at the end by a fifth. If a
+lap is longer than this, a pass was missed."""
 SPIN_GAP_US = 4_000_000
-"""No ball takes so long to its next pass: what comes later is another spin."""
+"""No ball needs so long for its next pass. A pass after this time belongs to another spin."""
 LAPS_MIN = 4
-"""Fewer laps are not enough: jitter and a tilted bowl move a single lap by several degrees."""
+"""With fewer laps an angle is not certain. Jitter and a tilted bowl change a single lap by several degrees."""
 TURNS_MIN = 4
-"""Turns of a lying ball past each reader, each way: a ball that still bounces is seen once or twice in a pocket."""
+"""How often a lying ball must pass each reader in each direction. A bouncing ball is seen once or twice in a pocket."""
 SPREAD_DEG = 3.0
-"""When laps or turns differ so much, the ball was not free, or a sensor's edge is soft."""
+"""If laps or turns differ by more than this, the ball did not run freely, or a sensor's edge is not sharp."""
 SPIN_LAPS_MIN = 3
-"""Of a spin that is compared with the others: the median of three is not moved by one stray."""
+"""The fewest laps of a spin that is compared with others. One stray pulse does not change the median of three."""
 REAL_PASSES_MIN = 4
-"""Fewer passes between spins were a hand."""
+"""Fewer passes are from a hand and not from a ball."""
 LATEST_EDGES = 5
-"""Their majority is the rotor's direction: a mark at its sensor's edge gives one or two of the other direction."""
+"""The majority of these edges gives the rotor's direction. A mark at the edge of its sensor gives one or two edges of
+the other direction."""
 RESTING_SHARE = 0.9
-"""A lying ball is seen in one place. Of its sightings far fewer may be elsewhere than of a ball's laps, the half."""
+"""The share of sightings that must be close together. A lying ball is always seen in one place. For the laps of a
+running ball, a half is enough."""
 
 
 class Learned(msgspec.Struct, frozen=True):
-    """One sensor's angle: degrees clockwise from the mark, how far single laps differ from it (the median; of a
-    reader's sightings nine in ten), and the count of laps or turns. `lacks`: a way in which the rotor must turn more
-    often before the angle of a reader is known."""
+    """The learned angle of one sensor, in degrees clockwise from the mark. `spread_deg`: how far single laps differ
+    from it (half of them less, or for a reader nine in ten sightings). `count`: the number of laps or turns. `lacks`:
+    the direction in which the rotor must turn more often before the angle of a reader is known."""
 
     index: int
     angle_deg: float
@@ -56,7 +59,7 @@ class Learned(msgspec.Struct, frozen=True):
 
 
 class Spin(msgspec.Struct, frozen=True):
-    """The passes of one free spin in order, strays among them, and the directions of ball and rotor."""
+    """The passes of one free spin in order, with stray pulses, and the directions of ball and rotor."""
 
     passes: list[BallPass]
     direction: Direction
@@ -64,8 +67,8 @@ class Spin(msgspec.Struct, frozen=True):
 
 
 class Geometry(NamedTuple):
-    """What was learned, empty where too little was seen; of which spins, and of a ball in which pocket, if one was
-    named."""
+    """The learned angles, empty if too little was seen. `spins`: the spins from which they were learned. `number`: the
+    pocket of the lying ball, if a person named it."""
 
     beams: list[Learned]
     readers: list[Learned]
@@ -74,9 +77,9 @@ class Geometry(NamedTuple):
 
 
 def spins_of(seen: Sequence[Rotor | BallPass], *, ball: Direction | None = None) -> list[Spin]:
-    """The spins in what was seen: between two spins nothing passes for `SPIN_GAP_US`.
+    """Return the spins in the observations. Between two spins there is no pass for `SPIN_GAP_US`.
 
-    A ball is taken to run against the rotor, unless `ball` is its direction.
+    A ball is assumed to run against the rotor, unless `ball` gives its direction.
     """
     spins: list[Spin] = []
     latest = deque[Direction](maxlen=LATEST_EDGES)
@@ -97,18 +100,18 @@ def spins_of(seen: Sequence[Rotor | BallPass], *, ball: Direction | None = None)
 
 
 def real(spins: Sequence[Spin]) -> list[Spin]:
-    """Those with enough passes for a ball."""
+    """Return the spins that have enough passes for a ball."""
     return [spin for spin in spins if len(spin.passes) >= REAL_PASSES_MIN]
 
 
 def ran_with_rotor(spins: Sequence[Spin]) -> bool:
-    """Whether the ball ran in the rotor's direction each time. Only of use when the ball's direction was given: else it
-    is taken to be the other one."""
+    """Return whether the ball ran in the rotor's direction in each spin. Useful only if a person gave the ball's
+    direction. Otherwise it is assumed to be the opposite one."""
     return bool(balls := real(spins)) and all(spin.rotor == spin.direction for spin in balls)
 
 
 def ball_rev_s(spins: Sequence[Spin]) -> tuple[float, float] | None:
-    """The ball's slowest and fastest whole lap, in laps per second; None before there is one."""
+    """Return the ball's slowest and fastest whole lap, in laps per second. None if there is no whole lap."""
     zero, _ = _reference(spins, ())
     laps = [lap for spin in spins for lap in _laps([seen.t_us for seen in spin.passes if seen.beam == zero])]
     speeds = [1e6 / (lap.end_us - lap.begin_us) for lap in laps]
@@ -116,9 +119,10 @@ def ball_rev_s(spins: Sequence[Spin]) -> tuple[float, float] | None:
 
 
 def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> list[Learned]:
-    """Each beam's angle. The lowest numbered beam that pulsed keeps its configured angle, or 0 without one.
+    """Return each beam's angle. The beam with the lowest number that pulsed keeps its configured angle. It gets 0 if it
+    has none.
 
-    Empty with fewer than four whole laps. Beams that never pulsed while the ball ran are left out.
+    Empty if there are fewer than four whole laps. Beams that never pulsed while the ball ran are left out.
     """
     zero, first_deg = _reference(spins, configured_deg)
     angles_deg = _measured(spins, zero, first_deg)
@@ -128,9 +132,9 @@ def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> 
 
 
 def contradiction(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> tuple[int, float] | None:
-    """The beam whose angle differs most between single spins, and by how many degrees; None while the spins agree.
+    """Return the beam whose angle differs most between single spins, and the difference in degrees. None if they agree.
 
-    A spin in which the ball ran with the rotor gives mirrored angles, and then the median of all is meaningless.
+    A spin in which the ball ran with the rotor gives mirrored angles. The median of all spins is then meaningless.
     """
     zero, first_deg = _reference(spins, configured_deg)
     places: dict[int, list[float]] = {}
@@ -146,18 +150,18 @@ def contradiction(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -
 
 
 def widest_deg(angles_deg: Sequence[float]) -> float:
-    """How far two of them are apart at most."""
+    """Return the largest distance between two of these angles."""
     return max(abs(apart_deg(a, b)) for a in angles_deg for b in angles_deg)
 
 
 def _reference(spins: Sequence[Spin], configured_deg: Sequence[float]) -> tuple[int, float]:
-    """The beam from which the others are measured, and its angle."""
+    """Return the beam from which the other beams are measured, and its angle."""
     zero = min((seen.beam for spin in spins for seen in spin.passes), default=0)
     return zero, configured_deg[zero] if zero < len(configured_deg) else 0.0
 
 
 def _measured(spins: Sequence[Spin], zero: int, first_deg: float) -> dict[int, list[float]]:
-    """By beam, its angle in each lap."""
+    """Return the angles of each beam, one for each lap."""
     angles_deg: dict[int, list[float]] = {zero: []}
     for spin in spins:
         sign = 1 if spin.direction == "cw" else -1
@@ -167,7 +171,7 @@ def _measured(spins: Sequence[Spin], zero: int, first_deg: float) -> dict[int, l
 
 
 def _shares(passes: list[BallPass], zero: int) -> Iterator[tuple[int, float]]:
-    """(beam, share of the lap from beam `zero` to it) for each pass in a whole lap."""
+    """Yield for each pass in a whole lap its beam, and the share of the lap from beam `zero` to this beam."""
     for lap in _laps([seen.t_us for seen in passes if seen.beam == zero]):
         yield zero, 0.0
         for seen in passes:
@@ -176,18 +180,18 @@ def _shares(passes: list[BallPass], zero: int) -> Iterator[tuple[int, float]]:
 
 
 Order: TypeAlias = Literal["same", "mirrored", "other"]
-"""How sensors follow each other round the wheel, beside what the configuration says."""
+"""The order of the sensors round the wheel, compared with their order in the configuration."""
 
 
 def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Order:
-    """Whether the learned sensors follow each other round the wheel as the configured ones do.
+    """Return how the order of the learned sensors round the wheel compares with the configured order.
 
-    A ball that ran the other way than assumed mirrors every angle, and its laps look as good. The order of one or two
-    sensors is the same both ways: of them the nearer angles decide.
+    If the ball ran in another direction than assumed, every angle is mirrored, but the laps look just as good. One or
+    two sensors have the same order in both directions. For them the nearer angles decide.
     """
     known = [each for each in learned if each.index < len(configured_deg)]
     if len(known) < 3:
-        # Two that stand opposite each other look the same both ways: rounding must not decide.
+        # Two sensors opposite each other look the same in both directions. Rounding must not decide.
         is_nearer = _off_deg(known, configured_deg, -1) < _off_deg(known, configured_deg, 1) - 1e-6
         return "mirrored" if is_nearer else "same"
     begin = known[0]
@@ -202,13 +206,13 @@ def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Ord
 
 
 def _from(indices: list[int], first: int) -> list[int]:
-    """The same ring, beginning with `first`."""
+    """Return the same ring of indices, beginning with `first`."""
     at = indices.index(first)
     return indices[at:] + indices[:at]
 
 
 def _off_deg(known: Sequence[Learned], configured_deg: Sequence[float], sign: int) -> float:
-    """The sum of the distances from the configured angles, with the wheel taken as it is (1) or mirrored (-1)."""
+    """Return the sum of the distances from the configured angles. `sign`: 1, or -1 if the angles are mirrored."""
     return sum(
         abs(
             apart_deg(
@@ -221,9 +225,9 @@ def _off_deg(known: Sequence[Learned], configured_deg: Sequence[float], sign: in
 
 
 def at_rest(seen: Iterable[Rotor | BallPass | Sighting]) -> list[Rotor | Sighting]:
-    """What was seen of a ball that lies in its pocket: everything later than a fall's time after the last pass.
+    """Return the observations of a ball that lies in its pocket. They begin one fall's time after the last pass.
 
-    Before, the ball lay in another pocket, ran, or bounced.
+    Before that, the ball lay in another pocket, ran, or bounced.
     """
     lying: list[Rotor | Sighting] = []
     until_us: int | None = None
@@ -243,11 +247,11 @@ def learn_readers(
     number: int,
     one_way: Direction | None,
 ) -> list[Learned]:
-    """Each reader's angle, from a ball that lies in the pocket of `number`, of a turning rotor. `one_way`: the only way
-    in which this one turns.
+    """Return each reader's angle. The ball lies in the pocket of `number` while the rotor turns. `one_way`: the
+    direction of a rotor that turns in one direction only.
 
-    A reader sees the ball a little late, so behind where it lies, whichever way that is: a rotor that turns either way
-    must have turned both ways, and the reader stands in the middle.
+    A reader sees the ball a little late, so its angle seems shifted in the direction of the rotor. If a rotor can turn
+    in both directions, it must have turned in both. The true angle is the middle.
     """
     pocket_deg = pockets.index_of[number] * pockets.pocket_deg
     tracker = RotorFromEncoder(ticks, pockets)
@@ -272,7 +276,7 @@ def learn_readers(
 
 
 def _reader(reader: int, by_way: Sequence[list[float]], turns: Mapping[Direction, int]) -> Learned:
-    """In the middle of where it seemed to be, each way."""
+    """Return the middle of the two angles that a reader seemed to have, one for each direction."""
     each_way = [_learned(reader, angles_deg, is_at_rest=True) for angles_deg in by_way]
     first, last = each_way[0], each_way[-1]
     fewest = min(turns, key=turns.__getitem__)
@@ -286,8 +290,8 @@ def _reader(reader: int, by_way: Sequence[list[float]], turns: Mapping[Direction
 
 
 def in_some_pocket(readers: Sequence[Learned], configured_deg: Sequence[float], pockets: PocketLayout) -> list[Learned]:
-    """The `readers` as learned from the first pocket, turned to the pocket in which the ball must lie if each of them
-    stands where some reader should."""
+    """Return the `readers`, learned as if the ball lay in the first pocket, turned to the most likely pocket: the one
+    for which the readers are closest to configured angles."""
     known = [each for each in readers if each.index < len(configured_deg)]
 
     def turned(index: int) -> list[Learned]:
@@ -301,9 +305,10 @@ def in_some_pocket(readers: Sequence[Learned], configured_deg: Sequence[float], 
 
 
 def pockets_off(learned: Sequence[Learned], configured_deg: Sequence[float], pocket_deg: float) -> int:
-    """By how many pockets, clockwise, most readers are off their configured angles; 0 when they do not agree.
+    """Return by how many pockets, clockwise, most readers differ from their configured angles. 0 if they do not agree.
 
-    Two readers are not off by the same whole pockets by chance: the ball lay in another pocket than the given one.
+    Two readers do not differ by the same number of pockets by chance. The ball lay in another pocket than the given
+    one.
     """
     known = [each for each in learned if each.index < len(configured_deg)]
     off_deg = (apart_deg(each.angle_deg, configured_deg[each.index]) for each in known)
@@ -318,21 +323,21 @@ def _whole_pockets(off_deg: float, pocket_deg: float) -> int:
 
 
 class _Lap(msgspec.Struct, frozen=True):
-    """One whole lap past the reference beam; `slowing` in laps/s², from its neighbours."""
+    """One whole lap from the reference beam to itself. `slowing` is in laps/s², calculated from the laps beside it."""
 
     begin_us: int
     end_us: int
     slowing: float
 
     def turned(self, t_us: int) -> float:
-        """Which share of the lap the ball had run at `t_us`."""
+        """Return the share of the lap that the ball had run at `t_us`."""
         whole_s, so_far_s = (self.end_us - self.begin_us) / 1e6, (t_us - self.begin_us) / 1e6
         begun_rev_s = (1 + self.slowing * whole_s**2 / 2) / whole_s
         return begun_rev_s * so_far_s - self.slowing * so_far_s**2 / 2
 
 
 def _laps(passes_us: list[int]) -> list[_Lap]:
-    """Whole laps with a whole lap on either side, by which the slowing of the ball is measured."""
+    """Return the whole laps that have a whole lap before and after. These two give the slowing of the ball."""
     whole = [(a, b) for a, b in pairwise(passes_us) if LAP_US_MIN <= b - a <= LAP_US_MAX]
     laps = []
     for (a, b), (c, d), (e, f) in zip(whole, whole[1:], whole[2:], strict=False):
@@ -354,7 +359,7 @@ def _without_doubles(passes: Sequence[BallPass]) -> list[BallPass]:
 
 
 def _learned(index: int, angles_deg: list[float], *, is_at_rest: bool = False) -> Learned:
-    """The median round the circle, which single strays do not move."""
+    """Return the median of angles on a circle. Single stray pulses do not change it."""
     about = angles_deg[0]
     angle_deg = (about + median(apart_deg(angle, about) for angle in angles_deg)) % 360
     off = sorted(abs(apart_deg(angle, angle_deg)) for angle in angles_deg)
@@ -363,5 +368,5 @@ def _learned(index: int, angles_deg: list[float], *, is_at_rest: bool = False) -
 
 
 def apart_deg(a: float, b: float) -> float:
-    """How far `a` lies clockwise of `b`, -180 up to 180."""
+    """Return how far `a` is clockwise of `b`, from -180 to 180."""
     return (a - b + 180) % 360 - 180

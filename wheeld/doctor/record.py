@@ -1,8 +1,8 @@
-"""What the doctor found, as an event record in the wheel's journal: its log of inspections, beside `cmd/inspect`.
+"""Stores what the doctor found in the wheel's journal. Such event records and those of `cmd/inspect` log inspections.
 
-The daemon does not run while the doctor does, so the doctor writes with the journal's own writer: it is verified, bound
-and signed as by the daemon. A new journal is the daemon's to begin: one that a technician began with rights of his own
-the daemon might not be allowed to open.
+The daemon does not run while the doctor does. So the doctor writes with the journal's own writer, which verifies, binds
+and signs as the daemon does. Only the daemon begins a new journal. If a technician began it with his own rights, the
+daemon might not be allowed to open it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from wheeld.ports import EventRecord
 from wheeld.service.host_clock import SystemClock
 
 FINDINGS_MAX, WHAT_MAX = 200, 200
-"""More findings than any wheel gives that the configuration describes, and longer than any text above. A board that
-reports nonsense must not fill a journal from which nothing is ever removed."""
+"""More findings than a configured wheel can give, and more characters than any of their texts has. A board that reports
+nonsense must not fill the journal, because nothing is ever removed from it."""
 WORST_FIRST = ("wrong", "look", "ok")
 
 
 def found_record(
     found: Sequence[Finding], learned: Geometry, signals: Signals, *, by: str, configuration: str, rewritten: bool
 ) -> EventRecord:
-    """Who looked, for how long, what he found, and the geometry that was learned. `configuration`: the digest of the
-    file as it was left, which the next power-up has too; `rewritten`: whether learned angles were written into it."""
+    """Return the record of an inspection: the person, its duration, the findings and the learned geometry.
+    `configuration`: the digest of the file at the end, which the next power-up records too. `rewritten`: whether
+    learned angles were written into the file."""
     listed = sorted(found, key=lambda each: WORST_FIRST.index(each.level))
     details: dict[str, object] = {
         "seconds": round(signals.seconds, 1),
@@ -64,7 +65,7 @@ def _angle(learned: Learned) -> dict[str, object]:
 
 
 def is_open(journal: Path) -> bool:
-    """Whether a daemon has it open, and with it the wheel's sensors. Raises OSError."""
+    """Return whether a daemon has the journal open. It then also uses the wheel's sensors. Raises OSError."""
     try:
         with journal.with_name(f"{journal.name}.lock").open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -76,9 +77,9 @@ def is_open(journal: Path) -> bool:
 
 
 def store(config: Config, happened: EventRecord) -> None:
-    """Append it to the journal of the wheel of `config`, which must be there.
+    """Append the record to the existing journal of the wheel of `config`.
 
-    Raises JournalError, also while a daemon has it open or when it is another table's; KeyFileError; OSError.
+    Raises JournalError, also if a daemon has the journal open or if it belongs to another table; KeyFileError; OSError.
     """
     key_file, utc_us = config.journal.signing_key_file, SystemClock().utc_us()
     signer = None if key_file is None else FileSigner(key_file)

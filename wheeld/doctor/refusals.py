@@ -1,4 +1,4 @@
-"""Why learned angles must not be written. R1 to R3 depend on them: a wrong angle leads to wrong numbers.
+"""Finds why learned angles must not be written. R1 to R3 depend on them: a wrong angle leads to wrong numbers.
 
 Each reason is a line for the technician: what is wrong, and what to do.
 """
@@ -29,7 +29,7 @@ from wheeld.doctor.geometry import (
 def of_beams(
     beams: Sequence[Learned], spins: Sequence[Spin], configured_deg: Sequence[float], *, ball_given: bool
 ) -> Iterator[Text]:
-    """Reasons against the beams learned from `spins`. `ball_given`: the technician gave the ball's direction."""
+    """Yield reasons against the beams learned from `spins`. `ball_given`: the technician gave the ball's direction."""
     if not beams:
         return
     for beam in beams:
@@ -80,7 +80,7 @@ def of_readers(
     number: int,
     ball_given: bool,
 ) -> Iterator[Text]:
-    """Reasons against the readers learned from a ball that lies in `number`, as the technician says."""
+    """Yield reasons against the readers learned from a ball that lies in `number` according to the technician."""
     if not readers:
         unseen = Text(
             "no reader saw the ball at rest, {seconds} s and more after its last pass", {"seconds": FALL_US / 1e6}
@@ -126,7 +126,7 @@ def _reader(reader: Learned) -> Iterator[Text]:
 
 
 def of_findings(found: Iterable[Finding]) -> Iterator[Text]:
-    """Everything else that is wrong with the wheel."""
+    """Yield everything else that is wrong with the wheel."""
     for each in found:
         if each.level == "wrong" and not each.is_angle:
             text = each.found if each.mend is None else found_and_mend(each.found, each.mend)

@@ -1,4 +1,4 @@
-"""Writes learned angles into the configuration file: two lines of `[wheel]` change, everything else stays."""
+"""Writes learned angles into the configuration file. Only two lines of `[wheel]` change."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from wheeld.text_error import TextError
 
 
 class RewriteError(TextError, ValueError):
-    """The file cannot be changed automatically; the text says what to write by hand."""
+    """The file cannot be changed automatically. The text says what to write by hand."""
 
 
 def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:
-    """`text` with each key of `[wheel]` set to its angles; what follows on the line stays.
+    """Return `text` with each key of `[wheel]` set to its angles. The rest of the line does not change.
 
-    Raises RewriteError when a key takes several lines, or is not there.
+    Raises RewriteError if a key takes several lines, or is missing.
     """
     before, mark, wheel, after = _section(text)
     for key, values in angles_deg.items():
@@ -44,11 +44,11 @@ def _section(text: str) -> tuple[str, str, str, str]:
 
 
 def replace_file(path: Path, after: bytes) -> Path:
-    """Replace the file by `after`, whole or not at all, with the same mode and, where that is allowed, the same owner.
+    """Replace the file by `after`, completely or not at all. Keep its mode, and its owner if that is allowed.
 
-    Returns where the former file is kept: `NAME.before`, with a number when that exists. Raises OSError.
+    Returns the path of the former file: `NAME.before`, with a number if that exists. Raises OSError.
     """
-    path = path.resolve()  # a link stays one
+    path = path.resolve()  # a link stays a link
     like = path.stat()
     kept = _keep(path, path.read_bytes(), like)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

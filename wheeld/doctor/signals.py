@@ -1,4 +1,4 @@
-"""What the sensors reported while a technician watched, counted for each sensor."""
+"""Counts what each sensor reported while a technician watched."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from wheeld.core.tracking.beams import DOUBLE_PULSE_US
 from wheeld.core.tracking.rotor import RotorFromEncoder
 
 KEPT_MAX = 200_000
-"""Edges, pulses and sightings kept to learn from, the latest ones: half an hour of a busy wheel, some 20 MB."""
+"""How many of the latest edges, pulses and sightings are kept: half an hour of a busy wheel, about 20 MB."""
 
 
 MEDIAN_SIGMA = 0.6745
-"""The median of how far values of a normal distribution are from their mean, in sigma."""
+"""The median distance of values of a normal distribution from their mean, in sigma."""
 
 
 class Signals:
-    """Counts the observations of one wheel with an encoder of `ticks` sectors, 0: none.
+    """Counts the observations of one wheel. `ticks`: the sectors of its encoder, 0 if it has none.
 
-    Geometry is learned from `kept`; `dropped` counts what was too old to keep.
+    Geometry is learned from `kept`. `dropped` counts what was too old to keep.
     """
 
     def __init__(self, ticks: int, pockets: PocketLayout) -> None:
@@ -53,7 +53,7 @@ class Signals:
         self.buttons: Counter[str] = Counter()
         self.faults: dict[str, bool] = {}
         self.stands: dict[str, bool] = {}
-        """How each sensor, button and the door was told to stand, by name."""
+        """Whether each sensor or button is active and the door open, by name, as last reported."""
         self.kept = deque[Rotor | BallPass | Sighting](maxlen=KEPT_MAX)
         self.dropped = 0
         self.phase = ""
@@ -61,34 +61,34 @@ class Signals:
         self.head_laps = 0
         self.head_numbers: list[int] = []
         self.rotor_rpm: tuple[float, float] | None = None
-        """The rotor's slowest and fastest speed while a sensor saw the ball, or a head reported it."""
+        """The rotor's slowest and fastest speed while a sensor saw the ball, or while a head reported the speed."""
         self._rotor = RotorFromEncoder(ticks, pockets) if ticks else None
         self._pulse_us: dict[int, int] = {}
         self._edge: Rotor | None = None
 
     @property
     def seconds(self) -> float:
-        """How long the sensors were watched, on the sensing clock."""
+        """Return how long the sensors were watched, on the sensing clock."""
         return 0.0 if self.first_us is None else (self.last_us - self.first_us) / 1e6
 
     @property
     def rpm(self) -> float | None:
-        """The rotor's speed now; None while it stands or is not known."""
+        """Return the rotor's speed now. None while the rotor stands, or while its speed is unknown."""
         return self.head_rpm if self._rotor is None else self._rotor.rpm(self.last_us)
 
     @property
     def jitter_us(self) -> float:
-        """By how much the encoder's edges come early or late, sigma; as much as can't be measured where it is less."""
+        """Return by how much the encoder's edges are early or late (sigma), at least the smallest measurable value."""
         return 0.0 if self._rotor is None else self._rotor.state.jitter_us / MEDIAN_SIGMA
 
     @property
     def active(self) -> set[str]:
-        """What was told to be blocked or held, besides the object sensor and the door."""
+        """Return what is reported as blocked or held, without the object sensor and the door."""
         return {sensor for sensor, stands in self.stands.items() if stands and sensor not in (OBJECT, DOOR)}
 
     @property
     def direction(self) -> Direction | None:
-        """Which way the rotor turns, or last turned."""
+        """Return the direction in which the rotor turns, or last turned."""
         return None if self._rotor is None else self._rotor.direction
 
     def take(self, seen: Observation) -> None:
