@@ -1,6 +1,6 @@
-"""`python -m wheeld.release ROOT KEY COMMIT`: the signed manifest of the program below ROOT, for the wheel file.
+"""`python -m wheeld.release ROOT KEY COMMIT` writes the signed manifest of the program below ROOT, for the wheel file.
 
-`make release` runs it on a clean export of the commit, and verifies what it has made once it is installed elsewhere.
+`make release` runs it on a clean export of the commit, installs the wheel file elsewhere, and verifies the result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from wheeld.service.program import MANIFEST, SIGNATURE, manifest_of
 
 
 def release(root: Path, key: Path, commit: str) -> None:
-    """Write manifest and signature. Raises OSError, KeyFileError."""
+    """Write the manifest and its signature. Raises OSError, KeyFileError."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     manifest = manifest_of(root, version=project["version"], commit=commit)
     (root / MANIFEST).write_bytes(manifest)

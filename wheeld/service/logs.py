@@ -1,8 +1,8 @@
-"""The log: one JSON object a line on standard error, and for journald its priority before it.
+"""The log: one JSON object for each line on standard error. For journald, each line begins with its priority.
 
-With the priority `journalctl -p warning` finds what matters. Source: sd-daemon(3) for the prefixes, systemd.exec(5)
-for JOURNAL_STREAM. What libraries and Python itself say, by `logging`, as a warning or as an error that nobody caught,
-is a line of the same form: the event `library`, with the library's name.
+With the priority, `journalctl -p warning` finds what matters. Source: sd-daemon(3) for the prefixes, systemd.exec(5)
+for JOURNAL_STREAM. Messages of libraries by `logging`, and warnings and uncaught errors of Python, are lines of the
+same form: the event `library`, with the library's name.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _PRIORITIES = {"critical": b"<2>", "error": b"<3>", "warning": b"<4>", "info": b
 
 
 def log_to_stderr(level: str) -> None:
-    """Log directly to standard error: through `logging` a line would cost four times as much."""
+    """Log directly to standard error. Through `logging`, a line would take four times as long."""
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
-            # Without the values of variables: passwords, keys and sessions are among them.
+            # Without the values of variables, because some are passwords, keys and sessions.
             structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False)),
             structlog.processors.JSONRenderer(
                 serializer=_to_journal if is_journal(sys.stderr.fileno(), os.environ) else _to_json
@@ -44,12 +44,12 @@ def log_to_stderr(level: str) -> None:
 
 
 class _Libraries(logging.Handler):
-    """What a library says is a line of our log: the event `library`, its name and its words."""
+    """Writes each message of a library as a line of our log: the event `library`, with its name and the message."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             text = record.getMessage()
-        except (TypeError, ValueError):  # its words do not fit together; they are said all the same
+        except (TypeError, ValueError):  # message and arguments do not fit; both are logged all the same
             text = f"{record.msg} {record.args}"
         log = structlog.get_logger("library")
         log.log(record.levelno, "library", library=record.name, text=text, exc_info=record.exc_info or None)
@@ -73,7 +73,7 @@ def _tell_unraisable(seen: sys.UnraisableHookArgs) -> None:
 
 
 def is_journal(fd: int, environment: Mapping[str, str]) -> bool:
-    """Whether the file at `fd` is the stream to journald that systemd made, and was not redirected since."""
+    """Return whether the file at `fd` is the stream to journald that systemd opened, and was not redirected."""
     stream = environment.get("JOURNAL_STREAM", "")
     try:
         status = os.fstat(fd)

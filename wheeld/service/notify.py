@@ -1,6 +1,7 @@
-"""Notifies systemd: ready, alive, stopping (the sd_notify protocol, one datagram each; nothing outside systemd).
+"""Notifies systemd that the daemon is ready, alive or stopping: one datagram each, as in the sd_notify protocol.
 
-Source: sd_notify(3) and sd_watchdog_enabled(3). Too little for a library, and an error of it must never end the daemon.
+Source: sd_notify(3) and sd_watchdog_enabled(3). This is too little code for a library, and an error in it must never
+end the daemon.
 """
 
 from __future__ import annotations
@@ -13,34 +14,34 @@ import structlog
 
 
 class ServiceNotifier:
-    """Datagrams to the socket named by `NOTIFY_SOCKET`; does nothing when that is not set."""
+    """Sends datagrams to the socket named by `NOTIFY_SOCKET`. Does nothing if that is not set."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         address = environment.get("NOTIFY_SOCKET", "")
-        # systemd writes an abstract address with a leading @, the kernel wants a leading NUL.
+        # systemd writes an abstract address with a leading @. The kernel expects a leading NUL.
         self._address = "\0" + address[1:] if address.startswith("@") else address
         self.watchdog_s = _watchdog_s(environment)
         self._log = structlog.get_logger("notify")
 
     @property
     def has_manager(self) -> bool:
-        """Whether anybody receives what is notified."""
+        """Return whether a service manager receives the notifications."""
         return bool(self._address)
 
     def ready(self, status: str) -> None:
-        """Start-up is finished; `status` is what `systemctl status` shows."""
+        """Report that start-up is finished. `status`: the text that `systemctl status` shows."""
         self._send(f"READY=1\nSTATUS={_line(status)}")
 
     def status(self, status: str) -> None:
-        """What `systemctl status` shows."""
+        """Set the text that `systemctl status` shows."""
         self._send(f"STATUS={_line(status)}")
 
     def alive(self) -> None:
-        """Feed the watchdog; needed at least every `watchdog_s`, better every half of it."""
+        """Feed the watchdog. Needed at least every `watchdog_s`, better twice in that time."""
         self._send("WATCHDOG=1")
 
     def stopping(self) -> None:
-        """The daemon has begun to stop in order."""
+        """Report that the daemon has begun to stop in order."""
         self._send("STOPPING=1")
 
     def _send(self, text: str) -> None:
@@ -48,7 +49,7 @@ class ServiceNotifier:
             return
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as endpoint:
-                # A service manager that does not read must not block the daemon.
+                # The daemon must not wait for a service manager that does not read.
                 endpoint.settimeout(0)
                 endpoint.sendto(text.encode(), self._address)
         except OSError as error:
@@ -56,12 +57,12 @@ class ServiceNotifier:
 
 
 def _line(text: str) -> str:
-    """One line: a line break would begin another assignment."""
+    """Return the text on one line. A line break would begin another assignment."""
     return " ".join(text.split())
 
 
 def _watchdog_s(environment: Mapping[str, str]) -> float | None:
-    """The watchdog's period in seconds; None when systemd does not watch this process."""
+    """Return the watchdog's period in seconds. None if systemd does not watch this process."""
     period, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", str(os.getpid()))
     if not period.isascii() or not period.isdigit() or int(period) == 0 or pid != str(os.getpid()):
         return None

@@ -1,7 +1,7 @@
-"""The files of the installed program: the digest of each, of all, and how they compare with the release's manifest.
+"""The files of the installed program: the digest of each, the digest of all, and a comparison with the manifest.
 
-A program that somebody changed can say anything of itself. So what this finds is worth as much as the account that
-runs it: an inspector runs it from a medium of his own, or computes the same digest with `sha256sum` (docs/release.md).
+A changed program can report anything about itself. So this result is only as reliable as the account that runs it. An
+inspector runs it from his own medium, or computes the same digest with `sha256sum` (docs/release.md).
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from wheeld import VERSION
 from wheeld.errors import WheeldError
 
 PACKAGES = ("wheeld", "firmware_protocol")
-"""What a wheel installs of ours, side by side."""
+"""The packages of this project that a wheel file installs, in one directory."""
 MANIFEST, SIGNATURE = "wheeld/manifest.json", "wheeld/manifest.sig"
 CACHE = "__pycache__"
-"""Python's compiled copies, made by the installer or at the first start: each computer has its own."""
+"""The directory of Python's compiled copies. They are made on each computer, by the installer or at the first start."""
 PYC_HEADER_BYTES = 16
-"""Magic, flags, and the time and size of the source, or its hash (PEP 552)."""
+"""The length of the header: magic, flags, and the time and size of the source, or its hash (PEP 552)."""
 MANIFEST_BYTES_MAX = 4_000_000
-"""A hundred times what ours has: nothing else is read into memory whole."""
+"""The most that is read into memory. It is a hundred times the size of our manifest."""
 
 
 class ManifestError(WheeldError, ValueError):
-    """A manifest that cannot be read; the text says why."""
+    """A manifest cannot be read. The text says why."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a release installs: SHA-256 of each file by its path, and `program`, the digest of them all."""
+    """What a release installs. `files`: SHA-256 of each file by its path. `program`: the digest of all files."""
 
     schema: Literal["manifest/1"] = "manifest/1"
     version: str
@@ -46,30 +46,31 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def installed_at() -> Path:
-    """The directory that holds the packages of the program that runs."""
+    """Return the directory that contains the packages of the running program."""
     return Path(__file__).parents[2]
 
 
 def file_digests(root: Path) -> dict[str, str]:
-    """SHA-256 of every file of the packages, by path; of a symbolic link that of where it points to."""
+    """Return SHA-256 of every file of the packages, by path. For a symbolic link: that of its target's path."""
     return {path.relative_to(root).as_posix(): _digest(path) for path in _files(root)}
 
 
 def program_digest(files: dict[str, str]) -> str:
-    """The digest of them all: SHA-256 of the lines that `sha256sum` prints of them, in the order of their paths."""
+    """Return the digest of all files: SHA-256 of the lines that `sha256sum` prints for them, in the order of the
+    paths."""
     lines = "".join(f"{digest}  {path}\n" for path, digest in sorted(files.items()))
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def manifest_of(root: Path, *, version: str, commit: str) -> bytes:
-    """The manifest of what stands below `root`."""
+    """Return the manifest of the files below `root`."""
     files = dict(sorted(file_digests(root).items()))
     manifest = Manifest(version=version, commit=commit, program=program_digest(files), files=files)
     return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
 
 def read_manifest(root: Path) -> tuple[bytes, Manifest] | None:
-    """The manifest's bytes and what they say; None where there is none. Raises OSError, ManifestError."""
+    """Return the manifest as bytes and decoded. None if there is no manifest. Raises OSError, ManifestError."""
     path = root / MANIFEST
     if not path.exists():
         return None
@@ -82,7 +83,7 @@ def read_manifest(root: Path) -> tuple[bytes, Manifest] | None:
 
 
 def differences(manifest: Manifest, files: dict[str, str]) -> Iterator[str]:
-    """What differs between a manifest and the files, a line each."""
+    """Yield each difference between a manifest and the files, as one line."""
     for path in sorted({*manifest.files, *files}):
         if path not in files:
             yield f"missing: {path}"
@@ -95,8 +96,8 @@ def differences(manifest: Manifest, files: dict[str, str]) -> Iterator[str]:
 
 
 def false_copies(root: Path) -> Iterator[str]:
-    """The compiled copies that this Python would run in place of a source that says something else, and what lies among
-    them and is no copy of a source."""
+    """Yield the compiled copies that this Python would run although they differ from their source. Yield also files in
+    the same directories that are no copy of a source."""
     for package in PACKAGES:
         for path in sorted((root / package).rglob(f"{CACHE}/*")):
             name, _, kind = path.name.partition(".")
@@ -111,16 +112,16 @@ def false_copies(root: Path) -> Iterator[str]:
 
 
 class Program:
-    """What the daemon knows of its own files; `digest` is None until they have been read, once."""
+    """What the daemon has found out about its own files. `digest` is None until they have been read, once."""
 
     def __init__(self) -> None:
         self.version = VERSION
         self.digest: str | None = None
         self.as_released: bool | None = None
-        """Whether the release's manifest has the same digest; None where there is no manifest."""
+        """Whether the release's manifest has the same digest. None if there is no manifest."""
 
     async def read(self) -> None:
-        """Read all files, in a thread: hundreds of them, and a slow card must not delay a verdict."""
+        """Read all files in a thread. There are hundreds of them, and a slow card must not delay a verdict."""
         log = structlog.get_logger("program")
         try:
             self.digest, self.as_released = await asyncio.to_thread(_compare, installed_at())
@@ -151,7 +152,8 @@ def _digest(path: Path) -> str:
 
 
 def _is_used(copy: Path, source: Path) -> bool:
-    """Whether Python would run it: it is of this Python, and either does not check its source or was made from it."""
+    """Return whether Python would run the copy: it is of this Python version, and either its flags tell Python not to
+    check the time of the source, or it has the time and size of this source."""
     header = copy.read_bytes()[:PYC_HEADER_BYTES]
     if header[:4] != importlib.util.MAGIC_NUMBER:
         return False

@@ -1,4 +1,4 @@
-"""Whether the host's UTC can be trusted: has a time server set it right?
+"""Checks whether the host's UTC is right because a time server has set it.
 
 A verdict does not depend on it: order and durations come from the sensing clock. But `at`, the date that people and
 other systems read, is only as good as this clock, and a computer without a battery starts in the past.
@@ -16,25 +16,26 @@ import structlog
 from wheeld.ports import HostClock
 
 LOOK_S = 10.0
-"""A time server is reached within a minute or so after the network is up, so the state may be this late."""
+"""The interval of the checks. A time server is reached a minute after the network, so 10 s more do not matter."""
 
 TIMESYNCD = Path("/run/systemd/timesync")
-"""Exists while systemd-timesyncd runs; a file `synchronized` is in it from the first answer of a server on."""
+"""Exists while systemd-timesyncd runs. After the first answer of a server it contains a file `synchronized`."""
 
 _TIME_ERROR = 5
-"""What adjtimex returns while no time daemon has set the clock, or the last one has been silent for too long."""
+"""The result of adjtimex while no time daemon has set the clock, or if the last one was silent for too long."""
 
 _TIMEX_BYTES = 512
 """Room for `struct timex` of any architecture (208 bytes at most). All zero: read everything, change nothing."""
 
 
 def host_is_synchronised() -> bool | None:
-    """As the kernel has it, or where adjtimex is denied (`ProtectClock=`), systemd-timesyncd; None: unknown."""
+    """Return the answer of the kernel. If adjtimex is denied (`ProtectClock=`), ask systemd-timesyncd. None:
+    unknown."""
     return by_timesyncd() if (known := by_kernel()) is None else known
 
 
 def by_kernel() -> bool | None:
-    """Whether any time daemon keeps the kernel's clock right; None where adjtimex(2) is denied."""
+    """Return whether a time daemon keeps the kernel's clock right. None if adjtimex(2) is denied."""
     try:
         state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
     except (OSError, AttributeError):
@@ -43,12 +44,12 @@ def by_kernel() -> bool | None:
 
 
 def by_timesyncd(directory: Path = TIMESYNCD) -> bool | None:
-    """Whether systemd-timesyncd has heard a server since it started; None where it does not run."""
+    """Return whether systemd-timesyncd has had an answer of a server since its start. None if it does not run."""
     return (directory / "synchronized").exists() if directory.is_dir() else None
 
 
 class TimeSync:
-    """Checks the clock's state; logs it and calls `on_change` when it changes. True, False, or None: unknown."""
+    """Checks whether the clock is synchronised (None: unknown). Logs each change, and then calls `on_change`."""
 
     def __init__(
         self, *, on_change: Callable[[], None], look: Callable[[], bool | None] = host_is_synchronised

@@ -1,9 +1,9 @@
 """Feeds systemd's watchdog only while every part that a verdict passes through has shown that it works.
 
-A task that fed it by itself would prove only that the event loop runs: a daemon whose journal waits for a dead disk, or
-whose outbox is deadlocked, would look healthy. Here each part gives a sign at a place of its loop that it passes anyway
-(the sensor loop when it waits for its next tick, the outbox where it waits for its publisher), the table must have
-applied what it was handed, and the journal answers a query on its own thread.
+A task that feeds the watchdog by itself proves only that the event loop runs. A daemon whose journal waits for a dead
+disk, or whose outbox is blocked, would look healthy. So each part gives a sign. The sensor loop gives it when it waits
+for its next turn, the outbox when it waits for its publisher. The table must have applied the observations that it was
+given. The journal must answer a query on its own thread.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import structlog
 from wheeld.ports import HostClock, Publication, Publisher
 
 FEEDS = 4
-"""Feeds in one period of the watchdog: a busy disk may delay two before systemd restarts the daemon."""
+"""How often the watchdog is fed in its period. A busy disk may delay two feeds before systemd restarts the daemon."""
 
 CHECK_S = 0.25
 """How often a sign that is still missing is checked."""
 
 TURN_S = 1.0
-"""How often an outbox that waits (for a broker, for messages) gives its sign; less than any reasonable period."""
+"""How often an outbox that waits (for a broker or messages) gives its sign. Shorter than any reasonable period."""
 
 T = TypeVar("T")
 
 
 class Timed(Protocol):
-    """Something that a source hands to the table."""
+    """What a source gives to the table."""
 
     @property
     def last_us(self) -> int:
-        """Sensing time of its newest observation."""
+        """Return the sensing time of its newest observation."""
         ...
 
 
@@ -45,7 +45,7 @@ class Sign(Protocol):
 
     @property
     def is_shown(self) -> bool:
-        """Whether the sign was given since `renew`."""
+        """Return whether the sign was given since `renew`."""
         ...
 
     def renew(self) -> None:
@@ -54,13 +54,13 @@ class Sign(Protocol):
 
 
 class Turns:
-    """The sign of a part that passes one place of its loop again and again."""
+    """The sign of a part that regularly passes one place in its loop."""
 
     def __init__(self) -> None:
         self.is_shown = False
 
     def turn(self) -> None:
-        """The part passed that place."""
+        """Note that the part has passed that place."""
         self.is_shown = True
 
     def renew(self) -> None:
@@ -69,9 +69,9 @@ class Turns:
 
 
 class CaughtUp:
-    """The sign of the table: it has applied all that it had been handed at the last `renew`.
+    """The sign of the table: it has applied all observations that it had been given at the last `renew`.
 
-    `now_us` gives the sensing time up to which it has applied observations.
+    `now_us` returns the sensing time up to which the table has applied observations.
     """
 
     def __init__(self, now_us: Callable[[], int]) -> None:
@@ -80,20 +80,20 @@ class CaughtUp:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the table has applied what was handed to it before `renew`."""
+        """Return whether the table has applied what it was given before `renew`."""
         return self._now_us() >= self._due_us
 
     def handed(self, t_us: int) -> None:
-        """Observations up to that time were handed to the table."""
+        """Note that the table was given observations up to `t_us`."""
         self._handed_us = max(self._handed_us, t_us)
 
     def renew(self) -> None:
-        """Require all that was handed to it until now."""
+        """Require that the table applies all that it was given until now."""
         self._due_us = self._handed_us
 
 
 class Watch:
-    """Feeds the watchdog (`feed`) when each of its signs was given since the last time."""
+    """Feeds the watchdog (`feed`) if each sign was given since the last feed."""
 
     def __init__(self, *, clock: HostClock, feed: Callable[[], None], table_now_us: Callable[[], int]) -> None:
         self.sensors, self.journal, self.outbox = Turns(), Turns(), Turns()
@@ -103,7 +103,7 @@ class Watch:
         self._log = structlog.get_logger("watchdog")
 
     async def run(self, watchdog_s: float) -> NoReturn:
-        """Feed until cancelled, whenever all signs are given; `watchdog_s` is the period that systemd allows."""
+        """Feed whenever all signs are given, until cancelled. `watchdog_s`: the period that systemd allows."""
         period_s = watchdog_s / FEEDS
         while True:
             await self._every_sign(period_s)
@@ -113,7 +113,7 @@ class Watch:
             await self._clock.sleep(period_s)
 
     async def ask_journal(self, query: Callable[[], Awaitable[object]], watchdog_s: float) -> NoReturn:
-        """Send `query` to the journal's thread until cancelled; raises the journal's error, which ends the daemon."""
+        """Send `query` to the journal's thread until cancelled. Raises the journal's error, which ends the daemon."""
         while True:
             await query()
             self.journal.turn()
@@ -126,7 +126,8 @@ class Watch:
         return [name for name, sign in self._signs().items() if not sign.is_shown]
 
     async def _every_sign(self, patience_s: float) -> None:
-        """Return when no sign is missing; those that stay missing are logged, since systemd may restart the daemon."""
+        """Return when no sign is missing. Signs that stay missing are logged, because systemd may restart the
+        daemon."""
         since_ns, logged = self._clock.monotonic_ns(), list[str]()
         while missing := self._missing():
             if missing != logged and self._clock.monotonic_ns() - since_ns >= patience_s * 1e9:
@@ -140,30 +141,31 @@ class Watch:
 
 
 class TurningClock:
-    """The clock of the sensor loop, which waits on it once a turn."""
+    """The clock of the sensor loop. The loop waits for it once in each turn."""
 
     def __init__(self, clock: HostClock, sign: Turns) -> None:
         self._clock = clock
         self._sign = sign
 
     def monotonic_ns(self) -> int:
-        """Host monotonic time in nanoseconds."""
+        """Return host monotonic time in nanoseconds."""
         return self._clock.monotonic_ns()
 
     def utc_us(self) -> int:
-        """UTC in microseconds since 1970."""
+        """Return UTC in microseconds since 1970."""
         return self._clock.utc_us()
 
     async def sleep(self, seconds: float) -> None:
-        """Give the sign, and return `seconds` later."""
+        """Give the sign, and return after `seconds`."""
         self._sign.turn()
         await self._clock.sleep(seconds)
 
 
 class TurningPublisher:
-    """The outbox's publisher. Whatever the outbox waits for, it waits here, and while it may wait the sign is given.
+    """The outbox's publisher. Every wait of the outbox is in this class, which gives the sign while the wait is
+    allowed.
 
-    A publication may take `publish_s_max`; after that the connection has lost it, and no more sign is given.
+    A publication may take `publish_s_max`. After that the connection has lost it, and no more sign is given.
     """
 
     def __init__(self, publisher: Publisher, sign: Turns, *, clock: HostClock, publish_s_max: float) -> None:
@@ -181,7 +183,7 @@ class TurningPublisher:
         await self._turning(self._publisher.lost(session))
 
     async def publish(self, publication: Publication, *, session: int) -> None:
-        """Return when the broker has taken it over connection `session`; raises `PublishError` otherwise."""
+        """Return when the broker has received it over connection `session`. Raises `PublishError` otherwise."""
         await self._turning(self._publisher.publish(publication, session=session), s_max=self._publish_s_max)
 
     async def _turning(self, waiting: Awaitable[T], *, s_max: float = float("inf")) -> T:
@@ -200,7 +202,7 @@ class TurningPublisher:
 
 
 def watched(hand_on: Callable[[Handed], Awaitable[None]], sign: CaughtUp) -> Callable[[Handed], Awaitable[None]]:
-    """`hand_on`, which then also notes in `sign` up to what time the table has been handed observations."""
+    """Return a function that calls `hand_on`, and notes in `sign` up to what time the table has observations."""
 
     async def handing_on(handed: Handed) -> None:
         await hand_on(handed)
