@@ -1,4 +1,4 @@
-"""Writes the law as a page: theory, diagram, needs, states and clauses. A test holds `LAW.md` to what this prints.
+"""Writes the law as a page: theory, diagram, needs, states and clauses. A test compares `LAW.md` with this output.
 
 python -m wheeld.law_page > wheeld/core/law/LAW.md
 """
@@ -32,7 +32,7 @@ _GROUPS = {
     "any_running_state": RUNNING,
     "either_before_launch": BEFORE_LAUNCH,
 }
-"""States that mostly move alike: one arrow for all of them instead of one each. Not states themselves."""
+"""Groups of states that mostly move in the same way. A group has one arrow for all its states. It is not a state."""
 _KEY = """\
 `any_state`, `any_other_state` (all but `awaiting_chef`), `any_open_state` (all but that and `closed`),
 `any_running_state` (`ball_running`, `rien_ne_va_plus`, `ball_on_obstacle`), `any_coup` (those and `awaiting_chef`) and
@@ -43,12 +43,12 @@ awaits the chef goes on awaiting him.
 
 
 _What: TypeAlias = tuple[Fact, When | None]
-"""A fact, and the condition of a row for it."""
+"""A fact, and the condition of a row for this fact."""
 _ROWS = {(state, (fact, row.when)): row for (state, fact), rows in LAW.items() for row in rows}
 
 
 def document() -> str:
-    """The whole page, Markdown, with a Mermaid diagram."""
+    """Return the whole page, Markdown with a Mermaid diagram."""
     return "\n".join(
         [
             *(_INTRO, law.__doc__ or ""),
@@ -64,7 +64,7 @@ def document() -> str:
 
 
 def _diagram() -> str:
-    """Each move once, labelled with what causes it; stays are left out, and what a whole group does is drawn once."""
+    """Return the diagram: each move once, with its causes. Rows without a move are left out. A group has one arrow."""
     labels: dict[tuple[str, str], list[str]] = {}
     for source, target, what in _lifted():
         labels.setdefault((source, target), []).append(_label(source, what))
@@ -73,7 +73,7 @@ def _diagram() -> str:
 
 
 def _moves() -> dict[tuple[str, _What], str]:
-    """Where each fact leads, of those that lead elsewhere; a condition that changes nothing of that is left out."""
+    """Return the next state of each fact that moves the table. Conditions that do not change it are left out."""
     moves = {}
     for (state, what), row in _ROWS.items():
         without = _ROWS.get((state, (what[0], None)), row)
@@ -84,7 +84,7 @@ def _moves() -> dict[tuple[str, _What], str]:
 
 
 def _lifted() -> list[tuple[str, str, _What]]:
-    """(source, target, fact) of every move; a group stands for its members where all of them end up alike."""
+    """Return (source, target, fact) of every move. A group replaces its states if all of them have the same target."""
     moves = _moves()
     for name, states in _GROUPS.items():
         for what in dict.fromkeys(what for _, what in _ROWS):
@@ -100,7 +100,7 @@ def _lifted() -> list[tuple[str, str, _What]]:
 
 
 def _label(source: str, what: _What) -> str:
-    """The fact; or, in a group or state that it voids, the cause."""
+    """Return the name of the fact, or the cause if the fact makes the coup void."""
     states = _GROUPS.get(source) or (State[source.upper()],)
     causes = {_ROWS[state, what].void for state in states}
     cause = causes.pop() if len(causes) == 1 else None
@@ -109,7 +109,7 @@ def _label(source: str, what: _What) -> str:
 
 
 def _does_something(row: Row) -> bool:
-    """Whether a row moves the table, or does anything besides."""
+    """Return whether a row moves the table, or does anything else."""
     return row.next is not Goto.STAY or row.void is not None or bool(row.acts)
 
 
@@ -126,7 +126,7 @@ def _figures() -> str:
 
 
 def _needs() -> list[str]:
-    """Each need: with what a command is refused without it, and what waits for it."""
+    """Return a line for each need: how a command is refused without it, and what the table waits for."""
     lines = [
         "| need | rules | without it | meanwhile the table waits for | so long the word waits |",
         "|---|---|---|---|---|",
@@ -140,7 +140,7 @@ def _needs() -> list[str]:
 
 
 def _needing() -> list[str]:
-    """Which command, or launch, has which needs, in the order in which they are asked."""
+    """Return a line for each command or launch with needs, in the order in which the needs are tested."""
     return ["| fact | in | then | needs |", "|---|---|---|---|"] + [
         f"| {_facts(clause)} | {_states(clause.states)} | {_then(clause.row)} | "
         f"{', '.join(f'`{need.name}`' for need in clause.row.needs)} |"
@@ -150,7 +150,7 @@ def _needing() -> list[str]:
 
 
 def _holds() -> list[str]:
-    """The questions, and what waits for the answer to each."""
+    """Return a line for each question, with what waits for its answer."""
     lines = ["| question | in | what waits | why |", "|---|---|---|---|"]
     for hold in waiting.HOLDS:
         words = [f"`{word}`" for word in sorted(hold.words)]
@@ -160,7 +160,7 @@ def _holds() -> list[str]:
 
 
 def _late() -> list[str]:
-    """What a launch does that is proven after the table moved on."""
+    """Return a line for each effect of a launch that is proven after the table moved on."""
     lines = ["| as it was launched | and now in | then | rules | why |", "|---|---|---|---|---|"]
     for meaning in Meaning:
         rows = {LATE[meaning, state]: None for state in State if (meaning, state) in LATE}
@@ -171,7 +171,7 @@ def _late() -> list[str]:
 
 
 def _by_state() -> list[str]:
-    """What does something in each state; what is refused or ignored there, counted by its reason."""
+    """Return for each state the facts that do something, and the numbers of refused and ignored facts by reason."""
     lines = []
     for state in State:
         rows = [(_words(fact, row), row) for fact in Fact for row in LAW[state, fact]]
@@ -184,7 +184,7 @@ def _by_state() -> list[str]:
 
 
 def _reasons(title: str, rows: Iterable[Row]) -> list[str]:
-    """How many rows, and how many for each reason."""
+    """Return the number of rows, in total and for each reason."""
     counts = Counter(f"{_rules(row)}: {_text(row)}" if row.rules else _text(row) for row in rows)
     return [f"{title}: {counts.total()}", "", *(f"- {count} × {reason}" for reason, count in counts.most_common())]
 
@@ -199,7 +199,7 @@ def _clauses() -> list[str]:
 
 
 def _articles() -> list[str]:
-    """The house's article for each rule, one column for each table."""
+    """Return the article of each rule, with one column for each game of a house."""
     rules = dict.fromkeys(rule for profile in PROFILES.values() for rule in profile.articles)
     lines = [f"| rule | {' | '.join('/'.join(pair) for pair in PROFILES)} |", "|---" * (len(PROFILES) + 1) + "|"]
     return lines + [
@@ -212,7 +212,7 @@ def _rules(row: Row) -> str:
 
 
 def _text(row: Row) -> str:
-    """Why, with the words of most tables."""
+    """Return why, with the words that most tables use."""
     return row.text.format(void="rien va", tout_va="tout va")
 
 
@@ -236,7 +236,7 @@ def _states(states: tuple[State, ...]) -> str:
 
 
 def _then(row: Row) -> str:
-    """What happens, in a few words."""
+    """Return what happens, in a few words."""
     parts = [f"**void** `{row.void.value}`"] if row.void else []
     parts += ["refused"] if row.refuse else []
     parts += [f"notice `{row.notice}`"] if row.notice else []

@@ -1,1 +1,1 @@
-"""The configuration file: its sections, how it is read, what it must mean."""
+"""The configuration file: its sections, its reader, and the rules that its values must follow."""

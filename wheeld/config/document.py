@@ -1,4 +1,4 @@
-"""Writes every key of the configuration file as a page. A test holds docs/configuration.md to what this prints.
+"""Writes a page about every key of the configuration file. A test compares docs/configuration.md with this output.
 
 python -m wheeld.config.document > docs/configuration.md
 """
@@ -58,7 +58,7 @@ _ABOUT: Mapping[str, str] = {
 
 
 class Described(NamedTuple):
-    """One key of the file, in words."""
+    """The description of one key of the file."""
 
     name: str
     meaning: str
@@ -68,13 +68,13 @@ class Described(NamedTuple):
 
 
 def document() -> str:
-    """The whole page, Markdown, in docs/; here its links begin at the root."""
+    """Return the whole page, Markdown, for docs/. The links in the texts of this module begin at the root."""
     text = "\n".join([_INTRO, *(line for name in SECTIONS for line in _section(name))])
     return text.rstrip("\n").replace("](", "](../").replace("](../docs/", "](") + "\n"
 
 
 def described(section: str) -> Iterator[Described]:
-    """The keys of a section, in the order in which they are declared."""
+    """Yield the keys of a section in the order of their declaration."""
     english = Catalogue("en").say_text
     for name, key in SECTIONS[section].items():
         told = list(notes(key.kind))
@@ -84,7 +84,7 @@ def described(section: str) -> Iterator[Described]:
 
 
 def toml(value: Any) -> str:
-    """As one writes it in the file."""
+    """Return the value as it is written in the file."""
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{key} = {toml(each)}' for key, each in value.items())} }}" if value else "{}"
     if isinstance(value, list | tuple):

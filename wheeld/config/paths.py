@@ -1,6 +1,6 @@
-"""Files that the configuration names: where they are, and whether they may be used.
+"""Finds the files that the configuration names, and checks whether they can be used.
 
-A value that should name a secret file is never shown: someone may have written the secret itself there.
+A value that should name a secret file is never shown. A person may have written the secret itself as the value.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from wheeld.core.catalogue import Part, Text
 from wheeld.text_error import TextError, reason
 
 Credentials: TypeAlias = Callable[[str], Path]
-"""Gives the file of a credential; raises PathError, with the reason, where there is none."""
+"""A function that returns the file of a credential. Raises PathError with the reason if there is none."""
 
 CREDENTIAL = "credential:"
-"""`credential:mqtt-password` is the file that `LoadCredential=mqtt-password:…` of systemd gives to this service."""
+"""`credential:mqtt-password` means the file that systemd gives to this service by `LoadCredential=mqtt-password:…`."""
 
 SECRETS = ("password_file", "key_file")
-"""How the keys end whose files only their owner and group may touch."""
+"""The endings of keys that name secret files. Only owner and group may read or write these files."""
 
 MISPLACED = frozenset({"key", "passphrase", "passwd", "password", "pin", "private_key", "secret", "token"})
-"""Keys under which people write secrets, which must not stand in a file that is copied, mailed and versioned."""
+"""Keys that people use for secrets. A secret must not be in a file that is copied, mailed and versioned."""
 
 
 class PathError(TextError, ValueError):
-    """A value names no file that could be used."""
+    """A value does not name a usable file."""
 
 
 def is_in_service() -> bool:
-    """Whether systemd gave this process credentials."""
+    """Return whether systemd gave credentials to this process."""
     return bool(os.environ.get("CREDENTIALS_DIRECTORY"))
 
 
 def given_by_systemd(name: str) -> Path:
-    """Where systemd put a credential of this service; raises PathError when it gave none."""
+    """Return the file of a credential that systemd gave to this service. Raises PathError if it gave none."""
     if not is_in_service():
         raise PathError(
             Text(
@@ -49,7 +49,7 @@ def given_by_systemd(name: str) -> Path:
         )
     path = Path(os.environ["CREDENTIALS_DIRECTORY"]) / name
     if not path.exists():
-        # systemd leaves out what it does not find, and calls the directory as the unit.
+        # systemd leaves out a credential that it does not find. The directory has the name of the unit.
         unit = path.parent.name.removesuffix(".service")
         instance = unit.partition("@")[2]
         named: dict[str, Part] = {
@@ -61,7 +61,7 @@ def given_by_systemd(name: str) -> Path:
 
 
 def not_stored(name: str, instance: str, file: Path) -> Text:
-    """A credential that is in no store of this computer, and what mends that."""
+    """Return the text that a credential is in no store of this computer, and what to do."""
     named: dict[str, Part] = {
         "credential": f"{CREDENTIAL}{name}",
         "file": str(file),
@@ -71,7 +71,7 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
 
 
 def resolve(value: str, directory: Path, credentials: Credentials) -> Path:
-    """The file that `value` names: a credential, or a path, relative ones from `directory`; raises PathError."""
+    """Return the file that `value` names: a credential or a path, if relative from `directory`. Raises PathError."""
     if not value or not value.isprintable():
         raise PathError(Text("is no path"))
     if not value.startswith(CREDENTIAL):
@@ -88,7 +88,7 @@ def resolve(value: str, directory: Path, credentials: Credentials) -> Path:
 
 
 def trouble(path: Path, *, secret: bool) -> Text | None:
-    """Why the file cannot be used; None when it can."""
+    """Return why the file cannot be used. None if it can."""
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode & 0o777

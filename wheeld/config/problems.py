@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, for the person who wrote it: the key, its line, and what was expected."""
+"""Problems of a configuration, for the person who wrote it: the key, its line, and what was expected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wheeld.errors import WheeldError
 
 
 class Problem(NamedTuple):
-    """What is wrong with one key; `line` counts from 1, None where it stands nowhere."""
+    """What is wrong with one key. `line` counts from 1. None if no line has the key."""
 
     key: str
     what: Text
@@ -18,14 +18,15 @@ class Problem(NamedTuple):
 
 
 class ConfigError(WheeldError, ValueError):
-    """The file cannot be used. The message has a line for each problem, in English."""
+    """The file cannot be used. The message has one line for each problem, in English."""
 
     def __init__(self, name: Text | str, problems: list[Problem]) -> None:
         self.name, self.problems = name, problems
         super().__init__(self.said(Catalogue("en")))
 
     def said(self, catalogue: Catalogue) -> str:
-        """The same lines in the language of the catalogue. The place before the colon is for editors: it stays."""
+        """Return the same lines in the language of the catalogue. The place before the colon is not translated, because
+        editors read it."""
         return "\n".join(self._line(problem, catalogue) for problem in self.problems)
 
     def _line(self, problem: Problem, catalogue: Catalogue) -> str:
@@ -35,7 +36,7 @@ class ConfigError(WheeldError, ValueError):
 
 
 def located(problems: list[Problem], text: str) -> list[Problem]:
-    """The problems with their lines in the file's `text`, in the order of the file."""
+    """Return the problems with their lines in the file's `text`, in the order of the file."""
     lines = _lines_of_keys(text)
     found = [problem._replace(line=_line_of(problem.key, lines)) for problem in problems]
     return sorted(found, key=lambda problem: problem.line or 0)
@@ -46,7 +47,7 @@ _KEY_LINE = re.compile(r"\s*[\"']?([A-Za-z0-9_.-]+)[\"']?\s*=")
 
 
 def section_and_key(line: str) -> tuple[str, str]:
-    """The section that begins in this line of the file, or the key that stands there; the other is empty, or both."""
+    """Return (section, key): the section that begins in this line, or the key in it. One of them is empty, or both."""
     if found := _SECTION_LINE.match(line):
         return found[1], ""
     found = _KEY_LINE.match(line)
@@ -54,7 +55,7 @@ def section_and_key(line: str) -> tuple[str, str]:
 
 
 def _lines_of_keys(text: str) -> dict[str, int]:
-    """Where sections and keys stand. Good enough for a message: a key inside a multi-line text may mislead it."""
+    """Return the lines of sections and keys, for messages only: a key inside a multi-line text may give a wrong one."""
     lines: dict[str, int] = {}
     section = ""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -66,5 +67,5 @@ def _lines_of_keys(text: str) -> dict[str, int]:
 
 
 def _line_of(key: str, lines: dict[str, int]) -> int | None:
-    """The key's own line; that of its section when it is missing from it."""
+    """Return the line of the key, or the line of its section if the key is missing."""
     return lines.get(key, lines.get(key.partition(".")[0]))

@@ -1,7 +1,7 @@
-"""Reads the configuration file: TOML, read and validated whole before anything starts.
+"""Reads the configuration file: TOML, which is read and validated completely before anything starts.
 
-Every problem is reported at once, each with its key, its line where that can be found, and what was expected. An
-unknown key is a problem too, because a mistyped setting that is silently ignored is worse than none.
+All problems are reported together, each with its key, its line if it can be found, and what was expected. An unknown
+key is a problem too, because a mistyped setting that is silently ignored is worse than none.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from wheeld.core.catalogue import Part, Text, either
 from wheeld.core.setting import TRUE_OR_FALSE, quoted
 
 BYTE_ORDER_MARK = "\ufeff"
-"""What some editors of Windows write first."""
+"""The first bytes that some Windows editors write."""
 
 
 def load(path: Path, credentials: Credentials = given_by_systemd) -> Config:
-    """Read and validate the file at `path`; raises OSError when it cannot be read, ConfigError when it is wrong.
+    """Read and validate the file at `path`. Raises OSError if it cannot be read, ConfigError if it is wrong.
 
-    Paths in it are relative to the directory it stands in; a key that ends in `_file` may name a credential of systemd.
+    Paths in it are relative to its own directory. A key that ends in `_file` may name a credential of systemd.
     """
     return parse(text_in(path), name=str(path), directory=path.parent, credentials=credentials)
 
 
 def journal_path(path: Path) -> Path:
-    """Where the file at `path` says that the journal is; nothing else is validated. Raises OSError, ConfigError."""
+    """Return the journal's path from the file at `path`. Nothing else is validated. Raises OSError, ConfigError."""
     value = _journal_value(path, "path")
     if value is None:
         raise ConfigError(str(path), [Problem("journal.path", Text("is missing; expected a path"))])
@@ -44,7 +44,7 @@ def journal_path(path: Path) -> Path:
 
 
 def signing_key(path: Path, credentials: Credentials) -> Path | None:
-    """Where the file at `path` says that the key of the journal is, None where it names none; nothing else is
+    """Return the path of the journal's key from the file at `path`, or None if it names none. Nothing else is
     validated. Raises OSError, ConfigError."""
     value = _journal_value(path, "signing_key_file")
     try:
@@ -66,7 +66,7 @@ def parse(
     directory: Path = Path(),
     credentials: Credentials = given_by_systemd,
 ) -> Config:
-    """Validate the text of a file called `name`; raises ConfigError with every problem found."""
+    """Validate the text of a file called `name`. Raises ConfigError with every problem found."""
     reader = _Reader(directory, credentials)
     config = config_of(reader.values(tree_of(text, name)))
     if problems := [*reader.problems, *problems_of(config)]:
@@ -75,7 +75,7 @@ def parse(
 
 
 def text_in(path: Path) -> str:
-    """The text of a file of TOML. Raises OSError, ConfigError."""
+    """Return the text of a TOML file. Raises OSError, ConfigError."""
     try:
         raw = path.read_bytes()
     except IsADirectoryError as wrong:
@@ -89,13 +89,13 @@ def text_in(path: Path) -> str:
 
 
 def tree_of(text: str, name: str) -> dict[str, Any]:
-    """What the text of a file called `name` holds; raises ConfigError."""
+    """Return the content of the text of a file called `name`. Raises ConfigError."""
     if text.startswith(BYTE_ORDER_MARK):
         what = Text("begins with a byte order mark, which is no TOML; save the file as UTF-8 without it")
         raise ConfigError(name, [Problem("", what, 1)])
     try:
         tree = tomllib.loads(text)
-    except (ValueError, RecursionError) as wrong:  # a number of 5,000 digits, a thousand brackets
+    except (ValueError, RecursionError) as wrong:  # such as a number of 5,000 digits, or a thousand brackets
         raise ConfigError(name, [syntax_problem(str(wrong), text)]) from None
     if not tree:
         example = {"file": "/etc/wheeld/example.toml"}
@@ -105,17 +105,18 @@ def tree_of(text: str, name: str) -> dict[str, Any]:
 
 
 class _Reader:
-    """From a tree of plain values to those of the fields, noting every problem rather than stopping at the first."""
+    """Converts a tree of plain values to the values of the fields. It notes every problem and does not stop at the
+    first."""
 
     def __init__(self, directory: Path, credentials: Credentials) -> None:
         self._directory = directory
         self._credentials = credentials
         self._meant: set[str] = set()
-        """Sections and keys that something unknown may stand for: it is not known what they are left at."""
+        """Sections and keys that an unknown name may mean. Their values are therefore unknown."""
         self.problems: list[Problem] = []
 
     def values(self, tree: dict[str, Any]) -> dict[str, Values]:
-        """By section; nothing is unknown when there are no problems."""
+        """Return the values of each section. No value is unknown if there are no problems."""
         self._refuse_unknown("", tree, list(SECTIONS))
         for name, keys in SECTIONS.items():
             if isinstance(section := tree.get(name), dict):
@@ -139,7 +140,7 @@ class _Reader:
         return section
 
     def _key(self, section: Values, place: str, key: Key, value: object) -> None:
-        """Put the value into its `section`, `NODEFAULT` for one that is not there."""
+        """Put the value into its `section`. `NODEFAULT`: the file does not contain the key."""
         if value is not NODEFAULT:
             self._value(section, place, key, value)
             return
@@ -178,8 +179,8 @@ class _Reader:
 
 
 def _meant(section: str, name: str, known: list[str]) -> list[str]:
-    """What may be meant by an unknown name: the nearest known one; else that key in the sections that have it."""
-    import difflib  # noqa: PLC0415  a configuration that is right needs none
+    """Return what an unknown name may mean: the most similar known name, or else that key in other sections."""
+    import difflib  # noqa: PLC0415  a correct configuration does not need it
 
     if nearest := difflib.get_close_matches(name, known, n=1):
         return [f"{section}.{nearest[0]}" if section else nearest[0]]
@@ -187,7 +188,7 @@ def _meant(section: str, name: str, known: list[str]) -> list[str]:
 
 
 def _hint(section: str, name: str, known: list[str]) -> Text:
-    """Where secrets belong; what may be meant; all known here."""
+    """Return where secrets belong, or what the name may mean, or all known names."""
     if name in MISPLACED:
         files = _one_of([key for key in known if key.endswith(SECRETS)] or ["mqtt.password_file"])
         return Text(
@@ -204,7 +205,7 @@ def _hint(section: str, name: str, known: list[str]) -> Text:
 
 
 def _wrong_value(place: str, kind: Any, value: object, cause: BaseException | None) -> Text:
-    """Why a value cannot be one of this kind. What may be a secret is not repeated."""
+    """Return why a value is not of this kind. A value that may be a secret is not repeated."""
     if isinstance(cause, PathError) and str(value).startswith(CREDENTIAL):
         return cause.text
     if place.endswith(SECRETS):
@@ -218,12 +219,12 @@ def _one_of(names: list[str]) -> Part:
 
 
 def not_expected(shown: str, kind: Any) -> Text:
-    """A value, as it is shown, is not what a key's type asks for."""
+    """Return the text that a value, as shown, is not of a key's type."""
     return Text("is {value}; expected {expected}", {"value": shown, "expected": expected(kind)})
 
 
 def expected(kind: Any) -> Text:
-    """What a key's type asks for, in words: its `description` with the `parts`, if it has one."""
+    """Return what a key's type accepts, in words: its `description` with the `parts`, if it has one."""
     for note in notes(kind):
         if note.description:
             return Text(note.description, (note.extra or {}).get("parts", {}))
@@ -235,7 +236,7 @@ def expected(kind: Any) -> Text:
 
 
 def notes(kind: Any) -> Iterator[Meta]:
-    """What a key's type declares besides what is accepted: of the key itself first, then of its parts."""
+    """Yield the notes that a key's type declares: first those of the key itself, then those of its parts."""
     declared = getattr(kind, "__metadata__", ())
     yield from (note for note in reversed(declared) if isinstance(note, Meta))
     for part in get_args(kind):
@@ -252,6 +253,6 @@ def _flat(kind: Any) -> Iterator[Any]:
 
 
 def _shown(value: object) -> str:
-    """The value as the person wrote it, cut where it is long."""
+    """Return the value as the person wrote it. A long value is cut."""
     text = msgspec.json.encode(value, enc_hook=str).decode()
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,9 +1,9 @@
-"""The configuration: its sections, and where each key of the file goes.
+"""The configuration: its sections, and the field that each key of the file sets.
 
-A section is a structure, and each of its fields a key: the type says what is accepted, and in it `Meta` says in words
-what the key means (`title`), what is expected (`description`), an example, and what counts without the key where no
-value says that (`left_out`). docs/configuration.md is made from all this. `[table]` and `[wheel]` are the two
-exceptions: their keys are the fields of the core's `TableSetting`, which say themselves where they stand in the file.
+A section is a structure, and each field of it is a key. Its type defines what is accepted. `Meta` in the type says in
+words what the key means (`title`), what is expected (`description`), an example, and what applies if the key is left
+out and the default does not show it (`left_out`). docs/configuration.md is made from all this. `[table]` and `[wheel]`
+are the two exceptions: their keys are fields of the core's `TableSetting`, which declare their section and key.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LogSection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole file, validated. `table` is `[table]` and `[wheel]`, and what follows from them."""
+    """The whole file, validated. `table`: the values of `[table]` and `[wheel]`, and what follows from them."""
 
     table: TableSetting
     sensors: BoardSetting | None = None
@@ -54,7 +54,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Key(NamedTuple):
-    """One key of a section: the field that it sets, what is accepted, and what counts where it is left out."""
+    """One key of a section: the field that it sets, what is accepted, and the value if it is left out."""
 
     field: str
     kind: Any
@@ -66,7 +66,7 @@ Keys: TypeAlias = dict[str, Key]
 
 
 def _struct_of(field: structs.FieldInfo) -> type[msgspec.Struct]:
-    """The section's structure, whether or not the section may be left out."""
+    """Return the section's structure, also for a section that may be left out."""
     kind: type[msgspec.Struct] = next((part for part in get_args(field.type) if part is not type(None)), field.type)
     return kind
 
@@ -83,7 +83,7 @@ def _table_sections() -> dict[str, Keys]:
 
 
 _PARTS = {field.name: field for field in structs.fields(Config) if field.name != "table"}
-"""The sections that are structures of their own."""
+"""The sections that have their own structure."""
 _KINDS = {name: _struct_of(field) for name, field in _PARTS.items()}
 SECTIONS: dict[str, Keys] = {
     **_table_sections(),
@@ -92,13 +92,13 @@ SECTIONS: dict[str, Keys] = {
         for name, kind in _KINDS.items()
     },
 }
-"""Every section and its keys, in the order in which people are shown them."""
+"""Every section and its keys, in the order in which they are shown to people."""
 OPTIONAL = frozenset(name for name, field in _PARTS.items() if not field.required)
-"""Sections that may be left out; of the others the required keys are missing then."""
+"""Sections that may be left out. If another section is left out, its required keys are missing."""
 
 
 def default_of(section: str, key: Key) -> Any:
-    """What counts where a key is left out; NODEFAULT: it is required, or follows from other keys."""
+    """Return the value if a key is left out. NODEFAULT: the key is required, or its value follows from other keys."""
     if key.default is not NODEFAULT:
         return key.default
     kind = _KINDS.get(section, TableSetting)
@@ -107,14 +107,14 @@ def default_of(section: str, key: Key) -> Any:
 
 
 class Values(NamedTuple):
-    """Of one section, by field; `unknown`: the fields whose keys are wrong, or missing and required."""
+    """The values of one section, by field. `unknown`: the fields whose keys are wrong, or missing though required."""
 
     known: dict[str, Any]
     unknown: set[str]
 
 
 def config_of(sections: Mapping[str, Values]) -> Config:
-    """The configuration of these sections. Who reads what is not known in it gets UnknownError."""
+    """Return the configuration of these sections. Reading an unknown value of it raises UnknownError."""
     table, wheel = sections["table"], sections["wheel"]
     told = Values({**table.known, **wheel.known}, table.unknown | wheel.unknown)
     client_id = f"wheeld-{told.known.get('site')}-{told.known.get('table')}"
@@ -129,8 +129,8 @@ def _structure(kind: type[S], values: Values) -> S:
 
 
 def _table_setting(told: Values, parts: Mapping[str, Any]) -> TableSetting:
-    """What the core needs: what was told, and what follows from that where it was not. Every source of this program
-    tells levels."""
+    """Return the setting of the core: the values of the file, and the values that follow from them. Every source of
+    this program reports levels."""
     table, head = _structure(TableSetting, Values({**told.known, "wheel": None}, told.unknown)), parts.get("head")
     follows: dict[str, Callable[[], object]] = {
         "wheel": lambda: _wheel(table),
@@ -150,14 +150,14 @@ def _table_setting(told: Values, parts: Mapping[str, Any]) -> TableSetting:
 
 
 def _wheel(table: TableSetting) -> str:
-    """The game's; of a game that nobody knows, what its rotor suggests."""
+    """Return the wheel of the game. For an unknown game, the kind of wheel that the direction of its rotor suggests."""
     profile = PROFILES.get((table.house, table.game))
     return profile.wheel if profile else "fair" if table.rotor_direction else "french"
 
 
 def _min_laps(table: TableSetting) -> int:
     profile = PROFILES.get((table.house, table.game))
-    return profile.min_laps if profile else 0  # a game that nobody knows is refused
+    return profile.min_laps if profile else 0  # an unknown game is refused
 
 
 def _has_object_sensor(parts: Mapping[str, Any]) -> bool:
@@ -165,5 +165,5 @@ def _has_object_sensor(parts: Mapping[str, Any]) -> bool:
 
 
 def _source(table: TableSetting, part: Part, head: HeadSetting | None) -> Source:
-    """What has sensors is reported by them, the rest by the head, if there is one."""
+    """Return which source reports this part: its sensors, or without sensors the head, if there is one."""
     return "sensors" if head is None or getattr(table, SENSORS_OF[part]) else "head"

@@ -1,5 +1,5 @@
-"""A text that is not TOML: in which line and key, and what to write there. Nothing of the text itself is repeated but
-names of keys: somebody may have written a secret there."""
+"""Explains a text that is not TOML: the line and key of the error, and what to write. Only names of keys are repeated
+from the text, because the rest may contain a secret."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _HINTS = (
     ("Duplicate", _TWICE),
     ("Cannot declare", Text("the section stands twice: write all its keys below the first")),
 )
-"""What to write instead, by how the message of Python's parser begins."""
+"""What to write instead, by the beginning of the message of Python's parser."""
 _MESSAGES = (
     translatable("Invalid statement"),
     translatable("Expected newline or end of document after a statement"),
@@ -76,20 +76,20 @@ _MESSAGES = (
     translatable("maximum recursion depth exceeded"),
     translatable("Exceeds the limit {limit} for integer string conversion{more}"),
 )
-"""What Python's parser says (tomllib). What another version says is shown as it is."""
+"""The messages of Python's parser (tomllib). Messages of another version are shown unchanged."""
 _AT_END = " (at end of document)"
 _WORD = re.compile(r"\s*(\[*)\s*[\"']?([A-Za-z0-9_-]+)")
 _OPENS_LATE = ('"""', "'''")
 
 
 def syntax_problem(message: str, text: str) -> Problem:
-    """Of what the TOML parser says of the file's `text`."""
+    """Return the problem that the TOML parser reports in the file's `text`."""
     lines = text.split("\n")
     told: Part
     if found := re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message):
         what, number, column = found[1], int(found[2]), int(found[3])
         if what == "Unclosed array" and not lines[number - 1][: column - 1].strip():
-            told, number = _told(what), _begin(lines[: number - 1], what)  # the parser has come to the next key already
+            told, number = _told(what), _begin(lines[: number - 1], what)  # the parser has already reached the next key
         else:
             told = Text("{what} (column {column})", {"what": _told(what), "column": column})
     else:
@@ -99,7 +99,7 @@ def syntax_problem(message: str, text: str) -> Problem:
 
 
 def _told(what: str) -> Part:
-    """The parser's message as a text of the catalogue, where it is known."""
+    """Return the parser's message as a text of the catalogue. Unchanged if the message is unknown."""
     if what.endswith(_AT_END):
         return Text("{what} (at end of document)", {"what": _told(what.removesuffix(_AT_END))})
     for text in _MESSAGES:
@@ -109,7 +109,7 @@ def _told(what: str) -> Part:
 
 
 def key_at(lines: list[str], number: int) -> str:
-    """The known key in that line, counted from 1; where there is none, the known section that the line is in."""
+    """Return the known key in the line, counted from 1. If there is none: the known section that contains the line."""
     section = ""
     for line in lines[: number - 1]:
         section = section_and_key(line)[0] or section
@@ -122,7 +122,7 @@ def key_at(lines: list[str], number: int) -> str:
 
 
 def _begin(lines: list[str], what: str) -> int:
-    """The line, counted from 1, of what has no end: of a text of several lines, else of the last key."""
+    """Return the line, counted from 1, in which the unclosed value begins: a text of several lines, or the last key."""
     is_text = what.startswith(("Unterminated", "Expected"))
     marked = [number for number, line in enumerate(lines, 1) if is_text and any(mark in line for mark in _OPENS_LATE)]
     keyed = [number for number, line in enumerate(lines, 1) if any(section_and_key(line))]

@@ -1,5 +1,5 @@
-"""What is not known of a configuration, because its key is wrong or missing: rules that do not read it are judged all
-the same, so that a file with several mistakes is mended in one round.
+"""Unknown values of a configuration, whose keys are wrong or missing. Rules that do not read them are still judged. So
+a file with several mistakes can be mended at one time.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ T = TypeVar("T")
 
 
 class UnknownError(WheeldError):
-    """A rule reads what is not known, and cannot be judged."""
+    """A rule reads an unknown value and cannot be judged."""
 
 
 def without(whole: S, unknown: Collection[str]) -> S:
-    """The same, but that these fields are not known: who reads one gets UnknownError."""
+    """Return a copy with these fields unknown. Reading one of them raises UnknownError."""
     if not unknown:
         return whole
 
@@ -35,11 +35,11 @@ def without(whole: S, unknown: Collection[str]) -> S:
 
 
 def judged(rule: Iterator[T]) -> list[T]:
-    """What a rule finds, up to where it needs what is not known."""
+    """Return what a rule finds until it reads an unknown value."""
     found: list[T] = []
     try:
         for each in rule:
-            found.append(each)  # noqa: PERF402  what was found before the error counts
+            found.append(each)  # noqa: PERF402  results before the error are kept
     except UnknownError:
         pass
     return found

@@ -1,4 +1,4 @@
-"""What `[gpio]` must mean, at a wheel of so many beams, readers and ticks."""
+"""Rules for `[gpio]`, which depend on the beams, readers and ticks of the wheel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Wrong: TypeAlias = tuple[str, Text]
 
 
 def gpio_rules(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Iterator[Wrong]]:
-    """Its rules; each yields what is wrong. `has_board`: there is `[sensors]` too."""
+    """Yield the rules. Each yields what is wrong. `has_board`: the file has `[sensors]` too."""
     yield _used_twice(gpio)
     yield _chip(gpio)
     yield _who_sees(gpio, table, has_board=has_board)
@@ -34,7 +34,7 @@ def _chip(gpio: GpioSetting) -> Iterator[Wrong]:
 
 
 def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Wrong]:
-    """One source for each part of the wheel."""
+    """Yield each part of the wheel that has two sources, or none."""
     seeing = [
         key for key in ("encoder", *SENSORS, *SWITCHES) if getattr(gpio, key) is not None and getattr(gpio, key) != ()
     ]
@@ -74,7 +74,8 @@ def _no_encoder(seeing: list[str]) -> Iterator[Wrong]:
 
 
 def _sees(gpio: GpioSetting, table: TableSetting) -> bool:
-    """Whether pins see this wheel, with an encoder where no head reports the rotor: all that it has must be wired."""
+    """Return whether pins observe this wheel: with an encoder, unless a head reports the rotor. If so, all its sensors
+    must be wired."""
     if gpio.encoder is not None:
         return table.rotor != "head"
     return table.rotor == "head" and table.ball != "head"

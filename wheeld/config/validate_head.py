@@ -1,4 +1,4 @@
-"""What `[head]` must mean."""
+"""Rules for `[head]`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from wheeld.sources.head.reader import reader_of
 from wheeld.sources.head.setting import URLS, HeadSetting, Wrong
 
 SCHEMES = ("socket", "rfc2217")
-"""What pyserial opens over the network; its other kinds are for trying things out."""
+"""The kinds of URL that pyserial opens over the network. Its other kinds are for tests."""
 
 
 def head_rules(head: HeadSetting) -> Iterator[Iterator[Wrong]]:
-    """Its rules and those of its maker; each yields what is wrong. Who made an unknown product is not known."""
+    """Yield the rules of the section and of the maker. Each yields what is wrong. An unknown product has no maker."""
     yield _port(head)
     with suppress(KeyError, UnknownError):
         yield from reader_of(head.product).rules(head)
@@ -28,7 +28,7 @@ def _port(head: HeadSetting) -> Iterator[Wrong]:
 
 
 def _wrong_url(port: str) -> Text | None:
-    """None for a device, and for a URL with all that is needed."""
+    """Return what is wrong with a URL. None for a device, and for a complete URL."""
     if "://" not in port:
         return None
     try:

@@ -1,6 +1,6 @@
-"""What the values of a configuration must mean together.
+"""Rules that the values of a configuration must follow together.
 
-What they mean for the law is validated in one place only, the core's `RULES` of a `TableSetting`.
+What concerns the law is validated only in the core, by the `RULES` of a `TableSetting`.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from wheeld.monitor.setting import PATH_BYTES_MAX
 
 
 def problems_of(config: Config) -> list[Problem]:
-    """Everything that is wrong with a configuration, as far as it is known."""
+    """Return everything that is wrong with a configuration, as far as its values are known."""
     places = {field: f"{key.section}.{key.name}" for field, key in config_keys().items()} | {"head": "head.product"}
     of_table = [wrong for rule in RULES for wrong in judged(rule(config.table))]
     table = [Problem(places[field], what) for field, what in of_table]
-    # What must see the wheel follows from the table, as far as that is right.
+    # The required sources follow from the table, if its values are right.
     rest = structs.replace(config, table=without(config.table, _doubtful(config.table, {key for key, _ in of_table})))
     return [*table, *(problem for rule in _rules(rest) for problem in judged(rule))]
 
 
 def problems_here(config: Config) -> list[Problem]:
-    """What a start on this computer would meet, of a configuration without problems."""
-    # What is wrong with the certificate alone is said once.
+    """Return the problems that a start on this computer would have with a valid configuration."""
+    # A problem of the certificate alone is reported only once.
     return [*_directory(config), *([*_name_at_broker(config)] or _tls(config.mqtt))]
 
 
@@ -56,7 +56,7 @@ def _directory(config: Config) -> Iterator[Problem]:
 
 
 def _name_at_broker(config: Config) -> Iterator[Problem]:
-    """Our certificate has not ended, and without a username it alone can say who we are."""
+    """Yield a problem if our certificate has ended, or if it does not name this wheel and there is no username."""
     mqtt, table = config.mqtt, config.table.table
     if mqtt.cert_file is None:
         return
@@ -97,7 +97,7 @@ def _name_at_broker(config: Config) -> Iterator[Problem]:
 
 
 def _tls(mqtt: MqttSettings) -> Iterator[Problem]:
-    """What OpenSSL says of the files together: a key of another certificate, an authority that is none."""
+    """Yield what OpenSSL finds wrong with the files together, such as a key that belongs to another certificate."""
     files = TlsFiles(mqtt.ca_file, mqtt.cert_file, mqtt.key_file)
     try:
         if files.named:
@@ -108,12 +108,12 @@ def _tls(mqtt: MqttSettings) -> Iterator[Problem]:
 
 
 def _doubtful(table: TableSetting, wrong: set[str]) -> set[str]:
-    """What is wrong in a table; of sensors that are one too many beside the head also who reports that part."""
+    """Return the wrong fields of a table. If sensors are wrong because the head reports their part, add that part."""
     return wrong | {part for part, sensors in SENSORS_OF.items() if sensors in wrong and getattr(table, part) == "head"}
 
 
 def _rules(config: Config) -> Iterator[Iterator[Problem]]:
-    """Each is judged alone: where it needs a key that is wrong itself, the others go on."""
+    """Yield all rules. Each is judged alone. If one needs a key that is wrong, the others are still judged."""
     yield _lines(config)
     yield _use_of_board(config)
     yield _something_sees(config)
@@ -150,7 +150,7 @@ def _use_of_board(config: Config) -> Iterator[Problem]:
 
 
 def _something_sees(config: Config) -> Iterator[Problem]:
-    """A head, and for what it does not report a board or pins."""
+    """Yield a problem if a part is not reported by a head, and there is neither a board nor pins."""
     if config.gpio is not None or config.sensors is not None:
         return
     if by_sensors := [part for part in SENSORS_OF if getattr(config.table, part) == "sensors"]:
@@ -174,7 +174,7 @@ def _object_sensor(config: Config) -> Iterator[Problem]:
 
 
 def _files(config: Config) -> Iterator[Iterator[Problem]]:
-    """Files must exist, and those that hold secrets must be closed to others."""
+    """Yield the rules for files: they must exist, and other users must not be able to read those with secrets."""
     for section in Config.__struct_fields__:
         values = getattr(config, section)
         for key in () if values is None else values.__struct_fields__:
@@ -224,8 +224,9 @@ def _port(mqtt: MqttSettings) -> Iterator[Problem]:
 
 
 def _users(config: Config) -> Iterator[Problem]:
-    """A name that has its role already must not get another: the access list and the wheel would differ on it. One that
-    is mistyped among those whose commands must expire would leave somebody out."""
+    """Yield the problems of names of users. A name that already has a role must not get another one: the access list
+    and the wheel would differ. With a mistyped name in `expiry_required`, a user's commands would not have to
+    expire."""
     known = users_at(config.table.table, {})
     for user in config.mqtt.users:
         if user in known:

@@ -1,7 +1,7 @@
 """JSON Schemas of every MQTT payload, made from the structures that the daemon itself encodes and decodes.
 
-The files beside this module ship with the package, for people who write the other side; `asyncapi.yaml` describes the
-topics that carry them. After a structure has changed, `python -m wheeld.schemas` writes the files again.
+The schema files in this directory are part of the package, for the authors of other programs. `asyncapi.yaml` describes
+the topics of the payloads. After a change of a structure, run `python -m wheeld.schemas` to write the files again.
 """
 
 from __future__ import annotations
@@ -54,27 +54,27 @@ PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "command-resume": ResumePayload,
     "command-ruling": RulingPayload,
 }
-"""The structure of each payload, by the name of its schema file; `command` serves each command without its own."""
+"""The structure of each payload, by the name of its schema file. `command` is for commands without their own file."""
 
 
 def document(name: str) -> dict[str, Any]:
-    """The JSON Schema of one payload, completed by what the structure does not express."""
+    """Return the JSON Schema of one payload, with additions that the structure cannot express."""
     structure = PAYLOADS[name]
     schema = msgspec.json.schema(structure)
     body = schema["$defs"][structure.__name__]
     if "schema" in body["properties"]:
         body["properties"]["schema"] = {"const": f"{name}/{VERSION}"}
     if name in SEQUENCED:
-        # Optional in the structure only because the hash is added last: every message has one.
+        # Every message has a hash. It is optional in the structure only because it is added last.
         body["required"].append("hash")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:wheeld:{name}:{VERSION}", **schema}
 
 
 def file_of(name: str) -> Path:
-    """The file of the schema of one payload."""
+    """Return the path of the schema file of one payload."""
     return DIRECTORY / f"{name}.schema.json"
 
 
 def text_of(name: str) -> bytes:
-    """The text of that file."""
+    """Return the text of the schema file of one payload."""
     return msgspec.json.format(msgspec.json.encode(document(name)), indent=2) + b"\n"
