@@ -24,7 +24,7 @@ from wheeld.core.catalogue import Part, Text, either
 from wheeld.core.setting import TRUE_OR_FALSE, quoted
 
 BYTE_ORDER_MARK = "\ufeff"
-"""The first bytes that some Windows editors write."""
+"""The first character that some Windows editors write."""
 
 
 def load(path: Path, credentials: Credentials = given_by_systemd) -> Config:
@@ -219,7 +219,7 @@ def _one_of(names: list[str]) -> Part:
 
 
 def not_expected(shown: str, kind: Any) -> Text:
-    """Return the text that a value, as shown, is not of a key's type."""
+    """Return the text for a value, as shown to people, that is not of the key's type."""
     return Text("is {value}; expected {expected}", {"value": shown, "expected": expected(kind)})
 
 

@@ -65,7 +65,7 @@ class Bench:
         finally:
             await _end(tasks)
 
-    async def _pressed(self, command: Command, *, came_ns: int) -> None:  # noqa: ARG002  what it tells is its name
+    async def _pressed(self, command: Command, *, came_ns: int) -> None:  # noqa: ARG002  callers pass it by this name
         self._take(command)
 
     async def _heard(self, batch: Batch) -> None:

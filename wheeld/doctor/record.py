@@ -1,4 +1,4 @@
-"""Stores what the doctor found in the wheel's journal. Such event records and those of `cmd/inspect` log inspections.
+"""Stores what the doctor found in the wheel's journal, as an event record. `cmd/inspect` records inspections too.
 
 The daemon does not run while the doctor does. So the doctor writes with the journal's own writer, which verifies, binds
 and signs as the daemon does. Only the daemon begins a new journal. If a technician began it with his own rights, the

@@ -25,7 +25,7 @@ _TIME_ERROR = 5
 """The result of adjtimex while no time daemon has set the clock, or if the last one was silent for too long."""
 
 _TIMEX_BYTES = 512
-"""Room for `struct timex` of any architecture (208 bytes at most). All zero: read everything, change nothing."""
+"""Enough for `struct timex` of any architecture (208 bytes at most). If all are zero, adjtimex changes nothing."""
 
 
 def host_is_synchronised() -> bool | None:

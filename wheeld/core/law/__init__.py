@@ -1,16 +1,16 @@
-"""For every state of the table and every fact there is one row: where the table goes, what is done, and why.
+"""For every state of the table and every fact there is one row: the next state, what is done, and why.
 
 A *fact* is what the sensors have proven, or what a person asked for. It carries the time of its evidence, and the law
 takes facts in the order of that time (see below). A *state* is the stage of play at the table, such as `closed`. A
 *row* names the rules of docs/rulebook.md that it applies (R: what makes a coup valid, N: what makes it void, A: what
 happens around it, a digit: a section). The house's profile contains the article for each rule. Sometimes the fact alone
-does not decide. A *guard* then chooses between two facts of sensors: a fault of a sensor that the coup can spare is
-another fact than other faults. A row for what people ask may have a *condition*, beside the row without one: "tout va"
-after la dernière leads to another state. The row of a command also names its *needs*. A need is one object (`needs`).
-It tests whether the need is met. If not, it gives the rules and the text with which the command is refused, what the
-table waits for, and how long the command waits for the need. Rows and guards are in one module for each subject:
-`launch`, `run`, `drop`, `breakdown`, `head`, `people`. `table` collects all rows. It refuses a pair of state and fact
-that has no row, or two. To apply the law is to look a row up, and then to do what it says.
+does not decide. A *guard* then chooses between two facts of sensors. For example, a sensor fault is another fact if the
+coup can be proven without that sensor. What people ask may have a second row with a *condition*: "tout va" after la
+dernière leads to another state. The row of a command also names its *needs*. A need is one object (`needs`). It tests
+whether the need is met. If not, it gives the rules and the text with which the command is refused, what the table waits
+for, and how long the command waits for the need. Rows and guards are in one module for each subject: `launch`, `run`,
+`drop`, `breakdown`, `head`, `people`. `table` collects all rows. It refuses a pair of state and fact that has no row or
+two rows. To apply the law means to look up a row and to do what it says.
 
 Two pairs of states share a name in messages: "rien ne va plus" before the launch and after it, and "rien va" with and
 without operations owed. `stay`: the table stays in its state. `return`: it goes back to its state before a suspension.
@@ -36,7 +36,7 @@ sensor that fails, a wheel that has stopped or misfired.
 - `object_level`: whether a foreign object is in the cylinder: `clear`, `present` or `unknown` (not decided yet).
   Written by `object_in`, `object_out` and `object_unknown`, and by `resume` and `open` if they leave its sensor out.
   Read by the needs of words that open the bets, by the guard of a number, and as a coup begins.
-- `la_derniere`: the first coup that can be la dernière, by its number, after the announcement. `played` when it was
+- `la_derniere`: the number of the first coup that can be la dernière, once it is announced. `played` after it was
   played. Written by `last_coup` and `last_coup_off`, by a result, and when the table closes. Read by the conditions of
   "tout va", "operations done", `last_coup` and `last_coup_off`.
 - `tout_va_owed`: whether the latest void is not over yet. Closing the table does not end it: the ball still goes back.

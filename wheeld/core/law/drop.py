@@ -26,9 +26,9 @@ NUMBERS = (F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED)
 
 
 def _number(evidence: Evidence, known: Known) -> Fact:
-    """Choose the fact of a number. After a void, in a suspension or at a closed table, the ball may only have been put
-    back into its pocket. While a number awaits the chef (R3b), the ball may be in another pocket: a hand put it there,
-    or it was launched again. While it is unknown whether an object is in the cylinder, no number is proven (N6)."""
+    """Choose the fact of a number. After a void, in a suspension or at a closed table, a ball in its old pocket was
+    only put back. While a number awaits the chef (R3b), a ball in another pocket was moved by a hand, or launched
+    again. While it is unknown whether an object is in the cylinder, no number is proven (N6)."""
     state = known.table_state.state
     is_at_home = _is_at_home(evidence, known)
     if state in (*AFTER_VOID, S.SUSPENDED, S.CLOSED) and is_at_home:

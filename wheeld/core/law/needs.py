@@ -86,7 +86,7 @@ def must_rest_first(known: Known) -> bool:
 
 def is_obstacle_open(known: Known) -> bool:
     """Return whether a launched ball was never seen at rest, and the command that the table awaits opens the bets. No
-    sensor can distinguish an obstacle from a hand. So a person looks, and takes the responsibility."""
+    sensor can distinguish an obstacle from a hand. So a person looks, and confirms it."""
     return known.observer.ball.where is Where.UNSEEN and _opens_bets_next(known)
 
 
@@ -325,7 +325,7 @@ HAS_VERDICT = Need(
 
 BETS_OPEN = (AT_REST, NO_OBSTACLE)
 PLAY = (WHEEL_PLAYS, SENSORS_WORK, LEVEL_TOLD)
-"""The coming coups can be observed completely."""
+"""If these needs are met, the coming coups can be observed completely."""
 NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
 """No object is in the cylinder. This refuses no launch: a coup that is launched over an object is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
@@ -341,6 +341,6 @@ def lacking(row: Row, known: Known) -> list[Need]:
 
 
 def in_the_way(row: Row, known: Known) -> Need | None:
-    """Return the need for which a command with this row is refused now, or else one that a person's word fulfils."""
+    """Return the need for which a command with this row is refused now, or else one that is met by a person's word."""
     lacks = lacking(row, known)
     return next((need for need in lacks if need.text), next((need for need in lacks if need.word), None))

@@ -176,7 +176,7 @@ LATE: dict[tuple[Meaning, State], Row] = {
 def late_row(evidence: Evidence, known: Known) -> Row | None:
     """Return the row of a launch that meant something else when it was made than now. None if it is not late."""
     if evidence.fact not in LAUNCHES or known.table_state.awaits_chef:
-        return None  # a number that awaits the chef is lost by no launch (N8)
+        return None  # no launch removes a number that awaits the chef (N8)
     now = known.table_state.state
     meaning = _meaning(evidence, known)
     if meaning in (_GROUPS[now], Meaning.RUNNING):
@@ -262,7 +262,7 @@ def is_closed(state: State) -> bool:
 
 def history_after_restart(table: TableState) -> list[Stood]:
     """Return the states from sensing time 0 on. The ball of a coup may still run though the coup was void before, or is
-    void by the restart. As long as it may run, the table counts as it was in that run."""
+    void by the restart. As long as it may run, the state counts as `ball_running`."""
     last_void = table.last_void
     if table.state in RUNNING or (last_void is not None and last_void.coup == table.coup):
         return [Stood(0, State.BALL_RUNNING, table.coup), Stood(STILL_RUNNING_US, table.state, table.coup)]
@@ -305,9 +305,9 @@ def codes(state: State, lacks: Collection[Need], *, is_kept: bool = False) -> tu
     the chef while play is stopped, his answer comes last (R3b)."""
     first = {need.code for need in lacks}
     if Awaited.REPAIR in first:
-        first.discard(Awaited.OBJECT_LEVEL)  # nothing reports it before the repair
+        first.discard(Awaited.OBJECT_LEVEL)  # it is reported only after the repair
     after = [Awaited.CONFIRM] if is_kept and state is not State.AWAITING_CHEF else []
-    before = [code for code in Awaited if code in first] if first else []  # most often nothing is lacking
+    before = [code for code in Awaited if code in first] if first else []  # usually all needs are met
     return (*before, *AWAITED[state], *after)
 
 

@@ -38,8 +38,8 @@ def when_said(name: str, since: int | None, came: int, said: int | None) -> tupl
     may be any. `came`: its arrival. `since`: from then until `came` no word could be received (None: words could be
     received). `said`: when it was said according to its sender, None if he gives no time.
 
-    If words could be received, only "rien va" may count from before its arrival (N7). By a wrong clock, any other word
-    could come to lie before the event that it answers.
+    If words could be received, only "rien va" may count from before its arrival (N7). For any other word, a wrong clock
+    could give a time before the event that the word answers.
     """
     is_rien_va = name == "rien_va"
     earliest = since if since is not None else came - ON_THEIR_WAY_US * is_rien_va

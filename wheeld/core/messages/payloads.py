@@ -23,7 +23,7 @@ Mark: TypeAlias = Annotated[bool, Meta(extra_json_schema={"const": True})] | Uns
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """The member that any message of the daemon may have. `test` marks a bench table. Live messages never have it."""
+    """The base of every message of the daemon. `test` marks a bench table. Live messages never have it."""
 
     test: Mark = UNSET
 
@@ -163,7 +163,7 @@ class FeedGap(msgspec.Struct, frozen=True):
 class TableMessage(Common, frozen=True, kw_only=True):
     """The state of the table. `last_coup`: the coup that is la dernière, once announced (A5). `waiting_for` is for
     people at the table; `waiting_codes` gives the same to programs. `next_bouler`: only while a bouler is announced
-    (A4). `acknowledged_by`: only after a person acknowledged him. `number_awaiting_chef`: only while a number awaits
+    (A4). `acknowledged_by`: only after a person acknowledged it. `number_awaiting_chef`: only while a number awaits
     the chef and sensors show it. `failing`: the sensors that stop play now. `without`: those that are left out.
 
     `by`, `user` and `reason`: the person whose word led to this state, the sender's name at the broker, and why. Null

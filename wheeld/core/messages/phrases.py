@@ -33,7 +33,7 @@ AWAITED: dict[Awaited, str] = {
     ),
     Awaited.RESUME: translatable("resumption of play"),
 }
-"""What a table waits for. `laps`: the laps that the chef must confirm. `PUT_BACK` is not here: it has a number."""
+"""What a table waits for. `laps`: the laps that the chef must confirm. `PUT_BACK` is in `table`: it needs a number."""
 MEND = translatable("{mend} ({what})")
 MEND_SENSOR = translatable("{sensor}: {mend} ({what})")
 """The text of `REPAIR` for a sensor, or for a line to sensors, if its trouble is known."""

@@ -22,7 +22,7 @@ from wheeld.core.tracking.evidence import Evidence, Figures
 _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
 """A value used only here. It must never change: the id of a coup is made from it and from site, table and coup."""
 LATE_US = 2_000_000
-"""A result that is published later than this after its number contains the delay (docs/rulebook.md 7)."""
+"""If a result is published later than this after its number, it contains the delay (docs/rulebook.md 7)."""
 
 
 def coup_id(site: str, table: str, coup: int) -> str:
