@@ -27,7 +27,7 @@ from wheeld.core.tracking.sight import objection
 
 
 class Known(NamedTuple):
-    """The table, its observer and its pockets at sensing time `now_us`. `command`: the one to decide, if any."""
+    """The table, its observer and its pockets at sensing time `now_us`. `command`: the command to decide, if any."""
 
     table_state: TableState
     observer: Observer

@@ -93,8 +93,8 @@ class Waitlist(msgspec.Struct):
         return None
 
     def due_us(self, now_us: int, wait_of: WaitOf) -> int | None:
-        """Return when the next item has waited long enough. None while none waits for a time. An item that has waited
-        long enough and was not given out at `now_us` waits behind another one. Time alone does not free it."""
+        """Return when the wait of the next item ends. None if no wait ends by time. An item whose time is over at
+        `now_us` and that was not given out waits behind another word, which must be given out first."""
         ends_us = (wait_of(happening).until_us for happening in self.waiting)
         return min((until_us + 1 for until_us in ends_us if until_us >= now_us), default=None)
 
@@ -196,8 +196,8 @@ def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Quest
 def wait_of(
     happening: Happening, open_questions: Iterable[Question], known: Known, said: frozenset[CommandName]
 ) -> Wait:
-    """Return from when this counts at this table, and until when it waits: until the sensors have reported up to its
-    time, no open question could change its meaning, and it waits for no need. `said`: the words that wait."""
+    """Return from when this counts at this table, and until when it waits. It waits for the sensors to report up to its
+    time, for open questions that could change its meaning, and for its needs. `said`: the words that wait."""
     state = known.table_state.state
     if isinstance(happening, Evidence):
         counts_us = happening.evidence_us
