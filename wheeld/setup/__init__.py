@@ -1,1 +1,1 @@
-"""Sets up a wheel on this computer: questions and answers, a plan of steps, and what carries it out."""
+"""Sets up a wheel on this computer: questions and answers, a plan of steps, and its execution."""

@@ -1,4 +1,4 @@
-"""The broker's access list for every table of a computer, and what it must not lose."""
+"""The broker's access list for all tables of a computer, and the check that no right is lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wheeld.setup.computer import Computer, SetupError
 
 _Name: TypeAlias = Annotated[str, Meta(pattern=rf"^{NAME_PATTERN}\Z")]
 EXAMPLE = "example.toml"
-"""Comes with the package, and is nobody's table."""
+"""The example configuration of the package. It belongs to no real table."""
 
 
 class _Table(msgspec.Struct):
@@ -30,14 +30,14 @@ class _Mqtt(msgspec.Struct):
 
 
 class _Configuration(msgspec.Struct):
-    """What matters here of a configuration; the daemon judges all of it."""
+    """The part of a configuration that is needed here. The daemon checks the whole file."""
 
     table: _Table
     mqtt: _Mqtt
 
 
 def configured(directory: Path, computer: Computer) -> dict[Path, TableAccess]:
-    """The table of each configuration. Raises SetupError for a file that names none: its users would be left out."""
+    """Return each configuration's table. Raises SetupError for a file without one: the list would lack its users."""
     found = {}
     for path in sorted(directory.glob("*.toml")):
         if path.name == EXAMPLE:
@@ -58,8 +58,8 @@ def configured(directory: Path, computer: Computer) -> dict[Path, TableAccess]:
 
 
 def list_for(tables: list[TableAccess], before: str) -> str:
-    """The list for these tables and for those of the list `before` that have no configuration here: a wheel on another
-    computer may use this broker. Raises SetupError when two tables have the same name."""
+    """Return the list for these tables, and for the tables of the list `before` that have no configuration here: a
+    wheel on another computer may use this broker. Raises SetupError if two tables have the same name."""
     known = {(each.site, each.table) for each in tables}
     elsewhere = [TableAccess.of(*each) for each in _listed(before) if each not in known]
     every = sorted([*tables, *elsewhere], key=lambda each: (each.site, each.table))
@@ -74,7 +74,7 @@ def list_for(tables: list[TableAccess], before: str) -> str:
 
 
 def lost(before: str, after: str) -> list[str]:
-    """The rights of the list `before` that are not in the other one, a line each: somebody gave them by hand."""
+    """Return the rights of the list `before` that `after` lacks, one line for each. A person added them by hand."""
     return sorted(_rights(before) - _rights(after))
 
 
@@ -84,7 +84,7 @@ def _listed(text: str) -> list[tuple[str, str]]:
 
 
 def _rights(text: str) -> set[str]:
-    """Each line that is no comment, with the user for whom it holds."""
+    """Return each line that is not a comment, with the user that it applies to."""
     user, found = "everybody", set()
     for line in (line.strip() for line in text.splitlines()):
         if line.startswith("user "):

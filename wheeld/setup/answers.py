@@ -1,7 +1,7 @@
-"""What a person answers about a wheel: the keys of its configuration, and a few about this computer, `[setup]`.
+"""A person's answers about a wheel: keys of its configuration, and a few keys about this computer in `[setup]`.
 
-A file of answers is a configuration as far as a person knows it, with a section `[setup]` before it. So each answer is
-judged by the declarations of the configuration itself, and a wrong one is named with its key and what was expected.
+A file of answers is a partial configuration with an additional section `[setup]`. The declarations of the configuration
+check each answer. The message about a wrong answer names its key and what was expected.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from wheeld.core.setting import NAME, NAME_PATTERN
 Connection: TypeAlias = Literal["board", "pins", "head", "simulated"]
 Broker: TypeAlias = Literal["house", "existing"]
 NOWHERE = Path("/nonexistent")
-"""Stands for the credentials of an instance, before there are any."""
+"""Used in place of an instance's credentials before they exist."""
 HOST_PATTERN = r"^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?\Z"
 
 
 class SetupSection(msgspec.Struct, frozen=True, kw_only=True):
-    """`[setup]`: what the configuration does not say."""
+    """The section `[setup]`: the answers that are not part of the configuration."""
 
     name: Annotated[
         str,
@@ -67,7 +67,7 @@ _NAME = Text("the answers")
 
 
 class Answers:
-    """Answers by section and key. `text` is the file that they came from, called `name`."""
+    """Answers by section and key. They come from the file `name`, whose content is `text`."""
 
     def __init__(self, name: Text | str = _NAME, text: str = "") -> None:
         self._name, self._text = name, text
@@ -75,7 +75,7 @@ class Answers:
 
     @classmethod
     def read(cls, path: Path) -> Answers:
-        """Those of a file. Raises OSError, ConfigError."""
+        """Read the answers in a file. Raises OSError, ConfigError."""
         text = text_in(path)
         tree = tree_of(text, str(path))
         answers = cls(str(path), text)
@@ -87,12 +87,12 @@ class Answers:
         return answers
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The answer to `section.name`."""
+        """Return the answer for the key `section.name`."""
         section, _, name = key.partition(".")
         return self.values.get(section, {}).get(name, default)
 
     def put(self, key: str, value: Any) -> None:
-        """Note an answer; None takes it back."""
+        """Store an answer. The value None removes it."""
         section, _, name = key.partition(".")
         if value is None:
             self.values.get(section, {}).pop(name, None)
@@ -101,23 +101,23 @@ class Answers:
 
     @property
     def configuration(self) -> dict[str, dict[str, Any]]:
-        """Without `[setup]`."""
+        """All answers except `[setup]`."""
         return {section: keys for section, keys in self.values.items() if section != "setup" and keys}
 
     def setup(self) -> SetupSection:
-        """`[setup]`, complete. Raises ConfigError."""
+        """Return the complete `[setup]`. Raises ConfigError if an answer is missing or wrong."""
         if wrong := self.setup_problems():
             self.refuse(wrong)
         return msgspec.convert(self.values.get("setup", {}), SetupSection)
 
     def setup_problems(self) -> list[Problem]:
-        """What is wrong with `[setup]`."""
+        """Return the problems of `[setup]`."""
         given = self.values.get("setup", {})
         unknown = [Problem(f"setup.{name}", _UNKNOWN) for name in given if name not in KINDS]
         return [*unknown, *(problem for name in KINDS for problem in self.problems_at(f"setup.{name}"))]
 
     def problems_at(self, key: str) -> list[Problem]:
-        """What is wrong with this answer, as far as can be known from those that are there."""
+        """Return the problems of this answer that can be found with the answers given so far."""
         section, _, name = key.partition(".")
         if section != "setup":
             return [problem for problem in self.problems() if problem.key == key]
@@ -133,16 +133,16 @@ class Answers:
         return []
 
     def problems(self) -> list[Problem]:
-        """Everything that is wrong with the configuration that these answers come to; files are judged later."""
+        """Return all problems of the configuration that these answers make. Its files are checked later."""
         return problems_in(self.configuration)
 
     def refuse(self, problems: list[Problem]) -> None:
-        """Raise ConfigError with their lines in the file, where they have one."""
+        """Raise ConfigError for these problems, each with its line in the file if it has one."""
         raise ConfigError(self._name, located([problem._replace(line=None) for problem in problems], self._text))
 
 
 def problems_in(configuration: dict[str, dict[str, Any]]) -> list[Problem]:
-    """Everything that is wrong with a configuration but its files: they may not be there yet."""
+    """Return all problems of a configuration except those of its files, which may not exist yet."""
     try:
         parse(text_of(configuration), directory=NOWHERE, credentials=NOWHERE.joinpath)
     except ConfigError as wrong:
@@ -151,14 +151,14 @@ def problems_in(configuration: dict[str, dict[str, Any]]) -> list[Problem]:
 
 
 def meaning(key: str) -> tuple[str, Text]:
-    """What an answer means, and what is accepted, in words."""
+    """Return in words what an answer means and which values are accepted."""
     section, _, name = key.partition(".")
     kind = KINDS[name] if section == "setup" else SECTIONS[section][name].kind
     return next((note.title for note in notes(kind) if note.title), ""), expected(kind)
 
 
 def text_of(configuration: dict[str, dict[str, Any]], comments: dict[str, str] | None = None) -> str:
-    """The file of a configuration; `comments` by `section.key`."""
+    """Return the text of a configuration file. `comments` has the comment of each `section.key`."""
     lines = []
     for section, keys in configuration.items():
         lines += ["", f"[{section}]"]
@@ -170,7 +170,7 @@ def text_of(configuration: dict[str, dict[str, Any]], comments: dict[str, str] |
 
 
 def toml_of(value: Any) -> str:
-    """A value as one writes it in the file. What TOML has and a configuration has not, such as a date, is a text."""
+    """Return a value in TOML. A value of a type that no configuration uses, such as a date, becomes a string."""
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{_key(key)} = {toml_of(each)}' for key, each in value.items())} }}"
     if isinstance(value, list | tuple):
@@ -179,5 +179,5 @@ def toml_of(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    """Quoted: a person may have written any key."""
+    """Return the key, in quotes if TOML needs them: a person may have written any key."""
     return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else toml_of(name)

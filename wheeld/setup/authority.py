@@ -1,6 +1,6 @@
 """The certificate authority of a house: its own certificate, and one for the broker and for each device.
 
-Keys are ECDSA P-256, which every TLS library of a device knows; Ed25519 is not yet everywhere.
+Keys are ECDSA P-256, which the TLS libraries of all devices support. Some do not support Ed25519 yet.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from wheeld.core.catalogue import Text
 
 DAY = datetime.timedelta(days=1)
 AUTHORITY_DAYS = 20 * 365
-"""Longer than a wheel is used: with the authority every device needs a new certificate, by hand."""
+"""Longer than a wheel is used. When the authority is replaced, a person must carry a new certificate to each device."""
 CERTIFICATE_DAYS = 5 * 365
-"""A certificate that nobody remembers ends within the time in which a house replaces its devices."""
+"""A forgotten certificate expires within the time in which a house replaces its devices."""
 RENEWED_DAYS = 90
-"""Setup renews a certificate that ends within so many days: time to carry it to its device."""
+"""Setup renews a certificate that expires within this number of days. This leaves time to carry it to its device."""
 CLOCK = DAY
-"""A small computer without a clock of its own may be so much behind when it starts."""
+"""Certificates are valid this much earlier: the clock of a small computer may be that slow after a start."""
 
 
 def new_key() -> bytes:
@@ -40,14 +40,15 @@ def new_signing_key() -> bytes:
 
 
 def public_half(key: bytes) -> bytes:
-    """The public key of a private one, PEM. Raises ValueError for what is no key."""
+    """Return the public key of a private key, PEM. Raises ValueError if `key` is not a key."""
     public = serialization.load_pem_private_key(key, None).public_key()
     return _public_pem(public)
 
 
 def authority(key: bytes, hosts: Sequence[str], now: datetime.datetime) -> bytes:
-    """The authority's own certificate. It can vouch for a broker on `hosts` only, and for no other authority, so that
-    who steals its key cannot pretend to be any other server to a device that trusts it. Devices have no host name.
+    """Return the authority's own certificate. It may issue certificates only for a broker on `hosts` and for devices,
+    which have no host name. It may issue none for another authority. So a thief of the key cannot imitate any other
+    server to a device.
     """
     private = _private(key)
     name = _name(f"house authority of {hosts[0]}")
@@ -62,8 +63,8 @@ def authority(key: bytes, hosts: Sequence[str], now: datetime.datetime) -> bytes
 
 
 def issue(key: bytes, name: str, by: tuple[bytes, bytes], now: datetime.datetime, hosts: Sequence[str] = ()) -> bytes:
-    """A certificate for `key`, with the common name `name`, by the authority's (certificate, key); of a broker with
-    `hosts`, the names and addresses under which it is reached, else of a device."""
+    """Return a certificate for `key` with the common name `name`. `by` is the certificate and the key of the authority.
+    `hosts` are the names and addresses of a broker; the certificate is for a device if there are none."""
     issuer, signs = x509.load_pem_x509_certificate(by[0]), _private(by[1])
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     identifier = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
@@ -80,7 +81,7 @@ def issue(key: bytes, name: str, by: tuple[bytes, bytes], now: datetime.datetime
 
 
 def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> Text | None:
-    """Why a certificate is not that of `name` and `key` by this authority; None when it is."""
+    """Return why this authority did not issue the certificate for `name` and `key`; None if it did."""
     try:
         found, by = x509.load_pem_x509_certificate(certificate), x509.load_pem_x509_certificate(issuer)
         if public_half(key) != _public_pem(found.public_key()):
@@ -96,7 +97,7 @@ def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> Text
 
 
 def ends_soon(certificate: bytes, now: datetime.datetime) -> bool:
-    """Whether it has to be renewed."""
+    """Return whether the certificate must be renewed."""
     return x509.load_pem_x509_certificate(certificate).not_valid_after_utc - now < RENEWED_DAYS * DAY
 
 
@@ -134,7 +135,7 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
 
 
 def _name(text: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])  # 64: the most of a common name (RFC 5280)
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])  # the longest common name (RFC 5280)
 
 
 def _host(text: str) -> x509.GeneralName:
@@ -145,7 +146,7 @@ def _host(text: str) -> x509.GeneralName:
 
 
 def _network(text: str) -> x509.GeneralName:
-    """As a name constraint: an address is a network of one."""
+    """Return the host as a name constraint. An address becomes a network of one address."""
     try:
         return x509.IPAddress(ipaddress.ip_network(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""The house's own broker on this computer, mosquitto: an authority, certificates for everybody, and the access list."""
+"""Steps for the house's own broker (mosquitto) on this computer: the authority, all certificates, the access list."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from wheeld.setup.places import BrokerPlaces, Places
 from wheeld.setup.steps import Action, Put, SetupStep, looked
 
 HERE = ("localhost", "127.0.0.1")
-"""How the wheels of this computer reach it."""
+"""The names by which the wheels of this computer reach the broker."""
 UNIT = "mosquitto.service"
 RESTART = ("systemctl", "restart", UNIT)
-"""Never a reload: SIGHUP corrupts the memory of mosquitto 2.0.11, Debian 12's, while any client with a certificate is
-away and its session is kept. It disconnects that client a second time, and so has the session twice in the list of
-those that end. When the client is back, or its session has ended, one of the two is freed memory: the broker dies, for
-every table. At a restart all connect again within a second or two, and what is stored stays."""
+"""Never a reload: SIGHUP corrupts the memory of mosquitto 2.0.11 (Debian 12) while a client with a certificate is
+disconnected and its session is kept. The broker disconnects that client again, and its session is then twice in the
+list of expiring sessions. When the client returns, or its session expires, one of the two entries points to freed
+memory. The broker crashes, for every table. After a restart all clients connect again within two seconds, and stored
+messages stay."""
 
 
 def broker_steps(
@@ -35,7 +36,7 @@ def broker_steps(
     hosts: Sequence[str],
     now: datetime.datetime,
 ) -> Iterator[SetupStep]:
-    """What a broker for this wheel and those that are configured here needs. Raises SetupError."""
+    """Yield the steps for a broker of this wheel and of the other wheels configured here. Raises SetupError."""
     broker = BrokerPlaces(places.computer)
     if not broker.program.exists():
         raise SetupError(
@@ -55,7 +56,7 @@ def broker_steps(
 
 
 def _authority(maker: _Certificates) -> Iterator[SetupStep]:
-    """Its key stays readable by root alone: who has it can make himself a certificate of any role."""
+    """Yield the steps for the authority. Only root may read its key: the key can make a certificate of any role."""
     computer, broker = maker.places.computer, maker.broker
     yield looked(lambda: steps.directory(computer, broker.house, 0o700, "root", Text("what devices get")), broker.house)
     yield looked(
@@ -68,7 +69,7 @@ def _authority(maker: _Certificates) -> Iterator[SetupStep]:
 
 
 class _Certificates:
-    """Steps that make certificates, each with its key. One that is there stays, and is renewed before it ends."""
+    """Steps that make certificates and their keys. An existing certificate stays, and is renewed before it expires."""
 
     def __init__(self, places: Places, broker: BrokerPlaces, hosts: tuple[str, ...], now: datetime.datetime) -> None:
         self.places, self.broker = places, broker
@@ -103,7 +104,7 @@ class _Certificates:
         return self._step(key, Put(self.places.certificate, 0o644, bytes), user, about)
 
     def of_pages(self, user: str) -> SetupStep:
-        """The pages run on this computer: systemd gives them both."""
+        """Return the step for the pages. They run on this computer: systemd gives them the key and the certificate."""
         key = Put(self.places.secret("page-key"), 0o600, authority.new_key)
         about = Text("its pages': {user}", {"user": user})
         return self._step(key, Put(self.places.secret("page-certificate"), 0o600, bytes), user, about)
@@ -153,9 +154,9 @@ def shipped() -> bytes:
 
 
 def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> SetupStep:
-    """Made anew when a table is missing; never so that somebody loses a right that he has."""
+    """Return a step that replaces the list if a table is missing in it, but not if a user would lose a right."""
     others = configured(places.configurations, places.computer)
-    # A configuration that is there may give names a role, which the answers do not know.
+    # An existing configuration may give roles to user names that are not in the answers.
     own = others.pop(places.configuration, own)
     found = places.computer.read(broker.access_list)
     before = (found or b"").decode(errors="replace")
@@ -176,14 +177,14 @@ def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> Setu
 
 
 def _list_of(broker: BrokerPlaces, make: Callable[[], bytes]) -> Put:
-    """mosquitto 2.0.21 warns about a list that is not its own alone, and a later version will refuse it."""
+    """Only mosquitto may use the list: 2.0.21 warns if other users may, and a later version will refuse the list."""
     return Put(broker.access_list, 0o600, make, group="mosquitto", owner="mosquitto")
 
 
 def _closed(broker: BrokerPlaces) -> Iterator[SetupStep]:
-    """The same list for the broker alone: earlier versions of setup, or people, left it to others too."""
+    """Yield a step that makes the list private to the broker. Earlier versions of setup, or people, did not."""
     put = _list_of(broker, broker.access_list.read_bytes)
-    with suppress(PermissionError):  # who may not look was told so about the list itself
+    with suppress(PermissionError):  # the step of the list itself already reports this
         if not broker.computer.has_access(put.path, mode=put.mode, owner=put.owner, group=put.group):
             why = Text("the same for the broker alone: a later version of it refuses a list that others may use")
             yield SetupStep(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
@@ -199,15 +200,15 @@ def _commands(broker: BrokerPlaces, steps_before: Sequence[SetupStep]) -> Iterat
 
 
 def _is_unread(computer: Computer, files: Sequence[Path]) -> bool:
-    """Whether the broker does not run, or one of its files was written since it was started."""
+    """Return whether the broker does not run, or was started before one of its files was written."""
     started_s = computer.started_s(UNIT)
     written = [at_s for at_s in map(_quietly(computer.written_s), files) if at_s is not None]
-    # In whole seconds, as systemd tells them: a broker that was started within the second has the file.
+    # systemd reports whole seconds. A broker that was started in the same second has read the file.
     return started_s is None or any(int(at_s) > started_s for at_s in written)
 
 
 def _quietly(look: Callable[[Path], float | None]) -> Callable[[Path], float | None]:
-    """Nobody but root needs to know."""
+    """Make `look` return None instead of raising PermissionError: only root needs the answer."""
 
     def looking(path: Path) -> float | None:
         try:

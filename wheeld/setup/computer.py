@@ -1,4 +1,4 @@
-"""The computer on which a wheel is set up, or a directory that stands for one: what is there, and what is done."""
+"""Reads and changes the computer on which a wheel is set up, or a directory that is used in its place."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from wheeld.core.catalogue import Text, translatable
 from wheeld.text_error import TextError
 
 UNITS = ("etc/systemd/system", "usr/local/lib/systemd/system", "lib/systemd/system", "usr/lib/systemd/system")
-"""Where units stand."""
+"""The directories of unit files."""
 
 
 class SetupError(TextError):
-    """The wheel cannot be set up so; the text is one line and says what to do."""
+    """The wheel cannot be set up in this way. The text is one line and says what to do."""
 
 
 class Computer:
-    """All paths are below `root`."""
+    """A computer. All its paths are below `root`."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self.root = root
@@ -30,18 +30,18 @@ class Computer:
         return self.root / path.lstrip("/")
 
     def is_ours(self) -> bool:
-        """Whether files can be given to any user, and services be started."""
+        """Return whether this process may give files to any user and start services."""
         return os.geteuid() == 0
 
     def read(self, path: Path) -> bytes | None:
-        """The content; None where nothing is. Raises OSError, PermissionError where only root can look."""
+        """Return the content, or None if there is no file. Raises OSError; PermissionError if only root may read it."""
         try:
             return path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def is_directory(self, path: Path) -> bool:
-        """Whether it is there. Raises PermissionError."""
+        """Return whether the directory exists. Raises PermissionError."""
         try:
             path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -49,18 +49,18 @@ class Computer:
         return path.is_dir()
 
     def written_s(self, path: Path) -> float | None:
-        """When it was written last, in seconds of the host's date; None where nothing is."""
+        """Return when the file was last written, in seconds of the host's date. None if there is no file."""
         try:
             return path.stat().st_mtime
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def has_access(self, path: Path, *, mode: int, owner: str, group: str) -> bool:
-        """Whether what is at `path` belongs to them and has that mode. Raises OSError."""
+        """Return whether `path` has this mode, owner and group. Raises OSError."""
         try:
             found = (stat.S_IMODE(path.stat().st_mode), path.owner(), path.group())
         except KeyError:
-            return False  # it belongs to a number that is nobody's
+            return False  # the number of its owner or group has no name
         return found == (mode, owner, group)
 
     def has_unit(self, unit: str) -> bool:
@@ -72,11 +72,11 @@ class Computer:
         return os.path.lexists(self.at(f"etc/systemd/system/multi-user.target.wants/{unit}"))
 
     def started_s(self, unit: str) -> float | None:
-        """Since when the unit runs, in whole seconds of the host's date; None: it does not."""
+        """Return when the unit was started, in whole seconds of the host's date. None if it does not run."""
         asked = ["systemctl", "show", "--value", "--timestamp=unix", "--property=ActiveEnterTimestamp"]
         active = ["systemctl", "--quiet", "is-active", unit]
         try:
-            if subprocess.run(active, check=False).returncode:  # noqa: S603  a unit's name of ours
+            if subprocess.run(active, check=False).returncode:  # noqa: S603  the name is one of our units
                 return None
             told = subprocess.run([*asked, unit], capture_output=True, text=True, check=False).stdout  # noqa: S603
         except FileNotFoundError:
@@ -84,7 +84,7 @@ class Computer:
         return float(told.strip().removeprefix("@") or 0)
 
     def write(self, path: Path, content: bytes, *, mode: int, owner: str, group: str) -> None:
-        """The whole file or nothing, and never readable by more than `mode` says. Raises OSError, SetupError."""
+        """Write the whole file or nothing, never with more permissions than `mode`. Raises OSError, SetupError."""
         fresh = path.with_name(f".{path.name}.new")
         fresh.unlink(missing_ok=True)
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -97,13 +97,13 @@ class Computer:
         fresh.replace(path)
 
     def make_directory(self, path: Path, *, mode: int, owner: str, group: str) -> None:
-        """Make it; those above it are there. Raises OSError, SetupError."""
+        """Make the directory. Its parent must exist. Raises OSError, SetupError."""
         path.mkdir(mode=0o700)
         self.own(path, owner, group)
         path.chmod(mode)
 
     def own(self, path: Path, owner: str, group: str) -> None:
-        """Give it away. Raises OSError, SetupError."""
+        """Change the owner and the group. Raises OSError, SetupError."""
         try:
             shutil.chown(path, owner, group)
         except LookupError as wrong:
@@ -122,6 +122,6 @@ _NOBODY = (translatable("no such user: {name}"), translatable("no such group: {n
 
 
 def _nobody(told: str) -> Text | str:
-    """What Python says of a user or a group that is not there."""
+    """Return Python's message about an unknown user or group, translatable if it is known."""
     begin, _, name = told.partition(": ")
     return next((Text(text, {"name": name}) for text in _NOBODY if text.startswith(f"{begin}:")), told)

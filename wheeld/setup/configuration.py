@@ -1,4 +1,4 @@
-"""The configuration of a wheel, from the answers and from where setup puts its files."""
+"""Makes the configuration of a wheel from the answers and the paths of its files."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from wheeld.setup.answers import Answers, SetupSection, problems_in, text_of
 from wheeld.setup.places import BrokerPlaces, Places
 
 SIMULATED = {"silence_s_max": 0.7, "max_drift_ppm": 1_000_000}
-"""Of a simulated board that plays five times faster than life, as `systemd/wheeld-sim@.service` has it: 3.5 simulated
-seconds without a word are a fault, and its clock runs away from ours."""
+"""For a simulated board that runs five times faster than real time, as in `systemd/wheeld-sim@.service`. A silence of
+3.5 simulated seconds is a fault. A large drift is accepted, because its clock is faster than ours."""
 BROKER_PORT = 8883
 ORDER = (*SECTIONS,)
 HEAD = """\
@@ -27,7 +27,7 @@ HEAD = """\
 
 
 def complete(answers: Answers, setup: SetupSection, places: Places) -> dict[str, dict[str, Any]]:
-    """Every key that the wheel's file gets. Raises ConfigError, for the answers, if something is wrong with them."""
+    """Return every key of the wheel's file. Raises ConfigError if an answer is wrong."""
     values = {section: dict(keys) for section, keys in answers.configuration.items()}
     if setup.sensors == "simulated":
         values["table"]["test"] = True
@@ -45,7 +45,7 @@ def complete(answers: Answers, setup: SetupSection, places: Places) -> dict[str,
 
 
 def _login(setup: SetupSection, places: Places, given: dict[str, Any]) -> dict[str, Any]:
-    """`[mqtt]`: the files are those that setup makes, or copies of those that a person named."""
+    """Return `[mqtt]`. Its files are made by setup, or are copies of the files that a person named."""
     if setup.broker == "house":
         broker = BrokerPlaces(places.computer)
         ours = {"ca_file": str(broker.authority), **_certificate(places)}
@@ -70,7 +70,7 @@ def file_of(name: str, configuration: dict[str, dict[str, Any]]) -> bytes:
 
 
 def checked(places: Places) -> Config:
-    """The configuration that is there, judged as `wheeld check-config` does. Raises ConfigError, OSError."""
+    """Return the existing configuration after the checks of `wheeld check-config`. Raises ConfigError, OSError."""
     path = places.configuration
     text = path.read_text(encoding="utf-8")
     credentials = StoredCredentials(places.name, places.computer.root).file

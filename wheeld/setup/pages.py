@@ -15,11 +15,11 @@ from wheeld.setup.steps import Put, SetupStep, looked
 
 PAGES_STATE = "/var/lib/wheeld-page"
 FIRST_PORT, NEXT_PORT = 8400, 10
-"""The first wheel has the command's own default. Between two of them is room for a panel, a display and metrics."""
+"""The first wheel has the command's default port. The ports between two wheels are for panels, display and metrics."""
 
 
 def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> Iterator[SetupStep]:
-    """They are there for who wants pages; nothing is served before somebody starts the unit."""
+    """Yield the steps for the options. The pages are only served after a person has started their unit."""
     computer, options = places.computer, places.pages
     about = Text("options of pages, which hold no secret")
     yield looked(lambda: steps.directory(computer, options.parent, 0o755, "root", about), options.parent)
@@ -46,7 +46,7 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
 
 
 def _port(places: Places) -> int:
-    """The wheel's own, or else one that no other wheel of this computer has."""
+    """Return the wheel's port, or a port that no other wheel of this computer uses."""
     found = {path: _ports(path.read_text(errors="replace")) for path in places.pages.parent.glob("*") if path.is_file()}
     if own := found.pop(places.pages, None):
         return own[0]
@@ -55,7 +55,7 @@ def _port(places: Places) -> int:
 
 
 def _ports(options: str) -> list[int]:
-    """All on which these options listen, that of the live page first."""
+    """Return all ports in these options. The port of the live page is the first."""
     listen = re.search(r"^--listen[=\n].*:(\d+)$", options, re.MULTILINE)
     live = FIRST_PORT if listen is None else int(listen[1])
     return [live, *map(int, re.findall(r":(\d+)$", options, re.MULTILINE))]

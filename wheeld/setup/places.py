@@ -1,4 +1,4 @@
-"""Where the files of a wheel and of a house's broker stand. The unit and mosquitto's configuration name the same."""
+"""The paths of the files of a wheel and of the house's broker. The unit and mosquitto's configuration use them too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Places(NamedTuple):
 
     @property
     def configuration(self) -> Path:
-        """The wheel's own."""
+        """The configuration of this wheel."""
         return self.configurations / f"{self.name}.toml"
 
     @property
@@ -36,8 +36,8 @@ class Places(NamedTuple):
 
     @property
     def monitor(self) -> Path:
-        """The socket on which the wheel tells its pages what the sensors see. It is made when the wheel runs, so it has
-        its place also where setup writes elsewhere; a longer path would name no socket."""
+        """The socket on which the wheel reports to its pages what the sensors see. It is never below `root`: the
+        running wheel makes it, and the path of a socket must be short."""
         return Path(f"/run/wheeld/{self.name}.monitor")
 
     @property
@@ -47,7 +47,7 @@ class Places(NamedTuple):
 
     @property
     def broker_authority(self) -> Path:
-        """The authority of a broker that was there before."""
+        """The authority's certificate of a broker that setup did not make."""
         return self.configurations / f"{self.name}.ca.crt"
 
     @property
@@ -71,7 +71,7 @@ class Places(NamedTuple):
 
     @property
     def line(self) -> Path:
-        """Where a simulated board is, by its unit."""
+        """The line of a simulated board, as its unit names it."""
         return self.computer.at(f"run/wheeld-sim/{self.name}/line")
 
 
@@ -82,17 +82,17 @@ class BrokerPlaces(NamedTuple):
 
     @property
     def program(self) -> Path:
-        """There when mosquitto is installed."""
+        """The program mosquitto, if it is installed."""
         return self.computer.at("usr/sbin/mosquitto")
 
     @property
     def configuration(self) -> Path:
-        """Ours, beside Debian's own."""
+        """Our configuration of mosquitto, beside Debian's."""
         return self.computer.at("etc/mosquitto/conf.d/wheeld.conf")
 
     @property
     def access_list(self) -> Path:
-        """Who may do what."""
+        """The access list."""
         return self.computer.at("etc/mosquitto/wheeld.acl")
 
     @property
@@ -102,28 +102,28 @@ class BrokerPlaces(NamedTuple):
 
     @property
     def certificate(self) -> Path:
-        """The broker's own."""
+        """The broker's certificate."""
         return self.computer.at("etc/mosquitto/certs/broker.crt")
 
     @property
     def key(self) -> Path:
-        """Its key."""
+        """The broker's key."""
         return self.computer.at("etc/mosquitto/certs/broker.key")
 
     @property
     def house(self) -> Path:
-        """The directory of the authority's key, and of what is carried to the devices."""
+        """The directory of the authority's key, and of the files that are carried to the devices."""
         return self.computer.at("etc/wheeld/house")
 
     @property
     def authority_key(self) -> Path:
-        """Who has it can make a certificate for everybody."""
+        """The authority's key. It can make a certificate for anybody."""
         return self.house / "authority.key"
 
     def user_certificate(self, user: str) -> Path:
-        """Of a device."""
+        """The path of a device's certificate."""
         return self.house / f"{user}.crt"
 
     def user_key(self, user: str) -> Path:
-        """Its key."""
+        """The path of a device's key."""
         return self.house / f"{user}.key"

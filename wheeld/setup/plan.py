@@ -1,4 +1,4 @@
-"""The plan of a wheel: its files, those of the house's broker where that is asked, and the commands behind them."""
+"""The plan for a wheel: its files, the files of the house's broker if it is wanted, and the commands after them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _GIVEN = {
     "key_file": translatable("its key, from {file}"),
     "password_file": translatable("the wheel's password at the broker, from {file}"),
 }
-"""What a person gives, from where."""
+"""The files that a person gives, each with a description."""
 
 
 def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> list[SetupStep]:
-    """What there is to do. Looks and writes nothing. Raises ConfigError, SetupError, OSError."""
+    """Return the steps. Reads files and writes nothing. Raises ConfigError, SetupError, OSError."""
     setup = answers.setup()
     places = Places(computer, setup.name)
     values = complete(answers, setup, places)
@@ -51,7 +51,7 @@ def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> lis
 
 
 def _check_tables(places: Places, table: tuple[str, str]) -> None:
-    """One configuration is one table."""
+    """Refuse a second table for this wheel, and a second wheel for this table."""
     for path, known in configured(places.configurations, places.computer).items():
         if path == places.configuration and (known.site, known.table) != table:
             of_another = {"file": str(path), "table": f"{known.site}/{known.table}"}
@@ -83,7 +83,7 @@ def _wheel(places: Places, values: dict[str, Any]) -> Iterator[SetupStep]:
 
 
 def _public_key(places: Places, key: Path) -> SetupStep:
-    """Of the key that is there, or of the one that will be."""
+    """Return the step for the public half of the key that exists or will be made."""
     computer = places.computer
     put = Put(places.public_key, 0o644, lambda: public_half(key.read_bytes()))
     why = Text("the public half: give it to who receives the feed")
@@ -97,7 +97,7 @@ def _public_key(places: Places, key: Path) -> SetupStep:
 
 
 def _copies(places: Places, answers: Answers) -> Iterator[SetupStep]:
-    """The files that a person named, where the wheel can read them."""
+    """Yield steps that copy the files that a person named to places where the wheel can read them."""
     targets = {
         "ca_file": Put(places.broker_authority, 0o644, bytes),
         "cert_file": Put(places.certificate, 0o644, bytes),

@@ -1,4 +1,4 @@
-"""The questions about a wheel, in their order; which one comes next depends on the answers before it."""
+"""The questions about a wheel, in order. The next question depends on the answers before it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from wheeld.setup.answers import Answers, meaning
 
 Shape: TypeAlias = Literal["text", "number", "numbers", "angles", "names"]
 ANGLES_MAX = 32
-"""As many beams may a wheel have. A larger number alone is an angle."""
+"""The most beams that a wheel may have. A single larger number is an angle."""
 TRIES = 5
-"""After so many wrong answers to one question nobody is there who could answer it."""
+"""Setup gives up after this number of wrong answers to one question."""
 
 
 class SetupQuestion(NamedTuple):
-    """Asks for the key `key`; `option` gives it on the command line. `default` None: there is none. `offers` are good
-    answers that were found on this computer. An `optional` one may stay without an answer."""
+    """A question for the key `key`, which `option` sets on the command line. `default` is None if there is no default.
+    `offers` are good answers that were found on this computer. An `optional` question needs no answer."""
 
     key: str
     option: Part
@@ -31,14 +31,14 @@ class SetupQuestion(NamedTuple):
 
 
 class Here(NamedTuple):
-    """What is found on this computer: its name, and the devices of its serial lines."""
+    """The name of this computer, and the devices of its serial lines."""
 
     host: str
     lines: tuple[str, ...]
 
 
 def questions(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
-    """One after the other; each answer must be noted before the next is taken."""
+    """Yield one question after the other. Each answer must be stored before the next question is taken."""
     yield SetupQuestion("setup.name", "NAME", default=answers.get("table.id"))
     yield SetupQuestion("setup.sensors", either("--board, --head, --pins", "--simulated"), default="board")
     is_simulated = answers.get("setup.sensors") == "simulated"
@@ -72,7 +72,7 @@ def _sensors(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
 
 
 def _wheel(defaults: Sequence[Any] = (None, None, None)) -> Iterator[SetupQuestion]:
-    """What a head does not report: its own may be left out."""
+    """Yield the questions about our own sensors, which a wheel with a head may lack."""
     ticks, beams, readers = defaults
     yield SetupQuestion("wheel.rotor_ticks", "--ticks", "number", default=ticks)
     yield SetupQuestion("wheel.beams_deg", "--beams", "angles", default=beams)
@@ -103,7 +103,7 @@ def _broker(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
 
 
 def value_of(text: str, shape: Shape) -> Any:
-    """The value that a person typed; text that is none stays text, and is refused by what judges the answer."""
+    """Return the value that a person typed. Unsuitable text stays text, and the check of the answer refuses it."""
     words = [word for word in re.split(r"[\s,\[\]]+", text) if word]
     if shape == "names":
         return words
@@ -120,7 +120,7 @@ def value_of(text: str, shape: Shape) -> Any:
 
 
 def evenly(count: int) -> list[float]:
-    """So many angles, evenly spaced: `wheeld doctor --learn` measures where they are."""
+    """Return `count` evenly spaced angles. `wheeld doctor --learn` measures the true ones."""
     return [round(place * 360 / count, 2) for place in range(count)]
 
 
@@ -132,7 +132,7 @@ def _number(word: str) -> float | None:
 
 
 def take_defaults(answers: Answers, here: Here) -> None:
-    """Answer what nobody answered by its default. Raises ConfigError, for everything that has none or is wrong."""
+    """Fill in defaults for missing answers. Raises ConfigError with all problems if one of them has no default."""
     missing: list[Problem] = []
     for question in questions(answers, here):
         if answers.get(question.key) is None and question.default is not None:
@@ -147,7 +147,7 @@ def take_defaults(answers: Answers, here: Here) -> None:
 
 
 def _wrong_besides(keys: set[str], answers: Answers) -> list[Problem]:
-    """What is wrong in the answers that are there."""
+    """Return the problems of the answers that were given."""
     problems = [*answers.setup_problems(), *answers.problems()]
     return [each for each in problems if each.key not in keys and not each.what.english.startswith("is missing")]
 
@@ -155,7 +155,7 @@ def _wrong_besides(keys: set[str], answers: Answers) -> list[Problem]:
 def ask_all(
     answers: Answers, here: Here, ask: Callable[[str], str], say: Callable[[str], None], catalogue: Catalogue
 ) -> None:
-    """Ask what nobody answered, each again until the answer is good. Raises EOFError when nobody answers any more."""
+    """Ask for each missing answer until it is good. Raises EOFError at the end of input or after `TRIES` answers."""
     for question in questions(answers, here):
         if answers.get(question.key) is not None:
             continue
@@ -172,7 +172,7 @@ def _is_answered(
     say: Callable[[str], None],
     catalogue: Catalogue,
 ) -> bool:
-    """Ask once; returns whether the answer is good."""
+    """Ask once, and return whether the answer is good."""
     text = ask(_prompt(question, catalogue)).strip()
     answer = value_of(text, question.shape) if text else question.default
     if answer is None:
@@ -187,7 +187,7 @@ def _is_answered(
 
 
 def _prompt(question: SetupQuestion, catalogue: Catalogue) -> str:
-    """What is asked, what is accepted, and what counts without an answer."""
+    """Return the prompt: the question, the accepted values and the default."""
     title, accepted = meaning(question.key)
     hint = catalogue.say("nothing") if question.optional else _shown(question.default)
     asked = f"{catalogue.say(title)}\n  ({catalogue.say_text(accepted)}){f' [{hint}]' if hint else ''}"

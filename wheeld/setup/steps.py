@@ -1,7 +1,7 @@
-"""A step of a plan: a directory, files or a command, and what becomes of it. Making a step only looks.
+"""A step of a plan: a directory, files or a command, and the action for it. Making a step only reads.
 
-What is there is never replaced, but two things that are made from others: a certificate that ends soon, and an access
-list that lacks a table or that its broker would refuse.
+An existing file is never replaced, with two exceptions that are made from other files: a certificate that expires soon,
+and an access list that lacks a table or that its broker would refuse.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wheeld.setup.computer import Computer
 
 
 class Action(StrEnum):
-    """What becomes of a step, as people read it in English."""
+    """The action for a step, in the English words that people read."""
 
     MAKE = translatable("make")
     REPLACE = translatable("replace")
@@ -32,7 +32,7 @@ DOES = frozenset({Action.MAKE, Action.REPLACE, Action.RUN})
 
 
 class Put(NamedTuple):
-    """A file to be written; `make` gives its content when the files of the steps before it are there."""
+    """A file to be written. `make` returns its content, and needs the files of the steps before."""
 
     path: Path
     mode: int
@@ -42,14 +42,14 @@ class Put(NamedTuple):
 
 
 class SetupStep(msgspec.Struct, frozen=True, kw_only=True):
-    """`what` and `why` are for people; what is done are the files, the directory or the command."""
+    """One step. `what` and `why` are for people. The files, the directory or the command are what is done."""
 
     action: Action
     what: str
     why: Text
     files: tuple[Put, ...] = ()
     directory: tuple[Path, int, str] | None = None
-    """Path, mode, and owner and group in one word."""
+    """The path, the mode, and the owner as `USER` or `USER:GROUP`."""
     command: tuple[str, ...] = ()
 
     @property
@@ -59,19 +59,19 @@ class SetupStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def directory(computer: Computer, path: Path, mode: int, owner: str, why: Text) -> SetupStep:
-    """A directory of `owner`, which is also its group, or `USER:GROUP`."""
+    """Return the step for a directory. `owner` is `USER:GROUP`, or one name for both."""
     action = Action.STAYS if computer.is_directory(path) else Action.MAKE
     return SetupStep(action=action, what=f"{path}/", why=why, directory=(path, mode, owner))
 
 
 def secret(computer: Computer, put: Put, why: Text) -> SetupStep:
-    """A key: one that is there stays, whatever it is."""
+    """Return the step for a key. An existing file stays, whatever its content is."""
     action = Action.MAKE if computer.read(put.path) is None else Action.STAYS
     return SetupStep(action=action, what=str(put.path), why=why, files=(put,))
 
 
 def text(computer: Computer, put: Put, why: Text, otherwise: Text) -> SetupStep:
-    """A file whose content is known. `otherwise`: what to do when another one is there."""
+    """Return the step for a file of known content. `otherwise` says what to do if another file is there."""
     found = computer.read(put.path)
     if found is None:
         return SetupStep(action=Action.MAKE, what=str(put.path), why=why, files=(put,))
@@ -82,12 +82,12 @@ def text(computer: Computer, put: Put, why: Text, otherwise: Text) -> SetupStep:
 
 
 def command(words: Sequence[str], why: Text) -> SetupStep:
-    """Something to be run."""
+    """Return the step for a command."""
     return SetupStep(action=Action.RUN, what=" ".join(words), why=why, command=tuple(words))
 
 
 def looked(make: Callable[[], SetupStep], what: object) -> SetupStep:
-    """The step, or for who may not look that only root can."""
+    """Return the step. If this user may not look, the step says that only root can see."""
     try:
         return make()
     except PermissionError:
@@ -95,7 +95,7 @@ def looked(make: Callable[[], SetupStep], what: object) -> SetupStep:
 
 
 def shown(plan: Sequence[SetupStep], catalogue: Catalogue) -> str:
-    """The plan for people, a line a step."""
+    """Return the plan for people, one line for each step."""
     words = {action: catalogue.say(action) for action in Action}
     width = max(map(len, words.values()))
     lines = (f"  {words[step.action]:<{width}}  {step.what:<58}  {_about(step, catalogue)}" for step in plan)
@@ -111,7 +111,7 @@ def _about(step: SetupStep, catalogue: Catalogue) -> str:
 
 
 def carry_out(plan: Sequence[SetupStep], computer: Computer) -> None:
-    """Do the steps that do anything, in order. Raises OSError, SetupError; done again, it goes on where it ended."""
+    """Do the steps that change something, in order. Raises OSError, SetupError. A new plan continues after an error."""
     for step in plan:
         if not step.does:
             continue
