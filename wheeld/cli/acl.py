@@ -15,7 +15,7 @@ from wheeld.exits import Exit
 
 
 def acl(options: argparse.Namespace) -> Exit:
-    """Write the list; raises ConfigError, KeyFileError or OSError."""
+    """Write the list. Raises ConfigError, KeyFileError or OSError."""
     tables = [*map(_configured, options.config), *(TableAccess.of(*name.split("/")) for name in options.tables)]
     if not tables:
         return fail(Text("name a table, as SITE/TABLE, or its configuration with -c"), Exit.USAGE, options)

@@ -1,4 +1,4 @@
-"""`wheeld check-config`: what a configuration means, a line a fact."""
+"""`wheeld check-config`: prints what a configuration means, one line for each fact."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from wheeld.sources.head.setting import HeadSetting
 
 
 def check(options: argparse.Namespace) -> Exit:
-    """Validate the configuration and print what it means; raises ConfigError, KeyFileError or OSError."""
+    """Validate the configuration and print what it means. Raises ConfigError, KeyFileError or OSError."""
     wheel = wheel_of(options.wheel)
     config = load(*wheel)
     if problems := problems_here(config):
@@ -41,7 +41,7 @@ def check(options: argparse.Namespace) -> Exit:
 
 
 def facts(config: Config, language: Language) -> Iterator[str]:
-    """What the configuration comes to, in sentences."""
+    """Yield what the configuration means, in sentences."""
     catalogue = config.table.catalogue_in(language)
     yield from map(catalogue.say_text, (*_table(config.table), *_wheel(config.table), *_sensors(config)))
     yield from _provable(config.table, catalogue)
@@ -70,7 +70,7 @@ def _table(table: TableSetting) -> Iterator[Text]:
 
 
 def _call(table: TableSetting) -> Text:
-    """When the number is called."""
+    """Say when the number is called."""
     if table.pocket == "head":
         return Text("its number is called by the head")
     if table.sightings_to_call == 1:
@@ -106,7 +106,7 @@ PARTS: dict[WheelPart, str] = {
 
 
 def _certain(wheel: TableSetting) -> Text:
-    """From how many laps on a run is certain to be valid."""
+    """Say how many laps make a run certain to be valid."""
     laps: dict[str, Part] = {
         "laps": round(certain_laps(wheel.beams_deg, wheel.min_laps, wheel.strays), 2),
         "strays": wheel.strays,
@@ -135,7 +135,7 @@ def _sensors(config: Config) -> Iterator[Text]:
 
 
 def _door(config: Config) -> Text:
-    """What tells whether the cabinet's door is open."""
+    """Say what reports whether the cabinet's door is open."""
     if config.sensors is not None:
         return Text("the cabinet's door: told by the sensor board, if it has a door switch")
     if config.gpio is not None and config.gpio.door_pin is not None:
@@ -155,7 +155,7 @@ def _head(head: HeadSetting) -> Iterator[Text]:
 
 
 def _provable(setting: TableSetting, catalogue: Catalogue) -> Iterator[str]:
-    """Row by row of docs/rulebook.md, with the house's article, what proves it."""
+    """Yield what proves each row of docs/rulebook.md, with the house's article."""
     for row in provable(setting):
         asked = setting.profile.cited((row.row,), catalogue.say_text(row.what), catalogue)
         by = catalogue.say_text(row.by or Text("nothing here proves it"))
@@ -164,7 +164,7 @@ def _provable(setting: TableSetting, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _unproven(setting: TableSetting) -> Iterator[Text]:
-    """What becomes of a number, or of a coup, that waits for a person."""
+    """Say what happens to a number or a coup that waits for a person."""
     if setting.confirm_numbers:
         yield Text("each number waits for the chef to confirm it, or to declare it null")
     if setting.lacks:
@@ -217,7 +217,7 @@ def _gpio(gpio: GpioSetting) -> Iterator[Text]:
 
 
 def _provider(gpio: GpioSetting) -> Text:
-    """What would read the pins if the wheel were run here. A configuration is checked at an office computer too."""
+    """Say what would read the pins of a wheel on this computer, which may be an office computer without pins."""
     machine = provider.this_machine()
     try:
         chosen = provider.choose(gpio.provider, provider.installed(), machine)
@@ -232,7 +232,7 @@ def _journal(journal: JournalSetting) -> Iterator[Text]:
     if journal.signing_key_file is not None:
         key_id = FileSigner(journal.signing_key_file).key_id
         yield Text("sealed at each change of shift, and its feed signed, by key {key}", {"key": key_id})
-    # In groups of three, with spaces: that is read in every language.
+    # Groups of three digits with spaces are understood in every language.
     kept = {"bytes": f"{journal.evidence_bytes_max:,}".replace(",", " ")}
     if journal.evidence_age_days is None:
         yield Text("evidence is kept up to {bytes} bytes", kept)
@@ -261,7 +261,7 @@ def _mqtt(config: Config) -> Iterator[Text]:
 
 
 def _who(mqtt: MqttSettings) -> Text:
-    """Under which name the broker knows us."""
+    """Say which name and certificate we use at the broker."""
     if mqtt.cert_file is None:
         return Text("as {user}", {"user": mqtt.username}) if mqtt.username else Text("anonymously")
     name = common_name(mqtt.cert_file)

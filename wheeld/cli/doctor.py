@@ -1,4 +1,4 @@
-"""`wheeld doctor`: what is connected, what each sensor says, what is wrong with it and what to do."""
+"""`wheeld doctor`: what is connected, what each sensor reports, what is wrong with it and what to do."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ DEVICES = Path("/dev")
 HARMLESS = frozenset(
     {"hellos", "events", "duplicate_events", "early_frames", "opened", "edges", "status", "bare", "reply", "bonus"}
 )
-"""Counters that count on a good line too."""
+"""Counters that also rise on a good line."""
 LINES = {"board": "link", "gpio": "link", "head": "head"}
-"""By part, the sensor that shows whether it reports at all: that a silent part lost nothing means nothing."""
+"""For each part, the sensor that shows whether the part reports. A silent part loses nothing, which proves nothing."""
 
 
 def doctor(options: argparse.Namespace) -> Exit:
-    """List what is connected; with a configuration, listen to its sensors, report what is wrong, and store that in
+    """List what is connected. With a configuration, also listen to its sensors, print what is wrong, and store this in
     its journal.
 
     Raises ConfigError, JournalError, KeyFileError, OSError.
@@ -103,7 +103,7 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
     found = list(findings(signals, bench, config, learned, ball_given=options.ball is not None))
     try:
         return tell(found, learned, config, wheel, options)
-    finally:  # whatever becomes of the file: what was found belongs into the journal
+    finally:  # the journal gets what was found, also if the file cannot be written
         after = digest_of_file(wheel.config)
         by = options.by or user()
         record = found_record(found, learned, signals, by=by, configuration=after, rewritten=after != before)
@@ -111,7 +111,7 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
 
 
 def _running(name: str) -> Text:
-    """Two programs cannot read one line, and what the doctor acknowledges the daemon would never get."""
+    """Refuse to start. Two programs cannot read one line, and the daemon would miss what the doctor acknowledges."""
     return Text(
         "this wheel runs, and its daemon has the sensors: stop it with `{stop}`, and afterwards `{start}`",
         {"stop": f"systemctl stop wheeld@{name}", "start": f"systemctl start wheeld@{name}"},
@@ -121,7 +121,7 @@ def _running(name: str) -> Text:
 def tell(
     found: Sequence[Finding], learned: Geometry, config: Config, wheel: WheelFiles, options: argparse.Namespace
 ) -> Exit:
-    """Print what was found, and write what was learned if that is asked; raises OSError, ConfigError."""
+    """Print what was found. With `--learn`, also write what was learned. Raises OSError, ConfigError."""
     for each in found:
         print(each.line(Catalogue(options.language)))
     if options.learn:
@@ -133,9 +133,9 @@ def tell(
 
 
 def keep(config: Config, happened: EventRecord, catalogue: Catalogue) -> None:
-    """Store it in the wheel's journal, once there is one, and say so.
+    """Store the event record in the wheel's journal if there is one, and print that it is stored.
 
-    Raises JournalError, KeyFileError, OSError: after a word that it is not stored.
+    Raises JournalError, KeyFileError, OSError, after it has printed that the record is not stored.
     """
     path = config.journal.path
     try:
@@ -150,16 +150,16 @@ def keep(config: Config, happened: EventRecord, catalogue: Catalogue) -> None:
 
 
 def serial_lines() -> tuple[str, ...]:
-    """The devices of the serial ports: of a USB line the name that udev gives it by its serial number, if it is there.
+    """Return the devices of the serial ports. A USB line has the name that udev makes of its serial number, if any.
 
-    That one depends neither on the socket nor on the order of plugging in.
+    That name depends neither on the socket nor on the order of plugging in.
     """
     named = [(DEVICES / "wheeld" / (port.serial_number or ""), port.device) for port in sorted(list_ports.comports())]
     return tuple(str(name) if name.is_char_device() else device for name, device in named)
 
 
 def connected() -> Iterator[Text]:
-    """Serial ports and GPIO chips of this computer, each as a line."""
+    """Yield one line for each serial port and GPIO chip of this computer."""
     ports = sorted(list_ports.comports())
     for port in ports:
         port_and_what = port.device if port.description == "n/a" else f"{port.device}: {port.description}"
@@ -187,7 +187,7 @@ TURNS = {"cw": translatable("clockwise"), "ccw": translatable("counter-clockwise
 
 
 def live(signals: Signals, config: Config, catalogue: Catalogue) -> str:
-    """What each sensor has reported so far, on one line."""
+    """Return on one line what each sensor has reported so far."""
     parts = [catalogue.say_text(part) for part in _live(signals, config)]
     return "  ".join([f"{signals.seconds:6.0f} s", *parts])
 
@@ -213,7 +213,7 @@ def _live(signals: Signals, config: Config) -> Iterator[Text]:
 
 
 def _active(name: str) -> Text:
-    """What was told to be blocked or held: a sensor, or a button."""
+    """Return the name of a sensor that is blocked, or of a button that is held."""
     kind, _, which = name.partition("/")
     return Text("button {name}", {"name": which}) if kind == "button" else sensor_text(name)
 
@@ -228,17 +228,17 @@ def _rotor(signals: Signals) -> Text:
     if not signals.rpm:
         return Text("rotor stands")
     way = TURNS[signals.direction]
-    rpm = f"{signals.rpm:.1f}"  # always as wide, for the line is printed each second
+    rpm = f"{signals.rpm:.1f}"  # a fixed width, because the line is printed each second
     return Text("rotor {rpm} rpm {way}", {"rpm": rpm, "way": Text(way) if way else "?"})
 
 
 def _buttons(signals: Signals, config: Config) -> list[str]:
-    """Those on pins, and those that were pressed: which ones a board has the configuration does not say."""
+    """Return the buttons on pins, and those that were pressed: the configuration does not list a board's buttons."""
     return sorted({*signals.buttons, *(() if config.gpio is None else config.gpio.buttons)})
 
 
 def learn(signals: Signals, config: Config, options: argparse.Namespace) -> Geometry:
-    """Beams from the spins; readers only where the technician said in which pocket the ball lies."""
+    """Learn the beams from the spins. Learn the readers only if the technician named the pocket of the ball."""
     wheel = config.table
     spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=options.ball)
     readers: list[Learned] = []
@@ -249,7 +249,7 @@ def learn(signals: Signals, config: Config, options: argparse.Namespace) -> Geom
 
 
 def _lying(signals: Signals, wheel: TableSetting, number: int) -> list[Learned]:
-    """Each reader's angle, if the ball lies in the pocket of `number`."""
+    """Return each reader's angle, assuming that the ball lies in the pocket of `number`."""
     if not wheel.rotor_ticks:
         return []
     lying = at_rest(signals.kept)
@@ -259,7 +259,7 @@ def _lying(signals: Signals, wheel: TableSetting, number: int) -> list[Learned]:
 def findings(
     signals: Signals, bench: Bench, config: Config, learned: Geometry, *, ball_given: bool
 ) -> Iterator[Finding]:
-    """Everything that was found, link first: what is wrong there explains the rest."""
+    """Yield everything that was found. The link comes first, because its faults explain the others."""
     wheel = config.table
     for name, works in sorted(bench.sensors.items()):
         if not works:
@@ -310,9 +310,9 @@ def write(
     language: Language,
     found: Sequence[Finding] = (),
 ) -> Exit:
-    """Write what was learned into the file, unless more than an angle is wrong in what was `found`.
+    """Write what was learned into the file, unless `found` shows that more than an angle is wrong.
 
-    The former file stays beside it. Raises OSError, ConfigError.
+    The former file is kept beside it. Raises OSError, ConfigError.
     """
     path, table, catalogue = wheel.config, config.table, Catalogue(language)
     if against := [*refusals.of_findings(found), *_against(config, learned, ball_given=ball_given)]:
@@ -338,7 +338,7 @@ def write(
 
 
 def _against(config: Config, learned: Geometry, *, ball_given: bool) -> Iterator[Text]:
-    """What speaks against what was learned."""
+    """Yield the reasons not to write what was learned."""
     wheel, spins = config.table, learned.spins
     yield from refusals.of_beams(learned.beams, spins, wheel.beams_deg, ball_given=ball_given)
     if (number := learned.number) is not None and not wheel.rotor_ticks:
@@ -351,7 +351,7 @@ def _against(config: Config, learned: Geometry, *, ball_given: bool) -> Iterator
 
 
 def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, list[float]]:
-    """The line to write, none where nothing was learned; RewriteError while one is dead, or is not known."""
+    """Return the line to write, or none if nothing was learned. Raises RewriteError for a dead or unknown sensor."""
     found, wanted = {each.index for each in learned}, set(range(configured))
     if not found:
         return {}

@@ -1,6 +1,6 @@
-"""A coup's observations drawn as text, on one time axis: a row for each sensor, and one for the words of people.
+"""Draws a coup's observations as text on one time axis: one row for each sensor, and one row for people's commands.
 
-It is what a laboratory sees on a terminal at the wheel. `hw-sim draw` draws the same as a picture, elsewhere.
+A laboratory sees it on a terminal at the wheel. `hw-sim draw` draws the same as a picture, on another computer.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from wheeld.core.observations import (
 )
 
 WIDTH = 80
-"""Columns of the time axis: with the names before it, a line of an ordinary terminal."""
+"""Columns of the time axis. With the names before it, a line fits on an ordinary terminal."""
 
 NAME_WIDTH = 10
 MANY = "+"
-"""Several marks of a kind fall in one column."""
+"""The sign for several marks in one column."""
 
 STEADY = ("rotor",)
-"""Rows where many marks of one kind in a column say no more than one."""
+"""Rows in which several equal marks in one column are drawn as one."""
 
 HEAD_REPORTS = HeadReport.__args__
 
@@ -38,7 +38,7 @@ _decoder: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observation)
 
 
 def read(log: bytes) -> list[Observation]:
-    """The observations of a log, in the order of their times; lines of kinds that are unknown here are left out."""
+    """Return the observations of a log in the order of their times. Lines of unknown kinds are left out."""
     return sorted(_known(log.splitlines()[1:]), key=lambda seen: seen.t_us)
 
 
@@ -47,11 +47,11 @@ def _known(lines: Iterable[bytes]) -> Iterator[Observation]:
         try:
             yield _decoder.decode(line)
         except msgspec.ValidationError:
-            continue  # a later version's
+            continue  # a line of a later version
 
 
 def draw(observations: Iterable[Observation], from_us: int, to_us: int) -> Iterator[str]:
-    """One line for each sensor that reported something between the two times, and an axis in seconds."""
+    """Yield one line for each sensor that reported something between the two times, and an axis in seconds."""
     rows: dict[str, dict[int, str]] = {}
     for seen in observations:
         mark = _mark(seen)
@@ -68,7 +68,7 @@ def draw(observations: Iterable[Observation], from_us: int, to_us: int) -> Itera
 
 
 def _mark(seen: Observation) -> tuple[str, str] | None:
-    """In which row it stands, and by which sign."""
+    """Return the row and the sign of an observation; None if it is not drawn."""
     match seen:
         case Rotor(direction=direction):
             return "rotor", ">" if direction == "cw" else "<"
@@ -87,14 +87,14 @@ def _mark(seen: Observation) -> tuple[str, str] | None:
 
 
 def _place(name: str) -> tuple[int, int]:
-    """Rows as the ball meets them."""
+    """Return the place of a row. Rows are in the order in which the ball meets their sensors."""
     kind, _, number = name.partition(" ")
     order = {"rotor": 0, "beam": 1, "head": 2, "reader": 3, "sensors": 5, "words": 6}
     return order.get(kind, 4), int(number or 0)
 
 
 def said(observations: Iterable[Observation]) -> Iterator[tuple[int, str]]:
-    """When people said what, and what became of sensors, on the sensing clock."""
+    """Yield the commands of people and the changes of sensors, each with its sensing time."""
     for seen in observations:
         match seen:
             case Command():

@@ -1,8 +1,8 @@
-"""What a command says on standard error when it could not do what was asked, and with which code it ends.
+"""What a command prints on standard error if it failed, and its exit code.
 
-The command's own sentences are in the language of its screen, and so is what is wrong with a configuration or an
-observation log. Faults of a journal, and what stands in the log of the service too, are in English: they are what a
-technician looks up or sends to somebody.
+The command's own sentences are in the language of its screen. Problems of a configuration or of an observation log are
+too. Faults of a journal, and texts that are also in the log of the service, are in English: a technician looks them up
+or sends them to somebody.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ FILE_TROUBLES = {
     errno.ENOTDIR: translatable("a part of its path is no directory; check the name"),
     errno.ENOSPC: translatable("the disk is full; make room on it, and do it again"),
 }
-"""What people do about the errors of files that they meet most. Others are as the system says them."""
+"""What to do about the most common errors of files. Other errors have the text of the system."""
 
 
 def catalogue_of(options: argparse.Namespace) -> Catalogue:
-    """The texts in the language of the command's screen: of `--language`, where it has that option, else the locale."""
+    """Return the texts in the language of the screen: that of `--language` if it is given, or that of the locale."""
     return Catalogue(getattr(options, "language", None) or language_here())
 
 
@@ -39,12 +39,12 @@ def fail(why: Text | str, code: Exit, options: argparse.Namespace) -> Exit:
 
 
 def file_trouble(wrong: OSError) -> Text | str:
-    """What is wrong with a file, and what to do."""
+    """Say what is wrong with a file, and what to do."""
     text = FILE_TROUBLES.get(wrong.errno or 0)
     if isinstance(wrong, PermissionError):
         text = None if os.geteuid() == 0 else _NOT_ALLOWED
     if text is None or wrong.strerror != os.strerror(wrong.errno or 0):
-        # Our own words in the place of the system's, as those of a wheel that is not there.
+        # We wrote this text ourselves, for example for a wheel that does not exist.
         return f"{wrong.filename}: {wrong.strerror}" if wrong.filename else str(wrong)
     if not wrong.filename:
         return Text(text)
@@ -54,10 +54,10 @@ def file_trouble(wrong: OSError) -> Text | str:
 _NOT_ALLOWED = translatable(
     "this user may not use it; run this as root, or as a user that may; for a unit, as root: chgrp wheeld, chmod g+r"
 )
-"""Most files of a wheel are closed to others: its secrets to all but root."""
+"""Most files of a wheel are closed to other users. Only root may read its secrets."""
 
 
 def warn(trouble: str) -> None:
-    """Print what is wrong, and go on."""
+    """Print what is wrong, and continue."""
     sys.stderr.write(f"wheeld: {printable(trouble)}\n")
     sys.stderr.flush()

@@ -1,5 +1,5 @@
-"""`wheeld journal`: verify, show, export and back up what the daemon has stored, beside a running one too; seal, adopt,
-migrate."""
+"""`wheeld journal`: verify, show, export and back up a journal, also while its daemon runs. Seal it, adopt numbers or
+migrate it, while no daemon runs."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from wheeld.screen.terminal import printable, printable_bytes
 from wheeld.service.host_clock import SystemClock
 
 EVENT_TOPIC = "event"
-"""Under this name event records stand among the messages. They are never published."""
+"""The topic with which event records are shown among the messages. They are never published."""
 
 
 class _OfCoup(msgspec.Struct):
-    """`about`: of a ruling, which is given when another coup is at hand."""
+    """The coups of a message. `coup` is the coup at hand, `about` is the coup that a ruling decides."""
 
     coup: int | None = None
     about: int | None = None
@@ -73,7 +73,7 @@ def verify(options: argparse.Namespace) -> Exit:
 
 
 def seal(options: argparse.Namespace) -> Exit:
-    """Sign the head of a journal that no daemon has open, and print it; raises JournalError, OSError."""
+    """Sign the head of a journal that no daemon has open, and print it. Raises JournalError, OSError."""
     if options.key is None:
         return fail(Text("nothing to seal with: name a wheel that has a key, or give --key"), Exit.USAGE, options)
     try:
@@ -91,7 +91,7 @@ def seal(options: argparse.Namespace) -> Exit:
 
 
 def migrate(options: argparse.Namespace) -> Exit:
-    """Bring a journal that no daemon has open to this version's schema; raises JournalError, OSError."""
+    """Bring a journal that no daemon has open to this version's schema. Raises JournalError, OSError."""
     _require(options.file)
     with _as_owner_of(options.file):
         Database(options.file).close()
@@ -100,7 +100,7 @@ def migrate(options: argparse.Namespace) -> Exit:
 
 
 def adopt(options: argparse.Namespace) -> Exit:
-    """Let the numbers of the feed go on behind those that others have and this journal has not.
+    """Continue the feed after numbers that other systems have and this journal lacks.
 
     Raises JournalError, OSError.
     """
@@ -125,7 +125,7 @@ def adopt(options: argparse.Namespace) -> Exit:
 
 
 def backup(options: argparse.Namespace) -> Exit:
-    """Copy a journal, also while its daemon runs, and verify the copy; raises JournalError, OSError."""
+    """Copy a journal, also while its daemon runs, and verify the copy. Raises JournalError, OSError."""
     part = options.to.with_name(options.to.name + ".part")
     if options.to.exists():
         why = Text("{file}: exists already; give each backup a name of its own", {"file": str(options.to)})
@@ -148,7 +148,7 @@ def backup(options: argparse.Namespace) -> Exit:
 
 
 def known_message(text: str) -> tuple[int, str]:
-    """`SEQ:HASH` or `SEQ` of the command line; raises ArgumentTypeError."""
+    """Read `SEQ:HASH` or `SEQ` from the command line. Raises ArgumentTypeError."""
     found = re.fullmatch("([1-9][0-9]{0,14})(?::([0-9a-f]{64}))?", text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not SEQ or SEQ:HASH, as the log of the daemon gives it")
@@ -156,7 +156,7 @@ def known_message(text: str) -> tuple[int, str]:
 
 
 def noted_head(text: str) -> tuple[int, bytes]:
-    """`N:HEX` of the command line; raises ArgumentTypeError."""
+    """Read `N:HEX` from the command line. Raises ArgumentTypeError."""
     found = re.fullmatch("([0-9]{1,15}):((?:[0-9a-f]{2})+)", text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not N:HEX, as `wheeld journal verify` and `backup` print a head")
@@ -164,7 +164,7 @@ def noted_head(text: str) -> tuple[int, bytes]:
 
 
 def show(options: argparse.Namespace) -> Exit:
-    """Print the stored messages and event records, oldest first; raises JournalError, OSError."""
+    """Print the stored messages and event records, oldest first. Raises JournalError, OSError."""
     if options.last is not None:
         return _show_last(options)
     is_found = False
@@ -193,7 +193,7 @@ def _known(coups: list[int]) -> Text:
 
 
 def _of_file(options: argparse.Namespace, what: Text, hint: Text) -> Text:
-    """What is wrong with the journal's file, and a hint."""
+    """Say what is wrong with the journal's file, and add a hint."""
     told = Text("{first}; {second}", {"first": what, "second": hint})
     return Text("{first}: {second}", {"first": str(options.file), "second": told})
 
@@ -209,7 +209,7 @@ def _show_last(options: argparse.Namespace) -> Exit:
 
 
 def export(options: argparse.Namespace) -> Exit:
-    """Write the observation log of one coup; raises JournalError, OSError."""
+    """Write the observation log of one coup. Raises JournalError, OSError."""
     with _reading(options.file) as journal:
         evidence = journal.evidence(options.coup)
         coups, pruning = journal.coups(), journal.pruning(options.coup)
@@ -232,7 +232,7 @@ def export(options: argparse.Namespace) -> Exit:
 
 
 def _judge(journal: JournalReader, options: argparse.Namespace) -> Exit:
-    """Whether what is shown of it can be believed."""
+    """Verify the journal. If it has a fault, print that its contents are not reliable."""
     faults = verify_journal(journal).faults
     if not faults:
         return Exit.OK
@@ -244,7 +244,7 @@ def _judge(journal: JournalReader, options: argparse.Namespace) -> Exit:
 
 
 def _say(line: str) -> None:
-    """Print a line, in which a forged journal may have anything."""
+    """Print a line. A forged journal may have put any characters in it."""
     sys.stdout.write(f"{printable(line)}\n")
 
 
@@ -256,8 +256,8 @@ def _open(path: Path) -> JournalReader:
 
 @contextmanager
 def _as_owner_of(path: Path) -> Iterator[None]:
-    """Root does in the directory of this file only what its owner may: a link of his leads root nowhere else, and what
-    is made there is his, so that his daemon can use it."""
+    """Reduce root to the rights of the directory's owner for the block. A link of the owner cannot lead root to other
+    files then. The owner also owns new files, so that the daemon can use them."""
     owner = path.parent.stat()
     if os.geteuid() != 0 or owner.st_uid == 0:
         yield
@@ -276,7 +276,7 @@ def _as_owner_of(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[JournalReader]:
-    """An open journal. A value of a wrong type, which only damage makes, is raised as a JournalError too."""
+    """Open a journal for the block. A value of a wrong type, which only damage causes, raises JournalError too."""
     with closing(_open(path)) as journal:
         try:
             yield journal
@@ -285,7 +285,7 @@ def _reading(path: Path) -> Iterator[JournalReader]:
 
 
 def _require(path: Path) -> None:
-    """Raise OSError for what is no readable file: SQLite would say it less clearly, or make a new file."""
+    """Raise OSError if the file cannot be read. SQLite would report it less clearly, or make a new file."""
     path.open("rb").close()
 
 
@@ -294,7 +294,7 @@ def _signed(report: Verification) -> str:
 
 
 def _checked(report: Verification) -> str:
-    """Which were checked, and what follows."""
+    """Say which signatures were checked, and what that proves."""
     if not report.is_keyed:
         return "none, this journal has no key: whoever could write the file could write all of it anew"
     if not report.is_end_checked:
@@ -316,7 +316,7 @@ def _pruned(report: Verification) -> str:
 
 
 def _noted(n: int, head: bytes) -> str:
-    """As `--head` takes it: to be noted in a place that nobody who can change the journal can change."""
+    """Return the head as `--head` reads it. Whoever can change the journal must not be able to change this note."""
     return f"head of record {n}: {n}:{head.hex()}"
 
 
@@ -327,7 +327,7 @@ def _sealed(sealed: Sealed, *, is_checked: bool) -> str:
 
 
 def _events(journal: JournalReader) -> Iterator[tuple[int, StoredEvent]]:
-    """Every event record, and the id of the last message before it."""
+    """Yield every event record, with the id of the last message before it."""
     last_row, places = 0, journal.places_of_events()
     while page := journal.events(last_row, PAGE):
         yield from ((places.get(event.row, 0), event) for event in page)
@@ -335,7 +335,7 @@ def _events(journal: JournalReader) -> Iterator[tuple[int, StoredEvent]]:
 
 
 def _wants_events(options: argparse.Namespace) -> bool:
-    """They are of no coup, and not of the feed."""
+    """Return whether event records are wanted. They belong to no coup and not to the feed."""
     is_of_feed = options.from_seq is not None or options.coup is not None
     return not is_of_feed and (not options.topic or EVENT_TOPIC in options.topic)
 
@@ -370,7 +370,7 @@ def _print(message: StoredMessage, options: argparse.Namespace) -> None:
 
 def _print_line(t_us: int | None, topic: str, payload: bytes, head: str, options: argparse.Namespace) -> None:
     if options.jsonl:
-        # The payload byte for byte: to check the chain one needs exactly what was published.
+        # The payload byte for byte: a check of the chain needs exactly what was published.
         line: dict[str, Any] = {"t": t_us, "topic": printable(topic), "payload": msgspec.Raw(printable_bytes(payload))}
         sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
     else:

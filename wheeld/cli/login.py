@@ -8,7 +8,7 @@ from wheeld.broker.settings import PLAIN_PORT, TLS_PORT, MqttSettings
 
 
 def settings_of(options: argparse.Namespace, who: str, username: str | None) -> MqttSettings:
-    """Of the options whose names begin with `who`; `username`: where the certificate is not the name."""
+    """Return the settings from the options that begin with `who`. A certificate alone replaces the `username`."""
     given = vars(options)
     password_file, cert_file, key_file = (given[f"{who}{name}"] for name in ("password_file", "cert_file", "key_file"))
     has_tls = options.ca_file is not None or cert_file is not None

@@ -16,13 +16,13 @@ from wheeld.exits import Exit
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the command line asks; returns the exit code."""
+    """Do what the command line asks, and return the exit code."""
     options = parser().parse_args(argv)
     try:
         code: Exit = _version(options) if options.version or options.verify else options.do(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read us has seen enough; at exit Python would complain about what it cannot flush.
+        # The reader of our output has ended. At exit Python would report that it cannot flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except WheeldError as wrong:
@@ -35,8 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _told(wrong: WheeldError, options: argparse.Namespace) -> Exit:
-    """The code of an error that every command may meet, which is told; another is raised again."""
-    from wheeld.config.problems import ConfigError  # noqa: PLC0415  here and below: a command that works needs none
+    """Print an error that any command may meet, and return its exit code. Raise any other error again."""
+    from wheeld.config.problems import ConfigError  # noqa: PLC0415  here and below: not needed if the command succeeds
     from wheeld.journal.rows import JournalError  # noqa: PLC0415
     from wheeld.journal.seal import KeyFileError  # noqa: PLC0415
 

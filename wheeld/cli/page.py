@@ -20,18 +20,18 @@ from wheeld.page.setting import PageSetting, PanelRole, PanelSetting
 from wheeld.service.logs import log_to_stderr
 
 SECRETS = ("key_file", "password_file", "token_file")
-"""Options whose files must be closed to others end in these."""
+"""The endings of options whose files must be closed to other users."""
 PANELS: dict[PanelRole, str] = {"chef": "token_file", "bouler": "bouler_token_file"}
 """Each panel, with the option of its token."""
 OF_BOTH = ("panel_cert_file", "panel_key_file")
-"""The certificate of both panels. Browsers are let in by one of theirs at the chef's alone: else whoever may use the
-one could use the other."""
+"""The options for the certificate of both panels. Only the chef's panel admits browsers by their certificates.
+Otherwise everyone who may use one panel could use the other."""
 TOKEN_CHARACTERS_MIN = 12
-"""Five attempts a minute: guessing so long a token takes for ever."""
+"""A panel allows five attempts a minute, so a token of this length cannot be guessed."""
 
 
 def page(options: argparse.Namespace) -> Exit:
-    """Serve until SIGTERM or SIGINT; raises OSError."""
+    """Serve until SIGTERM or SIGINT. Raises OSError."""
     if wrong := _wrong(options):
         return fail(wrong, Exit.USAGE, options)
     if unusable := _unusable(options):
@@ -47,12 +47,12 @@ def page(options: argparse.Namespace) -> Exit:
 
 
 def _wrong(options: argparse.Namespace) -> Text | None:
-    """What cannot be served so; None when all can."""
+    """Return what is wrong with these options; None if nothing is."""
     return _same_port(options) or _without_panel(options) or _wrong_panels(options)
 
 
 def _same_port(options: argparse.Namespace) -> Text | None:
-    """Two that would be served at the same place."""
+    """Refuse two options with the same address and port."""
     for first, second in combinations(("chef", "bouler", "listen", "display", "metrics"), 2):
         address = vars(options)[first]
         if address is not None and address.port and address == vars(options)[second]:
@@ -62,7 +62,7 @@ def _same_port(options: argparse.Namespace) -> Text | None:
 
 
 def _wrong_panels(options: argparse.Namespace) -> Text | None:
-    """Why a panel would be open to others; None when none would."""
+    """Say why a panel would be open to other people; None if no panel would be."""
     has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
     if options.chef is not None and options.token_file is None and not asks_certificate:
         return Text("--chef needs --token-file or --panel-client-ca-file: anybody could command the wheel")
@@ -83,7 +83,7 @@ def _wrong_panels(options: argparse.Namespace) -> Text | None:
 
 
 def _without_panel(options: argparse.Namespace) -> Text | None:
-    """An option of a panel, where there is none."""
+    """Refuse an option for a panel that is not served."""
     for name, given in vars(options).items():
         panel = "bouler" if name.startswith("bouler_") else "chef"
         is_there = vars(options)[panel] is not None or (name in OF_BOTH and options.bouler is not None)
@@ -94,7 +94,7 @@ def _without_panel(options: argparse.Namespace) -> Text | None:
 
 
 def _unusable(options: argparse.Namespace) -> Text | str | None:
-    """Which file or directory cannot be used, and why; None when all can."""
+    """Say which file or directory cannot be used, and why; None if all can be used."""
     for name, path in vars(options).items():
         if name.endswith("_file") and path is not None and (why := trouble(path, secret=name.endswith(SECRETS))):
             return Text("{first}: {second}", {"first": f"--{name.replace('_', '-')}", "second": why})
@@ -144,7 +144,7 @@ def _setting(options: argparse.Namespace) -> PageSetting:
 
 
 def _panel(role: PanelRole, options: argparse.Namespace, table: str) -> PanelSetting:
-    """The role's own login; its name at the broker is that of its certificate, where it has one."""
+    """Return the panel of `role` with its own login. Its name at the broker is in its certificate, if it has one."""
     given = vars(options)
     cert_file = given[f"{role}_cert_file"]
     named = None if cert_file is None else common_name(cert_file)

@@ -15,7 +15,7 @@ from wheeld.exits import Exit
 from wheeld.screen.locale import LANGUAGES, language_here
 
 RELEASE_KEY = Path("/etc/wheeld/release.pub")
-"""Where a wheel keeps the public key of who releases: not beside the program, which it does not come with."""
+"""The public key of the releases, on a wheel. It is not beside the program, because it does not come with it."""
 
 _WHEEL = "its name, as in wheeld@NAME, or its configuration's file"
 
@@ -194,7 +194,7 @@ examples:
 )
 
 PAGE = "127.0.0.1:8400"
-"""This computer alone: who wants it on the network says so."""
+"""Only this computer can reach it. A person who wants it on the network gives another address."""
 
 
 _SETUP = """\
@@ -217,7 +217,7 @@ examples:
 )
 
 COUPS_MAX = 1_000
-"""Of `--last`: an evening. Each coup is replayed to show it."""
+"""The limit of `--last`, about one evening: each coup is replayed to show it."""
 _ACL = """\
 Print the access list of the broker (mosquitto) for one table or several: who may publish and subscribe to
 what. With -c also those whom a configuration gives a role ([mqtt] users). Every table of a broker must be in
@@ -278,13 +278,13 @@ _WRONG = {
     "one of the arguments (?P<names>.+) is required": translatable("missing: one of {names}"),
     "unrecognized arguments: (?P<names>.+)": translatable("unknown: {names}"),
 }
-"""What argparse says of a command line, and what a person is told: its words change with Python's version, and have one
-language."""
+"""The messages of argparse, each with the text that a person reads instead. Messages of argparse change with Python's
+version, and exist in one language only."""
 
 
 def _on_call(name: str) -> Callable[[Any], Any]:
-    """The function "module.function" of `wheeld.cli`. Its module is imported when it is called: to import all of them
-    takes half a second, and a command line needs one."""
+    """Return the function "module.function" of `wheeld.cli`. Its module is imported at the call: to import all modules
+    takes half a second, and a command needs only one."""
     module, function = name.split(".")
 
     def call(argument: Any) -> Any:
@@ -298,13 +298,13 @@ _BY, _WHY = _on_call("person.person"), _on_call("person.sentence")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Keeps the line breaks of descriptions and examples, and says in the language of the screen what is wrong."""
+    """A parser that keeps the line breaks of descriptions and examples. It reports errors in the screen's language."""
 
     def __init__(self, **kwargs: object) -> None:
         super().__init__(formatter_class=_Formatter, **kwargs)  # type: ignore[arg-type]
 
     def error(self, message: str) -> NoReturn:
-        """Print the form of the command and what is wrong, and end."""
+        """Print the usage of the command and what is wrong, and exit."""
         say = Catalogue(language_here()).say
         found = ((re.fullmatch(theirs, message.replace("'", "")), ours) for theirs, ours in _WRONG.items())
         said = next((say(ours, **match.groupdict()) for match, ours in found if match), message)
@@ -524,8 +524,8 @@ def _add_part(
 
 
 def _with_journal(options: argparse.Namespace) -> argparse.Namespace:
-    """With the journal's file where a wheel was named, and its key for what signs or verifies; raises OSError,
-    ConfigError."""
+    """Replace the name of a wheel by its journal's file, and add its key if the command signs or verifies. Raises
+    OSError, ConfigError."""
     from wheeld.config.instance import journal_of, public_keys_of, signing_key_of  # noqa: PLC0415  as in `_on_call`
 
     if "key" in options:
@@ -602,7 +602,7 @@ def _add_rule(commands: Commands[_Parser]) -> None:
 
 
 def _add_broker(command: argparse.ArgumentParser) -> None:
-    """Where the broker is, and how to log in to it."""
+    """Add the options for the broker's address and for the login."""
     command.add_argument("--host", default="localhost", help="the broker (default: localhost)")
     command.add_argument("--port", type=_number(65_535), help="its port (default: 1883, with TLS 8883)")
     command.add_argument("--username", metavar="NAME", help="for the broker")
@@ -724,14 +724,14 @@ def _pocket(text: str) -> int:
 
 
 def _table(text: str) -> str:
-    """No wildcards: a feed is one table's."""
+    """Accept SITE/TABLE without wildcards: a feed belongs to one table."""
     if not re.fullmatch(r"[^/+#\0]+/[^/+#\0]+", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")
     return text
 
 
 def names_wheel(text: str) -> bool:
-    """Whether it is a wheel of this computer, and not SITE/TABLE."""
+    """Return whether the text names a wheel of this computer, and not SITE/TABLE."""
     return "/" not in text or text.endswith(".toml")
 
 
@@ -740,7 +740,7 @@ def _watched(text: str) -> str:
 
 
 def _named_table(text: str) -> str:
-    """As `[table]` accepts them: they are written into a file that grants rights."""
+    """Accept names as `[table]` does: they are written into a file that grants rights."""
     from wheeld.core.setting import NAME_PATTERN  # noqa: PLC0415  as in `_on_call`
 
     if not re.fullmatch(f"{NAME_PATTERN}/{NAME_PATTERN}", text):

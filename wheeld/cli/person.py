@@ -1,4 +1,4 @@
-"""Who gives a command and why, as the journal stores it."""
+"""The name of the person who gives a command, and the reason, as the journal stores them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wheeld.broker.payloads import Name, Sentence
 
 
 def user() -> str:
-    """The login of who runs this program."""
+    """Return the login name of the user who runs this program."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a user without a name: KeyError until Python 3.12
@@ -21,18 +21,18 @@ def user() -> str:
 
 
 def person(text: str) -> str:
-    """A name on the command line, as in commands to a wheel; raises ArgumentTypeError."""
+    """Accept a person's name as commands to a wheel do. Raises ArgumentTypeError."""
     return _visible(text, Name, "is no name: 1 to 64 visible characters")
 
 
 def sentence(text: str) -> str:
-    """A reason on the command line, as in commands to a wheel; raises ArgumentTypeError."""
+    """Accept a reason as commands to a wheel do. Raises ArgumentTypeError."""
     return _visible(text, Sentence, "is no reason: 1 to 500 visible characters")
 
 
 def _visible(text: str, kind: object, wrong: str) -> str:
     try:
-        text.encode()  # Python takes bytes that are no UTF-8, too
+        text.encode()  # fails for bytes of the command line that are not UTF-8
         return msgspec.convert(text, cast("type[str]", kind))
     except (msgspec.ValidationError, UnicodeEncodeError):
         raise argparse.ArgumentTypeError(f"{text!r} {wrong}") from None

@@ -10,7 +10,7 @@ from wheeld.page.setting import Address
 
 
 def address(text: str) -> Address:
-    """`ADDRESS:PORT`, an address of IPv6 in brackets; raises ArgumentTypeError."""
+    """Read `ADDRESS:PORT`. An IPv6 address is in brackets. Raises ArgumentTypeError."""
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or not 0 <= int(port) <= 65_535:
         raise argparse.ArgumentTypeError(f"{text!r} is no ADDRESS:PORT, like 127.0.0.1:8400")
@@ -18,7 +18,7 @@ def address(text: str) -> Address:
 
 
 def origin_here(text: str) -> str:
-    """`http://ADDRESS:PORT` of this computer, as a browser names where a page comes from; raises ArgumentTypeError."""
+    """Accept `http://ADDRESS:PORT` of this computer, as a browser names an origin. Raises ArgumentTypeError."""
     scheme, _, place = text.partition("://")
     if scheme != "http" or not address(place).is_here:
         raise argparse.ArgumentTypeError(f"{text!r} is no page's origin on this computer, like http://127.0.0.1:8500")
@@ -26,7 +26,7 @@ def origin_here(text: str) -> str:
 
 
 def named_file(text: str) -> Path:
-    """A file, or a credential that systemd gave; raises ArgumentTypeError."""
+    """Return the path of a file, or of a credential that systemd gave. Raises ArgumentTypeError."""
     try:
         return resolve(text, Path(), given_by_systemd)
     except PathError as wrong:

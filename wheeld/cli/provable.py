@@ -1,4 +1,4 @@
-"""What a table's set of sensors can prove, row by row of docs/rulebook.md, before anything is played."""
+"""Says what the sensors of a table can prove, for each row of docs/rulebook.md, before anything is played."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ENCODER, BEAMS, READERS = Text("the encoder"), Text("the beams"), Text("the read
 
 
 class Provable(msgspec.Struct, frozen=True):
-    """One row of the rulebook (R1…, N1…, A…, a digit for a section of it), what it asks, and what here proves it; `by`
-    None when nothing does."""
+    """One row of the rulebook (R1…, N1…, A…, or the number of a section), what it asks, and what proves it at this
+    table. `by` is None if nothing proves it."""
 
     row: str
     what: Text
@@ -23,7 +23,7 @@ class Provable(msgspec.Struct, frozen=True):
 
 
 def provable(setting: TableSetting) -> tuple[Provable, ...]:
-    """Every row that a sensor could prove, in the rulebook's order. Of a setting without problems."""
+    """Return every row that a sensor could prove, in the rulebook's order. `setting` has no problems."""
     return (*_valid(setting), *_void(setting), *_around(setting))
 
 
@@ -102,7 +102,7 @@ def _laps(setting: TableSetting) -> Text | None:
 
 
 def _few_laps(setting: TableSetting) -> Text | None:
-    """N3: to be published before the ball can reach a pocket."""
+    """Say what proves N3, which must be published before the ball can reach a pocket."""
     if setting.ball == "sensors":
         return Text("the beams, as the ball leaves the track")
     laps = _laps(setting)
@@ -140,7 +140,7 @@ def _faults(setting: TableSetting) -> Text:
 
 
 def certain_laps(beams_deg: tuple[float, ...], laps: float, strays: int) -> float:
-    """How many laps a run must have to prove `laps` of them past these beams, wherever it begins, if no beam misses it.
+    """Return how many laps a run needs so that these beams prove `laps`, wherever it begins. No beam misses the ball.
 
     The worst run begins just behind a beam, and ends just before the pass that would complete the proof.
     """

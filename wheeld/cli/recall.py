@@ -1,7 +1,7 @@
-"""`wheeld journal show --last N`: the last coups, each with its verdict, its figures, who answered for it, its evidence
-drawn, and the facts by which it was decided. Beneath its verdict stand the late bets and the rulings on it.
+"""`wheeld journal show --last N`: the last coups. Each has its verdict, then its late bets and rulings, its figures,
+the people who answered for it, a drawing of its evidence, and the facts that decided it.
 
-The facts are those of a replay of the stored evidence, which must lead to the stored verdict again.
+The facts come from a replay of the stored evidence, which must give the stored verdict again.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from wheeld.replay import LogError, LogReplay
 from wheeld.screen.describe import describe
 
 BEFORE_US = 1_000_000
-"""What is drawn begins so long before the launch."""
+"""The drawing begins this long before the launch."""
 
 UNLAUNCHED_US = 20_000_000
-"""Where no launch was proven, so much before the verdict is drawn: a ball that was seen nowhere else has fallen."""
+"""If no launch was proven, the drawing begins this long before the end. In this time an unseen ball has fallen."""
 
 BEGINNINGS = ("launched", "weak_launch")
 """Facts that a coup begins with."""
@@ -49,7 +49,7 @@ class _Fact(msgspec.Struct):
 
 
 class _Word(msgspec.Struct):
-    """`about`: of a ruling, which is given when another coup is at hand."""
+    """A notice or a ruling. `coup` is the coup at hand, `about` is the coup that a ruling decides."""
 
     coup: int
     about: int = 0
@@ -57,7 +57,7 @@ class _Word(msgspec.Struct):
 
 
 def recalled(journal: JournalReader, count: int, language: Language) -> Iterator[str]:
-    """The last `count` verdicts, oldest first, as lines for people; the details, for a laboratory, are in English."""
+    """Yield lines about the last `count` verdicts, oldest first. The details, for a laboratory, are in English."""
     verdicts = journal.last_verdicts(count + 1)
     words = _words(journal, verdicts[0].id if len(verdicts) > count else 0, language)
     for verdict in verdicts[-count:]:
@@ -66,10 +66,10 @@ def recalled(journal: JournalReader, count: int, language: Language) -> Iterator
 
 
 def _words(journal: JournalReader, after_id: int, language: Language) -> Mapping[int, list[str]]:
-    """By coup its late bets and the rulings on it, each a line. None of those of a coup comes before the verdict on the
-    coup before it."""
+    """Return the late bets and the rulings of each coup, one line for each. They are all stored after `after_id`, the
+    verdict on the coup before."""
     words = defaultdict[int, list[str]](list)
-    # What is damaged is left out, here and below: `wheeld journal verify` tells it. A damaged table has no end.
+    # Damaged records are left out, here and below: `wheeld journal verify` reports them. A damaged table may not end.
     while (page := journal.records(after_id, PAGE)) and page[-1].id > after_id:
         after_id = page[-1].id
         for message in (each for each in page if each.topic in ("notice", "ruling")):
@@ -106,7 +106,7 @@ def _coup(
 
 
 def _evidence(log: bytes, verdict: StoredMessage) -> Iterator[str]:
-    """The observations drawn, what was said, and the facts that a replay finds."""
+    """Yield a drawing of the observations, then commands, changes of sensors and the facts that a replay finds."""
     observations = read(log)
     try:
         lines = [msgspec.json.decode(line, type=_Line) for line in LogReplay(facts=True).run(log.splitlines())]
@@ -127,7 +127,7 @@ def _evidence(log: bytes, verdict: StoredMessage) -> Iterator[str]:
 
 
 def _window(facts: list[_Fact], observations: list[Observation]) -> tuple[int, int]:
-    """From shortly before the launch to the verdict, on the sensing clock."""
+    """Return the two sensing times between which the evidence is drawn."""
     end_us = max((seen.t_us for seen in observations), default=0)
     begun_us = [fact.evidence_us for fact in facts if fact.fact in BEGINNINGS]
     return (begun_us[-1] - BEFORE_US if begun_us else end_us - UNLAUNCHED_US), end_us

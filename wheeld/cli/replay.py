@@ -31,7 +31,7 @@ class _Line(msgspec.Struct):
 
 
 def replay(options: argparse.Namespace) -> Exit:
-    """Replay the log; raises OSError when it cannot be read."""
+    """Replay the log. Raises OSError when it cannot be read."""
     replayed = LogReplay(lenient=options.lenient, facts=options.facts)
     try:
         with _opened(options.file) as source, _target(options.output) as target:
@@ -49,7 +49,7 @@ def replay(options: argparse.Namespace) -> Exit:
 
 @contextmanager
 def _opened(name: str) -> Iterator[BinaryIO]:
-    """The file's bytes, unpacked where they are gzip, whatever its name says."""
+    """Open the file for the block. If its bytes are gzip they are unpacked, whatever its name is."""
     if name == "-":
         yield _unpacked(sys.stdin.buffer)
     else:
@@ -67,7 +67,7 @@ def _unpacked(file: BinaryIO) -> BinaryIO:
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes]:
-    """Line by line, no more than a line of ours at a time; damage to the packing is damage to the next line."""
+    """Yield the lines, each read up to the length of our longest line. Damaged gzip is an error of the next line."""
     number = 0
     try:
         while line := source.readline(LINE_BYTES_MAX + 1):
@@ -90,7 +90,7 @@ SKIPPED = {
     "malformed": translatable("{count} lines malformed: skipped"),
     "late": translatable("{count} lines out of order: skipped"),
 }
-"""By counter, what is said of lines that did not count: without this, nobody would notice them."""
+"""For each counter, the message about skipped lines, which would otherwise not be noticed."""
 
 
 def _report_skipped(replayed: LogReplay, catalogue: Catalogue, out: TextIO) -> None:

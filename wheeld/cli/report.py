@@ -15,15 +15,15 @@ from wheeld.exits import Exit
 from wheeld.service.program import installed_at
 
 LIBRARIES = ("matplotlib", "numpy", "scipy")
-"""Of the extra `report`."""
+"""The libraries of the extra `report`."""
 PACKAGE, OF_PACKAGE = Path("/usr/lib/wheeld"), "apt install python3-matplotlib python3-scipy"
-"""Where the Debian package has the program, and what has these libraries there."""
+"""Where the Debian package installs the program, and how to install these libraries there."""
 
 
 def report(options: argparse.Namespace) -> Exit:
-    """Write the report; raises ConfigError, JournalError, OSError."""
+    """Write the report. Raises ConfigError, JournalError, OSError."""
     try:
-        from wheeld.report.health import health  # noqa: PLC0415  an extra
+        from wheeld.report.health import health  # noqa: PLC0415  an optional extra
         from wheeld.report.page import BENCH, page, verdict  # noqa: PLC0415
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in LIBRARIES:
@@ -53,7 +53,7 @@ def report(options: argparse.Namespace) -> Exit:
 
 
 def instant(text: str) -> int:
-    """A date, or an instant, of the command line in µs since 1970; UTC unless it says otherwise."""
+    """Read a date or an instant from the command line, in µs since 1970. It is UTC unless it has an offset."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError as wrong:

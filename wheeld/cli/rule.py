@@ -1,4 +1,4 @@
-"""`wheeld rule`: what the direction rules of a coup that has its verdict (A9), given to the wheel by its broker."""
+"""`wheeld rule`: sends the wheel, through its broker, the direction's ruling on a coup that has its verdict (A9)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from wheeld.screen.describe import describe
 ANSWER_S_MAX = 15.0
 """A wheel answers in less than a second."""
 EXPIRES_S = 60
-"""A house may take no command from outside its cabinet that does not say when it ends."""
+"""A house may refuse a command from outside its cabinet that has no time of expiry."""
 RULED = ("stands", "void", "other")
 
 
 def ruled_as(text: str) -> dict[str, str | int]:
-    """What `--as` says, as members of the command; raises ArgumentTypeError."""
+    """Return the value of `--as` as members of the command. Raises ArgumentTypeError."""
     if text in RULED:
         return {"ruled_as": text}
     try:
@@ -47,7 +47,7 @@ def ruled_as(text: str) -> dict[str, str | int]:
 
 
 def rule(options: argparse.Namespace) -> Exit:
-    """Give the ruling and print the wheel's answer; raises OSError."""
+    """Give the ruling and print the wheel's answer. Raises OSError."""
     if wrong := wrong_files(options):
         return fail(wrong, Exit.BAD_CONFIG, options)
     _, _, table = options.table.partition("/")
@@ -81,8 +81,8 @@ def rule(options: argparse.Namespace) -> Exit:
 
 
 async def _answer(table: str, settings: MqttSettings, user: str, command: RulingPayload) -> tuple[bytes, bool]:
-    """The wheel's reply, and whether it is done; raises MqttError, OSError, TlsFilesError, and TimeoutError when none
-    comes."""
+    """Return the wheel's reply, and whether the ruling is done. Raises MqttError, OSError, TlsFilesError; TimeoutError
+    if no reply comes."""
     root = f"wheel/v1/{table}"
     answer: asyncio.Future[tuple[bytes, bool]] = asyncio.get_running_loop().create_future()
 

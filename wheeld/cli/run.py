@@ -14,7 +14,7 @@ from wheeld.service.notify import ServiceNotifier
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Run the wheel of the configuration until it is asked to stop; raises ConfigError, OSError."""
+    """Run the wheel of the configuration until it is asked to stop. Raises ConfigError, OSError."""
     wheel = wheel_of(options.config)
     try:
         config = load(*wheel)

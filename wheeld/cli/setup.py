@@ -43,12 +43,12 @@ KEYS: dict[str, tuple[str, Shape]] = {
     "cert_file": ("mqtt.cert_file", "text"),
     "key_file": ("mqtt.key_file", "text"),
 }
-"""By option, the answer that it gives."""
+"""The key and the shape of the answer that each option gives."""
 SENSORS = {"board": "board", "head": "head", "pins": "pins", "simulated": "simulated"}
 BROKERS = {"house_broker": "house", "broker": "existing"}
 CHECK = "wheeld check-config {name}"
 YES = frozenset({"", "y", "yes", "o", "oui", "s", "si", "sì"})
-"""In any language: who answers knows his own, whatever the locale is. Enter goes on, as at every other question."""
+"""In every language, because a person may not use the language of the locale. Enter means yes, the default."""
 
 
 def setup(
@@ -56,7 +56,7 @@ def setup(
     computer: Computer | None = None,
     ask: Callable[[str], str] | None = None,
 ) -> Exit:
-    """Set the wheel up. `ask` puts a question to a person; None: there is nobody, and defaults are taken.
+    """Set the wheel up. `ask` puts a question to a person. Without it and without a terminal, defaults are taken.
 
     Raises ConfigError, OSError.
     """
@@ -99,7 +99,7 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
 
 
 def _is_wanted(ask: Callable[[str], str] | None, catalogue: Catalogue) -> bool:
-    """Whether a person says yes to the plan; if not, says that nothing was done."""
+    """Return whether a person accepts the plan. If not, print that nothing was done."""
     if ask is None:
         sys.stdout.write(f"{catalogue.say('nothing was done: --yes does it without a question')}\n")
         return False
@@ -110,7 +110,7 @@ def _is_wanted(ask: Callable[[str], str] | None, catalogue: Catalogue) -> bool:
 
 
 def given(options: argparse.Namespace) -> Answers:
-    """The answers of the file and of the options, which go before it. Raises ConfigError, OSError."""
+    """Return the answers of the file and of the options. Options replace the file's. Raises ConfigError, OSError."""
     answers = Answers() if options.answers is None else Answers.read(options.answers)
     for option, (key, shape) in KEYS.items():
         if (text := getattr(options, option)) is not None:
@@ -125,7 +125,7 @@ def given(options: argparse.Namespace) -> Answers:
 
 
 def _next(places: Places, config: Config, plan: Sequence[SetupStep], catalogue: Catalogue) -> list[str]:
-    """What is left to a person."""
+    """Say what a person has to do now."""
     say = catalogue.say
     lines = [
         say(

@@ -12,14 +12,14 @@ from wheeld.cli.failure import catalogue_of, warn
 from wheeld.core.catalogue import Catalogue, Text
 
 SILENCE_S = 5.0
-"""A broker that has anything of the table sends what it keeps at once."""
+"""A broker sends the retained messages of a table at once, so a longer silence is a trouble."""
 
 CONNECTED = ": connected"
-"""So ends what the feed says when a trouble is over."""
+"""The end of the feed's message that a trouble is over."""
 
 
 def wrong_files(options: argparse.Namespace) -> Text | str | None:
-    """What no broker could ever accept; to try again would not help."""
+    """Say why no broker could accept these files. Another attempt would not help."""
     if options.key_file is not None and options.cert_file is None:
         return Text("--key-file needs --cert-file, the certificate that belongs to the key")
     try:
@@ -35,7 +35,7 @@ def wrong_files(options: argparse.Namespace) -> Text | str | None:
 
 
 class Troubles(logging.Handler):
-    """Prints the troubles of the connection, each once until it stands again, with what to do about it."""
+    """Prints each trouble of the connection once until it is connected again, with what to do about it."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         super().__init__(logging.WARNING)
@@ -43,15 +43,15 @@ class Troubles(logging.Handler):
         self._told: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """A line of the log of the connection."""
+        """Print a line from the log of the connection."""
         self.tell(record.getMessage())
 
     def tell(self, trouble: str) -> None:
-        """Print it, unless it was printed since the connection stood."""
+        """Print the trouble, unless it was printed already since the last connection."""
         if trouble.endswith(CONNECTED):
             self._told.clear()
         hint = hint_of(trouble)
-        # What the broker does not allow is reported anew at each try, with other numbers.
+        # A refusal of the broker is reported again at each attempt, with other numbers.
         told = hint or trouble
         if told in self._told:
             return
@@ -60,11 +60,11 @@ class Troubles(logging.Handler):
         warn(trouble if hint is None else say("{first}; {second}", first=trouble, second=say(hint)))
 
     def caught(self, _: object, context: dict[str, Any]) -> None:
-        """What a callback of the client failed with, when its socket ended: the loop would print a traceback."""
+        """Print the error of a callback after the client's socket closed. The loop would print a traceback."""
         self.tell(str(context.get("exception") or context["message"]))
 
     def notice_silence(self) -> None:
-        """Nothing has come for `SILENCE_S`: say what may be wrong, if no trouble says it already."""
+        """Print what may be wrong if nothing has come for `SILENCE_S`, unless a trouble was printed already."""
         if not self._told:
             say = self._catalogue.say
             self.tell(say("nothing has come yet: check SITE/TABLE, whether its wheel runs, and `wheeld acl`"))

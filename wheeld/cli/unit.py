@@ -1,4 +1,4 @@
-"""`wheeld status` and `wheeld logs`: what systemd and its log know of a wheel's unit, in words."""
+"""`wheeld status` and `wheeld logs`: the state and the log of a wheel's unit, from systemd, in words."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from wheeld.screen.terminal import printable
 
 PROPERTIES = "ActiveState,SubState,StateChangeTimestamp,StatusText,Result,ExecMainStatus,UnitFileState"
 LEVELS = {"2": "critical: ", "3": "error: ", "4": "warning: "}
-"""By priority; what is not worse than usual has no word."""
+"""The word for each priority. An ordinary priority has no word."""
 TOLD = frozenset({"event", "level", "at", "why"})
-"""Members of a line of our log that have a place of their own."""
+"""Members of a line of our log that are not listed at its end."""
 
 
 def status(options: argparse.Namespace) -> Exit:
-    """Print how the wheel's unit stands, and what to do if it does not run; raises OSError."""
+    """Print the state of the wheel's unit, and what to do if it does not run. Raises OSError."""
     name = wheel_of(options.wheel).config.stem
     asked = ["systemctl", "show", f"--property={PROPERTIES}", f"wheeld@{name}"]
     shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603  a wheel's name
-    if shown.returncode:  # it has said why
+    if shown.returncode:  # systemctl has printed why
         return Exit.NOT_INSTALLED
     told = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
     catalogue = catalogue_of(options)
@@ -70,7 +70,7 @@ def _ended(told: Mapping[str, str]) -> Text:
 
 
 def logs(options: argparse.Namespace) -> Exit:
-    """Print the log of the wheel's unit, a line of words each; raises OSError."""
+    """Print the log of the wheel's unit, each line in words. Raises OSError."""
     unit = f"--unit=wheeld@{wheel_of(options.wheel).config.stem}"
     asked = ["journalctl", "--output=json", f"--lines={options.lines}", unit, *(["--follow"] if options.follow else [])]
     with subprocess.Popen(asked, stdout=subprocess.PIPE) as journal:  # noqa: S603  as above
@@ -82,16 +82,16 @@ def logs(options: argparse.Namespace) -> Exit:
 
 
 def in_words(entry: Mapping[str, Any]) -> str:
-    """A line of systemd's log: when, how bad, what, why, and what else it tells."""
-    at = datetime.fromtimestamp(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)  # noqa: DTZ006  for people there
+    """Return a line of systemd's log in words: time, level, event, reason, and its other members."""
+    at = datetime.fromtimestamp(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)  # noqa: DTZ006  local time, for people
     message, level = entry.get("MESSAGE"), LEVELS.get(entry.get("PRIORITY", ""), "")
-    if isinstance(message, list):  # bytes that are no text
+    if isinstance(message, list):  # bytes that are not text
         message = bytes(message).decode(errors="replace")
     head = f"{at:%Y-%m-%d %H:%M:%S}  {level}"
     try:
         told = json.loads(message or "")
         what = told["event"].replace(".", ": ", 1).replace("_", " ")
-    except (ValueError, TypeError, KeyError, AttributeError):  # not of our log
+    except (ValueError, TypeError, KeyError, AttributeError):  # not a line of our log
         return f"{head}{message}"
     more = [f"{key.replace('_', ' ')} {value}" for key, value in told.items() if key not in TOLD]
     return f"{head}{'; '.join([what, *filter(None, [told.get('why')]), *more])}"

@@ -28,7 +28,7 @@ def version(options: argparse.Namespace) -> Exit:
 
 
 def verify(root: Path, release_key: Path) -> Exit:
-    """Compare the program below `root` with the manifest of its release, and that with the release's key."""
+    """Compare the program below `root` with the manifest of its release, and verify the manifest's signature."""
     files = file_digests(root)
     sys.stdout.write(f"wheeld {VERSION}, program {program_digest(files)}\n")
     try:

@@ -1,4 +1,4 @@
-"""`wheeld watch`: what a table publishes, a line a message, from anywhere that reaches its broker."""
+"""`wheeld watch`: shows what a table publishes, one line for each message, anywhere that its broker can be reached."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ AGES = (
     (60, translatable("{count} min")),
     (1, translatable("{count} s")),
 )
-"""In which unit an age is said: the largest that it has two of, in seconds."""
+"""The units of an age, with their seconds. The largest unit that fits into the age twice is used."""
 
 
 def watch(options: argparse.Namespace) -> Exit:
-    """Print the messages of one table until interrupted, or `count` of them.
+    """Print the messages of one table until interrupted, or until `count` messages are printed.
 
     Raises OSError, ConfigError, KeyFileError.
     """
@@ -43,7 +43,7 @@ def watch(options: argparse.Namespace) -> Exit:
         return fail(wrong, Exit.BAD_CONFIG, options)
     troubles = Troubles(catalogue_of(options))
     connection_log = logging.getLogger("mqtt")
-    # Of a client without a certificate the broker's refusal comes when the connection stands, and only in this log.
+    # If a client has no certificate, the broker refuses it only after it is connected, and only this log reports it.
     connection_log.addHandler(troubles)
     connection_log.propagate = False
     try:
@@ -54,8 +54,8 @@ def watch(options: argparse.Namespace) -> Exit:
 
 
 def _take_wheel(options: argparse.Namespace) -> None:
-    """Put the table of a wheel of this computer into `options`, with what they leave open of its broker and login."""
-    from wheeld.config import instance  # noqa: PLC0415  who watches from elsewhere needs none of it
+    """Put the table of a wheel of this computer into `options`, and its broker and login unless they are given."""
+    from wheeld.config import instance  # noqa: PLC0415  not needed on other computers
     from wheeld.config.reading import load  # noqa: PLC0415
     from wheeld.setup.computer import Computer  # noqa: PLC0415
     from wheeld.setup.places import BrokerPlaces  # noqa: PLC0415
@@ -92,7 +92,7 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
 
 
 def _feed(options: argparse.Namespace, troubles: Troubles) -> Feed:
-    """A feed that acknowledges nothing: only the settlement system may confirm a message."""
+    """Return a feed that acknowledges nothing: only the settlement system may confirm a message."""
     is_secured = any((options.ca_file, options.cert_file, options.key_file))
     login = Login(
         port=options.port or (TLS_PORT if is_secured else PLAIN_PORT),
@@ -114,14 +114,14 @@ def _feed(options: argparse.Namespace, troubles: Troubles) -> Feed:
 
 
 def line(message: FeedMessage, language: Language, now_utc_us: int) -> str:
-    """The message as one line for people; of one that the broker had kept also how old it is."""
+    """Return the message as one line for people. If the broker had kept it, the line also has its age."""
     at, text = message.body.get("at", ""), describe(message.topic, message.payload, language)
     kept = f" [{_kept(at, Catalogue(language), now_utc_us)}]" if message.retained else ""
     return printable(f"{at} {message.seq:>7}  {text}{kept}")
 
 
 def _kept(at: object, catalogue: Catalogue, now_utc_us: int) -> str:
-    """That it was kept by the broker, and how long ago it was made, by the clocks of the wheel and of this computer."""
+    """Say that the broker kept the message, and its age by the clocks of the wheel and of this computer."""
     try:
         age_s = max(0, now_utc_us - from_text(str(at))) // 1_000_000
     except (ValueError, OverflowError):
