@@ -1,4 +1,4 @@
-"""One login at the broker: reads topics of one wheel, again and again, and publishes on them."""
+"""One login at the broker. It reads topics of one wheel, publishes on them, and connects again after each loss."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from wheeld.mqtt.client import MqttClient
 from wheeld.mqtt.session import MqttError, Unread
 
 RETRY_S, RETRY_S_MAX = 1.0, 15.0
-"""Between two attempts, doubled from the first to the second."""
+"""The time between two attempts. It is doubled from the first value up to the second."""
 
 
 class NotSentError(WheeldError):
-    """The broker is not there: nothing went out."""
+    """The broker is not connected. Nothing was sent."""
 
 
 class NotConfirmedError(WheeldError):
-    """It went out, and the broker has not confirmed it: it may have it all the same, or get it later."""
+    """The message was sent, but the broker has not confirmed it. The broker may have it, or get it later."""
 
 
 class PageLogin:
-    """A connection that comes and goes. `take(leaf, payload, retained)` gets what comes on `leaves` below `root`;
-    `reached` and `lost` are called when the broker is there, and when no longer."""
+    """A login that connects again after each loss. `take(leaf, payload, retained)` gets each message on `leaves` below
+    `root`. `reached` is called when the broker is connected, `lost` when it is not."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class PageLogin:
             await asyncio.sleep(wait_s * random.uniform(0.5, 1.0))  # noqa: S311  spreads reconnections, keeps no secret
 
     async def publish(self, leaf: str, payload: bytes, *, expiry_s: int | None = None) -> None:
-        """Return when the broker has it, which keeps it for `expiry_s` at most where its reader is away; raises
+        """Return when the broker has the message. It keeps the message at most `expiry_s` for an absent reader. Raises
         NotSentError, NotConfirmedError."""
         if self._client is None:
             raise NotSentError("the broker is not reached")
@@ -87,7 +87,7 @@ class PageLogin:
             self._take(message.topic.removeprefix(self._root), message.payload, message.retain)
 
     def _tell(self, trouble: str) -> None:
-        """Log a change once."""
+        """Log each change once."""
         if trouble and trouble != self._told:
             self._log.warning("broker.trouble", why=trouble, mend=hint_of(trouble))
         elif trouble != self._told:

@@ -1,4 +1,4 @@
-"""How a figure is spread: a count for each range."""
+"""The distribution of a figure: a count for each range."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from itertools import accumulate
 
 
 class Distribution:
-    """Counts of figures by `bounds`, which ascend: up to and with the first one, up to the next, …, beyond the last.
+    """Counts of figures in the ranges between ascending `bounds`. Each bound belongs to the range below it.
 
-    `total`: the sum of all figures.
+    `total` is the sum of all figures.
     """
 
     def __init__(self, bounds: tuple[float, ...]) -> None:
@@ -19,7 +19,7 @@ class Distribution:
         self._counts = [0] * (len(bounds) + 1)
 
     def add(self, figure: float) -> None:
-        """Count one more."""
+        """Count one more figure."""
         self._counts[bisect_left(self._bounds, figure)] += 1
         self.total += figure
 

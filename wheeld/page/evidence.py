@@ -22,7 +22,7 @@ Point: TypeAlias = tuple[float, float]
 ARROWS: dict[Direction, str] = {"cw": "↻", "ccw": "↺"}
 TICKS_MAX = 8
 NOTES_MAX = 8
-"""The latest: more words than that nobody reads."""
+"""Only the latest notes are drawn: people would not read more."""
 
 DECIDES: dict[VoidRule, tuple[str, ...]] = {
     "N1": ("ball", "rotor"),
@@ -34,12 +34,12 @@ DECIDES: dict[VoidRule, tuple[str, ...]] = {
     "N7": ("word",),
     "N8": ("fails", "word"),
 }
-"""By the rule that voids it, in which rows that is to be seen. Of words and failures the last one decided."""
+"""For each rule that makes a coup void, the rows that show it. Of several words or failures the last one decided."""
 
 
 class EvidenceRow(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One row. `told`: what it shows, in words. The rest stands at places from 0 to 1: `line` with heights, `marks`,
-    `laps` completed, `bars` from one to another."""
+    """One row. `told` says in words what it shows. The other fields have places from 0 to 1 on the axis: `line` with
+    heights, `marks`, completed `laps` with their numbers, and `bars` from one place to another."""
 
     kind: str
     name: str
@@ -52,8 +52,8 @@ class EvidenceRow(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class DrawnEvidence(msgspec.Struct, kw_only=True):
-    """What is drawn of one coup. `moment`: where it was decided, and `why`, in a few words. `ticks`: seconds since the
-    launch, or since the beginning where there was none."""
+    """The drawing of one coup. `moment` is the place where it was decided, `why` the reason in a few words. `ticks` are
+    seconds since the launch, or since the beginning if there was no launch."""
 
     coup: int
     words: str
@@ -64,7 +64,7 @@ class DrawnEvidence(msgspec.Struct, kw_only=True):
 
 
 def evidence(axis: Axis, language: Language) -> DrawnEvidence:
-    """Raises msgspec's errors for a message of another version."""
+    """Return the drawing. Raises msgspec's errors for a message of another version."""
     return _Drawing(axis, language).whole()
 
 
@@ -75,10 +75,10 @@ class _Drawing:
         self._catalogue = Catalogue(language, words_after(self._void.words))
 
     def whole(self) -> DrawnEvidence:
-        """All of it."""
+        """Return the whole drawing."""
         rows, why = [*self._measured(), *self._seen(), *self._noted()], self._say(self._void.cause.text)
         if self._decides("fails") and (decided := [row for row in rows if row.decides]):
-            # "A breakdown" is also what the direction has suspended: which it was, or what failed, stands with it.
+            # A suspension by the direction is "a breakdown" too. So the reason also says the word, or what failed.
             what = decided[0].told if decided[0].kind == "word" else f"{decided[0].name} {decided[0].told}"
             why = self._say("{first}: {second}", first=why, second=what)
         return DrawnEvidence(
@@ -101,7 +101,7 @@ class _Drawing:
         return kind in DECIDES[self._void.rule]
 
     def _measured(self) -> Iterator[EvidenceRow]:
-        """Ball, laps and rotor."""
+        """Yield the rows of ball, laps and rotor."""
         axis = self._axis
         hops = [(t_us, (laps - before) / (t_us - before_us) * 60e6) for (before_us, before), (t_us, laps) in
                 pairwise(axis.ball)]  # fmt: skip
@@ -129,7 +129,7 @@ class _Drawing:
         )
 
     def _turning(self, way: Direction | None, rpm: Sequence[int]) -> str:
-        """Which way, and how fast at first and at the end."""
+        """Say the direction, and the speed at first and at the end."""
         words = [] if way is None else [f"{ARROWS[way]} {self._say(WORDS[way])}"]
         if rpm:
             value = " → ".join(map(str, dict.fromkeys(rpm)))
@@ -137,8 +137,8 @@ class _Drawing:
         return ", ".join(words) or self._say(WORDS["unknown"])
 
     def _laps(self) -> EvidenceRow:
-        """Each that the passes complete. Where too few decided, those that the message has as proven, and how many were
-        needed; elsewhere that would be read as the cause of a coup that was void before it could have them."""
+        """Return the row of the completed laps. If too few laps decided, it shows the proven laps of the message, and
+        how many were needed. For another cause the needed laps are not shown: they would be read as the cause."""
         ball = self._axis.ball
         run = ball[-1][1] if ball else 0.0
         count, told = float(int(run)), WORDS["laps_counted"]
@@ -155,17 +155,17 @@ class _Drawing:
         )
 
     def _line(self, points: Sequence[tuple[int, float]]) -> list[Point]:
-        """Heights from 0, it stands, to 1, the fastest."""
+        """Return points with heights from 0 (at rest) to 1 (the fastest)."""
         most = max((value for _, value in points), default=0.0) or 1.0
         return [(self._at(t_us), round(value / most, 3)) for t_us, value in points]
 
     def _seen(self) -> Iterator[EvidenceRow]:
-        """What readers and the object sensor saw, if they saw anything."""
+        """Yield the rows of what readers and the object sensor saw, if they saw anything."""
         axis = self._axis
-        if self._decides("before"):  # what it was launched in: nothing that a sensor sees
+        if self._decides("before"):  # the operations during the launch, which no sensor sees
             name, told = self._say(WORDS["before"]), self._say(WORDS["not_finished"])
             yield EvidenceRow(kind="before", name=name, told=told, decides=True, bars=[(0.0, 1.0)])
-        if self._decides("obstacle") and axis.ball:  # nothing sees it there: it passes no beam, and lies in no pocket
+        if self._decides("obstacle") and axis.ball:  # no sensor sees the ball there
             name, told = self._say(WORDS["off_track"]), self._say(WORDS["no_pocket"])
             bars = [(self._at(axis.ball[-1][0]), self._at(axis.moment_us))]
             yield EvidenceRow(kind="obstacle", name=name, told=told, decides=True, bars=bars)
@@ -179,7 +179,7 @@ class _Drawing:
             yield EvidenceRow(kind="object", name=name, told=self._say(WORDS["object_in"]), decides=decides, bars=bars)
 
     def _noted(self) -> Iterator[EvidenceRow]:
-        """What was said, and what failed; the last that could decide did."""
+        """Yield the rows of words and failures. The last one that could decide the coup decided it."""
         notes = [*self._axis.notes][-NOTES_MAX:]
         failed = self._void.evidence.get("sensor")
         if self._decides("fails") and failed is not None and not any(kind == "fails" for _, kind, *_ in notes):

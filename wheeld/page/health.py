@@ -17,7 +17,7 @@ HASH_SHOWN = 12
 OWED_LOOK = 10
 CLOCK_ERROR_US_LOOK = 10_000
 HOT_C_LOOK = 80.0
-"""As the alerts have it (docs/metrics/wheeld-alerts.yml)."""
+"""The same limit as in the alerts (docs/metrics/wheeld-alerts.yml)."""
 OLD_S_LOOK, OLD_S_WRONG = 30, 90
 """A report comes every ten seconds."""
 
@@ -26,8 +26,8 @@ LEVELS: tuple[Level, ...] = ("wrong", "look", "good")
 
 
 class Tile(NamedTuple):
-    """One thing. `said`: how bad it is, in a word, for who sees no colour; empty where it is good. `mend`: what to do,
-    where that is known."""
+    """One tile. `said` is the level in a word, for people who cannot see colours. It is empty if the level is good.
+    `mend` says what to do, if that is known."""
 
     name: str
     level: Level
@@ -37,7 +37,7 @@ class Tile(NamedTuple):
 
 
 def sensor_name(sensor: str, catalogue: Catalogue) -> str:
-    """What people call it; a later version's sensor has its own name."""
+    """Return the sensor's name for people. A sensor of a later version keeps its technical name."""
     try:
         return catalogue.say_text(sensor_text(sensor))
     except LookupError:
@@ -45,7 +45,7 @@ def sensor_name(sensor: str, catalogue: Catalogue) -> str:
 
 
 def tiles(wheel: WheelView, catalogue: Catalogue, now_s: float) -> list[Tile]:
-    """All that is known of the wheel, worst first, then as they are written here."""
+    """Return all tiles of the wheel, the worst first. Tiles of the same level are in the order of `all`."""
     found = [*_Tiles(wheel, catalogue, now_s).all()]
     return sorted(found, key=lambda tile: LEVELS.index(tile.level))
 
@@ -55,7 +55,7 @@ class _Tiles:
         self._wheel, self._catalogue, self._now_s = wheel, catalogue, now_s
 
     def all(self) -> Iterator[Tile]:
-        """One after the other."""
+        """Yield all tiles."""
         wheel = self._wheel
         if wheel.health is None:
             yield self._tile("health", "look", self._say("no_health"))
@@ -71,7 +71,7 @@ class _Tiles:
     def _say(self, key: str, **parts: object) -> str:
         return self._catalogue.say(WORDS[key], **parts)
 
-    def _say_if(self, is_so: bool, key: str) -> str:  # noqa: FBT001  the word, or that it is not so
+    def _say_if(self, is_so: bool, key: str) -> str:  # noqa: FBT001  chooses the word or its negation
         return self._say(key if is_so else f"not_{key}")
 
     def _tile(self, key: str, level: Level, value: str) -> Tile:
@@ -81,8 +81,8 @@ class _Tiles:
         return Tile(name, level, "" if level == "good" else self._say(f"level_{level}"), value, mend)
 
     def _sensors(self, health: Health) -> Iterator[Tile]:
-        """What is wrong with each, one thing a tile, and one tile for all the others. The table says sooner what
-        fails."""
+        """Yield one tile for each trouble of a sensor, and one tile for all other sensors. The message `table` reports
+        failures sooner than `health`."""
         table = self._wheel.table
         failing, without = ((), ()) if table is None else (table.failing, table.without)
         works = {**health.sensors, **dict.fromkeys(without, True), **dict.fromkeys(failing, False)}
@@ -114,7 +114,7 @@ class _Tiles:
             yield self._tile("reported", level, self._say("ago", count=age_s))
 
     def _newest(self) -> Result | Void | Ruling | TableMessage | None:
-        """The newest message of the feed that is known here."""
+        """Return the newest message of the feed that this program received."""
         wheel = self._wheel
         feed = (wheel.result, wheel.void, wheel.ruling, wheel.table)
         return max((message for message in feed if message is not None), key=lambda message: message.seq, default=None)

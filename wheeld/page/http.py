@@ -20,14 +20,14 @@ from wheeld.screen.locale import LANGUAGES
 NOBODY = "'none'"
 TYPES: Mapping[str, str] = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 NAMES: Mapping[Language, str] = {"fr": "Français", "it": "Italiano", "en": "English"}
-"""As their readers call them."""
+"""The name of each language in that language."""
 
 
 def guard(frame_of: str | None = None) -> Middleware:
-    """Puts our headers on every answer, also on an error. `frame_of`: the origin whose page may show ours in a frame;
-    None: nobody's may."""
+    """Put our headers on every answer, also on an error. `frame_of` is the origin whose page may show ours in a frame.
+    If it is None, no page may."""
     headers = {
-        # Nothing but our own files runs, and nothing of another host is loaded.
+        # Only our own files run, and nothing is loaded from another host.
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
         f"connect-src 'self'; frame-ancestors {frame_of or NOBODY}; base-uri 'none'; form-action 'self'",
         "X-Content-Type-Options": "nosniff",
@@ -50,7 +50,7 @@ def guard(frame_of: str | None = None) -> Middleware:
 
 
 def language_of(request: web.Request, default: Language) -> Language:
-    """That of `?lang=`, else the browser's first that is one of ours, else `default`."""
+    """Return the language of `?lang=`, or else the browser's first language that we have, or else `default`."""
     wanted = [request.query.get("lang", "")]
     wanted += re.findall(r"[a-z]{2}", request.headers.get("Accept-Language", "").lower()[:200])
     return next((language for each in wanted for language in LANGUAGES if language == each), default)
@@ -63,11 +63,11 @@ def words(language: Language) -> Mapping[str, str]:
 
 
 def page(request: web.Request, name: str, language: Language, *, title: str = "", **values: str) -> web.Response:
-    """The page of this name: its `$words` in one language, and `values`. `title`: which of the words, if not `name`."""
+    """Return the page `name` with its `$words` in one language and `values`. `title` is the key of its title."""
     texts = {key: html.escape(text) for key, text in words(language).items()}
     template = Template(_file("page.html"))
     content = Template(_file(f"{name}.html")).substitute(texts, lang=language, **values)
-    # A script element ends at "</", whatever it holds.
+    # "</" would end the script element, also inside a string.
     data = json.dumps({"words": dict(words(language)), "language": language, **values}).replace("</", "<\\/")
     text = template.substitute(
         texts,
@@ -101,7 +101,7 @@ def _file(name: str) -> str:
 
 
 def _languages(request: web.Request, language: Language) -> str:
-    """Links to the same page in the other languages."""
+    """Return links to the same page in all languages."""
     links = (
         f'<a href="{html.escape(request.path)}?lang={each}" lang="{each}" hreflang="{each}"'
         f"{' aria-current=true' if each == language else ''}>{name}</a>"

@@ -1,4 +1,4 @@
-"""Opens a port for an application, and closes what would take more of the computer than people who look do."""
+"""Opens a port for an application, and closes connections that use more of the computer than a viewer needs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from aiohttp import web
 from wheeld.page.setting import Address
 
 SHUTDOWN_S = 1.0
-"""Streams never end by themselves."""
+"""The time for connections to end. Streams never end by themselves."""
 IDLE_S_MAX = 30.0
-"""A connection on which nobody has asked anything for so long is closed; a browser opens another when it needs one."""
+"""A connection without a request for this long is closed. A browser opens another when it needs one."""
 UNREAD_S_MAX = 1.0
-"""How long what comes behind an answer is still read, so that its sender sees the answer."""
+"""How long data after an answer is still read, so that its sender gets the answer."""
 HANDSHAKE_S_MAX = 10.0
-"""A handshake of TLS takes a few hundredths of a second, on a bad radio link a few seconds."""
+"""A TLS handshake takes a few hundredths of a second, or a few seconds on a bad radio link."""
 
 TROUBLES = {
     errno.EADDRINUSE: "another program has this port: end that, or give another port",
@@ -32,7 +32,7 @@ TROUBLES = {
 
 
 class _Refused(asyncio.Protocol):
-    """One connection too many."""
+    """Closes a connection beyond the limit."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -48,9 +48,9 @@ async def listening(
     connections_max: int,
     kept: Container[object] | None = None,
 ) -> AsyncIterator[None]:
-    """With its port open. A connection beyond `connections_max` is closed at once: all ports of the process share its
-    files, of which systemd gives it 1,024, and who holds them all on one port would keep the others out. With `kept`,
-    the transports of those who are known, the oldest of the others is closed in its place. Raises OSError."""
+    """Keep the port open for the block. A connection beyond `connections_max` is closed at once: all ports of the
+    process share the 1,024 files that systemd gives it, and one flooded port would block the others. `kept` has the
+    transports of known users. If it is given, the oldest unknown connection is closed instead. Raises OSError."""
     runner = web.AppRunner(
         app,
         access_log=None,
@@ -63,7 +63,7 @@ async def listening(
         assert runner.server is not None
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         try:
-            # Opened here: what asyncio raises where it cannot has no errno from Python 3.12 on.
+            # Opened here, because the error that asyncio raises has no errno from Python 3.12 on.
             opened = socket.create_server(address, family=family)
         except OSError as wrong:
             why = TROUBLES.get(wrong.errno or 0, str(wrong))

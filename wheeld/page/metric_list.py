@@ -1,5 +1,5 @@
-"""The metrics of one wheel, each declared once: its name, what it says, and its figures. docs/metrics.md has a row for
-each."""
+"""The metrics of one wheel. Each is declared once, with its name, its meaning and its figures. docs/metrics.md has one
+row for each."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from wheeld.page.distribution import Distribution
 from wheeld.page.wheel import WheelView
 
 FRESH_S = 4 * PERIOD_S
-"""Three reports of health in a row are missing then, which is when the daemon needs attention."""
+"""At this age three reports of health in a row are missing, and the daemon needs attention."""
 
 NAMES_MAX = 64
-"""Of sensors, of temperatures, of kinds of notices. A table has 55 sensors at most: 32 beams, 16 readers, and a few
-others. There are 34 kinds of notices."""
+"""The most names of sensors, of temperatures, or of kinds of notices. A table has 55 sensors at most: 32 beams,
+16 readers, and a few others. There are 34 kinds of notices."""
 COUNTERS_MAX = 256
 """A daemon with a board and a head has about a hundred counters."""
 NAME = re.compile(r"[ -~]{1,64}\Z")
-"""A longer name would be cut, and two that are cut may be the same, which Prometheus refuses."""
+"""A longer name is left out. It is not cut, because two cut names may be the same, which Prometheus refuses."""
 LARGEST = 2**63
-"""Whole numbers in JSON have no limit, and a float has one."""
+"""Larger figures are left out: whole numbers in JSON have no limit, but a float has one."""
 
 Sample: TypeAlias = tuple[tuple[str, ...], float]
 """The values of a metric's own labels, and the figure."""
 
 
 class MetricsView(NamedTuple):
-    """A wheel at the moment when somebody asks.
+    """A wheel at the moment of a request.
 
-    `health` and `table` are None unless they are the present state: an old one would look like a wheel that works.
-    `age_s`: how old the report of health is. `started_s`: when this run of the daemon began, Unix time.
+    `health` and `table` are None unless they are the present state: old ones would look like a wheel that works.
+    `age_s` is the age of the report of health. `started_s` is the Unix time when this run of the daemon began.
     """
 
     wheel: WheelView
@@ -46,9 +46,9 @@ class MetricsView(NamedTuple):
 
 
 class Single(NamedTuple):
-    """A gauge, or a counter: its name in queries, what it says, its own labels, and its samples.
+    """A gauge or a counter: its name in queries, its meaning, its samples, and its own labels.
 
-    `is_of_run`: a counter that begins with the daemon's run.
+    `is_of_run` marks a counter that begins anew with each run of the daemon.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Single(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """A histogram: its name without a suffix, what it says, its own labels, and their distributions."""
+    """A histogram: its name without a suffix, its meaning, its distributions, and their labels."""
 
     name: str
     about: str
@@ -70,7 +70,7 @@ class Histogram(NamedTuple):
 
 
 def _figure(of: Callable[[MetricsView], float | None]) -> Callable[[MetricsView], Iterable[Sample]]:
-    """Of a metric without labels of its own: one sample, or none where it is not known."""
+    """Make the samples of a metric without its own labels: one sample, or none if the figure is not known."""
 
     def samples(view: MetricsView) -> Iterable[Sample]:
         figure = of(view)
@@ -80,7 +80,7 @@ def _figure(of: Callable[[MetricsView], float | None]) -> Callable[[MetricsView]
 
 
 def _of_health(of: Callable[[Health], float | None], per: float = 1) -> Callable[[MetricsView], Iterable[Sample]]:
-    """Of a report of health: a figure, which has `per` of its units in one of the metric's."""
+    """Make the samples of a figure in the report of health. One unit of the metric is `per` units of the figure."""
 
     def figure(view: MetricsView) -> float | None:
         found = None if view.health is None else of(view.health)
@@ -90,7 +90,7 @@ def _of_health(of: Callable[[Health], float | None], per: float = 1) -> Callable
 
 
 def _fitting(names: Iterable[str]) -> list[str]:
-    """The names that become labels: none that is long or not printable, and not too many."""
+    """Return the names that become labels: only short and printable names, and at most `NAMES_MAX`."""
     return sorted(name for name in names if NAME.match(name))[:NAMES_MAX]
 
 
@@ -105,7 +105,7 @@ def _counters(health: Health) -> list[Sample]:
 
 
 def _left_out(health: Health) -> int:
-    """How many entries of the report become no sample."""
+    """Return how many entries of the report become no sample."""
     counters = sum(map(len, health.counters.values())) - len(_counters(health))
     return counters + sum(len(names) - len(_fitting(names)) for names in (health.sensors, health.temperatures_c))
 

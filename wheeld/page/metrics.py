@@ -1,6 +1,6 @@
-"""What is known of one wheel as metrics, for Prometheus and others that read OpenMetrics.
+"""Serves what is known of one wheel as metrics, for Prometheus and other programs that read OpenMetrics.
 
-Nothing here is global: an application has a registry of its own.
+Nothing here is global: each application has its own registry.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ WHERE = ("site", "table")
 OPEN_METRICS = "application/openmetrics-text"
 
 KEPT_S = 1.0
-"""Making the text takes up to 25 ms, in which no page gets anything. Prometheus asks every 15 s; who asks more often
-than once a second gets the same text again."""
+"""The text is kept for this time. To make it takes up to 25 ms, in which no page is served. Prometheus asks every 15 s.
+A program that asks more than once a second gets the same text again."""
 
 
 class WheelCollector(Collector):
-    """Makes the metrics of one wheel each time that somebody asks. `now_s`: monotonic seconds, those of
+    """Makes the metrics of one wheel at each request. `now_s` returns monotonic seconds, on the clock of
     `WheelView.heard_s`."""
 
     def __init__(self, wheel: WheelView, site: str, table: str, now_s: Callable[[], float]) -> None:
         self._wheel, self._where, self._now_s = wheel, (site, table), now_s
         self._start: tuple[str, float | None] | None = None
-        """The daemon's run, and when it began. Found once: the computer's clock may be set later."""
+        """The daemon's run, and when it began. It is computed once, because the computer's clock may be set later."""
 
     def collect(self) -> Iterator[Metric]:
-        """Every metric of `METRICS`, also those without a sample now."""
+        """Yield every metric of `METRICS`, also those without a sample now."""
         view = self._view()
         for declared in METRICS:
             if isinstance(declared, Histogram):
@@ -79,14 +79,14 @@ class WheelCollector(Collector):
 
 
 def _is_present(wheel: WheelView, age_s: float | None) -> bool:
-    """Whether the report of health says how the wheel is now: it is fresh, and of the run that is online."""
+    """Return whether the report of health describes the present: it is fresh, and from the run that is online."""
     if wheel.health is None or wheel.availability is None or age_s is None:
         return False
     return wheel.is_online and age_s <= FRESH_S and wheel.health.boot_id == wheel.availability.boot_id
 
 
 def _began_s(health: Health) -> float | None:
-    """When the run of this report began, Unix time in whole seconds; None where the report gives no such time."""
+    """Return the Unix time in whole seconds when the run of this report began. None if its times are not valid."""
     try:
         at = datetime.fromisoformat(health.at)
         return float(round(at.timestamp() - health.uptime_s))
@@ -99,15 +99,15 @@ def _wants_open_metrics(accept: str) -> bool:
 
 
 def exposition(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]:
-    """The metrics as text, and its content type: OpenMetrics where the header `Accept` names it, else the format that
-    every Prometheus reads."""
-    # Only that is handed on: a header with a version that is no number would be an error in the library.
+    """Return the metrics as text, and its content type. The format is OpenMetrics if the header `Accept` names it, or
+    else the one that every Prometheus reads."""
+    # The header itself is not passed on: a version in it that is not a number would be an error in the library.
     encode, content_type = choose_encoder(f"{OPEN_METRICS}; version=1.0.0" if _wants_open_metrics(accept) else "")
     return encode(registry), content_type
 
 
 def application(wheel: WheelView, site: str, table: str, now_s: Callable[[], float]) -> web.Application:
-    """Answers GET /metrics, and nothing else; for a port of its own. `now_s`: monotonic seconds, those of
+    """Answer GET /metrics and nothing else, on a port of its own. `now_s` returns monotonic seconds, on the clock of
     `WheelView.heard_s`."""
     registry = CollectorRegistry()
     registry.register(WheelCollector(wheel, site, table, now_s))

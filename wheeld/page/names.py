@@ -1,8 +1,8 @@
-"""Under which names a browser may open the live page.
+"""The names by which a browser may open the live page or a panel.
 
-An attacker can let the name of his own site lead to the address of this computer. A browser on that site then takes our
-page for a part of it, and the site can read the page (DNS rebinding). He cannot do so with an address, nor with the
-names that this computer has by itself.
+An attacker can make the name of his own site point to the address of this computer. A browser on that site then treats
+our page as a part of the site, and the site can read the page (DNS rebinding). This is not possible with an address, or
+with the names that this computer gives itself.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ from wheeld.core.catalogue import Catalogue, Text
 from wheeld.page.http import language_of
 
 CHARACTERS_MAX = 253
-"""A name of DNS is no longer."""
+"""The length of the longest DNS name."""
 
 
 def own_names() -> set[str]:
-    """Those that this computer has by itself, also for mDNS."""
+    """Return the names that this computer gives itself, also for mDNS."""
     name = socket.gethostname().lower()
     return {"localhost", name, f"{name.partition('.')[0]}.local"}
 
 
 def named(more: Collection[str]) -> Middleware:
-    """Refuses a request for the page unless it names the computer's address, one of its own names, or one of
-    `more`."""
+    """Refuse a request for a page unless it uses an address, one of the computer's own names, or one of `more`."""
     ours = own_names() | {name.lower() for name in more}
 
     @web.middleware
@@ -49,7 +48,7 @@ def named(more: Collection[str]) -> Middleware:
 
 
 def _name(host: str) -> str:
-    """The name, or the address, of a Host field: without its port; empty where it is none."""
+    """Return the name or the address in a Host field, without its port. It is empty if there is none."""
     try:
         return (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:

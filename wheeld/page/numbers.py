@@ -1,4 +1,4 @@
-"""The last 200 numbers of a table, kept in a file: a wheel publishes its last 20."""
+"""The last 200 numbers of a table, kept in a file because a wheel publishes only its last 20."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NumberCount(NamedTuple):
 
 
 class NumberHistory:
-    """Newest first. `path`: where they are kept, None: nowhere. What it holds and is none of ours counts as nothing."""
+    """The numbers, newest first. `path` is their file, or None to keep none. A file with other content is ignored."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
@@ -33,7 +33,7 @@ class NumberHistory:
         self.newest_first: list[int] = [] if path is None else _stored(path)
 
     def take(self, latest: Sequence[int]) -> None:
-        """Take in the numbers that the wheel has published last, newest first."""
+        """Add new numbers from the last ones that the wheel published, newest first."""
         known = self.newest_first
         new = next(
             (count for count in range(len(latest)) if list(latest[count:]) == known[: len(latest) - count]),
@@ -44,18 +44,18 @@ class NumberHistory:
             self._store()
 
     def hot(self) -> list[NumberCount]:
-        """Those that came most often, of equal ones the latest first."""
+        """Return the most frequent numbers. Of equally frequent numbers the latest is first."""
         return [NumberCount(*each) for each in Counter(self.newest_first).most_common(FAVOURITES)]
 
     def cold(self, order: Sequence[int]) -> list[NumberCount]:
-        """Those of a wheel that came least often, of equal ones the longest ago first."""
+        """Return the least frequent numbers of a wheel. Of equally frequent numbers the one longest ago is first."""
         counts = Counter(self.newest_first)
         ago = {number: place for place, number in reversed([*enumerate(self.newest_first)])}
         coldest = sorted(order, key=lambda number: (counts[number], -ago.get(number, NUMBERS_MAX)))
         return [NumberCount(number, counts[number]) for number in coldest[:FAVOURITES]]
 
     def _store(self) -> None:
-        """Keep them. Where that fails they are lost at the next start, and are shown until then: it is logged once."""
+        """Store the numbers. If this fails, they are shown until the next start and then lost. This is logged once."""
         if self._path is None:
             return
         try:
@@ -69,7 +69,7 @@ class NumberHistory:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Another file takes the old one's place, so that a power cut leaves one of the two."""
+    """Replace the old file by a new one. A power cut leaves one of the two whole."""
     beside = path.with_suffix(".new")
     with beside.open("wb") as file:
         file.write(content)

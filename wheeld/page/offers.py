@@ -1,5 +1,5 @@
-"""Which commands chef or bouler can give now, and what each will do: read off the law, so that no button promises
-otherwise."""
+"""The commands that the chef or the bouler can give now, and what each will do. Both are read from the law, so that a
+button does what it says."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from wheeld.core.pockets import label_of
 from wheeld.page.setting import PanelRole
 
 Needs: TypeAlias = Literal["number", "case", "who", "accepted"]
-"""What a person adds to a command: the number that he confirms, or in whose pocket the ball lies; which case of C11
-it is; who launches; whether the late bet is accepted."""
+"""What a person adds to a command: the number that he confirms or in whose pocket the ball lies, the case of C11, the
+bouler who launches, or whether the late bet is accepted."""
 
 NEEDS: dict[CommandName, Needs] = {"confirm": "number", "rien_va": "case", "bouler": "who", "late_bet": "accepted"}
 ORDER: tuple[CommandName, ...] = (
@@ -41,16 +41,16 @@ ORDER: tuple[CommandName, ...] = (
     "suspend",
     "close",
 )
-"""As he needs them: what leads the game on comes first, what ends a coup or play last."""
+"""The order of the buttons. Commands that continue the game are first. Commands that end a coup or play are last."""
 GRAVE: frozenset[CommandName] = frozenset({"rien_va", "suspend", "close"})
-"""Asked again before they are sent: they end a coup, or play."""
+"""Commands that end a coup or play. The panel asks again before it sends them."""
 
 ANSWERS: dict[CommandName, str] = {
     "rien_va": translatable("Say {void}: {then}"),
     "suspend": translatable("Suspend: {then}"),
     "close": translatable("Close: {then}"),
 }
-"""What a person answers who means it."""
+"""The answers that confirm a grave command."""
 _COUP_IS_VOID = translatable("the coup is void")
 _PLAY_STOPS = translatable("play stops")
 _ANNOUNCE = translatable("announce the next bouler")
@@ -63,9 +63,9 @@ _LEAVES_OUT = translatable("goes on without {sensors}: the chef answers for what
 
 
 class Offer(NamedTuple):
-    """One button. `does`: what it will do, in words. `answer`: on the button that answers its question, where it asks
-    one; "{number}" is the number that the person gives. `without`: the failing sensors that it leaves out. `number`:
-    the one that it confirms, as it is printed. `who`: the bouler who is announced. `announced`: it announces one."""
+    """One button. `does` says in words what it will do. If it asks a question, `answer` is the text of the button that
+    answers; "{number}" in it is the number that the person gives. `without` are the failing sensors that it leaves out.
+    `number` is the number that it confirms, as printed. `who` is the announced bouler. `announced`: announces one."""
 
     name: CommandName
     label: str
@@ -80,21 +80,21 @@ class Offer(NamedTuple):
 
 
 def words_of(table: TableMessage, void: Void | None) -> dict[str, str]:
-    """The house's words for a void and after it: those of its last void coup, else those of its regulation."""
+    """Return the house's words for a void and for its end, from its last void coup or else from its regulation."""
     profile = PROFILES.get((table.house, table.game))
     default = "rien va" if profile is None else profile.void_words
     return words_after(default if void is None else void.words)
 
 
 def words_after(said: str) -> dict[str, str]:
-    """Of a void whose words were these, for a catalogue."""
+    """Return the words for a catalogue if a void was declared with the words `said`."""
     return {"void": said, "tout_va": next((after for before, after in TOUT_VA.items() if before == said), "tout va")}
 
 
 def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelRole) -> Iterator[Offer]:
-    """The commands of `role` that the law does in this state, in order. A command is left out while the table waits for
-    what it needs, unless the word of one who may resume play is enough. `catalogue` knows the house's words; `sensors`:
-    the failing ones that may be left out, as people call them."""
+    """Yield the commands of `role` that the law accepts in this state, in order. A command is left out while the table
+    waits for what it needs, unless a person who may resume play can do without it. `catalogue` has the house's words.
+    `sensors` are the failing sensors that may be left out, in words."""
     state, profile = state_of(table.state, table.waiting_codes), PROFILES.get((table.house, table.game))
     commands = BY_NAME[role].commands
     for name in ORDER:
@@ -107,7 +107,7 @@ def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelR
         left_out = tuple(sensor for sensor in table.failing if sensor != PLACE) if SENSORS_WORK in lacks else ()
         if table.failing and "resume" in commands and all(_may_be_left_out(sensor) for sensor in left_out):
             lacks.discard(SENSORS_WORK)
-        # For some needs a command waits: it is offered. Two needs may have one code.
+        # A command that can wait for its need is offered. Two needs may have the same code.
         if {need.code for need in lacks} - {need.code for need in lacks if need.wait_us}:
             continue
         label, does = catalogue.say(COMMAND_NAMES[name]), _does(row, catalogue)
@@ -131,7 +131,7 @@ def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelR
 
 
 def _confirmations(plain: Offer, catalogue: Catalogue, number: int | UnsetType) -> Iterator[Offer]:
-    """One press confirms the number that sensors saw; another number is asked again."""
+    """Yield the buttons to confirm. The number that sensors saw needs one press. Another number needs an answer too."""
     if number is UNSET:
         yield plain._replace(
             label=catalogue.say(_CONFIRM, number="…"), answer=catalogue.say(_CONFIRM, number="{number}")
@@ -144,7 +144,7 @@ def _confirmations(plain: Offer, catalogue: Catalogue, number: int | UnsetType) 
 
 
 def _may_be_left_out(sensor: str) -> bool:
-    """Whether a person may go on without it; not one of a later version, which nobody knows here."""
+    """Return whether play may go on without the sensor. It may not if the sensor is of a later version."""
     try:
         return kind_of(sensor).may_be_left_out
     except KeyError:

@@ -1,4 +1,4 @@
-"""The live page, the players' display and their streams: for everybody, and nothing can be changed by them."""
+"""The live page, the players' display and their streams. Everybody may see them, and they change nothing."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from wheeld.page.wheel import WheelView
 
 
 class Pages:
-    """What people look at. `want(is_wanted=…)` is told whether somebody looks at the sensors. `frame_of`: the origin
-    whose page may show these in a frame. `names`: by which the live page may be called, beside the computer's own."""
+    """The pages that only show. `want` is called with whether somebody looks at the sensors. `frame_of` is the origin
+    whose page may show these in a frame. `names` are names of the live page, besides the computer's own."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Pages:
         self._sees = False
 
     def application(self) -> web.Application:
-        """What is served."""
+        """Return the application of all these pages."""
         app = web.Application(middlewares=[guard(self._frame_of), named(self._names)])
         app.router.add_get("/", self._live_page)
         app.router.add_get("/display", self._display_page)
@@ -51,8 +51,8 @@ class Pages:
         return app
 
     def display_application(self) -> web.Application:
-        """The players' display and nothing else, for a port that players reach: the live page shows how fast ball and
-        rotor turn while bets are taken, and from that a program can say where the ball is likely to fall."""
+        """Return the players' display and nothing else, for a port that players reach. The live page shows how fast
+        ball and rotor turn while bets are taken. From that a program can calculate where the ball is likely to fall."""
         app = web.Application(middlewares=[guard()])
         app.router.add_get("/", self._to_display)
         app.router.add_get("/display", self._display_page)
@@ -61,13 +61,13 @@ class Pages:
         return app
 
     def tell(self) -> None:
-        """Something is known anew of the wheel."""
+        """Send the viewers what is known of the wheel now."""
         for viewers, view in ((self.live, self._whole), (self.boards, self._board)):
             for language in viewers.languages:
                 viewers.show("wheel", view(language), language)
 
     def take_line(self, kind: str, line: bytes) -> None:
-        """A line of the wheel's sensors."""
+        """Show a line about the wheel's sensors."""
         self._sees = True
         if kind == "axis":
             self._axis = msgspec.json.decode(line, type=Axis)
@@ -79,7 +79,7 @@ class Pages:
         self.live.show(kind, line)
 
     def lose_sensors(self) -> None:
-        """No more lines will come for now."""
+        """Show that no lines about the sensors come at present."""
         self._sees = False
         self.live.show("blind", b"{}")
 
@@ -106,7 +106,7 @@ class Pages:
         return language_of(request, self._default())
 
     def _house_language(self, request: web.Request) -> Language:
-        """Of the players' display: the table's, whatever the browser prefers."""
+        """Return the language of the players' display: that of `?lang=`, or else the table's, never the browser's."""
         return language_of(request, self._default()) if "lang" in request.query else self._default()
 
     def _default(self) -> Language:

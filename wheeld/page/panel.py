@@ -1,5 +1,5 @@
-"""A panel, of the chef or of the bouler: what he can do now, and his commands on their way to the wheel. Each is served
-on a port of its own."""
+"""A panel of the chef or of the bouler. It shows what he can do now, and sends his commands to the wheel. Each panel
+has a port of its own."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ from wheeld.page.words import WORDS
 from wheeld.screen.language import translation
 
 ANSWER_S_MAX = 15.0
-"""A wheel answers in less than a second, and in ten while it waits for readers to see the ball. After this the panel
-says that there was no answer."""
+"""A wheel answers in less than a second, or in ten seconds if it waits for readers to see the ball. After this time the
+panel reports that there was no answer."""
 BODY_BYTES_MAX = 4_096
 BODY_S_MAX = 5.0
-"""A body of a few hundred bytes that has not come by then does not come."""
+"""The time for a body of a few hundred bytes to arrive."""
 ATTEMPTS, ATTEMPTS_S = 5, 60.0
-"""So many wrong tokens in so many seconds, from everybody together; then nobody is asked for a while."""
+"""After this number of wrong tokens in this time, from all browsers together, no token is accepted for a while."""
 UNREADABLE_FORM = (ValueError, LookupError, web.RequestPayloadError)
-"""What reading a form may raise: bytes that are no text, a character set that nobody knows, a part without an end."""
+"""The errors of reading a form: bytes that are not text, an unknown character set, a part without an end."""
 SEEN_S_MAX = 10.0
-"""A panel gets the state of the table each second, and says after six that it gets none. A press on an older one is
-not done: its connection kept it back, and the table may be elsewhere since."""
+"""A panel gets the state of the table each second, and reports after six seconds that it gets none. A press on a state
+older than this is not sent: the connection delayed it, and the table may have changed since."""
 PRESSES_MAX = 100
-"""Their answers are kept, for a browser sends a press again whose connection broke. They are those of minutes."""
+"""The answers to the last presses are kept, for minutes: a browser sends a press again if its connection broke."""
 COOKIE = "wheeld-panel"
 SESSIONS_MAX = 20
-"""Browsers that have given the token; the oldest has to give it again."""
+"""The most browsers that have given the token. Beyond that the oldest has to give it again."""
 
 
 class Asked(msgspec.Struct, forbid_unknown_fields=True):
-    """A command as the panel sends it: who acts, why, and what the command needs besides. `press`: drawn anew for each
-    press. `coup`, `seen_s`: the coup that he meant, and of when the state was that he saw, as `Panel` gave both."""
+    """A command as the panel sends it: who acts, why, and what else the command needs. `press` is a new random value
+    for each press. `coup` is the coup that the person meant. `seen_s` is the time of the state that the person saw."""
 
     press: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
     seen_s: float
@@ -71,21 +71,21 @@ class Asked(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class PendingReplies:
-    """Who waits for which reply. One is ours only if its id, its user and its name are all those of our command."""
+    """The commands that wait for a reply. A reply is ours only if its id, user and name are those of our command."""
 
     def __init__(self, user: str) -> None:
         self._user = user
         self._waiting: dict[tuple[str, str], asyncio.Future[ReplyPayload]] = {}
 
     def expect(self, id_: str, name: str) -> asyncio.Future[ReplyPayload]:
-        """Done when it comes."""
+        """Return a future that is done when the reply comes."""
         future: asyncio.Future[ReplyPayload] = asyncio.get_running_loop().create_future()
         self._waiting[id_, name] = future
         future.add_done_callback(lambda _: self._waiting.pop((id_, name), None))
         return future
 
     def take(self, payload: bytes) -> None:
-        """A reply of the wheel, to whomever."""
+        """Take a reply of the wheel, which may be for another user."""
         try:
             reply = msgspec.json.decode(payload, type=ReplyPayload)
         except UNREADABLE:
@@ -96,7 +96,7 @@ class PendingReplies:
 
 
 class Token:
-    """The secret that opens the panel, and the browsers that have given it. `digest` is kept, not the secret."""
+    """The secret that opens the panel, and the browsers that have given it. Only its digest is kept."""
 
     def __init__(self, token: str, now_s: Callable[[], float]) -> None:
         self._digest, self._now_s = hashlib.sha256(token.encode()).digest(), now_s
@@ -105,12 +105,12 @@ class Token:
 
     @property
     def is_locked(self) -> bool:
-        """Whether too many wrong ones came lately."""
+        """Whether too many wrong tokens came lately."""
         return len(self._wrong) == ATTEMPTS and self._now_s() - self._wrong[0] < ATTEMPTS_S
 
     def session(self, given: str) -> str | None:
-        """A new session for the right token; None for a wrong one, and while nobody is asked: what is given then does
-        not count, so that the minute ends also for who cannot wait."""
+        """Return a new session for the right token. Return None for a wrong one, and while locked. Attempts while the
+        panel is locked do not count, so that the lock ends although they continue."""
         if self.is_locked:
             return None
         if not hmac.compare_digest(hashlib.sha256(_bytes(given)).digest(), self._digest):
@@ -120,16 +120,16 @@ class Token:
         return self._sessions[-1]
 
     def knows(self, session: str) -> bool:
-        """Whether this browser has given it."""
+        """Return whether this browser has given the token."""
         return any(hmac.compare_digest(_bytes(session), known.encode()) for known in self._sessions)
 
 
 class Panel:
-    """The panel of `role`, with the words of that role. `token`: None where the browser's certificate was asked for
-    already. `login` is the role's own at the broker, called `user` there; `is_reached`: whether that is connected.
-    `now_s`: monotonic seconds."""
+    """The panel of `role`, with the commands of that role. `token` is None if a browser's certificate is enough.
+    `login` is the role's own login at the broker, and `user` its name there. `is_reached`: whether that login is
+    connected. `now_s` returns monotonic seconds."""
 
-    def __init__(  # noqa: PLR0913  one for each of those that it speaks to
+    def __init__(  # noqa: PLR0913  one for each part that it uses
         self,
         wheel: WheelView,
         numbers: NumberHistory,
@@ -149,10 +149,10 @@ class Panel:
         self.is_reached = False
         self.viewers = Viewers()
         self.known: WeakSet[asyncio.Transport] = WeakSet()
-        """The connections of those who may use it."""
+        """The connections of the browsers that may use the panel."""
 
     def application(self) -> web.Application:
-        """What is served."""
+        """Return the application of the panel."""
         app = web.Application(
             middlewares=[guard(), named(self._names), self._known_only], client_max_size=BODY_BYTES_MAX
         )
@@ -165,20 +165,20 @@ class Panel:
         return app
 
     def tell(self) -> None:
-        """Something is known anew of the wheel."""
+        """Send the viewers what is known of the wheel now."""
         for language in self.viewers.languages:
             self.viewers.show("wheel", self._panel(language), language)
 
     def _panel(self, language: Language) -> bytes:
         shown = WheelInWords(self._wheel, self._numbers, language).panel(self._role)
-        # What he presses is of this coup: another may have come meanwhile.
+        # A press is meant for this coup: another coup may have begun meanwhile.
         shown |= {"coup": self._wheel.coup, "seen_s": self._now_s(), "mute": not self.is_reached}
         return msgspec.json.encode(shown if self.is_reached else shown | {"offers": []})
 
     @web.middleware
     async def _known_only(self, request: web.Request, handler: Callable[..., object]) -> web.StreamResponse:
-        """Nothing but the page that asks for the token, and its files, is for who has not given it. What changes
-        something must come from our own page."""
+        """Without the token, serve only the page that asks for it, and its files. Accept a POST only from our own
+        page."""
         is_open = request.path in ("/", f"/{self._role}", f"/{self._role}/token") or request.path.startswith("/files/")
         if self._is_known(request):
             if request.transport is not None:
@@ -240,7 +240,7 @@ class Panel:
         return web.json_response(await self._answer(name, asked, payload, self._language(request)))
 
     def _payload(self, name: str, asked: Asked) -> bytes:
-        """The command for the wheel, checked as the wheel checks it. Raises msgspec's ValidationError."""
+        """Return the command for the wheel, checked as the wheel checks it. Raises msgspec's ValidationError."""
         given = {key: value for key, value in msgspec.structs.asdict(asked).items() if value is not None}
         del given["press"], given["seen_s"]
         now = datetime.now(UTC).isoformat()
@@ -248,7 +248,7 @@ class Panel:
         return msgspec.json.encode(command)
 
     async def _answer(self, name: str, asked: Asked, payload: bytes, language: Language) -> dict[str, object]:
-        """Of this press: sent once, however often it comes. Raises HTTPConflict when it came with another command."""
+        """Return the answer to a press, which is sent only once. Raises HTTPConflict if its command has changed."""
         known = self._pressed.get(asked.press)
         if known is None:
             if not 0 <= self._now_s() - asked.seen_s <= SEEN_S_MAX:
@@ -265,14 +265,14 @@ class Panel:
         return await asyncio.shield(answer)
 
     async def _ask(self, id_: str, name: str, payload: bytes, language: Language) -> dict[str, object]:
-        """The wheel's answer, in words; `done` is None where there was none."""
+        """Send the command, and return the wheel's answer in words. `done` is None if there was no answer."""
         answer = self._answers.expect(id_, name)
-        # What he was told is unanswered he says again, and the first must not come then. "Rien va" is dated when it was
-        # said (N7), however late it comes.
+        # A person repeats a command without an answer. The first must not reach the wheel after that. "Rien va" does
+        # not expire: it counts from the time when it was said (N7), however late it comes.
         expiry_s = None if name == "rien_va" else round(ANSWER_S_MAX)
         try:
             async with asyncio.timeout(ANSWER_S_MAX):
-                # Who is told "not sent" says it again, and then it may be done twice.
+                # Not reported as "not sent": the person would repeat it, and it might be done twice.
                 with suppress(NotConfirmedError):
                     await self._login.publish(f"cmd/{self._user}/{name}", payload, expiry_s=expiry_s)
                 reply = await answer
@@ -293,7 +293,7 @@ class Panel:
 
 @asynccontextmanager
 async def _in_time() -> AsyncIterator[None]:
-    """For a body; raises HTTPRequestTimeout when it takes longer than any does."""
+    """Limit the time to read a body. Raises HTTPRequestTimeout after `BODY_S_MAX`."""
     try:
         async with asyncio.timeout(BODY_S_MAX):
             yield
@@ -302,17 +302,17 @@ async def _in_time() -> AsyncIterator[None]:
 
 
 def _cookie(request: web.Request) -> str:
-    """A browser gives a cookie to every port of a computer, and each wheel of one has its panel on a port of its own:
-    with one name for all, who enters one panel would leave the other."""
+    """Return the name of the cookie. It contains the panel's port, because a browser sends a cookie to all ports of a
+    computer. With one name for all panels, the token of one would replace that of another."""
     _, port, *_ = request.get_extra_info("sockname")
     return f"{COOKIE}-{port}"
 
 
 def _unsent(why: str, language: Language, **parts: object) -> dict[str, object]:
-    """Nothing was sent, and why, in words."""
+    """Return the answer that nothing was sent, and why, in words."""
     return {"done": None, "unsent": Catalogue(language).say(WORDS[why], **parts)}
 
 
 def _bytes(given: str) -> bytes:
-    """Of a text from outside, which may hold what is no character."""
+    """Encode a text from outside, which may contain invalid characters."""
     return given.encode(errors="replace")

@@ -25,19 +25,19 @@ from wheeld.page.viewers import VIEWERS_MAX
 from wheeld.page.wheel import TOPICS, WheelView
 
 TELL_S = 1.0
-"""Ages are told again so often."""
+"""Ages on the pages are updated at this interval."""
 VIEWED_MAX = 2 * VIEWERS_MAX + 100
-"""Connections to the pages: a stream for each viewer of either page, and what loads a page."""
+"""The most connections to the pages: a stream for each viewer of the two pages, and those that load a page."""
 DISPLAYS_MAX = VIEWERS_MAX + 100
-"""To the display on a port of its own."""
+"""The most connections to the display on a port of its own."""
 PANEL_MAX = 100
-"""To a panel: a browser has six at most, and few people act at one table."""
+"""The most connections to a panel: a browser has six at most, and few people act at one table."""
 METRICS_MAX = 20
-"""To the metrics: one program asks, or a few do."""
+"""The most connections to the metrics: one program asks, or a few do."""
 
 
 async def serve(setting: PageSetting) -> None:
-    """Until SIGTERM or SIGINT; raises OSError where a port cannot be opened, TlsFilesError."""
+    """Serve until SIGTERM or SIGINT. Raises TlsFilesError, and OSError if a port cannot be opened."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -50,7 +50,7 @@ async def serve(setting: PageSetting) -> None:
 
 
 class PageProgram:
-    """Everything of one page's process, built in the order in which it depends on each other."""
+    """All parts of the program. Each is built after the parts that it depends on."""
 
     def __init__(self, setting: PageSetting) -> None:
         self._setting = setting
@@ -103,7 +103,7 @@ class PageProgram:
         return panel, login
 
     def works(self) -> list[Coroutine[Any, Any, None]]:
-        """What runs."""
+        """Return the tasks of the program."""
         works: list[Coroutine[Any, Any, None]] = [self._login.run(), self._tell()]
         if self._sensors is not None:
             works.append(self._sensors.run())
@@ -111,7 +111,7 @@ class PageProgram:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """With its ports open. Raises OSError, TlsFilesError."""
+        """Keep the ports open for the block. Raises OSError, TlsFilesError."""
         async with AsyncExitStack() as opened:
             for app, address, tls, connections_max, kept in self._ports():
                 await opened.enter_async_context(
@@ -122,7 +122,7 @@ class PageProgram:
     def _ports(
         self,
     ) -> Iterator[tuple[web.Application, Address, ssl.SSLContext | None, int, Container[object] | None]]:
-        """What is served where, for how many connections at a time, and which of them are kept before others."""
+        """Yield each application with its address, its TLS, its limit of connections, and those to keep open."""
         yield self._pages.application(), self._setting.address, None, VIEWED_MAX, None
         if (display := self._setting.display) is not None:
             yield self._pages.display_application(), display, None, DISPLAYS_MAX, None
@@ -156,7 +156,7 @@ class PageProgram:
         self._news.set()
 
     async def _tell(self) -> None:
-        """Tell the viewers, soon after a change; without one each second, for what stands there has an age."""
+        """Update the viewers soon after a change, and at least each second, because the pages show ages."""
         while True:
             try:
                 async with asyncio.timeout(TELL_S):
@@ -170,7 +170,7 @@ class PageProgram:
 
 
 def _tls(panel: PanelSetting) -> ssl.SSLContext | None:
-    """Our certificate, and the authority of those whom we let in. Raises TlsFilesError."""
+    """Return the TLS with our certificate, and with the authority for browsers' certificates. Raises TlsFilesError."""
     if panel.cert_file is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

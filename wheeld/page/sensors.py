@@ -1,4 +1,4 @@
-"""What the wheel's daemon tells of its sensors, read from its socket while somebody looks at the wheel."""
+"""Reads from the daemon's socket what the wheel's sensors see, while somebody looks at the wheel."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import msgspec
 import structlog
 
 LINE_BYTES_MAX = 1_048_576
-"""The evidence of a long coup has a tenth of that."""
+"""The evidence of a long coup has a tenth of this."""
 AGAIN_S = 2.0
 TROUBLES = {
     errno.ENOENT: "there is no such socket: the wheel does not run, or its configuration has no [monitor] of that path",
     errno.ECONNREFUSED: "nobody listens there: the wheel has ended",
     errno.EACCES: "this user may not use it: the directory must give it his group, as wheeld's tmpfiles.d does",
 }
-"""What is wrong, and with that what to do."""
+"""What is wrong, and what to do."""
 
 
 class _Line(msgspec.Struct):
@@ -27,8 +27,8 @@ class _Line(msgspec.Struct):
 
 
 class SensorReader:
-    """Reads the socket at `path`. `take(kind, line)` gets each line of JSON; `lost` is called when no
-    more will come for now."""
+    """Reads the socket at `path`. `take(kind, line)` gets each line of JSON. `lost` is called when the connection
+    ends."""
 
     def __init__(self, path: Path, *, take: Callable[[str, bytes], None], lost: Callable[[], None]) -> None:
         self._path, self._take, self._lost = path, take, lost
@@ -37,14 +37,14 @@ class SensorReader:
         self._log = structlog.get_logger("page").bind(socket=str(path))
 
     def want(self, *, is_wanted: bool) -> None:
-        """Whether somebody looks: while nobody does, the daemon makes nothing."""
+        """Set whether somebody looks. If nobody does, the socket is not read, and the daemon makes no lines."""
         if is_wanted:
             self._wanted.set()
         else:
             self._wanted.clear()
 
     async def run(self) -> NoReturn:
-        """Until cancelled."""
+        """Read until cancelled."""
         while True:
             await self._wanted.wait()
             try:
@@ -57,7 +57,7 @@ class SensorReader:
             try:
                 await self._read(reader)
             except (OSError, ValueError):
-                pass  # a daemon that has ended, or something else at this path
+                pass  # the daemon has ended, or this is another program's socket
             finally:
                 writer.close()
                 self._lost()
@@ -65,7 +65,7 @@ class SensorReader:
                 await asyncio.sleep(AGAIN_S)
 
     def _tell(self, trouble: str) -> None:
-        """Log a change once."""
+        """Log each change once."""
         if trouble != self._told:
             self._log.warning("sensors.not_reached", why=trouble) if trouble else self._log.info("sensors.reached")
         self._told = trouble

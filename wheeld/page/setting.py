@@ -11,7 +11,7 @@ from wheeld.broker.settings import MqttSettings
 
 
 class Address(NamedTuple):
-    """Where a port is opened."""
+    """The address at which a port is opened."""
 
     host: str
     port: int
@@ -23,12 +23,12 @@ class Address(NamedTuple):
 
 
 PanelRole: TypeAlias = Literal["chef", "bouler"]
-"""Who has a panel: its words are those of his role."""
+"""The roles that have a panel. A panel has the commands of its role."""
 
 
 class PanelSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """A panel: whose, where, as whom at the broker, and who may use it: with the token, or a certificate of
-    `client_ca_file`, which needs our own."""
+    """A panel: its role, its address, and its login at the broker. A person needs the token to use it, or a certificate
+    of `client_ca_file`, for which the panel needs a certificate too."""
 
     role: PanelRole
     address: Address
@@ -41,10 +41,10 @@ class PanelSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """What is served, and where. `socket`: on which the daemon tells what its sensors see, None where that is on
-    another computer. `display`: a port for the players' display alone, if it has one. `metrics`: where they are
-    served, if at all. `state`: the directory where the last numbers are kept. `frame_of`: whose page may show ours in
-    a frame. `names`: by which the live page may be called, beside the computer's own."""
+    """What is served, and where. `socket` is where the daemon reports what its sensors see; None if the daemon is on
+    another computer. `display` is a port for the players' display alone. `metrics` is the port of the metrics. `state`
+    is the directory of the last numbers. `frame_of` is the origin whose page may show ours in a frame. `names` are
+    names of the live page, besides the computer's own."""
 
     site: str
     table: str

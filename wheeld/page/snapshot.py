@@ -1,4 +1,4 @@
-"""What pages show of a wheel, as JSON in one language. Pictures that move come from `SensorReader`."""
+"""What pages show of a wheel, as JSON in one language. Moving pictures come from `SensorReader`."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from wheeld.screen.language import translation
 Shown: TypeAlias = dict[str, Any]
 NUMBERS_SHOWN = 20
 EVEN_CHANCES = {"colour": get_args(Colour), "parity": get_args(Parity), "half": get_args(Half)}
-"""The two sides of each, by the fact of a number that says which it is of. A zero is of none."""
+"""The two sides of each even chance, by the field of a number's facts that has its side. A zero has none."""
 
 
 class WheelInWords:
-    """Says what is known of `wheel` in one language. `numbers`: those of the display."""
+    """Says what is known of `wheel` in one language. `numbers` are the numbers of the display."""
 
     def __init__(self, wheel: WheelView, numbers: NumberHistory, language: Language) -> None:
         self._wheel, self._numbers, self._language = wheel, numbers, language
@@ -39,7 +39,7 @@ class WheelInWords:
         self._catalogue = Catalogue(language, words)
 
     def whole(self, now_s: float) -> Shown:
-        """For the live page."""
+        """Return what the live page shows."""
         wheel = self._wheel
         return {
             **self.board(),
@@ -54,11 +54,11 @@ class WheelInWords:
         }
 
     def board(self) -> Shown:
-        """For the players' display."""
+        """Return what the players' display shows."""
         wheel, say = self._wheel, self._catalogue.say
         table, numbers = wheel.table, self._numbers
         order = () if self._pockets is None else self._pockets.order
-        is_enough = len(numbers.newest_first) >= len(order)  # fewer say nothing of how often one comes
+        is_enough = len(numbers.newest_first) >= len(order)  # fewer numbers show no frequency
         display = self._display
         return {
             "online": wheel.is_online,
@@ -86,7 +86,7 @@ class WheelInWords:
         }
 
     def panel(self, role: PanelRole) -> Shown:
-        """For the chef or the bouler: what he sees of the table, and what he can do."""
+        """Return what the panel of the chef or of the bouler shows: the table, and what he can do."""
         wheel, table = self._wheel, self._wheel.table
         awaited = UNSET if table is None else table.number_awaiting_chef
         return {
@@ -100,7 +100,7 @@ class WheelInWords:
         }
 
     def _bouler(self, table: TableMessage) -> str | None:
-        """Who spins, who is announced to spin next, and who has acknowledged that."""
+        """Say who spins, who is announced to spin next, and who has acknowledged that."""
         if table.next_bouler is UNSET:
             return table.bouler
         announced = self._catalogue.say(WORDS["next_bouler"], who=table.next_bouler)
@@ -114,7 +114,7 @@ class WheelInWords:
         return [offer._asdict() for offer in offers(table, self._catalogue, sensors, role)]
 
     def _lights(self) -> list[Shown]:
-        """The table says sooner what fails, and of more than health does."""
+        """Return which sensors work. The message `table` reports failures sooner than `health`, and more of them."""
         health, table = self._wheel.health, self._wheel.table
         lights = {} if health is None else health.sensors
         lights = lights | dict.fromkeys(() if table is None else table.failing, False)
@@ -122,12 +122,12 @@ class WheelInWords:
 
     @property
     def _display(self) -> Display:
-        """What the wheel's configuration says to players; nothing while no message has told it."""
+        """The texts of the wheel's configuration for players. They are empty until a message contains them."""
         told = UNSET if self._wheel.availability is None else self._wheel.availability.display
         return Display() if told is UNSET else told
 
     def _shares(self) -> Iterator[list[Shown]]:
-        """Of each even chance its two sides, in per cent of the numbers that were of either."""
+        """Yield the two sides of each even chance, in per cent of the numbers that had one of the two."""
         facts = {} if self._pockets is None else self._pockets.facts
         known = [facts[number] for number in self._numbers.newest_first if number in facts]
         for chance, (one, other) in EVEN_CHANCES.items():
@@ -137,20 +137,20 @@ class WheelInWords:
                 yield [{"side": one, "percent": percent}, {"side": other, "percent": 100 - percent}]
 
     def _zeros(self) -> list[NumberCount]:
-        """How often each number came that is of no even chance."""
+        """Return how often each number without even chances came."""
         facts = {} if self._pockets is None else self._pockets.facts
         came = Counter(self._numbers.newest_first)
         return [NumberCount(number, came[number]) for number, each in facts.items() if each.colour is None]
 
     @property
     def _pockets(self) -> PocketLayout | None:
-        """Those of the table's wheel; None while no message has told which it is."""
+        """The pockets of the table's wheel. None until a message has named the house and the game."""
         table = self._wheel.table
         profile = None if table is None else PROFILES.get((table.house, table.game))
         return None if profile is None else profile.pockets
 
     def _number(self, number: int | None) -> Shown | None:
-        """As it is printed, and its colour; "" of a wheel that is not known."""
+        """Return the number as printed, and its colour. The colour is "" if the wheel is not known."""
         if number is None:
             return None
         facts = None if self._pockets is None else self._pockets.facts.get(number)
@@ -160,7 +160,7 @@ class WheelInWords:
         return {**(self._number(seen.number) or {}), "times": seen.times}
 
     def _told(self, message: Common, text: str) -> str:
-        """A text of a message, which is in the language of its table."""
+        """Translate a text of a message, which is in the language of its table."""
         if message.language == self._language:
             return text
         return translation(message.language, self._language).of(text)
@@ -183,7 +183,7 @@ class WheelInWords:
         }
 
     def _void(self) -> Shown | None:
-        """The latest void coup: as its message told, or, if this program was not there, as the board has it."""
+        """Return the latest void coup from its message, or from the board if this program missed the message."""
         void, board = self._wheel.void, self._wheel.board
         if void is not None:
             return {"coup": void.coup, "words": void.words, "why": self._told(void, void.why), "at": void.evidence_at}
@@ -195,7 +195,7 @@ class WheelInWords:
         return {"coup": last.coup, "words": last.words, "why": f"{cited}: {why}" if cited else why, "at": last.at}
 
     def _ruling(self) -> str | None:
-        """The latest ruling since this program began: what, why, who and when."""
+        """Say the latest ruling since this program began: the decision, the reason, the person and the time."""
         ruling, say = self._wheel.ruling, self._catalogue.say
         if ruling is None:
             return None
@@ -204,7 +204,7 @@ class WheelInWords:
         return f"{coup}: {ruled} — {ruling.reason} ({ruling.by}, {minute(ruling.at)})"
 
     def _late_bet(self, bet: LateBet) -> str:
-        """Of which coup, what the chef said, why and who, and how far the ball had run."""
+        """Say the coup of a late bet, what the chef decided, why, the person, and how far the ball had run."""
         catalogue, run = self._catalogue, bet.figures
         said = [bet.by]
         if run.first_pass_us:
@@ -216,13 +216,13 @@ class WheelInWords:
         return f"{coup}: {catalogue.say(LATE_BETS[run.accepted])} — {bet.reason} ({', '.join(said)})"
 
     def _ritual(self, table: TableMessage) -> str:
-        """What players read; a void first, then what became of play with it."""
+        """Say what players read. A void comes first, then the state of play after it."""
         said = [RITUAL["rien_va"]] if self._wheel.is_void else []
         said += [RITUAL[table.state]] if RITUAL[table.state] not in said else []
         return " · ".join(self._catalogue.say(text) for text in said if text)
 
     def _cause(self) -> str:
-        """Of the coup that is void now, why: its message is not retained, so after a restart only the board has it."""
+        """Say why the present coup is void. Its message is not retained: after a restart only the board has it."""
         void, board = self._wheel.void, self._wheel.board
         last = void if void is not None or board is None else board.last_void
         if not self._wheel.is_void or last is None:
@@ -231,6 +231,6 @@ class WheelInWords:
         return (f"{last.article}: " if last.article else "") + self._cause_text(cause)
 
     def _cause_text(self, cause: str) -> str:
-        """A later version's cause stays as it is called."""
+        """Return the cause in words. A cause of a later version keeps its technical name."""
         causes = {each.value: each.text for each in Cause}
         return self._catalogue.say(causes[cause]) if cause in causes else cause

@@ -1,4 +1,4 @@
-"""Everybody who looks at a page, over server-sent events. Who reads too slowly gets the newest and misses the rest."""
+"""The viewers of a page, over server-sent events. A slow viewer gets the newest data and misses older data."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from aiohttp import web
 from wheeld.core.catalogue import Language
 
 VIEWERS_MAX = 200
-"""Each costs a socket and some kB; more than a house has at one wheel come from a flood."""
+"""Each viewer costs a socket and some kB. A house has fewer at one wheel: more viewers are a flood."""
 BEAT_S = 2.0
-"""A page that hears nothing for three of these says that it has lost the wheel."""
+"""A page that receives nothing for three of these intervals says that it has lost the wheel."""
 WRITE_S_MAX = 10.0
-"""Who takes nothing for so long is gone."""
+"""A viewer that reads nothing for this long is gone."""
 
 
 class Viewer:
-    """One of them: what is to be sent, the newest of each kind."""
+    """One viewer. It keeps what is to be sent, only the newest of each kind."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
@@ -26,12 +26,12 @@ class Viewer:
         self._news = asyncio.Event()
 
     def show(self, kind: str, data: bytes) -> None:
-        """Send it soon, instead of an older one of its kind."""
+        """Send data soon, in place of older data of its kind."""
         self._pending[kind] = data
         self._news.set()
 
     async def stream(self, response: web.StreamResponse) -> None:
-        """Send until the viewer is gone; raises what the connection raises."""
+        """Send until the viewer is gone. Raises the errors of the connection."""
         while True:
             try:
                 async with asyncio.timeout(BEAT_S):
@@ -57,11 +57,11 @@ class Viewers:
 
     @property
     def languages(self) -> set[Language]:
-        """In which they read."""
+        """The languages of the viewers."""
         return {viewer.language for viewer in self._viewers}
 
     def show(self, kind: str, data: bytes, language: Language | None = None) -> None:
-        """To everybody, or to those who read this language."""
+        """Send data to all viewers, or to the viewers who read this language."""
         for viewer in self._viewers:
             if language is None or viewer.language == language:
                 viewer.show(kind, data)
@@ -69,7 +69,7 @@ class Viewers:
     async def serve(
         self, request: web.Request, language: Language, first: Callable[[Viewer], None]
     ) -> web.StreamResponse:
-        """The stream of one viewer until he leaves; `first` shows him what is known already."""
+        """Serve the stream of one viewer until he leaves. `first` shows him what is known already."""
         if len(self._viewers) >= VIEWERS_MAX:
             raise web.HTTPServiceUnavailable(text="too many viewers")
         response = web.StreamResponse(

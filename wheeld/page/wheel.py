@@ -23,23 +23,23 @@ TOPICS: dict[str, type[Published]] = {
     "health": Health,
     "availability": Availability,
 }
-"""What is read of a wheel, by the last level of its topic."""
+"""The messages that are read of a wheel, by the last level of their topic."""
 
 PAYLOAD_BYTES_MAX = 65_536
-"""The wheel's own messages are a tenth of that; more is not from a wheel."""
+"""A wheel's own messages are a tenth of this. A larger one is not from a wheel."""
 
 MARGINS = (0.05, 0.1, LOW, 0.4, 0.6, 0.8, 1.0)
-"""Bounds of margins: closest where a verdict is near to flipping."""
+"""Bounds of margins. They are closest together for verdicts that nearly flipped."""
 
 LATE_BETS_MAX = 5
-"""Of one coup, the latest: more than that nobody reads beside a running ball."""
+"""Only the latest late bets of a coup are kept: people would not read more while the ball runs."""
 
 LATENESS_S = (5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0)
 """Bounds of how late results are. Proving a number takes 2 to 6 s in most coups, the chef's answer longer."""
 
 
 class OfRun(msgspec.Struct):
-    """The figures of a late bet. A head alone does not say when the ball was launched, and may count no laps."""
+    """The figures of a late bet. A head alone does not report when the ball was launched, and may count no laps."""
 
     accepted: Literal["yes", "no"]
     said_us: int
@@ -60,12 +60,12 @@ class LateBet(msgspec.Struct):
 class WheelView:
     """The newest message of each topic, None until one has come, and what was counted since this program's start.
 
-    `is_reached`: whether the broker is connected. `coup`: the one at hand, of the feed's newest message. `is_void`:
-    whether that is void, and the game has not gone on since, though it may be suspended or closed. `late_bets`: those
-    of the last coup that had one. `heard_s`: when the latest report of health came, in the caller's seconds.
-    `verdicts`: results as "result", voids by their cause. `margins`: of each kind of verdict ("result" or "void") by
-    its least measure, where it has one. `lateness`: of the results that were late (`late_s`). `restarts`: how often the
-    daemon began another run. `unreadable`: messages that were none of this version.
+    `is_reached`: whether the broker is connected. `coup`: the coup at hand, from the feed's newest message. `is_void`:
+    whether that coup is void and the game has not continued; play may be suspended or closed. `late_bets`: those of
+    the last coup that had one. `heard_s`: when the latest report of health came, in the caller's seconds. `verdicts`:
+    counts of results as "result", and of voids by their cause. `margins`: the margins of verdicts by kind ("result" or
+    "void") and by the least measure. `lateness`: how late the late results were (`late_s`). `restarts`: how often the
+    daemon began another run. `unreadable`: the number of messages that this version cannot read.
     """
 
     def __init__(self) -> None:
@@ -89,9 +89,9 @@ class WheelView:
         self.restarts = 0
         self.unreadable = 0
         self._boot_id: str | None = None
-        """Of the daemon's run, as it said when it came online."""
+        """The boot id of the daemon's run, from the message that it is online."""
         self._newest: tuple[str, int] | None = None
-        """Of the feed's newest message: the daemon's run, and `seq`."""
+        """The boot id and the `seq` of the feed's newest message."""
 
     @property
     def is_online(self) -> bool:
@@ -105,8 +105,8 @@ class WheelView:
         return any(message is not None and message.test is True for message in marked)
 
     def take(self, leaf: str, payload: bytes, *, retained: bool, now_s: float) -> bool:
-        """Take a message in; False when it is none that is shown, or one of the feed that is sent again. A `retained`
-        one was published before: it is not counted."""
+        """Take a message in. Return False if it is not shown, or if it is a message of the feed that is sent again. A
+        `retained` message was published before, and is not counted."""
         kind = TOPICS.get(leaf)
         if kind is None or len(payload) > PAYLOAD_BYTES_MAX:
             return False
@@ -130,14 +130,14 @@ class WheelView:
         return True
 
     def _take_late_bet(self, bet: LateBet) -> None:
-        """The broker may bring one twice."""
+        """Keep a late bet once: the broker may deliver it twice."""
         if self.late_bets and self.late_bets[-1].coup_id != bet.coup_id:
             self.late_bets.clear()
         if bet not in self.late_bets:
             self.late_bets.append(bet)
 
     def _is_again(self, message: Result | Void | Ruling | TableMessage) -> bool:
-        """Whether it is no newer than what came before: a settlement system has asked for it again (`resend`)."""
+        """Return whether the message is not newer than the last: a settlement system asked for it again (`resend`)."""
         if self._newest is not None:
             boot_id, seq = self._newest
             # A run that begins a new journal counts from 1.

@@ -1,4 +1,4 @@
-"""The words of the pages: the key that a page names them by, and the English text, which the catalogue translates."""
+"""The words of the pages. A page names them by their key, and the catalogue translates their English text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RITUAL: Mapping[StateName, str] = {
     "rien_va": "{void}",
     "suspended": translatable("play suspended"),
 }
-"""What players read in each state. The words that are said at the table are said in no other language."""
+"""What players read in each state. The words that are said at the table are not translated."""
 
 WORDS = {
     "wheel": translatable("The wheel"),
@@ -161,6 +161,6 @@ WORDS = {
 
 
 def in_words(catalogue: Catalogue) -> dict[str, str]:
-    """All of them in one language; their parts stay in braces, for the page to fill."""
+    """Return all words in one language. Their parts stay in braces, and the page fills them in."""
     places = {name: f"{{{name}}}" for name in ("value", "count", "number", "seq", "hash", "error", "why", "who", "by")}
     return {key: catalogue.say(text, **places) for key, text in WORDS.items()}
