@@ -70,7 +70,7 @@ def _table(table: TableSetting) -> Iterator[Text]:
 
 
 def _call(table: TableSetting) -> Text:
-    """Say when the number is called."""
+    """Return when the number is called, as a sentence."""
     if table.pocket == "head":
         return Text("its number is called by the head")
     if table.sightings_to_call == 1:
@@ -106,7 +106,7 @@ PARTS: dict[WheelPart, str] = {
 
 
 def _certain(wheel: TableSetting) -> Text:
-    """Say how many laps make a run certain to be valid."""
+    """Return the sentence with the number of laps that makes a run certainly valid."""
     laps: dict[str, Part] = {
         "laps": round(certain_laps(wheel.beams_deg, wheel.min_laps, wheel.strays), 2),
         "strays": wheel.strays,
@@ -135,7 +135,7 @@ def _sensors(config: Config) -> Iterator[Text]:
 
 
 def _door(config: Config) -> Text:
-    """Say what reports whether the cabinet's door is open."""
+    """Return what reports whether the cabinet's door is open."""
     if config.sensors is not None:
         return Text("the cabinet's door: told by the sensor board, if it has a door switch")
     if config.gpio is not None and config.gpio.door_pin is not None:
@@ -164,7 +164,7 @@ def _provable(setting: TableSetting, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _unproven(setting: TableSetting) -> Iterator[Text]:
-    """Say what happens to a number or a coup that waits for a person."""
+    """Yield what happens to a number or a coup that waits for a person."""
     if setting.confirm_numbers:
         yield Text("each number waits for the chef to confirm it, or to declare it null")
     if setting.lacks:
@@ -217,7 +217,7 @@ def _gpio(gpio: GpioSetting) -> Iterator[Text]:
 
 
 def _provider(gpio: GpioSetting) -> Text:
-    """Say what would read the pins of a wheel on this computer, which may be an office computer without pins."""
+    """Return what would read a wheel's pins on this computer, which may be an office computer without pins."""
     machine = provider.this_machine()
     try:
         chosen = provider.choose(gpio.provider, provider.installed(), machine)
@@ -261,7 +261,7 @@ def _mqtt(config: Config) -> Iterator[Text]:
 
 
 def _who(mqtt: MqttSettings) -> Text:
-    """Say which name and certificate we use at the broker."""
+    """Return the name and the certificate with which we log in at the broker."""
     if mqtt.cert_file is None:
         return Text("as {user}", {"user": mqtt.username}) if mqtt.username else Text("anonymously")
     name = common_name(mqtt.cert_file)

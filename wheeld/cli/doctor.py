@@ -63,7 +63,7 @@ HARMLESS = frozenset(
 )
 """Counters that also rise on a good line."""
 LINES = {"board": "link", "gpio": "link", "head": "head"}
-"""For each part, the sensor that shows whether the part reports. A silent part loses nothing, which proves nothing."""
+"""For each part, the sensor that shows whether the part reports. A silent part without losses is not a good part."""
 
 
 def doctor(options: argparse.Namespace) -> Exit:
@@ -111,7 +111,7 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
 
 
 def _running(name: str) -> Text:
-    """Refuse to start. Two programs cannot read one line, and the daemon would miss what the doctor acknowledges."""
+    """Return why the doctor ends. Two programs cannot read one line: the daemon would miss what the doctor read."""
     return Text(
         "this wheel runs, and its daemon has the sensors: stop it with `{stop}`, and afterwards `{start}`",
         {"stop": f"systemctl stop wheeld@{name}", "start": f"systemctl start wheeld@{name}"},
@@ -150,7 +150,7 @@ def keep(config: Config, happened: EventRecord, catalogue: Catalogue) -> None:
 
 
 def serial_lines() -> tuple[str, ...]:
-    """Return the devices of the serial ports. A USB line has the name that udev makes of its serial number, if any.
+    """Return the devices of the serial ports. A USB line has the udev name with its serial number, if there is one.
 
     That name depends neither on the socket nor on the order of plugging in.
     """
@@ -292,7 +292,7 @@ def findings(
     ]
     yield from way
     if any(each.level == "wrong" for each in way):
-        return  # the other angles are mirrored
+        return  # all other angles are mirrored then
     yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_given=ball_given)
     if number is None:
         yield from of_lying(seen, wheel.readers_deg)

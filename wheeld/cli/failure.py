@@ -39,7 +39,7 @@ def fail(why: Text | str, code: Exit, options: argparse.Namespace) -> Exit:
 
 
 def file_trouble(wrong: OSError) -> Text | str:
-    """Say what is wrong with a file, and what to do."""
+    """Return what is wrong with a file, and what to do."""
     text = FILE_TROUBLES.get(wrong.errno or 0)
     if isinstance(wrong, PermissionError):
         text = None if os.geteuid() == 0 else _NOT_ALLOWED

@@ -193,7 +193,7 @@ def _known(coups: list[int]) -> Text:
 
 
 def _of_file(options: argparse.Namespace, what: Text, hint: Text) -> Text:
-    """Say what is wrong with the journal's file, and add a hint."""
+    """Return what is wrong with the journal's file, and a hint."""
     told = Text("{first}; {second}", {"first": what, "second": hint})
     return Text("{first}: {second}", {"first": str(options.file), "second": told})
 
@@ -294,7 +294,7 @@ def _signed(report: Verification) -> str:
 
 
 def _checked(report: Verification) -> str:
-    """Say which signatures were checked, and what that proves."""
+    """Return which signatures were checked, and what that proves."""
     if not report.is_keyed:
         return "none, this journal has no key: whoever could write the file could write all of it anew"
     if not report.is_end_checked:

@@ -55,7 +55,7 @@ def _told(wrong: WheeldError, options: argparse.Namespace) -> Exit:
 
 def _version(options: argparse.Namespace) -> Exit:
     if options.verify:
-        from wheeld.cli.version import version  # noqa: PLC0415  what it imports takes long
+        from wheeld.cli.version import version  # noqa: PLC0415  its imports take long
 
         return version(options)
     sys.stdout.write(f"wheeld {VERSION}\n")

@@ -52,7 +52,7 @@ def _wrong(options: argparse.Namespace) -> Text | None:
 
 
 def _same_port(options: argparse.Namespace) -> Text | None:
-    """Refuse two options with the same address and port."""
+    """Return an error if two options have the same address and port."""
     for first, second in combinations(("chef", "bouler", "listen", "display", "metrics"), 2):
         address = vars(options)[first]
         if address is not None and address.port and address == vars(options)[second]:
@@ -62,7 +62,7 @@ def _same_port(options: argparse.Namespace) -> Text | None:
 
 
 def _wrong_panels(options: argparse.Namespace) -> Text | None:
-    """Say why a panel would be open to other people; None if no panel would be."""
+    """Return why a panel would be open to other people; None if no panel would be."""
     has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
     if options.chef is not None and options.token_file is None and not asks_certificate:
         return Text("--chef needs --token-file or --panel-client-ca-file: anybody could command the wheel")
@@ -83,7 +83,7 @@ def _wrong_panels(options: argparse.Namespace) -> Text | None:
 
 
 def _without_panel(options: argparse.Namespace) -> Text | None:
-    """Refuse an option for a panel that is not served."""
+    """Return an error if an option belongs to a panel that is not served."""
     for name, given in vars(options).items():
         panel = "bouler" if name.startswith("bouler_") else "chef"
         is_there = vars(options)[panel] is not None or (name in OF_BOTH and options.bouler is not None)
@@ -94,7 +94,7 @@ def _without_panel(options: argparse.Namespace) -> Text | None:
 
 
 def _unusable(options: argparse.Namespace) -> Text | str | None:
-    """Say which file or directory cannot be used, and why; None if all can be used."""
+    """Return which file or directory cannot be used, and why; None if all can be used."""
     for name, path in vars(options).items():
         if name.endswith("_file") and path is not None and (why := trouble(path, secret=name.endswith(SECRETS))):
             return Text("{first}: {second}", {"first": f"--{name.replace('_', '-')}", "second": why})

@@ -724,7 +724,7 @@ def _pocket(text: str) -> int:
 
 
 def _table(text: str) -> str:
-    """Accept SITE/TABLE without wildcards: a feed belongs to one table."""
+    """Return SITE/TABLE. Wildcards are refused, because a feed belongs to one table."""
     if not re.fullmatch(r"[^/+#\0]+/[^/+#\0]+", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")
     return text
@@ -740,7 +740,7 @@ def _watched(text: str) -> str:
 
 
 def _named_table(text: str) -> str:
-    """Accept names as `[table]` does: they are written into a file that grants rights."""
+    """Return SITE/TABLE if `[table]` accepts both names. They are written into a file that grants rights."""
     from wheeld.core.setting import NAME_PATTERN  # noqa: PLC0415  as in `_on_call`
 
     if not re.fullmatch(f"{NAME_PATTERN}/{NAME_PATTERN}", text):

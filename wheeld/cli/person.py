@@ -21,12 +21,12 @@ def user() -> str:
 
 
 def person(text: str) -> str:
-    """Accept a person's name as commands to a wheel do. Raises ArgumentTypeError."""
+    """Check a person's name as in commands to a wheel. Raises ArgumentTypeError."""
     return _visible(text, Name, "is no name: 1 to 64 visible characters")
 
 
 def sentence(text: str) -> str:
-    """Accept a reason as commands to a wheel do. Raises ArgumentTypeError."""
+    """Check a reason as in commands to a wheel. Raises ArgumentTypeError."""
     return _visible(text, Sentence, "is no reason: 1 to 500 visible characters")
 
 

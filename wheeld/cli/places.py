@@ -18,7 +18,7 @@ def address(text: str) -> Address:
 
 
 def origin_here(text: str) -> str:
-    """Accept `http://ADDRESS:PORT` of this computer, as a browser names an origin. Raises ArgumentTypeError."""
+    """Return `http://ADDRESS:PORT` of this computer, as a browser names an origin. Raises ArgumentTypeError."""
     scheme, _, place = text.partition("://")
     if scheme != "http" or not address(place).is_here:
         raise argparse.ArgumentTypeError(f"{text!r} is no page's origin on this computer, like http://127.0.0.1:8500")

@@ -102,7 +102,7 @@ def _laps(setting: TableSetting) -> Text | None:
 
 
 def _few_laps(setting: TableSetting) -> Text | None:
-    """Say what proves N3, which must be published before the ball can reach a pocket."""
+    """Return what proves N3, which must be published before the ball can reach a pocket."""
     if setting.ball == "sensors":
         return Text("the beams, as the ball leaves the track")
     laps = _laps(setting)

@@ -30,7 +30,7 @@ UNLAUNCHED_US = 20_000_000
 """If no launch was proven, the drawing begins this long before the end. In this time an unseen ball has fallen."""
 
 BEGINNINGS = ("launched", "weak_launch")
-"""Facts that a coup begins with."""
+"""The facts that begin a coup."""
 
 FIGURES = ("laps", "laps_needed", "ball_direction", "rotor_direction", "rotor_rpm", "margin", "margin_of")
 PEOPLE = ("confirmed_by", "confirmed_reason", "by", "reason")

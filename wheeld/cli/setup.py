@@ -125,7 +125,7 @@ def given(options: argparse.Namespace) -> Answers:
 
 
 def _next(places: Places, config: Config, plan: Sequence[SetupStep], catalogue: Catalogue) -> list[str]:
-    """Say what a person has to do now."""
+    """Return what a person has to do next."""
     say = catalogue.say
     lines = [
         say(

@@ -19,7 +19,7 @@ CONNECTED = ": connected"
 
 
 def wrong_files(options: argparse.Namespace) -> Text | str | None:
-    """Say why no broker could accept these files. Another attempt would not help."""
+    """Return why no broker could accept these files. Another attempt would not help."""
     if options.key_file is not None and options.cert_file is None:
         return Text("--key-file needs --cert-file, the certificate that belongs to the key")
     try:
@@ -60,7 +60,7 @@ class Troubles(logging.Handler):
         warn(trouble if hint is None else say("{first}; {second}", first=trouble, second=say(hint)))
 
     def caught(self, _: object, context: dict[str, Any]) -> None:
-        """Print the error of a callback after the client's socket closed. The loop would print a traceback."""
+        """Print the error of a callback after the client's socket closed. Else the loop would print a traceback."""
         self.tell(str(context.get("exception") or context["message"]))
 
     def notice_silence(self) -> None:

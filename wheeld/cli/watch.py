@@ -121,7 +121,7 @@ def line(message: FeedMessage, language: Language, now_utc_us: int) -> str:
 
 
 def _kept(at: object, catalogue: Catalogue, now_utc_us: int) -> str:
-    """Say that the broker kept the message, and its age by the clocks of the wheel and of this computer."""
+    """Return a note that the broker kept the message, with its age by the clocks of the wheel and this computer."""
     try:
         age_s = max(0, now_utc_us - from_text(str(at))) // 1_000_000
     except (ValueError, OverflowError):

@@ -25,5 +25,5 @@ class Distribution:
 
     @property
     def at_most(self) -> list[tuple[float, int]]:
-        """How many figures were at most each bound; the last bound is infinite."""
+        """The number of figures up to each bound. The last bound is infinite."""
         return list(zip((*self._bounds, math.inf), accumulate(self._counts), strict=True))

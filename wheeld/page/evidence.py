@@ -129,7 +129,7 @@ class _Drawing:
         )
 
     def _turning(self, way: Direction | None, rpm: Sequence[int]) -> str:
-        """Say the direction, and the speed at first and at the end."""
+        """Return the direction, and the speed at first and at the end, in words."""
         words = [] if way is None else [f"{ARROWS[way]} {self._say(WORDS[way])}"]
         if rpm:
             value = " → ".join(map(str, dict.fromkeys(rpm)))

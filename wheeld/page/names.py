@@ -29,7 +29,7 @@ def own_names() -> set[str]:
 
 
 def named(more: Collection[str]) -> Middleware:
-    """Refuse a request for a page unless it uses an address, one of the computer's own names, or one of `more`."""
+    """Make a check that refuses a request unless it uses an address, one of the computer's names, or one of `more`."""
     ours = own_names() | {name.lower() for name in more}
 
     @web.middleware

@@ -13,7 +13,7 @@ import structlog
 
 NUMBERS_MAX = 200
 FAVOURITES = 4
-"""Numbers that a display shows as hot, and as cold."""
+"""How many numbers a display shows as hot, and how many as cold."""
 
 
 class NumberCount(NamedTuple):

@@ -50,7 +50,7 @@ ANSWERS: dict[CommandName, str] = {
     "suspend": translatable("Suspend: {then}"),
     "close": translatable("Close: {then}"),
 }
-"""The answers that confirm a grave command."""
+"""The answers that confirm a command in `GRAVE`."""
 _COUP_IS_VOID = translatable("the coup is void")
 _PLAY_STOPS = translatable("play stops")
 _ANNOUNCE = translatable("announce the next bouler")

@@ -19,8 +19,9 @@ from wheeld.page.wheel import WheelView
 
 
 class Pages:
-    """The pages that only show. `want` is called with whether somebody looks at the sensors. `frame_of` is the origin
-    whose page may show these in a frame. `names` are names of the live page, besides the computer's own."""
+    """The pages without commands. `want` gets True while somebody looks at the sensors, and False if nobody does.
+    `frame_of` is the origin whose page may show these in a frame. `names` are names of the live page, besides the
+    computer's own."""
 
     def __init__(
         self,

@@ -248,7 +248,7 @@ class Panel:
         return msgspec.json.encode(command)
 
     async def _answer(self, name: str, asked: Asked, payload: bytes, language: Language) -> dict[str, object]:
-        """Return the answer to a press, which is sent only once. Raises HTTPConflict if its command has changed."""
+        """Send a press once, and return its answer to each copy. Raises HTTPConflict if a copy has another command."""
         known = self._pressed.get(asked.press)
         if known is None:
             if not 0 <= self._now_s() - asked.seen_s <= SEEN_S_MAX:

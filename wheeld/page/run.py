@@ -122,7 +122,7 @@ class PageProgram:
     def _ports(
         self,
     ) -> Iterator[tuple[web.Application, Address, ssl.SSLContext | None, int, Container[object] | None]]:
-        """Yield each application with its address, its TLS, its limit of connections, and those to keep open."""
+        """Yield each application with its address, TLS context, limit of connections, and connections to keep."""
         yield self._pages.application(), self._setting.address, None, VIEWED_MAX, None
         if (display := self._setting.display) is not None:
             yield self._pages.display_application(), display, None, DISPLAYS_MAX, None
@@ -170,7 +170,7 @@ class PageProgram:
 
 
 def _tls(panel: PanelSetting) -> ssl.SSLContext | None:
-    """Return the TLS with our certificate, and with the authority for browsers' certificates. Raises TlsFilesError."""
+    """Return the TLS context with our certificate and the authority of browsers' certificates. Raises TlsFilesError."""
     if panel.cert_file is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

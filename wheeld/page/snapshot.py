@@ -100,7 +100,7 @@ class WheelInWords:
         }
 
     def _bouler(self, table: TableMessage) -> str | None:
-        """Say who spins, who is announced to spin next, and who has acknowledged that."""
+        """Return who spins, who is announced to spin next, and who has acknowledged that."""
         if table.next_bouler is UNSET:
             return table.bouler
         announced = self._catalogue.say(WORDS["next_bouler"], who=table.next_bouler)
@@ -195,7 +195,7 @@ class WheelInWords:
         return {"coup": last.coup, "words": last.words, "why": f"{cited}: {why}" if cited else why, "at": last.at}
 
     def _ruling(self) -> str | None:
-        """Say the latest ruling since this program began: the decision, the reason, the person and the time."""
+        """Return the latest ruling since this program began: the decision, the reason, the person and the time."""
         ruling, say = self._wheel.ruling, self._catalogue.say
         if ruling is None:
             return None
@@ -204,7 +204,7 @@ class WheelInWords:
         return f"{coup}: {ruled} — {ruling.reason} ({ruling.by}, {minute(ruling.at)})"
 
     def _late_bet(self, bet: LateBet) -> str:
-        """Say the coup of a late bet, what the chef decided, why, the person, and how far the ball had run."""
+        """Return a late bet in words: coup, decision of the chef, reason, person, and how far the ball had run."""
         catalogue, run = self._catalogue, bet.figures
         said = [bet.by]
         if run.first_pass_us:
@@ -216,13 +216,13 @@ class WheelInWords:
         return f"{coup}: {catalogue.say(LATE_BETS[run.accepted])} — {bet.reason} ({', '.join(said)})"
 
     def _ritual(self, table: TableMessage) -> str:
-        """Say what players read. A void comes first, then the state of play after it."""
+        """Return what players read. A void comes first, then the state of play after it."""
         said = [RITUAL["rien_va"]] if self._wheel.is_void else []
         said += [RITUAL[table.state]] if RITUAL[table.state] not in said else []
         return " · ".join(self._catalogue.say(text) for text in said if text)
 
     def _cause(self) -> str:
-        """Say why the present coup is void. Its message is not retained: after a restart only the board has it."""
+        """Return why the present coup is void. Its message is not retained: after a restart only the board has it."""
         void, board = self._wheel.void, self._wheel.board
         last = void if void is not None or board is None else board.last_void
         if not self._wheel.is_void or last is None:

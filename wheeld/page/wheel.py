@@ -35,7 +35,7 @@ LATE_BETS_MAX = 5
 """Only the latest late bets of a coup are kept: people would not read more while the ball runs."""
 
 LATENESS_S = (5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0)
-"""Bounds of how late results are. Proving a number takes 2 to 6 s in most coups, the chef's answer longer."""
+"""Bounds of how late results are. Proving a number takes 2 to 6 s in most coups. The chef's answer takes longer."""
 
 
 class OfRun(msgspec.Struct):
@@ -48,7 +48,7 @@ class OfRun(msgspec.Struct):
 
 
 class LateBet(msgspec.Struct):
-    """What is shown of the notice `late_bet`."""
+    """The parts of the notice `late_bet` that are shown."""
 
     coup: int
     coup_id: str
@@ -100,7 +100,7 @@ class WheelView:
 
     @property
     def is_test(self) -> bool:
-        """Whether it is a bench table: nothing that it shows is paid."""
+        """Whether this is a bench table, for which nothing is paid."""
         marked = (self.table, self.board, self.health, self.availability)
         return any(message is not None and message.test is True for message in marked)
 
@@ -130,7 +130,7 @@ class WheelView:
         return True
 
     def _take_late_bet(self, bet: LateBet) -> None:
-        """Keep a late bet once: the broker may deliver it twice."""
+        """Store a late bet only once. The broker may deliver it twice."""
         if self.late_bets and self.late_bets[-1].coup_id != bet.coup_id:
             self.late_bets.clear()
         if bet not in self.late_bets:

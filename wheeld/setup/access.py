@@ -1,4 +1,4 @@
-"""The broker's access list for all tables of a computer, and the check that no right is lost."""
+"""Makes the broker's access list for all tables of a computer, and finds rights that would be lost."""
 
 from __future__ import annotations
 

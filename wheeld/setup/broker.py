@@ -177,7 +177,7 @@ def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> Setu
 
 
 def _list_of(broker: BrokerPlaces, make: Callable[[], bytes]) -> Put:
-    """Only mosquitto may use the list: 2.0.21 warns if other users may, and a later version will refuse the list."""
+    """Return the list's file, for mosquitto alone. 2.0.21 warns if others may use it, a later version will refuse."""
     return Put(broker.access_list, 0o600, make, group="mosquitto", owner="mosquitto")
 
 

@@ -51,7 +51,7 @@ def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> lis
 
 
 def _check_tables(places: Places, table: tuple[str, str]) -> None:
-    """Refuse a second table for this wheel, and a second wheel for this table."""
+    """Raise SetupError for a second table of this wheel, or a second wheel of this table."""
     for path, known in configured(places.configurations, places.computer).items():
         if path == places.configuration and (known.site, known.table) != table:
             of_another = {"file": str(path), "table": f"{known.site}/{known.table}"}

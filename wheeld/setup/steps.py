@@ -54,7 +54,7 @@ class SetupStep(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def does(self) -> bool:
-        """Whether it changes anything."""
+        """Whether the step changes anything."""
         return self.action in DOES
 
 
