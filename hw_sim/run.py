@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     layout = _layout(args.layout, rng, scenarios or [])
     panel = _panel(args.layout, args.panel)
     last_number = None if scenarios and scenarios[0].first_only else rng.choice(sorted(layout.pockets))
-    # People who look put the ball where it belongs.
+    # With a panel, people look at the table, and put the ball where it belongs.
     live = LiveTable(layout, rng, last_number if panel is None else None)
     live.table.pause_factor = QUICK_PAUSE_FACTOR if args.quick else 1.0
     print_now("# the configuration of this wheel, beside [journal] and [mqtt]:")

@@ -44,7 +44,7 @@ class LineOrder:
         return self._held is not None
 
     def place(self, status: Status) -> LinePlace:
-        """Return how `status` relates to the lines before it. Hold it if it does not follow."""
+        """Return how `status` relates to the lines before it. Keep it back if it cannot come directly after them."""
         last, held = self.last, self._held
         if last is None:
             return LinePlace.FIRST

@@ -104,7 +104,7 @@ class Rfc2217Port(RawPort):
         """Add the connection of a host, and negotiate."""
         super().connection_made(transport)
         self._nowhere = serial.serial_for_url("loop://", 9600)
-        # The stubs ask for more than the class needs, which is any port and any object with a `write`.
+        # The class accepts any port, and any object with a `write`. The type stubs ask for more.
         self._manager = rfc2217.PortManager(self._nowhere, self)  # type: ignore[arg-type]
 
     def connection_lost(self, exc: Exception | None) -> None:

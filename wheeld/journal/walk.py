@@ -252,7 +252,7 @@ class Walk:
             return
         if not self._is_in_feed:
             self._enter_feed(int(first))
-        # Messages that had such a number before the adoption are still stored. They were never published.
+        # Messages with the same numbers, from before the adoption, are still stored. They were never published.
         if not 1 <= int(first) <= report.last_seq + 1 or int(last) < max(int(first), report.last_seq):
             report.blame(f"{where}: its numbers do not follow seq {report.last_seq}")
             return

@@ -308,7 +308,7 @@ class HeadGames:
         surprise = rotor.report(seen)
         if since_us is None:
             return stopped
-        # If the rotor was reversed before the launch was reported, it stopped before the launch: N4 was not armed yet.
+        # To reverse, a rotor must stop. If it did so before the launch was reported, N4 does not apply to that stop.
         armed = surprise == "stopped" or rotor.state.since_us > since_us
         evidence = self._conclusions.rotor_stopped(moved_us) if surprise is not None and armed else []
         evidence += self._conclusions.directions(t_us)

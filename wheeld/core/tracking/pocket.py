@@ -452,7 +452,7 @@ class PocketFromReaders(PocketTracker):
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
                 self._pulses.forget()
-            # A hand brought the ball back after a gap. If it brought it where it belongs, the pockets stand as before.
+            # After a gap a hand put the ball back in its pocket: what is known of the pockets is still valid.
             was_brought = called and ball.carried and ball.doubt is not None
             return [Evidence(Fact.BALL_MOVED, t_us, self._placed(streak))] if was_brought else []
         if not called:
