@@ -1,15 +1,15 @@
 """A simulated sensor board: the other end of `firmware_protocol`, written from its specification alone.
 
-No I/O and no clock: events go in at their times, bytes come out on request, time is an argument. `t_us` is the time of
-the simulated world; the board's own clock counts from its last boot, so the two differ after a reset.
+It has no I/O and reads no clock. The caller feeds events at their times and collects bytes; time is an argument. `t_us`
+is the time of the simulated world. The board's own clock counts from its last boot, so the two differ after a reset.
 
-How the sensors stand belongs to the world: an object that falls in while the board is off is in its next heartbeat, and
-so is a door that is opened then.
+The levels of the sensors belong to the world. If an object falls in, or a door is opened, while the board is off, its
+next heartbeat reports this.
 
-Its faults: `reset` (a new boot: empty ring, clock at 0), `silent` (the program hangs: it receives, observes and sends
-nothing, and the edges of that time are lost), `deaf` (it hears nothing and goes on sending), `wraps_us` (its clock
-begins again there, as a counter of 32 bits does that nobody carries on), `babble` (random bytes on the line), and those
-of its `cable`.
+Its faults are: `reset` (a new boot: empty ring, clock at 0); `silent` (the program hangs: it receives, observes and
+sends nothing, and the edges of that time are lost); `deaf` (it receives nothing but continues to send); `wraps_us` (its
+clock returns to 0 at this value, like a counter of 32 bits without a carry); `babble` (random bytes on the line); and
+the faults of its `cable`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HELD_US = 150_000
 SELF_TEST_US = 20_000
 """How long the simulated self-test takes; the specification allows half a second."""
 ROOM_BYTES = 4096
-"""The most bytes that a caller gets at once: the buffer of a serial driver."""
+"""The most bytes that a caller gets in one call: the buffer of a serial driver."""
 _SENSOR_KINDS: dict[str, m.SensorKind] = {kind: kind for kind in m.SENSOR_KINDS}
 _BUTTONS: dict[str, m.Button] = {button: button for button in m.BUTTONS}
 
@@ -47,10 +47,10 @@ class BoardSetup:
 
 
 class SimBoard:
-    """One board from power-up on. Feed it the events in order of time, and carry its bytes."""
+    """One board, from its power-up. Feed it the events in time order, and carry its bytes."""
 
     def __init__(self, setup: BoardSetup, *, boot_id: int = 1, cable: Cable | None = None, up_us: int = 0) -> None:
-        """`up_us`: how long it has been on when the world begins."""
+        """`up_us`: how long the board has been on when the world begins."""
         self.setup = setup
         self.cable = cable or Cable()
         self.silent = False
@@ -66,22 +66,22 @@ class SimBoard:
         self._beat_us = up_us
 
     def reset(self) -> None:
-        """Start again, as after a watchdog or a loss of power: the ring is lost, clock and numbers begin again."""
+        """Start again, as after a watchdog reset or a power cut. The ring is lost. Clock and event numbers restart."""
         self._boot((self.boot_id + 1) % 2**32)
 
     def restart_clock(self) -> None:
-        """Begin at 0 again in the midst of a boot, as a clock does that is too short; events of before are lost. No
-        board may do this."""
+        """Restart the clock at 0 without a boot, as a clock with too few bits does. Earlier events are lost. No board
+        may do this."""
         self._booted_us, self._beat_us = self._now_us, 0
         self._ring.clear()
-        self._sent_seq = self.next_seq  # what was not sent yet is lost, too
+        self._sent_seq = self.next_seq  # unsent events are lost, too
 
     def _boot(self, boot_id: int) -> None:
         self.boot_id = boot_id
         self.next_seq = 0
         """Number of the next event."""
         self.acked_seq = 0
-        """A host has confirmed all events below it."""
+        """A host has confirmed all events with a lower number."""
         self._booted_us = self._now_us
         self._ring: deque[m.TimedEvent] = deque(maxlen=self.setup.ring_events)
         self._sent_seq = self._urgent_seq = 0
@@ -107,7 +107,7 @@ class SimBoard:
 
     @property
     def wants_us(self) -> int:
-        """The world's time at which the board next has something to send without a request."""
+        """The world's time at which the board will next send something without a request."""
         if self.silent:
             return self._now_us + m.HEARTBEAT_US
         times = [self._beat_us]
@@ -118,13 +118,13 @@ class SimBoard:
         return min(times) + self._booted_us
 
     def advance(self, t_us: int) -> None:
-        """The world's time is now `t_us`; it never goes back."""
+        """Set the world's time to `t_us`. It never goes back."""
         if t_us < self._now_us:
             raise ValueError(f"time would go back from {self._now_us} to {t_us} µs")
         self._now_us = t_us
 
     def feed(self, event: sim.SimEvent) -> None:
-        """Take `event` at its own time, which becomes now."""
+        """Process `event` at its own time, which becomes the present time."""
         self.advance(event.t_us)
         if isinstance(event, sim.SensorState) and event.sensor == "link":
             self.cable.cut = not event.ok
@@ -140,7 +140,7 @@ class SimBoard:
         self._babble += data
 
     def receive(self, data: bytes) -> None:
-        """Take bytes of the host, which arrive now."""
+        """Process bytes from the host, which arrive now."""
         if self.silent or self.deaf:
             return
         for frame in self._decoder.feed(self.cable.carry(data)):
@@ -150,7 +150,7 @@ class SimBoard:
                 self._rejected += 1
 
     def data_to_send(self, room: int = ROOM_BYTES) -> bytes:
-        """The bytes to send now: whole frames in at most `room` bytes, as the cable leaves them."""
+        """Return the bytes to send now: whole frames in at most `room` bytes, after the faults of the cable."""
         if self.silent:
             return b""
         data = bytes(self._babble)
@@ -205,7 +205,7 @@ class SimBoard:
     # Messages to the host
 
     def _next_frame(self) -> bytes | None:
-        """The most urgent message: answers before heartbeats before events. None when there is none."""
+        """Return the most urgent message: answers first, then heartbeats, then events. None if there is no message."""
         message = self._answer() or self._heartbeat() or self._events()
         return None if message is None else encode_frame(encode(message))
 
@@ -260,7 +260,7 @@ class SimBoard:
         )
 
     def _levels(self) -> m.Levels:
-        """How everything stands now. A beam or a reader that has failed is blocked."""
+        """The present levels. A beam or a reader that has failed is blocked."""
         blocked = {kind: tuple(sorted(self._faulty_of(kind))) for kind in ("beam", "reader")}
         held = tuple(button for button in m.BUTTONS if self._held_until_us.get(button, -1) > self._now_us)
         fitted = self.setup.layout.stands
@@ -277,7 +277,7 @@ class SimBoard:
                 yield int(number)
 
     def _events(self) -> m.Events | None:
-        """The next batch, if it is full, holds more than rotor edges, or its oldest event has waited long enough."""
+        """The next batch, if it is full, contains more than rotor edges, or its oldest event has waited long enough."""
         self._sent_seq = max(self._sent_seq, self.oldest_seq)
         waiting = self.next_seq - self._sent_seq
         if not self.greeted or not waiting:
@@ -288,13 +288,13 @@ class SimBoard:
         start = self._sent_seq - self.oldest_seq
         batch = [self._ring[at] for at in range(start, start + min(waiting, m.EVENTS_MAX))]
         batch = [timed for timed in batch if timed.board_us - first_us <= m.SPAN_US_MAX]
-        first_shown_us = self._shown_us(first_us)  # where the clock begins again, so does a frame
+        first_shown_us = self._shown_us(first_us)  # a new frame begins where the clock restarts
         batch = [timed for timed in batch if self._shown_us(timed.board_us) >= first_shown_us]
         first_seq, self._sent_seq = self._sent_seq, self._sent_seq + len(batch)
         return m.Events(self.boot_id, first_seq, tuple(map(self._shown, batch)))
 
     def _shown_us(self, board_us: int) -> int:
-        """What its messages say of that time."""
+        """Return that time as the board's messages contain it."""
         return board_us if self.wraps_us is None else board_us % self.wraps_us
 
     def _shown(self, timed: m.TimedEvent) -> m.TimedEvent:
@@ -302,7 +302,7 @@ class SimBoard:
 
     @property
     def _is_urgent(self) -> bool:
-        """Whether something waits that is no rotor edge."""
+        """Whether an event that is no rotor edge waits to be sent."""
         return self._sent_seq < self._urgent_seq
 
     def _unsent_us(self) -> int:

@@ -1,4 +1,4 @@
-"""A broker for the demo on a free loopback port: mosquitto."""
+"""A mosquitto broker for the demo, on a free loopback port."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Broker(NamedTuple):
 
 
 def program(*, path: str | None = None) -> str:
-    """The broker's program. `path`: as in PATH; by default PATH and the system's directories. Raises DemoError."""
+    """Return the broker's program. `path`: where to search, by default PATH and SYSTEM_PROGRAMS. Raises DemoError."""
     where = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_PROGRAMS]) if path is None else path
     found = shutil.which("mosquitto", path=where)
     if found is None:
@@ -32,16 +32,16 @@ def program(*, path: str | None = None) -> str:
 
 
 def configuration(port: int) -> str:
-    """The text of its configuration file."""
+    """Return the text of the broker's configuration file."""
     lines = [f"listener {port} 127.0.0.1", "allow_anonymous true", "persistence false", "log_dest stderr"]
     if os.geteuid() == 0:
-        lines.append("user root")  # else it changes to a user that may not exist, or may not read this file
+        lines.append("user root")  # otherwise it changes to a user that may not exist or cannot read this file
     return "\n".join(lines) + "\n"
 
 
 @asynccontextmanager
 async def broker(directory: Path) -> AsyncIterator[Broker]:
-    """A broker until this is left; its files are in `directory`. Raises DemoError."""
+    """Run a broker until the block ends. Its files are in `directory`. Raises DemoError."""
     port, file = free_port(), directory / "broker.conf"
     file.write_text(configuration(port), encoding="utf-8")
     async with child("mosquitto", [program(), "-c", str(file)], directory / "broker.log") as process:

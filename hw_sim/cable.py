@@ -1,8 +1,8 @@
 """The cable between board and host, and its faults.
 
-The fault model: a cut (no byte passes in either direction until it is repaired), bytes that are lost, bytes that
-arrive as others, bytes that nobody sent. Each has its own rate and is drawn from a seed; no fault depends on the
-meaning of the bytes.
+The fault model: a cut (no byte passes in either direction until the repair), lost bytes, bytes that arrive with another
+value, and bytes that neither end sent. The last three each have a rate, and are drawn from a seed. No fault depends on
+the meaning of the bytes.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import random
 from collections.abc import Iterator
 
 NOISE_BYTES_MAX = 8
-"""One burst of noise: the bytes of a millisecond at 115200 baud, while somebody touches a connector."""
+"""The longest burst of noise: about the bytes of a millisecond at 115200 baud, while a person touches a connector."""
 
 
 class Cable:
-    """Carries bytes, in both directions alike. `drop`, `noise` and `damage` are probabilities for each byte. They and
-    `cut` may be set at any time."""
+    """Carries bytes, with the same faults in both directions. `drop`, `noise` and `damage` are probabilities for each
+    byte. They and `cut` may be set at any time."""
 
     def __init__(self, seed: int = 0, *, drop: float = 0.0, noise: float = 0.0, damage: float = 0.0) -> None:
         self.cut = False
         self.drop = drop
         self.noise = noise
         self.damage = damage
-        self._rng = random.Random(seed)  # noqa: S311  where a fault falls is no secret
+        self._rng = random.Random(seed)  # noqa: S311  the places of the faults are no secret
 
     def carry(self, data: bytes) -> bytes:
         """The bytes of `data` that arrive at the other end."""

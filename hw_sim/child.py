@@ -1,5 +1,5 @@
-"""Programs that run beside the demo: each in a session of its own, ended by its pid, with its output in a file. None
-outlives the demo, however that ends: a daemon left behind would hold its journal, and open the next demo's port.
+"""Programs that run beside the demo. Each has its own session and writes its output to a file. It is ended by its pid.
+No program outlives the demo, even if the demo is killed: a remaining daemon would keep the journal locked.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 from hw_sim.exits import UnavailableError
 
 END_S_MAX = 5.0
-"""An orderly end takes a fraction of a second; a child that takes longer is killed."""
+"""A normal end takes a fraction of a second. A child that takes longer than this is killed."""
 LOG_LINES_SHOWN = 6
-"""The last lines of its output, when a child ended by itself."""
+"""How many of the last lines of output are shown when a child has ended by itself."""
 
 READY_S_MAX = 20.0
-"""A server listens within a second or two; on a small and busy computer within a few."""
+"""A server usually listens within two seconds. On a small and busy computer it takes longer."""
 RETRY_S = 0.05
 
 PR_SET_PDEATHSIG = 1
@@ -41,18 +41,18 @@ class Child:
         self._process = process
 
     async def ended(self) -> str:
-        """Wait until it ends by itself. Returns a text about it, with the end of its output."""
+        """Wait until the program ends by itself. Returns a text with its exit code and its last lines of output."""
         code = await self._process.wait()
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES_SHOWN:]
         return "\n  ".join([f"{self.name} ended with exit code {code}; its last lines:", *(lines or ["(none)"])])
 
     def kill(self) -> None:
-        """End it at once, as a power cut does. Harmless when it has ended."""
+        """End the program at once, as a power cut does. Does nothing if it has ended already."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
     async def stop(self) -> None:
-        """Ask it to end; kill it if it does not. Harmless when it has ended."""
+        """Ask the program to end, and kill it if it does not. Does nothing if it has ended already."""
         if self._process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -65,7 +65,8 @@ class Child:
 
 
 def _killed_with(parent: int) -> Callable[[], None]:
-    """What a child does before it becomes its program, so that the system kills it when `parent` is killed, or was."""
+    """Return a function that a child calls before it starts its program. After that the system kills the child when
+    `parent` is killed, or at once if `parent` has ended already."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
 
     def set_up() -> None:
@@ -78,8 +79,8 @@ def _killed_with(parent: int) -> Callable[[], None]:
 
 @asynccontextmanager
 async def child(name: str, command: list[str], log: Path) -> AsyncIterator[Child]:
-    """Run `command` until this is left. In a session of its own, so that Ctrl-C reaches the demo only, which then ends
-    its children."""
+    """Run `command` until the block ends. It has its own session, so that Ctrl-C reaches only the demo. The demo then
+    ends its children."""
     with log.open("wb") as file:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -97,14 +98,14 @@ async def child(name: str, command: list[str], log: Path) -> AsyncIterator[Child
 
 
 def free_port() -> int:
-    """A loopback port on which nothing listens now."""
+    """Return a loopback port on which no program listens now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 async def listens(process: Child, port: int) -> None:
-    """Return when it listens. Raises DemoError when it ends instead, or takes too long."""
+    """Wait until `process` listens on `port`. Raises DemoError if it ends before, or takes too long."""
     ended = asyncio.create_task(process.ended())
     try:
         async with asyncio.timeout(READY_S_MAX):

@@ -14,11 +14,11 @@ from hw_sim.campaign import coup_command, draw_command
 from hw_sim.exits import CommandError
 
 COMMANDS = (demo, run, record, listing, campaign, coup_command, draw_command, cammegh)
-"""A new subcommand is a module of its own and its name here."""
+"""For a new subcommand, write a module and add its name here."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+    """Return the parser of the whole command line."""
     whole = argparse.ArgumentParser(
         prog="hw-sim",
         description="A simulated roulette wheel: its physics, its sensors and the people at the table.",
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"hw-sim {args.command}: {error}\n")
         return error.exit_code
     except BrokenPipeError:
-        # The reader of our output has closed it. At exit Python would report an error for what it cannot flush.
+        # The reader has closed our output. At exit Python would report an error, because it cannot flush the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code

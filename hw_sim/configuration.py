@@ -1,4 +1,4 @@
-"""The sections of a `wheeld` configuration that describe a simulated wheel: written, and read."""
+"""Writes and reads the sections of a `wheeld` configuration that describe a simulated wheel."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from hw_sim.wheel import POCKETS, WheelLayout, printed
 from hw_sim.words import Language
 
 SILENCE_S = (0.2, 1.0)
-"""The least that a configuration may have, and the default."""
+"""The least `silence_s_max` that a configuration may have, and the default."""
 OUTAGE_S = 3.5
-"""Simulated seconds of silence that must be a fault: the outages of the scenarios last four or more."""
+"""A silence of this many simulated seconds must be a fault. The outages of the scenarios last at least four seconds."""
 
 
 def sections(
@@ -34,7 +34,7 @@ def sections(
     speed: float,
     language: Language = "en",
 ) -> str:
-    """`[table]`, `[wheel]` and `[sensors]`, in TOML, for a board at `port` that plays at `speed` times real time."""
+    """Return `[table]`, `[wheel]` and `[sensors]` in TOML, for a board at `port` that plays at `speed` × real time."""
     values: dict[str, dict[str, object]] = {
         "table": {
             "site": site,
@@ -85,7 +85,7 @@ class _Mqtt(msgspec.Struct):
 
 
 class _Configuration(msgspec.Struct):
-    """What matters here of a `wheeld` configuration; the daemon judges all of it."""
+    """The keys of a `wheeld` configuration that matter here. The daemon checks all keys."""
 
     table: _Table
     wheel: _Wheel
@@ -93,7 +93,7 @@ class _Configuration(msgspec.Struct):
 
 
 def layout_of(path: Path) -> WheelLayout:
-    """The wheel that the configuration at `path` describes; its other sections and keys do not count here.
+    """Return the wheel that the configuration at `path` describes. Other sections and keys are ignored.
 
     Raises BadDataError.
     """
@@ -119,8 +119,8 @@ def layout_of(path: Path) -> WheelLayout:
 
 
 def broker_of(path: Path, credentials: Path) -> BrokerAddress | None:
-    """The broker of the configuration at `path`, with the chef's certificate and key in the directory `credentials`;
-    None if that broker asks for a login and they are not there, or hold something else. Raises BadDataError."""
+    """Return the broker of the configuration at `path`, with the chef's certificate and key from the directory
+    `credentials`. None if the broker needs a login and these are missing or no PEM files. Raises BadDataError."""
     told = _read(path)
     if told.mqtt is None:
         raise BadDataError(f"{path}: no [mqtt], which names the broker")
@@ -135,7 +135,7 @@ def broker_of(path: Path, credentials: Path) -> BrokerAddress | None:
 
 
 def _is_pem(file: Path) -> bool:
-    """A unit of systemd has to give a credential some content, also where there is none."""
+    """Whether `file` is a PEM file. A systemd unit must give a credential some content, even if there is no key."""
     return file.is_file() and file.read_bytes().startswith(b"-----BEGIN")
 
 
@@ -149,19 +149,19 @@ def _read(path: Path) -> _Configuration:
 
 
 def _as_printed(number: int) -> int | str:
-    """A number as a person writes it in a configuration."""
+    """Return a number as a person writes it in a configuration."""
     label = printed(number)
     return number if label == str(number) else label
 
 
 def silence_s(speed: float) -> float:
-    """The silence that must be a fault, in real seconds: at a higher speed an outage is over sooner."""
+    """Return the silence that must be a fault, in real seconds. At a higher speed an outage is shorter."""
     least, most = SILENCE_S
     return round(min(most, max(least, OUTAGE_S / speed)), 3)
 
 
 def board_setup(layout: WheelLayout) -> BoardSetup:
-    """The board of that wheel."""
+    """Return the setup of the wheel's board."""
     return BoardSetup(
         BoardLayout(
             beams=len(layout.beams_deg),
@@ -173,6 +173,6 @@ def board_setup(layout: WheelLayout) -> BoardSetup:
 
 
 def _section(name: str, keys: dict[str, object]) -> str:
-    # JSON's texts, numbers and lists of numbers are TOML's.
+    # Texts, numbers and lists of numbers have the same form in JSON and TOML.
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items() if value is not None]
     return "\n".join([f"[{name}]", *lines, ""])

@@ -54,7 +54,7 @@ LAYOUT = WheelLayout(
     readers_deg=(30.0, 150.0, 270.0),
 )
 FIRST_NUMBER = 17
-"""Where the ball lies when the table starts for the first time."""
+"""The ball lies in the pocket of this number when the table starts for the first time."""
 FIRST = (
     "valid",
     "same_direction",
@@ -68,7 +68,7 @@ FIRST = (
     "obstacle_rotor_stops",
     "breakdown_link",
 )
-"""Twelve verdicts with all eight causes of a void; the scenarios after them are drawn."""
+"""These give twelve verdicts, with all eight causes of a void. The scenarios after them are drawn at random."""
 LOOK_S = 0.4
 """Real seconds until the daemon has published everything about the last event."""
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
@@ -76,7 +76,7 @@ DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare `demo`, and `bench`: the same, played by hand."""
+    """Declare `demo`, and `bench`, which is the demo played by hand."""
     parser = subparsers.add_parser(
         "demo",
         help="broker, simulated wheel, daemon, its pages and a live view",
@@ -135,8 +135,8 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _held(state: Path) -> Iterator[None]:
-    """With the directory for us alone: the journal refuses a second daemon only after its demo has written its own
-    configuration over the first one's. Raises DemoError."""
+    """Lock the directory until the block ends. The lock of the journal stops a second daemon too late: its demo has
+    already overwritten the configuration of the first one. Raises DemoError."""
     directory = os.open(state, os.O_RDONLY)
     try:
         try:
@@ -181,7 +181,7 @@ class Demo:
         )
 
     async def run(self) -> None:
-        """Run until there are enough verdicts, or a signal. Raises DemoError when a part is missing or fails."""
+        """Run until there are enough verdicts, or until a signal. Raises DemoError if a part is missing or fails."""
         try:
             import aiomqtt  # noqa: PLC0415  an extra
         except ImportError:
@@ -207,7 +207,7 @@ class Demo:
         await client.subscribe(ROOT + "#", qos=1)
         with Pty(port) as pty:
             async with self._pages(served, monitor, directory / "page.log") as pages:
-                # The daemon is the first to end: it would see its wheel fall silent while the others end.
+                # The daemon must end first. Otherwise it would report a silent wheel while the others end.
                 await _first_of(
                     self._run_daemon(command),
                     self._listen(client),
@@ -218,17 +218,17 @@ class Demo:
                 )
 
     async def _run_daemon(self, command: list[str]) -> None:
-        """While there is power. Raises DemoError when it ends by itself."""
+        """Run the daemon while its power is on. Raises DemoError if the daemon ends by itself."""
         while True:
             async with child("wheeld", command, self._state / "wheeld.log") as daemon:
                 await _first_of(_fail(daemon.ended()), self._power.get())
                 daemon.kill()
-            await self._power.get()  # it comes on again
+            await self._power.get()  # wait until the power is on again
 
     @asynccontextmanager
     async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[PageServer]:
-        """With the wheel's pages served by a program of their own, and the bench page, which has the live one in a
-        frame, by us. Raises DemoError."""
+        """Serve the wheel's pages in a separate program, and the bench page in this one, until the block ends. The
+        bench page shows the live page in a frame. Raises DemoError."""
         try:
             from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  an extra
         except ImportError:
@@ -245,8 +245,8 @@ class Demo:
             yield PageServer(running, pages_port, f"{bench}/bench")
 
     async def _announce(self, pages: PageServer) -> None:
-        """Show where the bench page is, as soon as all of it is there, and in a browser where there is one. Raises
-        DemoError when a part of it ends."""
+        """Show the address of the bench page when the pages are ready, and open it in a browser if there is one. Raises
+        DemoError when the program of the pages ends."""
         await listens(pages.process, pages.port)
         self._view.show_address(pages.bench)
         if self._may_open and sys.stdout.isatty() and any(map(os.environ.get, DISPLAYS)):
@@ -268,7 +268,7 @@ class Demo:
         return "\n".join([wheel, *rest, *mqtt])
 
     async def _listen(self, client: aiomqtt.Client) -> None:
-        """Show the messages until there are enough verdicts, and what the table waits for after the last."""
+        """Show the messages until there are enough verdicts, up to the message `table` after the last verdict."""
         async for message in client.messages:
             leaf = message.topic.value.removeprefix(ROOT)
             if isinstance(message.payload, bytes) and not leaf.startswith(("cmd/", "ack")):
@@ -290,7 +290,8 @@ class Demo:
         await Player(self._board, pty, speed=self._speed, deliver=self._deliver).play(events)
 
     def _deliver(self, event: SimEvent) -> None:
-        """A button sends no reason and no name: commands with one come from a panel, which is an MQTT client."""
+        """Send an event to the panel, to the power switch or to the board. A button sends no reason and no name, so a
+        command with one comes from a panel, which is an MQTT client."""
         if isinstance(event, TableCommand) and (event.reason or event.who):
             self._panel.put_nowait(event)
         elif isinstance(event, SensorState) and event.sensor == POWER:
@@ -334,7 +335,7 @@ class Demo:
         ]
 
     def _received(self) -> str:
-        """Which messages came, and by which luck the coups were played."""
+        """The numbers of the received messages, and the seed of the coups."""
         subscriber, say = self.subscriber, self.subscriber.words.say
         messages = say("no message")
         if subscriber.seqs:
@@ -346,7 +347,7 @@ class Demo:
 
 
 def _end_at_a_signal() -> None:
-    """Let the first SIGINT, SIGTERM or SIGHUP end the demo; a second one does not disturb the clean-up."""
+    """Let the first SIGINT, SIGTERM or SIGHUP end the demo. A second one does not disturb the clean-up."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -354,12 +355,12 @@ def _end_at_a_signal() -> None:
 
 
 async def _fail(ended: Coroutine[Any, Any, str]) -> None:
-    """Raise DemoError when a child ends that should not."""
+    """Raise DemoError when a child ends that should still run."""
     raise DemoError(await ended)
 
 
 async def _first_of(*works: Coroutine[Any, Any, object]) -> None:
-    """Return when the first of them does, or raise what it raises; the others are cancelled, one after the other."""
+    """Run all `works` until the first one ends, and raise its error if it has one. Then cancel the others in order."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

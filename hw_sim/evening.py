@@ -1,4 +1,4 @@
-"""Whole evenings: a wheel and a house drawn from a seed, and scenarios, drawn or named, one after the other."""
+"""Whole evenings: a wheel and a house that are drawn from a seed, and a sequence of drawn or named scenarios."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HOUSES: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {
     ("venezia", "fair"): (POCKETS, LAPS_NEEDED),
     ("south-dakota", "american"): (AMERICAN_POCKETS, 4),
 }
-"""Of each: the pockets of its wheel, and the laps that a coup needs."""
+"""For each house and game: the pockets of its wheel, and the laps that a coup needs."""
 AMERICAN = ("south-dakota", "american")
 DRAWN = tuple(house for house in HOUSES if house != AMERICAN)
 AMERICANS = 0.2
@@ -32,18 +32,18 @@ COUPS = (6, 20)
 """The least and the most scenarios of a drawn evening."""
 BEAMS = (2, 2, 3, 4, 6, 8)
 CAMPAIGN_TICKS = (37, 37, 37, 37, 74, 74, 74, 148, 148, 296, 592)
-"""Few ticks come more often: they are harder to read, and a coup with 592 ticks costs as much time as sixteen with
-37."""
+"""Low numbers are drawn more often: few ticks are harder for the daemon, and one coup with 592 ticks takes as much time
+as sixteen with 37."""
 CAMPAIGN_BEAMS = (1, *9 * (2,), *5 * (3,), *10 * (4,), *3 * (5,), *5 * (6,), *2 * (7,), *5 * (8,))
 """One evening in forty has a single beam. It cannot prove a direction, and a daemon must refuse that wheel."""
 DOUBLED = 0.05
-"""Of all commands of a campaign: people who press a button twice."""
+"""The part of a campaign's commands for which a person presses the button twice."""
 DOUBLED_MAX = 0.5
 CAMPAIGN_PAUSE_FACTOR = 0.2
-"""The rotor turns on between coups: long pauses of the people cost a campaign many log lines and test nothing."""
+"""The rotor also turns between coups. Long pauses would add many log lines to a campaign, and test nothing."""
 GAP_S = 2.5
-"""Between two scenarios. People look whether the machine has taken their last word before they go on: where a pulse
-makes it ask whether a ball runs, the word waits up to 2.4 s for the answer."""
+"""The time between two scenarios. People wait until the daemon has accepted their last command. If a pulse makes it
+unclear whether a ball runs, the command waits up to 2.4 s for the answer."""
 STARTED = "2026-11-20T18:00:00Z"
 """A fixed date: the same seed gives the same bytes on any day."""
 
@@ -58,7 +58,7 @@ class Mark:
     `truth[first:first + count]` of the evening.
 
     At both ends the table is in "faites vos jeux" and the ball lies in the pocket of the last number. `last_number` is
-    that number at the start; None when there was none yet and the ball lies nowhere.
+    that number at the start. It is None if there was no number yet, and then the ball lies in no pocket.
     """
 
     start_s: float
@@ -71,7 +71,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Evening:
-    """Everything for an observation log, and its truth: the outcomes in order. `marks`: where the scenarios are."""
+    """The content of an observation log, and its truth: the outcomes in order. `marks`: the places of the scenarios."""
 
     header: dict[str, Any]
     truth: list[Outcome]
@@ -85,8 +85,8 @@ class Evening:
 
 
 def draw_evening(seed: int, *, margin: bool = False) -> Evening:
-    """An evening that follows from its seed alone. `margin` mixes in launches of two to four laps, where the passes may
-    prove fewer laps than the ball ran."""
+    """Draw an evening, which depends only on `seed`. `margin` adds launches of two to four laps, in which the passes
+    may prove fewer laps than the ball ran."""
     rng = repeatable(f"evening {seed}")
     layout = draw_layout(rng)
     choices = drawable(layout)
@@ -100,9 +100,9 @@ def draw_evening(seed: int, *, margin: bool = False) -> Evening:
 def campaign_evening(
     seed: str, coups: int, *, margin: bool = False, people: float = 1.0, americans: float = AMERICANS
 ) -> Evening:
-    """An evening of about `coups` outcomes at one drawn table, with short pauses. Its layouts include those that a
-    daemon must refuse. `margin`: launches of two to four laps only. `people`: how often people press early, late, twice
-    and wrongly, times the default; 0: never. `americans`: the part of all evenings on an American wheel."""
+    """Draw an evening of about `coups` outcomes at one drawn table, with short pauses. A daemon must refuse some of the
+    layouts. `margin`: only launches of two to four laps. `people`: a factor for how often people press early, late,
+    twice or wrongly; 0 means never. `americans`: the part of all evenings that use an American wheel."""
     rng = repeatable(f"campaign {seed}")
     layout = draw_layout(rng, ticks=CAMPAIGN_TICKS, beams=CAMPAIGN_BEAMS)
     if repeatable(f"american {seed}").random() < americans:
@@ -121,10 +121,10 @@ def campaign_evening(
 
 
 def script(names: Sequence[str], seed: int = 0, *, american: bool = False) -> Evening:
-    """The named scenarios in that order; the wheel and all chances are drawn from the seed. `american`: at an American
-    wheel.
+    """Return an evening with the named scenarios in that order. The wheel and all random values are drawn from `seed`.
+    `american`: use an American wheel.
 
-    Raises UnknownScenarioError, with the nearest known name, also when a scenario that must come first does not.
+    Raises UnknownScenarioError, with the nearest known name. Also raises it if a scenario that must be first is not.
     """
     scenarios = named(names)
     rng = repeatable(f"script {seed} {' '.join(names)}")
@@ -135,7 +135,7 @@ def script(names: Sequence[str], seed: int = 0, *, american: bool = False) -> Ev
 
 
 def repeatable(seed: str) -> random.Random:
-    """Random numbers that are the same for the same seed on any machine."""
+    """Return random numbers that are the same for the same seed on any machine."""
     return random.Random(seed)  # noqa: S311  nothing here is secret
 
 
@@ -170,7 +170,7 @@ def _played(scenarios: list[Scenario], layout: WheelLayout, rng: random.Random, 
 
 
 class _Recorder:
-    """A table from its opening on. Plays scenario after scenario and notes their marks."""
+    """A table, from its opening. Plays one scenario after another and records their marks."""
 
     def __init__(
         self, layout: WheelLayout, rng: random.Random, last_number: int | None, pause_factor: float = 1.0
@@ -199,8 +199,9 @@ class _Recorder:
 def draw_layout(
     rng: random.Random, *, french: bool = False, ticks: Sequence[int] = ROTOR_TICKS, beams: Sequence[int] = BEAMS
 ) -> WheelLayout:
-    """A table and the places of its sensors. `french`: for scenarios that reverse the rotor. `ticks` and `beams` are
-    the numbers of encoder sectors and of beams to draw from; a number that stands twice is twice as likely."""
+    """Draw a table and the places of its sensors. `french`: no fair wheel, for scenarios that reverse the rotor.
+    `ticks` and `beams`: the possible numbers of encoder sectors and of beams. A number given twice is twice as
+    likely."""
     house, game = rng.choice([h for h in DRAWN if not (french and h[1] == "fair")])
     fair = game == "fair"
     direction: Direction = rng.choice(("cw", "ccw"))
@@ -216,7 +217,7 @@ def draw_layout(
 
 
 def at_american_wheel(layout: WheelLayout) -> WheelLayout:
-    """The same sensors at an American wheel; an encoder has a sector for each pocket at least."""
+    """Return the same sensors at an American wheel. An encoder has at least one sector for each pocket."""
     (house, game), (pockets, laps) = AMERICAN, HOUSES[AMERICAN]
     return replace(
         layout,

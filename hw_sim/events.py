@@ -1,8 +1,7 @@
 """The events at the simulated wheel, one structure for each kind; `t_us` is the time on the sensor board's clock.
 
-The physics makes them, the simulated board sends them, and a log contains them as they are: they have the form of the
-observation log, format 1 (docs/observation-log.md). They are the simulator's own types: it shares none with the program
-under test.
+The physics makes them, the simulated board sends them, and a log contains them without change. They have the form of
+the observation log, format 1 (docs/observation-log.md). The simulator shares no types with the program under test.
 """
 
 from __future__ import annotations
@@ -24,36 +23,36 @@ class _Event(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, 
 
 
 def called(sensor: str) -> str:
-    """What people call the sensor of that name: they count from 1, so "beam/2" is beam 3."""
+    """Return the name that people use for a sensor. They count from 1, so "beam/2" is beam 3."""
     kind, _, number = sensor.partition("/")
     return f"{kind} {int(number) + 1}" if number.isdecimal() else sensor
 
 
 class Sensed(_Event, frozen=True):
-    """What a sensor of the wheel sees. A board sends it as `sent`, which has the same members."""
+    """What a sensor of the wheel sees. A board sends it as a message of type `sent`, which has the same members."""
 
     sent: ClassVar[Callable[..., messages.Event]]
 
     @property
     def message(self) -> messages.Event:
-        """What a board sends of it."""
+        """The board's message about it."""
         return self.sent(*msgspec.structs.astuple(self)[1:])
 
 
 class Switched(Sensed, frozen=True):
-    """How something stands from now on: its first member. `switch` tells it, and `bounces` if its contact does."""
+    """A new level of a switch: the first member. `switch`: its name. `bounces`: whether its contact bounces."""
 
     switch: ClassVar[str]
     bounces: ClassVar[bool] = False
 
     @property
     def stands(self) -> bool:
-        """Whether it is on."""
+        """Whether the new level is on."""
         return bool(msgspec.structs.astuple(self)[1])
 
     @property
     def message(self) -> messages.Event:
-        """What a board sends of it."""
+        """The board's message about it."""
         return self.sent(self.stands)
 
 
@@ -80,7 +79,7 @@ class Sighting(Sensed, frozen=True, tag="pocket"):
 
 
 class ForeignObject(Switched, frozen=True, tag="object"):
-    """The cylinder's object sensor sees a body that is not the ball (`present`), or no longer does."""
+    """The cylinder's object sensor begins to see a body that is not the ball (`present`), or stops seeing it."""
 
     present: bool
     switch: ClassVar[str] = "object"
@@ -98,9 +97,9 @@ class Door(Switched, frozen=True, tag="level"):
 
 
 class SensorState(_Event, frozen=True, tag="sensor"):
-    """`sensor` (`beam/N`, `reader/N`, `rotor`, `object`, `link`) works from now on, or does not.
+    """`sensor` (`beam/N`, `reader/N`, `rotor`, `object`, `link`) works from now on (`ok`), or has failed.
 
-    `link` is the cable between board and host: silent from `ok=False` to `ok=True`.
+    `link` is the cable between board and host. It is silent from `ok=False` to `ok=True`.
     """
 
     sensor: str
@@ -110,8 +109,8 @@ class SensorState(_Event, frozen=True, tag="sensor"):
 class TableCommand(_Event, frozen=True, tag="command"):
     """A person at the table gives the command `name`. On the board it is a button, without `by` and `reason`.
 
-    `bouler` (with `who`) and `confirm` (with `coup` and perhaps `number`) have no button: they reach the daemon over
-    MQTT only. `coup` counts the outcomes of the evening, the coup at hand included.
+    `bouler` (with `who`) and `confirm` (with `coup` and perhaps `number`) have no button. They reach the daemon only
+    over MQTT. `coup` is the number of the coup in this evening, counted from 1.
     """
 
     name: str

@@ -21,7 +21,7 @@ class UsageError(CommandError):
 
 
 class BadDataError(CommandError):
-    """The input file is not what it must be."""
+    """The input file is not valid."""
 
     exit_code = 65
 
@@ -39,14 +39,14 @@ class FileError(CommandError):
 
 
 def told(error: OSError) -> str:
-    """What the system says, after the file that it says it about. Not every call is about a file."""
+    """Return the name of the file, if the error has one, and the system's text about the error."""
     reason = error.strerror or str(error)
     return f"{error.filename}: {reason}" if error.filename else reason
 
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Turn an OSError of the block into a FileError that says which file, where it is about one."""
+    """Turn an OSError of the block into a FileError, which names the file if there is one."""
     try:
         yield
     except BrokenPipeError:

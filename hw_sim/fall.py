@@ -1,18 +1,18 @@
-"""From the track to a pocket: the ball comes down the slope, may meet deflectors, and bounces in the turning rotor.
+"""From the track to a pocket: the ball rolls down the slope, may hit deflectors, and bounces in the turning rotor.
 
-- **The slope** (Small & Tse 2012, Chaos 22, 033150): r̈ = r·θ̇²·cos α − g·sin α from balance on. The ball goes on
-  slowing, so to first order the part s of its radius that it has come in obeys s̈ = λ²·(s + 2bt), with
-  λ² = g·sin α/radius and b its slowing over its speed: s = 2b·(sinh(λt)/λ − t).
-- **The deflectors**: eight, alternately upright (long down the slope) and flat (long round it). The ball, which still
-  turns, may hit one. That takes up to an eighth of a turn from its angle (the same paper) and most of its speed, and
-  its way down begins again.
-- **The rotor** turns against it. In the rotor's frame the ball lands in a pocket, a fret throws it out again, slower,
-  sometimes high up or back, and so on until it cannot climb a fret any more; there it rattles and rests. No law of that
-  part is published. Its figures are set so that falls last as long as those of recorded evenings and scatter by
-  several pockets, as Small & Tse observed.
+- **The slope** (Small & Tse 2012, Chaos 22, 033150): r̈ = r·θ̇²·cos α − g·sin α, beginning in balance. The ball
+  continues to slow down. Let s be the part of its radius by which it has moved inwards. To first order
+  s̈ = λ²·(s + 2bt), with λ² = g·sin α/radius and b = slowing/speed. So s = 2b·(sinh(λt)/λ − t).
+- **The deflectors**: there are eight, alternately upright (long down the slope) and flat (long round the bowl). The
+  ball still turns and may hit one. A hit takes up to an eighth of a turn from its angle (the same paper) and most of
+  its speed. Then it rolls down again from rest.
+- **The rotor** turns in the opposite direction. In the rotor's frame the ball lands in a pocket, and a fret throws it
+  out again with less speed, sometimes high up or backwards. This repeats until the ball cannot climb a fret. There it
+  rattles and rests. No law of this part is published. Its figures are chosen so that falls last as long as those of
+  recorded evenings, and scatter over several pockets, as Small & Tse observed.
 
-The ball is a point, its spin is left out, and it never jumps off the wheel. Why a worn rotor favours some pockets is
-not modelled: a `Bias` says only which, and how much.
+The ball is a point without spin, and it never jumps off the wheel. The model does not explain why a worn rotor favours
+some pockets. A `Bias` only gives these pockets, and how much the rotor favours them.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ from hw_sim.rotor import SimRotor
 from hw_sim.wheel import DEFLECTORS, GRAVITY_M_S2, POCKETS, RADIUS_M, BallRun, Fall
 
 FALL_S = (2.5, 5.5)
-"""From leaving the track to rest in a pocket: the shortest and the longest fall of the recorded evenings."""
+"""The shortest and the longest fall of the recorded evenings, from leaving the track to rest in a pocket."""
 DEFLECTOR_RADIUS_M, ROTOR_RADIUS_M, POCKET_RADIUS_M = 0.30, 0.26, 0.22
-"""Where the deflectors stand, where the rotor begins and where the ball meets pockets, on a bowl of 32 inches."""
+"""Distances from the axis, on a bowl of 32 inches: the deflectors, the rotor's edge, and a ball in a pocket."""
 BALL_M = 0.02
 UPRIGHT_M, FLAT_M = (0.05, 0.015), (0.015, 0.05)
-"""A deflector's length down the slope and round it."""
+"""The lengths of a deflector down the slope and round the bowl."""
 CONE_REV_S2 = (0.0, 0.02)
-"""How much more than the track the slope slows the ball: it is wood, not a polished rim."""
+"""How much more the slope slows the ball than the track does. The slope is wood, not a polished rim."""
 AFTER_HIT = (-0.2, 0.6)
-"""Part of its speed round the bowl that a ball keeps after a deflector; sometimes it goes back."""
+"""The part of its speed round the bowl that a ball keeps after a deflector. If negative, the ball turns back."""
 SHAKEN_REV_S = (-0.05, 0.05)
-"""Speed round the bowl of a ball that comes off a deflector by itself."""
+"""Speed round the bowl of a ball that hung on a deflector and falls off."""
 HIT_S = (0.1, 0.9)
-"""How long a deflector sends the ball up or holds it."""
+"""How long a deflector throws the ball up or holds it."""
 KEPT = (0.55, 0.9)
 """Part of its speed in the rotor's frame that a ball keeps when a fret throws it out."""
 THROWN_BACK = 0.15
-"""Part of the throws that send it back the way it came."""
+"""The part of the throws that reverse the direction of the ball."""
 RISE = (0.4, 0.8)
-"""Speed upwards after a throw, as part of the speed before."""
+"""Upward speed after a throw, as a part of the speed before the throw."""
 HIGH = 0.4
 HIGH_S = (0.3, 0.9)
-"""Part of the throws that send it up to the cone, and how long it is away then."""
+"""The part of the throws that send the ball up to the cone, and how long it then stays out of the pockets."""
 CLIMB_M_S = 0.2
-"""A ball that is slower than this against the rotor does not leave its pocket any more."""
+"""A ball whose speed relative to the rotor is less than this stays in its pocket."""
 IN_POCKET_S = (0.03, 0.12)
 """How long a ball stays in a pocket that it leaves again."""
 RATTLE_S = (0.4, 1.5)
-"""From landing in its last pocket to rest."""
+"""The time from landing in the last pocket to rest."""
 
 
 @dataclass(frozen=True)
@@ -69,20 +69,20 @@ class _Ball:
 
 @dataclass(frozen=True)
 class Bias:
-    """A French rotor that favours the pockets of `numbers`, each as much: together they come `times` as often as their
-    share."""
+    """A French rotor that favours the pockets of `numbers`, all equally. Together they come `times` as often as on a
+    rotor without a bias."""
 
     numbers: frozenset[int]
     times: float
 
     @property
     def drawn_in(self) -> float:
-        """The part of the falls into other pockets that end in one of these."""
+        """The part of the falls into other pockets that end in one of `numbers` instead."""
         share = len(self.numbers) / len(POCKETS)
         return (self.times - 1) * share / (1 - share)
 
     def applied(self, fallen: Fall, rng: random.Random) -> Fall:
-        """The fall on this rotor."""
+        """Return the fall as it ends on this rotor."""
         if fallen.number in self.numbers or rng.random() >= self.drawn_in:
             return fallen
         return replace(fallen, number=rng.choice(sorted(self.numbers)))
@@ -102,7 +102,7 @@ def fall(
 def fall_off_obstacle(
     run: BallRun, hang_s: float, rotor: SimRotor, rng: random.Random, pockets: Sequence[int] = POCKETS
 ) -> Fall:
-    """The fall of a ball that hung on a deflector until `hang_s` after it left the track, from there to rest."""
+    """The fall from a deflector to rest. The ball hung on the deflector until `hang_s` after it left the track."""
     first = run.track.deflector_angle
     nearest = first + round((run.angle + run.turning * run.laps - first) * DEFLECTORS) / DEFLECTORS
     still = _Ball(run.end_s + hang_s, nearest, rng.uniform(*SHAKEN_REV_S), 0.0)
@@ -110,14 +110,14 @@ def fall_off_obstacle(
 
 
 def _slope(run: BallRun, rng: random.Random) -> _Ball:
-    """The ball at the ring of deflectors."""
+    """The ball when it reaches the ring of deflectors."""
     speed = math.sqrt(run.speed_squared(run.laps))
     slowing = run.track.c0_rev_s2 + run.track.c2_per_rev * speed**2 + rng.uniform(*CONE_REV_S2)
     rate = math.sqrt(GRAVITY_M_S2 * math.sin(run.track.slope) / RADIUS_M)
     twice = 2 * slowing / speed
     goal = (RADIUS_M - DEFLECTOR_RADIUS_M) / RADIUS_M
     t_s = 1.0
-    for _ in range(6):  # Newton, on a convex function
+    for _ in range(6):  # Newton's method, on a convex function
         t_s -= (math.sinh(rate * t_s) / rate - t_s - goal / twice) / (math.cosh(rate * t_s) - 1)
     return _Ball(
         t_s=run.end_s + t_s,
@@ -128,7 +128,7 @@ def _slope(run: BallRun, rng: random.Random) -> _Ball:
 
 
 def _deflectors(ball: _Ball, run: BallRun, rng: random.Random) -> _Ball:
-    """The ball after the ring of deflectors: past them, or off the first one that it meets."""
+    """The ball after the ring of deflectors: unchanged, or after its hit on the first deflector that it meets."""
     place = (ball.angle - run.track.deflector_angle) * DEFLECTORS * run.turning
     for number in range(math.floor(place), math.floor(place) + 4):
         deep_m, wide_m = UPRIGHT_M if number % 2 == 0 else FLAT_M
@@ -144,7 +144,7 @@ def _deflectors(ball: _Ball, run: BallRun, rng: random.Random) -> _Ball:
 
 
 def _rotor_edge(ball: _Ball, run: BallRun) -> _Ball:
-    """The ball at the rotor, after rolling down the rest of the slope. Nearer the axis the same speed is more turns."""
+    """The ball when it reaches the rotor, down the slope. Nearer the axis, the same speed is more turns per second."""
     pull = GRAVITY_M_S2 * math.sin(run.track.slope) * 5 / 7
     way_m = DEFLECTOR_RADIUS_M - POCKET_RADIUS_M
     t_s = (math.sqrt(ball.down_m_s**2 + 2 * pull * way_m) - ball.down_m_s) / pull
@@ -153,8 +153,8 @@ def _rotor_edge(ball: _Ball, run: BallRun) -> _Ball:
 
 
 def _bounce(left_s: float, ball: _Ball, rotor: SimRotor, rng: random.Random, pockets: Sequence[int]) -> Fall:
-    """The fall, with the bounces from the first pocket to the last. For the bounces the speed down the slope counts as
-    much as the speed round it."""
+    """The fall, with the bounces from the first pocket to the last. The speed down the slope and the speed round the
+    bowl have the same weight for the bounces."""
     t_s, place = ball.t_s, ball.angle - rotor.angle_at(ball.t_s)
     speed = (ball.speed_rev_s - rotor.speed_at(ball.t_s)) * math.tau * POCKET_RADIUS_M
     lively = math.hypot(speed, ball.down_m_s)

@@ -1,9 +1,9 @@
-"""Lines of a real kernel: a `gpio-sim` chip whose lines are pulled from outside the program that reads them.
+"""GPIO lines of a real kernel: a `gpio-sim` chip. One process pulls its lines, and another process reads them.
 
     python -m hw_sim.gpio_sim CHIP
 
-reads edges, one in each line, `AT_NS PIN LEVEL`, and an empty line; prints `ready`; reads the time of AT_NS 0 on the
-host's monotonic clock; plays the edges; and prints the time at which each line was really pulled, on the same clock.
+reads edges, one on each line (`AT_NS PIN LEVEL`), up to an empty line, and prints `ready`. Then it reads the time of
+AT_NS 0 on the host's monotonic clock and plays the edges. At the end it prints the real time of each, on that clock.
 
 The chip is made through configfs, which needs root and a kernel with gpio-sim (`make test-gpio` builds one).
 """
@@ -21,12 +21,12 @@ from wheeld.ports import Edge
 CONFIGFS = Path("/sys/kernel/config/gpio-sim")
 PLATFORM = Path("/sys/devices/platform")
 LATE_NS = 1_000_000
-"""A sleep ends some tenths of a millisecond late, which does not add up over the edges."""
+"""A sleep ends some tenths of a millisecond late. Only a longer delay than this also delays the edges after it."""
 PULL = {True: b"pull-up", False: b"pull-down"}
 
 
 class SimChip:
-    """A live chip named `name`. `make` makes it; another process finds it by its name."""
+    """A live chip named `name`. `make` creates it. Another process finds it by its name."""
 
     def __init__(self, name: str) -> None:
         device = CONFIGFS / name
@@ -37,7 +37,7 @@ class SimChip:
 
     @staticmethod
     def make(name: str, lines: int) -> SimChip:
-        """A new chip of so many lines. Raises OSError."""
+        """Create a chip with `lines` lines. Raises OSError."""
         device = CONFIGFS / name
         (device / "bank0").mkdir(parents=True)
         (device / "bank0" / "num_lines").write_text(str(lines))
@@ -51,14 +51,14 @@ class SimChip:
         os.pwrite(self._pulls[pin], PULL[level], 0)
 
     def level(self, pin: int) -> bool:
-        """The level of an output, or to which an input is pulled."""
+        """Return the level of an output, or the level to which an input is pulled."""
         return (self._lines / f"sim_gpio{pin}" / "value").read_text().strip() == "1"
 
     def play(self, edges: Iterable[Edge]) -> Iterator[int]:
-        """Pull each line at its time. Yields the real time of each, in host monotonic ns.
+        """Pull each line at its time. Yields the real time of each edge, in host monotonic ns.
 
-        When an edge is late because the machine stood still, all that follow are as late: a real wheel would not catch
-        up either.
+        If an edge is late because the computer stood still, all later edges get the same delay. A real wheel would not
+        catch up either.
         """
         late_ns = 0
         for edge in edges:

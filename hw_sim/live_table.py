@@ -1,4 +1,4 @@
-"""A simulated table that is played part by part on one axis of time, for a live run: it need not have an end."""
+"""A simulated table for a live run: it is played part by part on one time axis, and need not have an end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUICK_PAUSE_FACTOR = 0.35
 
 
 class LiveTable:
-    """One table, its wheel and its people, from scenario to scenario. Each method returns the events of one part."""
+    """One table with its wheel and its people, over many scenarios. Each method returns the events of one part."""
 
     def __init__(self, layout: WheelLayout, rng: random.Random, last_number: int | None) -> None:
         self.table = SimTable(layout, rng, last_number)
@@ -27,7 +27,7 @@ class LiveTable:
         self._forget_s = 0.0
 
     def play(self, play: Play) -> list[SimEvent]:
-        """Play it. Returns its events; the `End` after them gives the time up to which they are complete."""
+        """Play one part. Returns its events, and after them an `End` with the time up to which they are complete."""
         start_s = self._played_s
         play(self.table)
         self._played_s = self.table.now_s
@@ -37,11 +37,11 @@ class LiveTable:
         return [*events, End(us(self._played_s))]
 
     def wait(self, seconds: float) -> list[SimEvent]:
-        """A time in which people do nothing."""
+        """Let `seconds` pass in which people do nothing."""
         return self.play(lambda table: table.wait(seconds, seconds))
 
     def command(self, name: str, **more: Any) -> list[SimEvent]:
-        """A command, as in `SimTable.command`, with a short time before and after it."""
+        """Give a command, as in `SimTable.command`, with a short pause before and after it."""
 
         def give(table: SimTable) -> None:
             table.wait(0.2, 0.6)
@@ -52,7 +52,7 @@ class LiveTable:
 
 
 def draw_scenarios(layout: WheelLayout, rng: random.Random, first: Sequence[Scenario] = ()) -> Iterator[Scenario]:
-    """`first`, then without end scenarios drawn by their weights from those that the wheel can play."""
+    """Yield `first`, then endlessly scenarios that the wheel can play, drawn by their weights."""
     yield from first
     here = drawable(layout)
     while True:

@@ -18,7 +18,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def lines(header: dict[str, Any], events: Iterable[SimEvent]) -> Iterator[bytes]:
-    """The lines of the log, each with its line feed: the header, then one line for each event."""
+    """Yield the lines of the log, each with its line feed: the header, then one line for each event."""
     yield _encode(header) + b"\n"
     for event in events:
         yield _encode(event) + b"\n"
@@ -33,7 +33,7 @@ def write(path: Path, header: dict[str, Any], events: Iterable[SimEvent]) -> Non
 
 
 def truth_path(path: Path) -> Path:
-    """Where the truth of the log at `path` goes: `x.jsonl.gz` has `x.truth.json`."""
+    """Return the path for the truth of the log at `path`: `x.jsonl.gz` has `x.truth.json`."""
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
     return path.with_name(f"{name}.truth.json")
 

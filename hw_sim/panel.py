@@ -1,4 +1,4 @@
-"""The chef's panel of a simulated table: a client of its broker, which hears the table and says what no button says."""
+"""The chef's panel of a simulated table: an MQTT client that reads its messages and sends commands without a button."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from hw_sim.subscriber import SEQUENCED, Payload, Subscriber
 
 READ_BYTES = 65_536
 PACKET_BYTES_MAX = 65_536
-"""The broker keeps larger ones to itself; a message of the feed has far less."""
+"""The broker does not send us larger packets. A message of the feed is much smaller."""
 KEEPALIVE_S = 15
 AGAIN_S = 1.0
-"""From the end of a connection to the next attempt: a broker that restarts is back in a second or two."""
+"""The time from the end of a connection to the next attempt. A broker restarts within a second or two."""
 AS_USUAL = "as usual"
-"""The reason of people who have given none: a panel asks for one."""
+"""The reason that is sent if a person has given none, because a panel requires one."""
 
 
 class BrokerAddress(NamedTuple):
-    """Where a table's broker is, and the files of TLS for the chef's login there; without an authority no TLS."""
+    """The address of a table's broker, and the TLS files of the chef's login there. Without `ca_file`, no TLS."""
 
     root: str
-    """Above the topics of the table, with a "/" at its end."""
+    """The common beginning of the table's topics, with a "/" at its end."""
     table: str
     host: str = "localhost"
     port: int = 1883
@@ -41,13 +41,13 @@ class BrokerAddress(NamedTuple):
 
 
 def no_button_says(command: TableCommand) -> bool:
-    """Whether a command needs a panel: a number or a name belongs to it, or there is no such button."""
+    """Whether a command needs a panel, because it contains a number or the board has no such button."""
     return command.name not in BUTTONS or command.number is not None
 
 
 def payload_of(command: TableCommand, shown: Payload | None) -> bytes:
-    """The command as a panel sends it. Who answers for a coup means the one that he sees there, in the table's message
-    `shown`: the journal has coups of earlier evenings, which the simulator does not count."""
+    """Return the command as a panel sends it. A command about a coup gets the coup's number from the table's message
+    `shown`, because the journal also counts coups of earlier evenings and the simulator does not."""
     own = {"who": command.who, "number": command.number}
     own |= {"coup": None if command.coup is None or shown is None else shown["coup"]}
     asked = {"id": f"panel-{secrets.token_hex(4)}", "by": command.by, "reason": command.reason or AS_USUAL}
@@ -55,8 +55,8 @@ def payload_of(command: TableCommand, shown: Payload | None) -> bytes:
 
 
 class ChefClient:
-    """Connects again and again. `subscriber` gets what the table publishes; `tell` a line when the broker comes or
-    goes."""
+    """A client that connects again after each failure. `subscriber` gets the messages of the table. `tell` gets a line
+    of text when the connection begins or ends."""
 
     def __init__(self, broker: BrokerAddress, subscriber: Subscriber, *, tell: Callable[[str], None]) -> None:
         self.subscriber = subscriber
@@ -65,14 +65,14 @@ class ChefClient:
         self._told = ""
 
     def say(self, command: TableCommand) -> None:
-        """Give the command as the chef. While there is no broker it is lost: people see that, and say it again."""
+        """Send the command as the chef. It is lost while there is no connection. People notice and give it again."""
         if self._writer is not None:
             leaf = command_leaf("chef", command.name, self._broker.table)
             payload = payload_of(command, self.subscriber.table)
             self._writer.write(mqtt5.PublishPacket(self._broker.root + leaf, payload, qos=mqtt5.QoS(0)).write())
 
     async def run(self) -> NoReturn:
-        """Listen until cancelled."""
+        """Receive messages until cancelled."""
         while True:
             try:
                 await self._connect()
@@ -82,7 +82,7 @@ class ChefClient:
             await asyncio.sleep(AGAIN_S)
 
     async def _connect(self) -> NoReturn:
-        """Raises OSError when the connection ends, ValueError when nobody could use it."""
+        """Connect, and receive messages. Raises OSError when the connection ends, ValueError if it cannot be used."""
         broker = self._broker
         tls = None
         if broker.ca_file is not None:
@@ -130,7 +130,7 @@ class ChefClient:
 
 
 def _whole(data: bytes) -> tuple[list[mqtt5.Packet], bytes]:
-    """The packets that have come whole, and what has come of the next one. Raises ValueError for what is none."""
+    """Return the complete packets in `data`, and the incomplete rest. Raises ValueError if the data is no packet."""
     packets: list[mqtt5.Packet] = []
     while True:
         try:

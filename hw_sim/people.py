@@ -1,9 +1,9 @@
-"""The people at a simulated table who look at it. They play scenarios, and before each one they do what the published
+"""The people at a simulated table, who read its messages. They play scenarios, and before each one they do what the
 table waits for.
 
-A script alone would go on at a table that is suspended, for example after a restart during a coup, and would never
-know that a number awaits the chef, or that nobody knows where the pockets stand. A table names the steps that lead to
-the next coup (`waiting_codes`), whatever has happened to it, so people need no rules of their own.
+A script alone would continue at a table that is suspended, for example after a restart during a coup. It would not
+notice that a number awaits the chef, or that the angle of the pockets is unknown. A table always publishes the steps
+that lead to the next coup (`waiting_codes`), so people need no rules of their own.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from hw_sim.subscriber import Payload, Subscriber
 from hw_sim.table import ROTOR_RPM, Outcome, SimTable
 
 STEPS_MAX = 30
-"""From any state a few steps lead to "faites vos jeux". After so many, the table does not obey."""
+"""From any state a few steps lead to "faites vos jeux". After this many steps the table is stuck."""
 PATIENCE = 8
-"""So often they look for a number that does not come; then nobody can say where the ball is."""
+"""How often people look for a number that does not come, before the chef says that the ball's place is unknown."""
 PLACE = "rotor/place"
-"""The encoder does not show where the pockets stand, until a person names the one where the ball lies."""
+"""In `failing`: the encoder does not show the angle of the pockets, until a person names the pocket of the ball."""
 WAITS = ("repair", "start_wheel", "ball_at_rest", "object_level")
-"""What ends by itself, or by a technician: nothing behind it can be done. Only the place of the pockets is repaired by
-a word."""
+"""Steps that end by themselves or need a technician. The steps after them must wait. Only the failure PLACE is repaired
+by a person's command."""
 DONE = (
     "repair",
     "clear_object",
@@ -38,11 +38,11 @@ DONE = (
     "open",
     "resume",
 )
-"""What people do something about."""
+"""The steps that people do."""
 ROTOR_KEPT_REV_S = 0.8 * ROTOR_RPM[0] / 60
-"""Readers see a ball soon while the rotor is not slower."""
+"""Readers see a lying ball soon if the rotor has at least this speed."""
 CLEAR_S = 1.0
-"""A hand takes an object out of the cylinder."""
+"""The time in which a hand takes an object out of the cylinder."""
 
 
 class TableStuckError(Exception):
@@ -50,15 +50,15 @@ class TableStuckError(Exception):
 
 
 def give_up(stuck: TableStuckError) -> None:
-    """Raises it."""
+    """Raise the error."""
     raise stuck
 
 
 class People:
     """Chef, bouler and the hand that carries the ball. `look_s`: simulated seconds until an event is published.
 
-    `on_scenario` is called with each scenario at its start, `on_stuck` when the table does not obey: if it returns,
-    they try again. `differences` lists where verdicts and truth differ.
+    `on_scenario` is called with each scenario at its start, and `on_stuck` when the table is stuck. If `on_stuck`
+    returns, people try again. `differences` describes each difference between verdicts and truth.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class People:
         self.differences: list[str] = []
 
     def events(self, scenarios: Iterable[Scenario]) -> Iterator[SimEvent]:
-        """The events of these scenarios, from before the table's first message."""
+        """Yield the events of these scenarios. May start before the table's first message."""
         for scenario in scenarios:
             yield from self.make_ready()
             self._on_scenario(scenario)
@@ -88,7 +88,7 @@ class People:
             yield from self._live.play(scenario)
 
     def compare(self, *, whole: bool) -> None:
-        """Compare the verdicts of the current scenario with its truth; not `whole`: those that have arrived."""
+        """Compare the verdicts of the current scenario with its truth. Without `whole`, only those received."""
         if not self.scenario:
             return
         published = [verdict.name for verdict in self._subscriber.verdicts[self._known[0] :]]
@@ -98,7 +98,7 @@ class People:
             self.differences.append(f"{self.scenario}: played {played}; published {arrived}")
 
     def make_ready(self) -> Iterator[SimEvent]:
-        """They look at the table, do what it waits for, and look again after each step, until a coup can begin."""
+        """Do what the table waits for, and look at its message after each step, until a coup can begin."""
         yield from self._live.wait(self._look_s)
         self.compare(whole=True)
         self.scenario = ""
@@ -112,13 +112,13 @@ class People:
                 did.clear()
 
     def _awaited(self) -> str:
-        """The first that the table waits for of what people do something about; "" while there is nothing to do."""
+        """The first step that the table waits for and people can do. "" if there is nothing to do."""
         table, live = self._subscriber.table, self._live.table
         if table is None:
             return ""
         for code in table["waiting_codes"]:
             if code == "launch":
-                live.last_number = table["last_number"]  # somebody else may have played meanwhile
+                live.last_number = table["last_number"]  # other people may have played meanwhile
                 return "launch" if self._is_back else "put_back"
             if code in WAITS and not (code == "repair" and table["failing"] == [PLACE]):
                 return ""
@@ -127,11 +127,11 @@ class People:
         return ""
 
     def _do(self, code: str, times: int) -> list[SimEvent]:
-        """What the table waits for, for the `times`th time."""
+        """Do the step `code`, for the `times`th time. Returns its events."""
         live, say, does = self._live, self._words.say, list[SimEvent]()
         match code:
             case "put_back" if times > 1 and self._is_back:
-                # It lies there, and readers show it elsewhere.
+                # The ball lies there, but the readers show it in another pocket.
                 does += live.command("suspend", by="direction", reason=say("the ball lies there"))
                 does += [*live.wait(self._look_s), *self._name_pocket("resume")]
             case "put_back":
@@ -158,7 +158,7 @@ class People:
 
     @property
     def _opening(self) -> str:
-        """The word that begins play again."""
+        """The command that starts play again."""
         shown = self._subscriber.table
         return "open" if shown is not None and shown["state"] == "closed" else "resume"
 
@@ -168,7 +168,7 @@ class People:
         return shown is not None and self._live.table.ball_is_in(shown["last_number"])
 
     def _put_back(self, table: SimTable) -> None:
-        """The ball is laid where the table says that it belongs, and the readers see it there."""
+        """Put the ball in the pocket that the table names, and wait until the readers see it there."""
         shown = self._subscriber.table
         table.last_number = None if shown is None else shown["last_number"]
         if abs(table.world.rotor.speed_at(table.now_s)) < ROTOR_KEPT_REV_S:
@@ -182,7 +182,7 @@ def _clear(table: SimTable) -> None:
 
 
 def told_of(table: Payload | None) -> str:
-    """What the table's last message says of where it stands."""
+    """Describe the table's state from its last message."""
     if table is None:
         return "the table has said nothing at all"
     waits, failing = (", ".join(table[name]) or "nothing" for name in ("waiting_codes", "failing"))
@@ -190,5 +190,5 @@ def told_of(table: Payload | None) -> str:
 
 
 def outcome_name(outcome: Outcome) -> str:
-    """The name of an outcome, in the form of `Verdict.name`."""
+    """Return the name of an outcome, in the form of `ToldVerdict.name`."""
     return f"result {outcome['number']}" if outcome["kind"] == "result" else f"void {outcome['cause']}"

@@ -9,9 +9,9 @@ from wheeld.ports import Edge, PinsError, Pull, Taken
 
 
 class SimPins:
-    """Lines that change as `play` says, reported `latency_ns` later. `advance` makes time pass.
+    """Lines that change as planned with `play`. Edges are reported `latency_ns` later. `advance` makes time pass.
 
-    The times of edges are exact, whatever `error_ns` is.
+    The times of edges are exact for any `error_ns`.
     """
 
     def __init__(self, *, now_ns: int = 0, latency_ns: int = 0, error_ns: int = 0) -> None:
@@ -29,49 +29,49 @@ class SimPins:
         self._number = 0
 
     def listen(self, pin: int, pull: Pull) -> bool:
-        """An open line has the level of its resistor."""
+        """Claim an input and return its level. A line that no edge has changed yet has the level of its resistor."""
         if pin in self._listened or pin in self.out:
             raise PinsError(f"pin {pin} is in use")
         self._listened[pin] = 0
         return self._levels.setdefault(pin, pull == "up")
 
     def level(self, pin: int) -> bool:
-        """As the line was left by what has happened by now."""
+        """Return the level of the line after all edges so far."""
         return self._levels[pin]
 
     def drive(self, pin: int, *, level: bool) -> None:
-        """Keep the level in `out`."""
+        """Store the level in `out`."""
         if pin in self._listened:
             raise PinsError(f"pin {pin} is in use")
         self.out[pin] = level
 
     def take(self) -> Taken:
-        """The edges reported by now, and the number of lost ones."""
+        """Return the edges reported since the last call, and the number of lost ones."""
         reported, lost = self._reported, self._lost
         self._reported, self._lost = [], 0
         return Taken(reported, lost)
 
     def close(self) -> None:
-        """Set `closed`. Lines go on changing, and can be claimed again."""
+        """Set `closed`. Lines continue to change, and can be claimed again."""
         self.closed = True
         self._listened.clear()
         self._reported.clear()
 
-    # What a test makes happen
+    # Calls for tests
 
     def play(self, edges: Iterable[Edge]) -> None:
-        """Plan edges, none of them before now."""
+        """Plan edges. None of them may be in the past."""
         for edge in edges:
             assert edge.at_ns >= self.now_ns, f"{edge} is past"
             self._number += 1
             heapq.heappush(self._due, (edge.at_ns + self._latency_ns, self._number, edge))
 
     def swallow(self, pin: int, edges: int) -> None:
-        """Lose the next `edges` of `pin`; the pin's own count includes them."""
+        """Lose the next `edges` edges of `pin`. The pin's own count includes them."""
         self._swallow[pin] = edges
 
     def overflow(self, edges: int) -> None:
-        """Report that so many edges did not fit in the buffer."""
+        """Report that `edges` edges did not fit in the buffer."""
         self._lost += edges
 
     def advance(self, now_ns: int) -> None:
@@ -82,7 +82,7 @@ class SimPins:
             self._happen(heapq.heappop(self._due)[2])
 
     def _happen(self, edge: Edge) -> None:
-        """Apply an edge; a line that has this level already makes none."""
+        """Apply an edge. If the line already has this level, there is no edge."""
         if self._levels.get(edge.pin) is edge.level:
             return
         self._levels[edge.pin] = edge.level

@@ -1,12 +1,12 @@
 """A simulated board on a pseudo-terminal, paced by the wall clock. A program opens it like a serial port.
 
 The host's end is a path of your choice. A host may close and reopen it. A host that does not read blocks the board's
-transmitter as USB does; the board keeps its events until it can send them.
+transmitter, as with USB. The board keeps its events until it can send them.
 
 The path is a symbolic link to this process's own descriptor of the terminal, `/proc/PID/fd/N`, never to `/dev/pts/N`.
-The system gives the number of a pseudo-terminal to the next program that asks: a link to it that a killed simulator
-left would lead into somebody's terminal, and a host would write there. A link to a descriptor leads nowhere as soon as
-its process has ended.
+The system gives the number of a closed pseudo-terminal to the next program. If a killed simulator left a link to
+`/dev/pts/N`, a host could write to the terminal of another program. A link to a descriptor has no target as soon as its
+process has ended.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from hw_sim.exits import FileError, told
 READ_BYTES = 4096
 """The size of a pseudo-terminal's own buffer."""
 NAP_S_MIN = 0.001
-"""At high speeds the board would wake more often than this machine can schedule; it then sends more at once."""
+"""At high speeds the board would wake more often than the computer can schedule. It then sends more data at once."""
 NAP_S_MAX = 0.02
 """How often a blocked transmitter is tried again."""
 DESCRIPTORS = 1024
-"""The descriptor that the link names is drawn from the upper half of those that a process may have, this many at most.
-Processes take theirs from below: if another gets the number of a killed one, it has none there."""
+"""The descriptor in the link is drawn from the upper half of the numbers that a process may use, below this number.
+Processes use low numbers first. So another process that gets the PID of a killed one has no descriptor there."""
 OURS = re.compile(r"/proc/\d+/fd/\d+")
-"""Where a simulator's link leads. While it leads anywhere its simulator runs."""
+"""The target of a simulator's link. While the target exists, the simulator runs."""
 LINGER_S = 5.0
 """How long a host has to confirm the last event: longer than the daemon takes to reopen a line."""
 _NO_PTY = (
@@ -49,10 +49,10 @@ _NO_PTY = (
 
 
 class Pty:
-    """A raw pseudo-terminal whose host side appears at `path` while this is entered.
+    """A raw pseudo-terminal whose host side is at `path` until the block ends.
 
-    A symbolic link at `path`, which a killed run may have left, is replaced. The link of a simulator that runs, and
-    anything else, is somebody's: FileExistsError. A system that has no pseudo-terminals: FileError.
+    Replaces a symbolic link at `path`, which a killed run may have left. Raises FileExistsError if that is the link of
+    a running simulator or if another file is there, FileError if the system has no pseudo-terminals.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,7 +66,7 @@ class Pty:
             self.path.unlink()
         try:
             self.master, slave = os.openpty()
-        except OSError as error:  # it names no file
+        except OSError as error:  # this error contains no file name
             raise FileError(_NO_PTY.format(told(error))) from error
         self._slave = _high(slave)
         self._target = Path(f"/proc/{os.getpid()}/fd/{self._slave}")
@@ -88,11 +88,11 @@ class Pty:
 
     def _close(self) -> None:
         os.close(self.master)
-        os.close(self._slave)  # held open until here: without a slave every read of the master is an error
+        os.close(self._slave)  # kept open until now: without a slave every read of the master fails
 
     @property
     def blocked(self) -> bool:
-        """The line takes no more bytes: nobody reads at the other end."""
+        """Whether the line accepts no more bytes, because no program reads at the other end."""
         return bool(self._unsent)
 
     def read(self) -> bytes:
@@ -103,7 +103,7 @@ class Pty:
             return b""
 
     def write_from(self, board: SimBoard) -> None:
-        """Send the bytes of `board`, as many as the line takes."""
+        """Send the bytes of `board`, as many as the line accepts."""
         while data := self._unsent or board.data_to_send():
             try:
                 self._unsent = data[os.write(self.master, data) :]
@@ -114,7 +114,7 @@ class Pty:
 
 
 def _high(descriptor: int) -> int:
-    """The same file at a number where no other program has one; the old number is closed."""
+    """Move the descriptor to a high number, which other programs do not use. The old number is closed."""
     limit = min(DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     lowest = random.SystemRandom().randrange(limit // 2, limit - limit // 8)
     high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
@@ -125,8 +125,8 @@ def _high(descriptor: int) -> int:
 class Player:
     """Plays events to a board at their times and carries its bytes over a pty.
 
-    `speed` is simulated seconds in a real second; the board's clock runs that fast. The host's configuration must allow
-    it: a drift limit of 1,000,000 ppm, and a silence time-out shorter than the outages that are played.
+    `speed` is the number of simulated seconds in a real second, also on the board's clock. The host's configuration
+    must allow this: a drift limit of 1,000,000 ppm, and a silence time-out shorter than the outages of the scenarios.
     """
 
     def __init__(
@@ -143,11 +143,11 @@ class Player:
 
     @property
     def now_us(self) -> int:
-        """Simulated time since the player was made."""
+        """Simulated time since the creation of the player."""
         return int((self._loop.time() - self._began_s) * self._speed * 1e6)
 
     async def play(self, events: Iterable[SimEvent], *, linger_s: float = LINGER_S) -> None:
-        """Play to the last event, then until a host has confirmed them all or `linger_s` real seconds have passed."""
+        """Play all events. Then wait until a host has confirmed them, but at most `linger_s` real seconds."""
         self._loop.add_reader(self._pty.master, self._receive)
         try:
             for event in events:
@@ -159,7 +159,7 @@ class Player:
             self._loop.remove_reader(self._pty.master)
 
     async def _until(self, t_us: int) -> None:
-        """Run the board up to `t_us`. A late player catches up event by event, and still reads what the host sends."""
+        """Run the board up to `t_us`. A late player catches up event by event, and still reads from the host."""
         self._horizon_us = t_us
         while self.now_us < t_us:
             self._advance()

@@ -1,7 +1,7 @@
-"""The rotor's motion: pieces of constant acceleration, so that every crossing of an angle has an exact time.
+"""The rotor's motion, in pieces of constant acceleration. So the time of every crossing of an angle is exact.
 
-A free rotor loses speed in its bearing at a constant rate; a hand brakes, reverses or pushes it at a constant rate,
-too. No piece changes direction: a reversal is one piece to rest and another one from rest.
+A free rotor loses speed in its bearing at a constant rate. A hand also brakes, reverses or pushes it at a constant
+rate. The direction never changes within a piece. A reversal is one piece to rest and another piece from rest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from itertools import pairwise
 
 @dataclass(frozen=True)
 class Piece:
-    """From `t_s`, at `angle` (turns) and `speed` (rev/s, clockwise positive), accelerating by `accel` (rev/s²)."""
+    """A piece of the motion: it begins at `t_s` with `angle` (turns) and `speed` (rev/s, clockwise positive), and has
+    the acceleration `accel` (rev/s²)."""
 
     t_s: float
     angle: float
@@ -32,7 +33,7 @@ class Piece:
         return self.angle + (self.speed + self.accel * dt / 2) * dt
 
     def time_at(self, angle: float) -> float:
-        """When the rotor stands at `angle`, which must lie on this piece."""
+        """The time at which the rotor is at `angle`, which must be within this piece."""
         way = abs(angle - self.angle)
         forward = self.accel if self.speed > 0 or (self.speed == 0 and self.accel > 0) else -self.accel
         root = math.sqrt(max(0.0, self.speed**2 + 2 * forward * way))
@@ -40,11 +41,11 @@ class Piece:
 
 
 class SimRotor:
-    """The motion of a whole evening, written forward in time: each order replaces the motion after it."""
+    """The motion of a whole evening. Orders are given in time order. Each order replaces all motion after its time."""
 
     def __init__(self, angle: float, speed: float, drag_per_s: float) -> None:
-        """It turns freely from time 0. `drag_per_s`: the part of its speed at release that the bearing takes in each
-        second."""
+        """The rotor turns freely from time 0. `drag_per_s`: the part of its speed at release that the bearing takes in
+        each second."""
         self._drag_per_s = drag_per_s
         self._pieces: list[Piece] = []
         self._coast(0.0, angle, speed)
@@ -72,8 +73,8 @@ class SimRotor:
         return self.piece_at(t_s).speed_at(t_s)
 
     def order(self, t_s: float, speed: float, accel: float) -> float:
-        """From `t_s` on a hand brings the rotor to `speed` (rev/s) at the rate `accel` (rev/s², positive), through rest
-        if it must reverse, and lets go. Returns the time at which the hand lets go."""
+        """Let a hand bring the rotor to `speed` (rev/s) from `t_s`, at the rate `accel` (rev/s², positive). A reversal
+        goes through rest. Returns the time at which the hand lets go."""
         here = self.piece_at(t_s)
         angle, now = here.angle_at(t_s), here.speed_at(t_s)
         self._pieces = [piece for piece in self._pieces if piece.t_s < t_s]
@@ -97,7 +98,7 @@ class SimRotor:
         self._pieces = self._pieces[self._pieces.index(here) :]
 
     def crossings(self, offset: float, period: float, t_from: float, t_to: float) -> Iterator[tuple[float, int, bool]]:
-        """(time in s, k, clockwise) for each crossing of offset + k·period between the two times, in order."""
+        """Yield (time in s, k, clockwise) for each crossing of offset + k·period between the two times, in order."""
         first = max(0, bisect_right(self._pieces, t_from, key=_t_s) - 1)
         last = bisect_right(self._pieces, t_to, key=_t_s)
         for piece, following in pairwise([*self._pieces[first : last + 1], None]):
@@ -115,7 +116,7 @@ def _levels(piece: Piece, offset: float, period: float, start: float, end: float
         ks = range(math.floor(low) + 1, math.floor(high) + 1)
     else:
         ks = range(math.ceil(low) - 1, math.ceil(high) - 1, -1)
-    # `Piece.time_at` written out: it runs for every encoder edge of an evening.
+    # The same as `Piece.time_at`, but faster: this runs for every encoder edge of an evening.
     t_s, angle, speed, accel = piece.t_s, piece.angle, abs(piece.speed), piece.accel
     square, twice = speed * speed, 2 * (accel if piece.speed > 0 or (piece.speed == 0 and accel > 0) else -accel)
     sqrt = math.sqrt
@@ -125,7 +126,7 @@ def _levels(piece: Piece, offset: float, period: float, start: float, end: float
 
 
 def tick_entered(boundary: int, ticks: int, *, clockwise: bool) -> int:
-    """The sector entered at `boundary` (boundary/ticks of a turn): the one above it clockwise, else the one below."""
+    """The sector entered at `boundary` (boundary/ticks of a turn): clockwise the one above it, else the one below."""
     return (boundary if clockwise else boundary - 1) % ticks
 
 

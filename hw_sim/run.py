@@ -87,13 +87,13 @@ def run(args: argparse.Namespace) -> int:
     layout = _layout(args.layout, rng, scenarios or [])
     panel = _panel(args.layout, args.panel)
     last_number = None if scenarios and scenarios[0].first_only else rng.choice(sorted(layout.pockets))
-    # With a panel, people look at the table, and put the ball where it belongs.
+    # People with a panel first put the ball in its pocket.
     live = LiveTable(layout, rng, last_number if panel is None else None)
     live.table.pause_factor = QUICK_PAUSE_FACTOR if args.quick else 1.0
     print_now("# the configuration of this wheel, beside [journal] and [mqtt]:")
     name = f"sim-{args.seed}"
     print_now(sections(layout, site="sim", table=name, last_number=last_number, port=args.pty, speed=args.speed))
-    # A board that starts again must not look like the one before.
+    # After a restart of the simulator the board must have another boot id.
     board = SimBoard(board_setup(layout), boot_id=random.SystemRandom().getrandbits(32))
     plays = draw_scenarios(layout, rng) if scenarios is None else scenarios
     subscriber = None if panel is None else panel.subscriber
@@ -108,8 +108,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _panel(file: Path | None, credentials: Path | None) -> ChefClient | None:
-    """The chef's panel at the broker of that configuration; None without one, or without his login there. Raises
-    UsageError, BadDataError."""
+    """Return the chef's panel at the broker of the configuration `file`. None without `credentials`, or if they contain
+    no login of the chef. Raises UsageError, BadDataError."""
     if credentials is None:
         return None
     if file is None:
@@ -122,7 +122,7 @@ def _panel(file: Path | None, credentials: Path | None) -> ChefClient | None:
 
 
 def _layout(file: Path | None, rng: random.Random, scenarios: Sequence[Scenario]) -> WheelLayout:
-    """That of the file, or a drawn one on which the scenarios can be played. Raises UsageError, BadDataError."""
+    """Return the layout in the file, or draw one for these scenarios. Raises UsageError, BadDataError."""
     french_only = [scenario.name for scenario in scenarios if scenario.french_only]
     if file is None:
         return draw_layout(rng, french=bool(french_only))
@@ -141,7 +141,7 @@ def print_now(line: str) -> None:
 async def _play(
     board: SimBoard, path: Path, speed: float, events: Iterable[SimEvent], panel: ChefClient | None
 ) -> None:
-    """Play to the end, or until SIGINT or SIGTERM, which are no errors."""
+    """Play to the end, or until SIGINT or SIGTERM. These signals are no errors."""
 
     def deliver(event: SimEvent) -> None:
         if panel is not None and isinstance(event, TableCommand) and no_button_says(event):
@@ -174,10 +174,10 @@ def live_events(
     *,
     look_s: float = 0.0,
 ) -> Iterator[SimEvent]:
-    """The events of the scenarios, from the time at which a host is there. Prints each scenario and each truth.
+    """Yield the events of the scenarios, beginning when a host is connected. Prints each scenario and each truth.
 
-    People look at what `subscriber` has of the table; without him they press what a scenario has them press, and what
-    the table waits for after a restart is not done. `look_s`: as in `People`.
+    With `subscriber`, people do what the table waits for. Without it they only give the commands of the scenarios, so
+    nobody does what the table waits for after a restart. `look_s`: as in `People`.
     """
     print_line("# waiting for a host that opens the port")
     while not is_heard():
@@ -185,7 +185,7 @@ def live_events(
         yield from (event for event in live.wait(0.5) if isinstance(event, End))
 
     def begin(scenario: Scenario) -> None:
-        # What is over is forgotten: this may run for months.
+        # Delete old outcomes: this may run for months.
         live.table.truth.clear()
         print_line(f"{live.table.now_s:9.1f} s  plays {scenario.name}: {scenario.about}")
 
@@ -201,7 +201,7 @@ def live_events(
             subscriber,
             look_s=look_s,
             on_scenario=begin,
-            on_stuck=lambda stuck: print_line(f"# {stuck}; they try again"),  # a daemon that is away comes back
+            on_stuck=lambda stuck: print_line(f"# {stuck}; they try again"),  # the daemon may come back
         )
         yield from people.events(told)
     yield from live.play(lambda table: table.wait(2, 5))
@@ -209,7 +209,7 @@ def live_events(
 
 
 def _told(live: LiveTable, scenarios: Iterable[Scenario], print_line: Print) -> Iterator[Scenario]:
-    """The scenarios. Who asks for the next one has played the one before, and its truth is printed."""
+    """Yield the scenarios. When the caller asks for the next one, the last one was played, and its truth is printed."""
     for scenario in scenarios:
         yield scenario
         for outcome in live.table.truth:

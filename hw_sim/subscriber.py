@@ -22,7 +22,7 @@ NAMES = {
     "notice": translatable("notice"),
     "reply": translatable("reply"),
 }
-"""What each kind of message is called here, by the last level of its topic."""
+"""The name of each kind of message in these lines. The key is the last level of its topic."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Subscriber:
     _boot_ids: list[str] = field(default_factory=list)
 
     def take(self, leaf: str, data: bytes) -> str | None:
-        """Take a message. Returns a line of text about it, None when it has nothing new."""
+        """Process a message. Returns a line of text about it, or None if it contains nothing new."""
         payload: Payload = json.loads(data)
         if leaf in SEQUENCED and not self._is_next(payload):
             return None
@@ -72,12 +72,12 @@ class Subscriber:
         return line
 
     def _is_next(self, payload: Payload) -> bool:
-        """Whether the message is new: delivery is at least once. Also counts the messages missing before it."""
+        """Whether the message is new: the broker may deliver it twice. Also counts a gap before the message."""
         seq, boot_id, last = payload["seq"], payload["boot_id"], self.seqs[-1] if self.seqs else 0
-        # A run of the daemon with a restored journal, or a new one, goes on with earlier numbers.
+        # With a restored or new journal, a run of the daemon continues with lower numbers.
         if seq <= last and boot_id in self._boot_ids:
             return False
-        # Messages of an earlier run of the daemon are no gap: they were sent before this subscription.
+        # No gap after a message of an earlier run: the messages in between were sent before this subscription.
         self.gaps += bool(last) and boot_id == self._boot_ids[-1] and seq != last + 1
         if boot_id not in self._boot_ids:
             self._boot_ids.append(boot_id)
@@ -91,10 +91,10 @@ class Subscriber:
 
 
 def verdict_text(leaf: str, payload: Payload, words: Words) -> str:
-    """A result with its number, in digits and in words, and its laps; a void with its cause and its reason."""
+    """Return the text of a result with its number, in digits and words, and its laps, or of a void with its cause."""
     if leaf == "result":
         laps, rpm = payload["laps"], payload["rotor_rpm"]
-        run = [] if laps is None else [words.say("{laps} laps", laps=f"{laps:g}")]  # what no sensor has proven is null
+        run = [] if laps is None else [words.say("{laps} laps", laps=f"{laps:g}")]  # null: not proven
         run += [] if rpm is None else [words.say("rotor {rpm} rpm", rpm=f"{rpm:.1f}")]
         return " · ".join([printed(payload["number"]), payload["announcement"], *([", ".join(run)] if run else [])])
     who = f" ({payload['by']}: {payload['reason']})" if payload.get("reason") else ""
@@ -102,7 +102,7 @@ def verdict_text(leaf: str, payload: Payload, words: Words) -> str:
 
 
 def message_text(leaf: str, payload: Payload, words: Words) -> str | None:
-    """What a message says, without its place in the feed; None for one that people need not see."""
+    """Return the text of a message, without its number in the feed. None if people need not see the message."""
     match leaf:
         case "result" | "void":
             return verdict_text(leaf, payload, words)

@@ -1,8 +1,8 @@
-"""The simulated table: what a scenario can have the ball, the rotor and the people do, one after the other.
+"""The simulated table: the actions of ball, rotor and people that a scenario calls, one after the other.
 
 `SimTable.now_s` is the time of the next action. A scenario begins and ends in "faites vos jeux" with the ball in the
 pocket of the last number, so that scenarios can follow each other in any order. The scenario writes the truth of each
-coup, from what it made happen and from docs/rulebook.md.
+coup, which follows from its own actions and docs/rulebook.md.
 """
 
 from __future__ import annotations
@@ -25,43 +25,44 @@ from hw_sim.world import MARGIN_S, SensorOutage, Slipped, Stay, World, us
 LAUNCH_REV_S = (1.3, 2.6)
 """How fast boulers launch (first laps of ball_lap_times.json: 1.0–2.4 rev/s)."""
 ROTOR_RPM = (10.0, 20.0)
-"""How fast boulers turn the rotor (docs/wheels.md: 14–20 rpm on motor wheels; 10 is Cammegh's recommended least)."""
+"""How fast boulers turn the rotor (docs/wheels.md: 14–20 rpm on motor wheels; Cammegh recommends at least 10)."""
 BEARING_PER_S = (0.001, 0.003)
-"""Part of its speed that a rotor loses a second."""
+"""The part of its speed that a rotor loses in a second."""
 ROTOR_LEAST_REV_S = 0.05
-"""A rotor that is slower is pushed before anything else."""
+"""A rotor that is slower than this is pushed before the next action."""
 MANY_BEAMS = 4
-"""From so many beams on a daemon must not be deceived by two strays; with fewer, by one."""
+"""With at least this many beams, two stray pulses must not deceive a daemon. With fewer beams, one must not."""
 LAPS_MOST = 24.0
-"""No launched ball runs longer."""
+"""No launched ball runs more laps than this."""
 SIGHTINGS_TO_CALL = 3
 """Sightings in one pocket before the number is out (rulebook R3)."""
 TOLD_BY_COUPS = 3
-"""People are told of a sensor that alone sees nothing in so many coups (docs/rulebook.md 6)."""
+"""If one sensor alone sees nothing in this many coups, the daemon tells people (docs/rulebook.md 6)."""
 AT_ONCE_S = 0.05
 """The time that "at once" means (end of the rulebook)."""
 DOUBLE_PRESS_S = (0.15, 0.6)
-"""From the first press of a button to the second, of a person who is not sure."""
+"""The time from the first press of a button to the second press, by a person who is not sure."""
 OVERDUE_GAPS, OVERDUE_LAPS = 2.5, 0.75
-"""One pass may be missed; the one after it is overdue when the slowest ball would have run so many gaps between beams,
-and as much of a lap, since it left the track."""
+"""One pass may be missed. The pass after it is overdue when, since leaving the track, the slowest ball would have run
+this many of the widest gaps between beams, and at least this part of a lap."""
 LAUNCH_KNOWN_S = 2.5
-"""The rulebook gives a launch no deadline; several passes take less than this even with two beams."""
+"""When a launch must be known. The rulebook has no deadline, but several passes take less even with two beams."""
 
 
 @dataclass(frozen=True)
 class Fumbles:
-    """People who press twice: `doubled` of all commands. The chances are apart, so that a table without is the same."""
+    """People who press a button twice: for the part `doubled` of all commands. `rng` is separate, so that all other
+    actions are the same with and without fumbles."""
 
     rng: random.Random
     doubled: float
 
 
 class Outcome(TypedDict, total=False):
-    """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out, at the first sighting of the ball
-    at rest; without one, when the chef gave the number. `closed_t`: by when its bets must be shown closed. `blind`: the
-    sensor that alone saw nothing. `down_t`: since when the sensors' line was down, or the encoder had slipped, if that
-    was in its run. `readers_dead`: none worked at some time of it."""
+    """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out: at the first sighting of the ball
+    at rest, or if there is none, when the chef gave the number. `closed_t`: the time by which its bets must be shown as
+    closed. `blind`: the one sensor that saw nothing. `down_t`: when the sensors' line went down, or the encoder
+    slipped, if this was during its run. `readers_dead`: at some time of the coup no reader worked."""
 
     kind: str
     number: int
@@ -79,17 +80,17 @@ class Outcome(TypedDict, total=False):
 
 
 def laps_safe(beams_deg: Sequence[float], needed: int = LAPS_NEEDED) -> float:
-    """The laps of a run whose passes prove the `needed` ones, wherever it begins and ends.
+    """Return how many laps a run needs so that its passes prove the `needed` laps, wherever it begins and ends.
 
-    Before the first pass the ball runs up to one gap between beams, and the same after the last pass. A third gap is
-    lost because no later pass confirms that the last one was the ball's; with four beams or more two passes must.
+    The ball runs up to one gap between beams before the first pass, and up to one after the last pass. A third gap is
+    lost because no later pass confirms that the last pass was the ball's. With four beams or more, two must confirm it.
     """
     unproven = 4 if len(beams_deg) >= MANY_BEAMS else 3
     return needed + unproven * widest_gap_laps(beams_deg) + 0.05
 
 
 def widest_gap_laps(beams_deg: Sequence[float]) -> float:
-    """The most that the ball runs from a beam to the next one."""
+    """The widest gap between two neighbouring beams, in laps."""
     angles = sorted(beams_deg)
     return max(after - before for before, after in pairwise([*angles, angles[0] + 360])) / 360
 
@@ -98,7 +99,7 @@ class SimTable:
     """One table, from the start of the evening. `world` records what happens at it."""
 
     def __init__(self, layout: WheelLayout, rng: random.Random, last_number: int | None) -> None:
-        """Time 0: the rotor turns, the ball lies in the pocket of `last_number` (in the hand when there is none)."""
+        """At time 0 the rotor turns, and the ball lies in the pocket of `last_number` (in a hand if that is None)."""
         self.rng = rng
         self.layout = layout
         self.track = Track.draw(rng)
@@ -112,9 +113,9 @@ class SimTable:
         self.scenario = ""
         self.fumbles: Fumbles | None = None
         self.pause_factor = 1.0
-        """Factor of the ordinary pauses for bets and settling: less than 1 where a viewer waits."""
+        """A factor for the ordinary pauses for bets and settling: less than 1 if a viewer waits."""
         self.laps_safe = laps_safe(layout.beams_deg, layout.laps_needed)
-        """The passes of a run of so many laps prove those that are needed."""
+        """The passes of a run with this many laps prove the needed laps."""
         self._stay: Stay | None = None
         if last_number is not None:
             self.put_ball_in(last_number)
@@ -127,21 +128,21 @@ class SimTable:
     # people
 
     def wait(self, low_s: float, high_s: float) -> None:
-        """Let a time pass that is drawn between the two."""
+        """Let a random time between the two limits pass."""
         self.now_s += self.rng.uniform(low_s, high_s)
 
     def wait_until(self, t_s: float) -> None:
-        """Let time pass to `t_s`, if that is not past."""
+        """Let time pass until `t_s`, if that is in the future."""
         self.now_s = max(self.now_s, t_s)
 
     def command(
         self, name: str, by: str = "chef", reason: str = "", who: str | None = None, number: int | None = None
     ) -> None:
-        """A person gives a command now, and perhaps presses twice."""
+        """Let a person give a command now, and perhaps press the button twice."""
         self._press(TableCommand(us(self.now_s), name, by, reason, who, number=number))
 
     def confirm(self, number: int | None = None, reason: str = "all saw it") -> None:
-        """The chef confirms the number of the coup at hand, or gives another one."""
+        """Let the chef confirm the number of the present coup, or give another one."""
         coup = len(self.truth) + 1
         self._press(TableCommand(us(self.now_s), "confirm", "chef", reason, coup=coup, number=number))
 
@@ -152,7 +153,7 @@ class SimTable:
             self.world.direct_events.append(msgspec.structs.replace(command, t_us=us(again_s)))
 
     def operations(self) -> None:
-        """The table settles the coup and reports that this is done."""
+        """Let the table settle the coup and report that this is done."""
         if self._stay is not None and self.pause_factor < 1:
             self.wait_for_sightings(1)  # a faulty sighting delays the number, and nobody settles before the number
         self.wait(5 * self.pause_factor, 12 * self.pause_factor)
@@ -164,23 +165,23 @@ class SimTable:
         return self.rng.uniform(*rpm) / 60
 
     def spin_rotor(self, rpm: tuple[float, float] = ROTOR_RPM) -> None:
-        """A hand brings the rotor to a speed drawn from `rpm` in `direction`. Time passes until the hand lets go."""
+        """Let a hand bring the rotor to a speed drawn from `rpm` in `direction`. Time passes until the hand lets go."""
         speed = sign(self.direction) * self._rotor_speed(rpm)
         self.now_s = self.world.rotor.order(self.now_s, speed, self.rng.uniform(0.15, 0.35))
 
     def keep_turning(self) -> None:
-        """A hand pushes a rotor that has run down."""
+        """Let a hand push the rotor if it is too slow."""
         if abs(self.world.rotor.speed_at(self.now_s)) < ROTOR_LEAST_REV_S:
             self.spin_rotor()
 
     def change_rotor(self, factor: tuple[float, float], accel: tuple[float, float]) -> None:
-        """A hand makes the rotor faster or slower by a factor, at a rate in rev/s², both drawn. Time passes until the
-        hand lets go."""
+        """Let a hand make the rotor faster or slower by a drawn factor, at a drawn rate in rev/s². Time passes until
+        the hand lets go."""
         speed = self.world.rotor.speed_at(self.now_s) * self.rng.uniform(*factor)
         self.now_s = self.world.rotor.order(self.now_s, speed, self.rng.uniform(*accel))
 
     def stop_rotor(self, accel: tuple[float, float] = (0.15, 0.35)) -> float:
-        """A hand stops the rotor at a rate drawn from `accel` (rev/s²). Returns the time of its last tick, in s."""
+        """Let a hand stop the rotor at a rate drawn from `accel` (rev/s²). Returns the time of its last tick, in s."""
         self.now_s = self.world.rotor.order(self.now_s, 0.0, self.rng.uniform(*accel))
         return self.world.last_tick_s(self.now_s)
 
@@ -192,21 +193,21 @@ class SimTable:
     # the ball in a pocket or in a hand
 
     def put_ball_in(self, number: int) -> None:
-        """The ball lies in the pocket of `number` from now on."""
+        """Put the ball in the pocket of `number` now."""
         self._stay = Stay(number, self.now_s)
         self.world.stays.append(self._stay)
 
     def ball_is_in(self, number: int | None) -> bool:
-        """Whether the ball lies in the pocket of `number`; without a number, whether it lies in any."""
+        """Whether the ball lies in the pocket of `number`, or in any pocket if `number` is None."""
         return self._stay is not None and number in (None, self._stay.number)
 
     @property
     def lies_in(self) -> int | None:
-        """The number of the pocket where the ball lies."""
+        """The number of the pocket in which the ball lies, if it lies in one."""
         return None if self._stay is None else self._stay.number
 
     def lift_ball(self) -> None:
-        """A hand takes the ball out of its pocket, if it lies in one."""
+        """Let a hand take the ball out of its pocket, if it lies in one."""
         if self._stay is not None:
             self._stay.to_s = self.now_s
             self._stay = None
@@ -220,8 +221,8 @@ class SimTable:
         self.now_s = seen[count - 1][0]
 
     def wait_between_sightings(self) -> None:
-        """Let time pass to between the first and the second sighting of the lying ball: a reader has met it, and
-        nothing proves its number yet."""
+        """Let time pass to a moment between the first and the second sighting of the lying ball. A reader has then seen
+        it, but its number is not proven yet."""
         self.wait_for_sightings(1)
         first_s = self.now_s
         self.now_s += MARGIN_S
@@ -229,12 +230,12 @@ class SimTable:
         self.now_s = first_s + self.rng.uniform(0.1, 0.9) * (self.now_s - first_s)
 
     def turn_s(self) -> float:
-        """How long the rotor takes for a turn now."""
+        """How long one turn of the rotor takes now."""
         return 1 / abs(self.world.rotor.speed_at(self.now_s))
 
     def put_ball_back(self, number: int | None = None) -> None:
-        """After a void: a hand puts the ball in the pocket of the last number (or of `number`, or in any pocket when
-        there was no number), and the readers see it there."""
+        """Let a hand put the ball back after a void: in the pocket of the last number, of `number` if given, or in any
+        pocket if there was no number. Time passes until the readers have seen it there."""
         self.lift_ball()
         self.wait(2, 5)
         self.keep_turning()
@@ -246,8 +247,8 @@ class SimTable:
     # a coup
 
     def prepare_launch(self, rpm: tuple[float, float] = ROTOR_RPM) -> None:
-        """The bets are placed. The bouler takes the ball and pushes the rotor: in the other direction on a French
-        wheel, in the same one on a Fair wheel."""
+        """Let people place bets, and the bouler take the ball and push the rotor. On a French wheel the rotor changes
+        its direction, on a Fair wheel it does not."""
         self.wait(3 * self.pause_factor, 9 * self.pause_factor)
         began_s = self.now_s
         if self.layout.wheel == "french":
@@ -259,8 +260,8 @@ class SimTable:
         self.wait(0.8, 3)
 
     def launch(self, laps: float | None = None, *, with_rotor: bool = False, seconds: float = 0.0) -> BallRun:
-        """The ball is launched now, against the rotor unless `with_rotor`: so that it leaves the track after `laps`,
-        or, without `laps`, with a push that keeps it on the track for at least `seconds`."""
+        """Launch the ball now, against the rotor unless `with_rotor`. It leaves the track after `laps`. Without `laps`,
+        a good push keeps it on the track for at least `seconds`."""
         self.lift_ball()
         turning = sign(self.direction) * (1 if with_rotor else -1)
         run = self._good_push(turning, seconds) if laps is None else self._weak_push(turning, laps)
@@ -272,7 +273,7 @@ class SimTable:
             angle = self.rng.random()
             speed = self.track.launch_speed(laps, angle, turning)
             run = BallRun.free(self.track, self.now_s, angle, turning, speed)
-            if run.laps > laps - 1e-6:  # shorter: on this badly kept bowl no ball leaves the track at that place
+            if run.laps > laps - 1e-6:  # else: on this badly kept bowl no ball leaves the track at that place
                 return run
 
     def _good_push(self, turning: int, seconds: float) -> BallRun:
@@ -302,12 +303,12 @@ class SimTable:
         self.wait_until(run.t_s + self.rng.uniform(low, high) * (run.end_s - run.t_s))
 
     def block_ball(self) -> None:
-        """A hand stops the running ball now and keeps it."""
+        """Let a hand stop the running ball now and keep it."""
         self.world.runs[-1] = self.run.blocked(self.now_s)
 
     def fall(self, *, hang_s: float = 0.0, elsewhere: bool = False) -> int:
-        """The ball leaves the track, hangs on an obstacle for `hang_s`, falls and rests in a pocket. Time passes until
-        it rests. Returns the number of the pocket; with `elsewhere` not the one from which the ball was taken."""
+        """Let the ball leave the track, hang on an obstacle for `hang_s`, fall and rest in a pocket. Time passes until
+        it rests. Returns the number. With `elsewhere` the pocket is not the one from which the ball was taken."""
         run, rotor = self.run, self.world.rotor
         taken_from = self.world.stays[-1].number if elsewhere and self.world.stays else None
         while True:
@@ -326,38 +327,38 @@ class SimTable:
     # faults
 
     def foreign_object(self, *, present: bool) -> None:
-        """A foreign object falls in the cylinder now, or is taken out."""
+        """Let a foreign object fall in the cylinder now, or let a hand take it out."""
         self.world.direct_events.append(ForeignObject(us(self.now_s), present))
 
     def stray_pulse(self) -> None:
-        """A beam pulses now without a ball."""
+        """Let a beam pulse now without a ball."""
         self.world.direct_events.append(BallPass(us(self.now_s), self.rng.randrange(len(self.layout.beams_deg))))
 
     def throw_ball_in(self, number: int) -> Stay:
-        """A second ball is thrown in the cylinder, and lies in the pocket of `number` from now on."""
+        """Throw a second ball in the cylinder. It lies in the pocket of `number` from now on."""
         self.world.stays.append(Stay(number, self.now_s))
         return self.world.stays[-1]
 
     def blind(self, sensors: Sequence[str]) -> None:
-        """These see nothing from now on, and no self-test knows it."""
+        """Let these sensors see nothing from now on. No self-test reports it."""
         self.world.outages += [SensorOutage(sensor, self.now_s) for sensor in sensors]
 
     def see_again(self) -> None:
-        """All that was blind sees again."""
+        """Let all blind sensors see again."""
         self.world.outages = [
             replace(one, to_s=self.now_s) if one.to_s == math.inf else one for one in self.world.outages
         ]
 
     def slip_disc(self, by: int) -> None:
-        """The encoder's disc slips now."""
+        """Let the encoder's disc slip now."""
         self.world.slipped.append(Slipped(by, self.now_s))
 
     def set_disc_back(self) -> None:
-        """A technician sets the slipped disc back to its place, which is one more slip."""
+        """Let a technician set the slipped disc back to its place. This is one more slip."""
         self.world.slipped[-1].to_s = self.now_s
 
     def outage(self, sensor: str, low_s: float, high_s: float) -> float:
-        """`sensor` fails its self-test now and passes it again after a drawn time. Returns when that will be."""
+        """Let `sensor` fail its self-test now, and pass it again after a drawn time. Returns the time of its return."""
         back_s = self.now_s + self.rng.uniform(low_s, high_s)
         self.world.direct_events.append(SensorState(us(self.now_s), sensor, ok=False))
         self.world.direct_events.append(SensorState(us(back_s), sensor, ok=True))
@@ -367,13 +368,13 @@ class SimTable:
     # the truth
 
     def result(self, number: int) -> None:
-        """The coup is valid with `number`, in whose pocket the ball rests since now. Time passes until the readers have
-        seen it there often enough to prove the number."""
+        """Record a valid coup with `number`. The ball has just come to rest in its pocket. Time passes until the
+        readers have seen it there often enough to prove the number."""
         self.wait_for_sightings(SIGHTINGS_TO_CALL)
         self.number_out(number)
 
     def number_out(self, number: int) -> None:
-        """The coup is valid with `number`: sightings prove it (R3), or the chef gives it now (R3b)."""
+        """Record a valid coup with `number`, which sightings have proven (R3) or the chef gives now (R3b)."""
         self.last_number = number
         stay = self.world.stays[-1]
         seen = self.world.sightings(stay, stay.from_s, self.now_s)
@@ -390,7 +391,7 @@ class SimTable:
         )
 
     def overdue_s(self) -> float:
-        """How long after the ball left the track its next pass is overdue, at the latest."""
+        """The longest time from leaving the track until the next pass of the ball is overdue."""
         left_us = us(self.run.end_s)
         all_beams = enumerate(self.layout.beams_deg)
         see = [degrees for beam, degrees in all_beams if not self.world.is_silent(f"beam/{beam}", left_us)]
@@ -398,8 +399,8 @@ class SimTable:
         return laps / self.track.leave_rev_s + AT_ONCE_S
 
     def void(self, cause: str, evidence_s: float, deadline_s: float, laps: float | None = None) -> None:
-        """The coup is void. Its evidence is at `evidence_s`, and the verdict must be published by `deadline_s`. `laps`
-        where the chef says that they were too few: sensors that missed passes may have said so before."""
+        """Record a void coup. Its evidence is at `evidence_s`, and the verdict must be published by `deadline_s`.
+        `laps`: given if the chef says that they were too few. Sensors that missed passes may have shown it before."""
         self.truth.append(
             {
                 "kind": "void",

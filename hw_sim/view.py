@@ -1,4 +1,4 @@
-"""What the demo shows: on a terminal a picture that changes in place, elsewhere lines."""
+"""The output of the demo: on a terminal a picture that is updated in place, otherwise lines."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 ROWS = 11
-"""Verdicts shown: with the other lines they fit a terminal of 24 lines."""
+"""The number of verdicts shown. With the other lines they fit on a terminal of 24 lines."""
 
 
 NAME_WIDTH = 17
-"""As wide as the longest name of a line in any language, and a space."""
+"""The length of the longest name of a line in any language, plus a space."""
 
 
 class Lines:
-    """A line for each scenario and each message."""
+    """Prints one line for each scenario and each message."""
 
     def __init__(self, out: TextIO, words: Words) -> None:
         self._out = out
         self._words = words
 
     def show_address(self, address: str) -> None:
-        """Print where the bench page is served."""
+        """Print the address of the bench page."""
         self.show_message(f"{self._words.say('bench page')}: {address}")
 
     def show_scenario(self, scenario: Scenario) -> None:
@@ -41,17 +41,17 @@ class Lines:
         self.show_message("--- " + say("the wheel plays {name}: {about}", name=scenario.name, about=about))
 
     def show_message(self, line: str | None) -> None:
-        """Print the text of a message, None if it needs no line; at once, for the output may be a pipe."""
+        """Print the text of a message, if it is not None. Print it at once, because the output may be a pipe."""
         if line is not None:
             self._out.write(f"{line}\n")
             self._out.flush()
 
 
 class Picture:
-    """A picture of `subscriber` that is drawn again after each change."""
+    """A picture of the data in `subscriber`, which is drawn again after each change."""
 
     def __init__(self, subscriber: Subscriber, console: Console) -> None:
-        from rich.live import Live  # noqa: PLC0415  an extra, wanted on a terminal only
+        from rich.live import Live  # noqa: PLC0415  an extra, needed on a terminal only
 
         self._subscriber = subscriber
         self._words = subscriber.words
@@ -61,12 +61,12 @@ class Picture:
 
     @contextmanager
     def on(self) -> Iterator[Picture]:
-        """Show the picture while this is entered; its last state stays on the terminal."""
+        """Show the picture until the block ends. Its last state stays on the terminal."""
         with self._live:
             yield self
 
     def show_address(self, address: str) -> None:
-        """Show where the bench page is served."""
+        """Show the address of the bench page."""
         self._address = address
         self.show_message(None)
 
@@ -103,7 +103,7 @@ class Picture:
         )
 
     def _of_table(self) -> list[tuple[str, str]]:
-        """What the last message `table` says, its state first."""
+        """The rows about the last message `table`, with the state first."""
         table, code, say = self._subscriber.table, self._words.code, self._words.say
         return [
             (say("state"), code("state", table["state"]) if table else say("nothing yet")),
@@ -124,7 +124,7 @@ DemoView: TypeAlias = Lines | Picture
 
 @contextmanager
 def view_of(subscriber: Subscriber, out: TextIO | None = None) -> Iterator[DemoView]:
-    """A screen on a terminal, lines elsewhere. Raises DemoError when rich, an extra, is missing on a terminal."""
+    """Return a picture on a terminal, otherwise lines. Raises DemoError if rich, an extra, is missing on a terminal."""
     out = out or sys.stdout
     if not out.isatty():
         yield Lines(out, subscriber.words)

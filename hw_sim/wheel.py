@@ -1,23 +1,23 @@
 """The wheel: its pockets, the sensors round the bowl, and the ball's run on the track.
 
-Angles are *turns*, clockwise seen from above, from the reference mark on the fixed bowl (degrees only in the log's
-header). A pocket's centre stands at the rotor's angle plus its place among the pockets, as part of a turn.
+Angles are in *turns*, clockwise as seen from above, from the reference mark on the fixed bowl (in degrees only in the
+log's header). The angle of a pocket's centre is the rotor's angle plus the pocket's place on the rotor.
 
 The ball on the track obeys, with ω in rev/s and θ its angle,
 
     dω/dt = −(c0 + c2·ω²) − rub − g·sin(θ − low)
 
-- c0 and c2: rolling friction and air.
-- rub: seven of the nine balls of ball_lap_times.json slow three to five times as fast between about 1.0 and 0.6 rev/s
-  as before and after. The reason is not known; probably the ball comes down off the wall there and slides until its
-  spin has reversed. So it happens once in a run: a ball that has begun to rub, or has finished, does not go back.
+- c0 and c2: rolling friction and air drag.
+- rub: between about 1.0 and 0.6 rev/s, seven of the nine balls of ball_lap_times.json slow down three to five times as
+  fast as before and after. The reason is not known. Probably the ball then comes down from the wall, and slides until
+  its spin has reversed. So a ball begins to rub only once in a run, and stops only once.
 - g·sin: a bowl that is not level pulls the ball towards its lowest point; g = gravity·sin(tilt)/(2π·radius).
 
-With laps in place of time this is linear in ω² with a sinusoidal force. So ω² has a closed form at every place, and
-there is no step size. Only time needs a quadrature (Gauss with three points on a quarter of a lap: right to 1 µs).
+With laps instead of time, the equation is linear in ω² with a sinusoidal force. So ω² has a closed form at every place,
+and needs no step size. Only the time needs a quadrature (Gauss, three points on a quarter of a lap: exact to 1 µs).
 
-The ball leaves when ω² falls below ω_leave²·(1 − lean·cos(θ − low)): the slope is steeper on the high side, where the
-ball leaves earlier. A badly kept bowl has places where no ball leaves (Thorp's forbidden zone).
+The ball leaves the track when ω² falls below ω_leave²·(1 − lean·cos(θ − low)). The slope is steeper on the high side,
+so the ball leaves earlier there. In a part of a badly kept bowl no ball leaves (Thorp's forbidden zone).
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ AMERICAN_POCKETS = (
     37, 27, 10, 25, 29, 12, 8, 19, 31, 18, 6, 21, 33, 16, 4, 23, 35, 14, 2,
 )
 # fmt: on
-"""The same on the American one; 37 is the double zero."""
+"""The numbers clockwise on the American rotor, from zero. 37 is the double zero."""
 
 LAPS_NEEDED = 3
 """C10: the laps that a daemon must prove at the French tables."""
 LEAVE_REV_S = (0.43, 0.50)
-"""Where balls leave the track (the last laps of ball_lap_times.json run at 0.43–0.48 rev/s)."""
+"""The speed at which balls leave the track (the last laps in ball_lap_times.json have 0.43–0.48 rev/s)."""
 C0_REV_S2 = (0.003, 0.025)
 """Rolling friction, range of the fits to ball_lap_times.json."""
 C2_PER_REV = (0.045, 0.100)
@@ -58,30 +58,30 @@ C2_PER_REV = (0.045, 0.100)
 RUB_REV_S2 = (0.10, 0.25)
 RUB_FROM_REV_S = (0.95, 1.10)
 RUB_TO_REV_S = (0.55, 0.68)
-"""How much a ball rubs, and from which speed to which; ranges of the fits to ball_lap_times.json."""
+"""How much a ball rubs, and the speeds at which it begins and stops: ranges of the fits to ball_lap_times.json."""
 RUBBING = 0.75
-"""Part of the wheels on which balls rub: seven of nine runs."""
+"""The part of the wheels on which balls rub. It was seven of nine runs."""
 LEVEL_DEG, BADLY_KEPT_DEG = 0.1, 0.3
-"""Real tables are level to the first angle. Thorp played on tables with up to 0.2°; no table is worse than the
-second."""
+"""The tilt of a real table is at most the first angle. Thorp played on tables with up to 0.2°. No table is tilted by
+more than the second angle."""
 BADLY_KEPT = 0.1
-"""Part of the wheels that are not level to the first angle."""
+"""The part of the wheels that are tilted by more than the first angle."""
 RADIUS_M = 0.36
-"""Of the ball's path on the track of a bowl of 32 inches."""
+"""The radius of the ball's path on the track, in a bowl of 32 inches."""
 GRAVITY_M_S2 = 9.81
 DEFLECTORS = 8
-"""On the slope under the track, alternately upright and flat."""
+"""The number of deflectors on the slope under the track. They are alternately upright and flat."""
 STEP_LAPS = 1 / 16
-"""The step of the search for a crossing: the sine of the tilt cannot turn twice within it."""
+"""The step of the search for a crossing. Within one step the sine of the tilt has at most one turning point."""
 PANEL_LAPS = 1 / 4
-"""One panel of the quadrature: 7e-8 s of error with the worst tilt (Gauss's remainder)."""
+"""The length of one panel of the quadrature. Its error is 7e-8 s with the worst tilt (Gauss's remainder)."""
 GAUSS = math.sqrt(3 / 5)
 NEAR_LAPS = 1e-12
 """The precision of a crossing; the rounding of floats begins at 1e-14."""
 
 
 def printed(number: int) -> str:
-    """What stands in the pocket of `number`."""
+    """Return the label of the pocket of `number`."""
     return "00" if number == max(AMERICAN_POCKETS) else str(number)
 
 
@@ -97,8 +97,8 @@ def opposite(direction: Direction) -> Direction:
 
 @dataclass(frozen=True)
 class WheelLayout:
-    """A wheel, its table, and the places of its sensors. `rotor_direction` only on a fair wheel. `pockets`: the numbers
-    clockwise on its rotor, from zero; `laps_needed`: the laps that a daemon must prove there."""
+    """A wheel, its table, and the places of its sensors. Only a fair wheel has a `rotor_direction`. `pockets`: the
+    numbers clockwise on its rotor, from zero. `laps_needed`: the laps that a daemon must prove there."""
 
     house: str
     game: str
@@ -111,15 +111,14 @@ class WheelLayout:
     laps_needed: int = LAPS_NEEDED
 
     def behind(self, number: int) -> float:
-        """How far the pocket of `number` stands clockwise of zero on the rotor, in turns."""
+        """The way clockwise from zero to the pocket of `number` on the rotor, in turns."""
         return self.pockets.index(number) / len(self.pockets)
 
 
 @dataclass(frozen=True)
 class Fall:
-    """The ball from leaving the track, or the obstacle on which it hung, at `left_s` to rest at `rest_s` in `number`.
-
-    `touches`: (time in s, number of the pocket) of each pocket that the bouncing ball touched before, in order.
+    """A fall: the ball leaves the track, or the obstacle on which it hung, at `left_s`, and rests in `number` at
+    `rest_s`. `touches`: (time in s, number) for each pocket that the ball touched before, in order.
     """
 
     left_s: float
@@ -130,7 +129,7 @@ class Fall:
 
 @dataclass(frozen=True)
 class Arc:
-    """ω² over laps from `x` on, while the friction is constant:
+    """ω² as a function of the laps, from `x`, while the friction is constant:
     floor + wave·sin(2π·laps + phase) + above·e^(−fade·(laps − x))."""
 
     x: float
@@ -146,7 +145,7 @@ class Arc:
         return self.floor + swing + self.above * math.exp(self.fade * (self.x - laps))
 
     def seconds(self, start: float, end: float) -> float:
-        """Time in s from `start` to `end` (laps), at most a panel apart."""
+        """Time in s from `start` to `end` (laps). They must be at most one panel apart."""
         half, middle = (end - start) / 2, (start + end) / 2
         off = half * GAUSS
         sides = 1 / math.sqrt(self.square(middle - off)) + 1 / math.sqrt(self.square(middle + off))
@@ -161,14 +160,15 @@ class Arc:
         return lambda laps: square - self.square(laps)
 
     def near(self, square: float, spare: float) -> float:
-        """A place (laps) that the ball passes before ω² meets `square`, even with the wave and `spare` against it."""
+        """The place (laps) where ω² without its wave is `square` + `spare`. With `spare` = `wave`, it is before the
+        place where ω² is `square`. With `spare` = −`wave`, it is after that place."""
         return self.x - math.log((square - self.floor + spare) / self.above) / self.fade
 
 
 @dataclass(frozen=True)
 class Track:
-    """The bowl's effect on a ball: friction, air, rubbing (see above), the speed at which the ball leaves, the tilt and
-    where the lowest point is, and the angle of the first upright deflector."""
+    """The bowl's effect on a ball: friction, air, rubbing (see above), the speed at which the ball leaves, the tilt,
+    the angle of the lowest point, and the angle of the first upright deflector."""
 
     c0_rev_s2: float
     c2_per_rev: float
@@ -209,17 +209,17 @@ class Track:
 
     @cached_property
     def lean(self) -> float:
-        """By which part the tilt raises and lowers the square of the leaving speed, to first order in the tilt."""
+        """The part by which the tilt raises and lowers the square of the leaving speed, to first order in the tilt."""
         return math.radians(self.tilt_deg) / (math.sin(self.slope) * math.cos(self.slope))
 
     def leave_speed_squared(self, angle: float) -> float:
-        """Square of the speed (rev²/s²) under which the ball leaves at `angle`."""
+        """Square of the speed (rev²/s²) below which the ball leaves the track at `angle`."""
         return self.leave_rev_s**2 * (1 - self.lean * math.cos(math.tau * (angle - self.low_angle)))
 
     def launch_speed(self, laps: float, angle: float, turning: int) -> float:
         """Speed (rev/s) with which a ball launched at `angle` leaves the track after exactly `laps`.
 
-        In the forbidden zone of a badly kept bowl there is none: the ball leaves sooner (compare `BallRun.laps`).
+        In the forbidden zone of a badly kept bowl there is no such speed. The ball leaves sooner (see `BallRun.laps`).
         """
         x, square = laps, self.leave_speed_squared(angle + turning * laps)
         for rub, since, _ in reversed(self.stages()):
@@ -248,8 +248,8 @@ class Track:
 
 
 def _meeting(ahead: Callable[[float], float], start: float, way: int) -> float:
-    """Where `ahead` first falls to zero, from `start` forwards (way +1) or back (−1): by steps, then by false
-    position."""
+    """Find the place where `ahead` first falls to zero, from `start` forwards (way +1) or backwards (−1). First it goes
+    in steps, then by the false position method."""
     held, met = start, start
     over = under = ahead(start)
     while under > 0:
@@ -260,7 +260,7 @@ def _meeting(ahead: Callable[[float], float], start: float, way: int) -> float:
         at = met - under * (met - held) / (under - over)
         here = ahead(at)
         if here > 0:
-            held, over, under = at, here, under / 2  # the Illinois rule: else one end would never move
+            held, over, under = at, here, under / 2  # the Illinois rule: otherwise one end would never move
         else:
             met, under, over = at, here, over / 2
     return met
@@ -282,7 +282,7 @@ class BallRun:
 
     @staticmethod
     def free(track: Track, t_s: float, angle: float, turning: int, speed_rev_s: float) -> BallRun:
-        """A run that ends where the ball leaves the track by itself."""
+        """Return a run that ends where the ball leaves the track by itself."""
         run = BallRun(track, t_s, angle, turning, speed_rev_s, math.inf)
         return replace(run, laps=run._leaves_after())
 
@@ -312,7 +312,7 @@ class BallRun:
 
     @cached_property
     def _clock(self) -> tuple[list[float], list[float], list[Arc]]:
-        """Laps at which panels begin, the time there, and the arc from there on."""
+        """The laps at which panels begin, the times at these places, and the arcs that are valid from there."""
         laps, times, arcs = [0.0], [self.t_s], [self._arcs[0]]
         for arc, end in zip(self._arcs, [*(arc.x for arc in self._arcs[1:]), self.laps], strict=True):
             arcs[-1] = arc if arc.x <= self.laps else arcs[-1]
@@ -327,7 +327,7 @@ class BallRun:
         return next(arc for arc in reversed(self._arcs) if arc.x <= laps).square(laps)
 
     def time_at(self, laps: float) -> float:
-        """Sensing time (s) at which the ball has run `laps`, at most all of its run."""
+        """Sensing time (s) at which the ball has run `laps`, which may not be more than the whole run."""
         starts, times, arcs = self._clock
         panel = max(0, bisect_right(starts, laps) - 1)
         return times[panel] + arcs[panel].seconds(starts[panel], laps)
@@ -346,21 +346,21 @@ class BallRun:
 
     @cached_property
     def end_s(self) -> float:
-        """When it left the track or was blocked."""
+        """The time at which the ball left the track or was blocked."""
         return self.time_at(self.laps)
 
     def blocked(self, t_s: float) -> BallRun:
-        """The same run, ended by a hand at `t_s`."""
+        """Return the same run, ended by a hand at `t_s`."""
         return replace(self, laps=self.laps_at(t_s))
 
     def laps_at_most(self, beams_deg: tuple[float, ...]) -> float:
-        """What its passes leave possible: from the beam behind its first pass to the beam after its last."""
+        """The most laps that its passes allow: from the beam before its first pass to the beam after its last pass."""
         offsets = [((beam / 360 - self.angle) * self.turning) % 1.0 for beam in beams_deg]
         places = [lap + offset for lap in range(-1, math.ceil(self.laps) + 2) for offset in offsets]
         return min(each for each in places if each > self.laps) - max(each for each in places if each < 0)
 
     def passes(self, beams_deg: tuple[float, ...]) -> Iterator[tuple[float, int]]:
-        """(time in s, beam) each time the ball's centre crosses a beam, in order."""
+        """Yield (time in s, beam) each time the ball's centre crosses a beam, in order."""
         ahead = sorted(((beam / 360 - self.angle) * self.turning % 1.0, i) for i, beam in enumerate(beams_deg))
         for lap in range(math.ceil(self.laps) + 1):
             for offset, beam in ahead:

@@ -1,4 +1,4 @@
-"""A wheel on wires: its events as levels of GPIO lines.
+"""A wheel that is connected by wires: its events as levels of GPIO lines.
 
 The encoder's lines follow from the rotor's motion. Beams and readers are blocked for as long as the ball takes to pass.
 Contacts bounce. Commands without a button have no line; `commands_without_button` returns them.
@@ -23,17 +23,17 @@ POCKET_RADIUS_M = 0.25
 """Distance from the rotor's axis to a ball in a pocket."""
 STRAY_S = 0.004
 BLOCKED_S = (0.002, 0.4)
-"""The shortest and the longest time for which a sensor is blocked; longer only when the rotor stops."""
+"""The shortest and the longest time for which the ball blocks a sensor. On a stopped rotor it is the longest."""
 BOUNCE_S = (0.0, 0.0007, 0.0015, 0.0021, 0.0026)
-"""When a contact that closes has closed, opened, closed, … for the last time."""
+"""The times at which a bouncing contact closes, opens, closes, and so on. After the last time it stays closed."""
 PRESS_S = 0.15
 PERIOD = 4
 
 
 @dataclass(frozen=True)
 class Wires:
-    """The use of each line. `steps_a_tick`: 1 for a quadrature encoder, 4 for slots. Sensors and buttons pull low, and
-    so does the door's contact while the door is closed."""
+    """The use of each line. `steps_a_tick`: 1 for a quadrature encoder, 4 for slots. Sensors and buttons pull low when
+    active. The door's contact pulls low while the door is closed."""
 
     a: int
     b: int
@@ -47,19 +47,19 @@ class Wires:
 
     @property
     def pins(self) -> list[int]:
-        """All of them."""
+        """The numbers of all lines."""
         contacts = (*self.switches.values(), *self.buttons.values())
         return [self.a, self.b, self.z, *self.beams, *self.readers, *contacts]
 
     @property
     def door_pin(self) -> int | None:
-        """The door's, which pulls the other way."""
+        """The line of the door. Unlike the other lines it is high when active, which means that the door is open."""
         return self.switches.get("door")
 
 
 @dataclass(frozen=True)
 class Change:
-    """At `t_s` line `pin` becomes active, or is no longer."""
+    """The line `pin` becomes active or inactive at `t_s`."""
 
     t_s: float
     pin: int
@@ -107,7 +107,7 @@ def commands_without_button(events: Iterable[SimEvent], wires: Wires) -> list[Ta
 
 
 def _index(wires: Wires) -> float:
-    """Where Z begins, in steps: in the middle of a step."""
+    """The place at which Z begins, in steps. It is in the middle of a step."""
     return wires.index_tick * wires.steps_a_tick + (wires.steps_a_tick > 1) + 0.5
 
 
@@ -155,13 +155,13 @@ def _pressed(pin: int, t_s: float) -> Iterator[Change]:
 
 
 def _moved(pin: int, t_s: float, *, active: bool) -> Iterator[Change]:
-    """A contact, which bounces."""
+    """The changes of a contact that moves and bounces."""
     for number, bounce_s in zip(count(), BOUNCE_S, strict=False):
         yield Change(t_s + bounce_s, pin, active=(number % 2 == 0) is active)
 
 
 def _ball_s(world: World, t_s: float) -> float:
-    """How long a beam is blocked: by the ball, or for less, by a stray pulse."""
+    """How long a beam is blocked by the ball, or for a shorter time by a stray pulse."""
     run = next((run for run in world.runs if run.t_s <= t_s <= run.end_s), None)
     if run is None:
         return STRAY_S

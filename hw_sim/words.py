@@ -1,6 +1,6 @@
-"""What the demo and the bench page show of their own, in the language of their viewer: English texts of the code, or
-their translations in `hw_sim/locale`, which `make catalogues` brings up to date. The daemon's sentences come in that
-language from the daemon.
+"""The texts of the demo and the bench page in the language of the viewer: the English texts in the code, or their
+translations in `hw_sim/locale`, which `make catalogues` updates. The daemon sends its own sentences already in that
+language.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 Language: TypeAlias = Literal["fr", "it", "en"]
-"""Those that a table's messages may have."""
+"""The languages that a table's messages may have."""
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 LOCALE = ("LC_ALL", "LC_MESSAGES", "LANG")
-"""The first of these that is set says the language of messages (locale(7))."""
+"""The first of these variables that is set gives the language of messages (locale(7))."""
 Say: TypeAlias = Callable[..., str]
 
 
 def translatable(text: str) -> str:
-    """Marks a text for the catalogues that is not a literal where it is said; the text itself."""
+    """Mark a text for the catalogues, because it is no literal in the call that translates it. Returns the text."""
     return text
 
 
@@ -39,11 +39,11 @@ CODES = (
     translatable("bets closed"),
     translatable("bets locked"),
 )
-"""By the member of the message `table` and its code."""
+"""Each text is a member of the message `table` and a code of that member."""
 
 
 class Words:
-    """Says these texts in one language."""
+    """Translates these texts into one language."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
@@ -51,11 +51,11 @@ class Words:
         self._texts = gettext.translation("hw_sim", directory, [language], fallback=language == "en")
 
     def say(self, text: str, /, **parts: object) -> str:
-        """An English text of the code, with `parts` in the places that it names."""
+        """Translate an English text of the code, and put `parts` in its named places."""
         return self._texts.gettext(text).format(**parts)
 
     def code(self, kind: Literal["state", "bets"], code: str) -> str:
-        """A code of the message `table` as a word; in English as it stands there."""
+        """Return a code of the message `table` as a word. In English this is the code itself."""
         return self.say(f"{kind} {code}").removeprefix(f"{kind} ")
 
 
@@ -63,7 +63,7 @@ ENGLISH = Words("en")
 
 
 def language_here(environment: Mapping[str, str] = os.environ) -> Language:
-    """That of the locale if it is one of ours, else English."""
+    """Return the language of the locale if it is one of LANGUAGES, otherwise English."""
     locale = next((value for name in LOCALE if (value := environment.get(name))), "")
     wanted = re.split("[_.@]", locale)[0]
     return next((language for language in LANGUAGES if language == wanted), "en")

@@ -17,14 +17,14 @@ from hw_sim.wheel import BallRun, Fall, WheelLayout
 
 LOOK_BACK_S = 1.0
 MARGIN_S = 1e-3
-"""More than rounding to a microsecond can move an event."""
+"""Rounding to a microsecond moves an event by less than this."""
 
 T_US = attrgetter("t_us")
 """Sorts a log by time; events of the same microsecond keep their order."""
 
 
 def us(t_s: float) -> int:
-    """Seconds to the integer microseconds of the log."""
+    """Convert seconds to the integer microseconds of the log."""
     return round(t_s * 1_000_000)
 
 
@@ -39,20 +39,20 @@ class Stay:
 
 @dataclass(frozen=True)
 class SensorOutage:
-    """`sensor` reports nothing from `from_s` to `to_s`; for `link`, no sensor does."""
+    """`sensor` reports nothing from `from_s` to `to_s`. If it is `link`, no sensor reports anything."""
 
     sensor: str
     from_s: float
     to_s: float = math.inf
 
     def covers(self, t_us: int) -> bool:
-        """Whether it lasts at that time."""
+        """Whether the outage includes that time."""
         return us(self.from_s) <= t_us and (self.to_s == math.inf or t_us <= us(self.to_s))
 
 
 @dataclass
 class Slipped:
-    """The encoder's disc is `by` sectors ahead of where it belongs, from `from_s` until somebody sets it back."""
+    """The encoder's disc is `by` sectors ahead of its right place, from `from_s` until a person sets it back."""
 
     by: int
     from_s: float
@@ -63,7 +63,7 @@ class Slipped:
 class World:
     """One evening at one wheel.
 
-    `direct_events` holds the events that need no physics: people, objects, self-tests, strays.
+    `direct_events` contains the events that need no physics: commands, objects, self-tests, stray pulses.
     """
 
     layout: WheelLayout
@@ -76,7 +76,7 @@ class World:
     direct_events: list[SimEvent] = field(default_factory=list)
 
     def sightings(self, stay: Stay, t_from: float, t_to: float) -> list[tuple[float, int]]:
-        """(time in s, reader) for each time the ball of that stay passes a reader between the two times, in order."""
+        """Return (time in s, reader) for each sighting of the ball in that stay between the two times, in order."""
         behind = self.layout.behind(stay.number)
         start, end = max(t_from, stay.from_s), min(t_to, stay.to_s)
         return sorted(
@@ -102,12 +102,12 @@ class World:
         return seen
 
     def between(self, start_s: float, end_s: float) -> list[SimEvent]:
-        """The events from `start_s` on and before `end_s`, in order: one part of an evening without an end."""
+        """Return the events from `start_s` and before `end_s`, in order: one part of an evening without an end."""
         start_us, end_us = us(start_s), us(end_s)
         return [event for event in self._seen(start_s - MARGIN_S, end_s) if start_us <= event.t_us < end_us]
 
     def forget(self, before_s: float) -> None:
-        """Drop everything that was over by then, except the latest run and stay, which the next scenario needs."""
+        """Delete all that ended before `before_s`, except the latest run and stay, which the next scenario needs."""
         self.rotor.forget(before_s)
         self.direct_events = [event for event in self.direct_events if event.t_us >= us(before_s)]
         self.runs = [*(run for run in self.runs[:-1] if run.end_s >= before_s), *self.runs[-1:]]
@@ -117,7 +117,7 @@ class World:
         self.slipped = [slipped for slipped in self.slipped if slipped.to_s >= before_s]
 
     def edges(self, start_s: float, end_s: float) -> list[RotorEdge]:
-        """The encoder's edges between the two times, in order: most of all events."""
+        """The encoder's edges between the two times, in order. Most events are edges."""
         ticks = self.layout.rotor_ticks
         seen = [
             RotorEdge(round(t_s * 1_000_000), tick_entered(k, ticks, clockwise=clockwise), "cw" if clockwise else "ccw")
@@ -129,7 +129,7 @@ class World:
         return self._without_outages("rotor", seen)
 
     def slipped_by(self, t_s: float) -> int:
-        """By how many sectors the encoder's disc is ahead of where it belongs then."""
+        """The number of sectors by which the encoder's disc is ahead of its right place at that time."""
         return sum(slipped.by for slipped in self.slipped if slipped.from_s <= t_s < slipped.to_s)
 
     def passes(self) -> list[BallPass]:
