@@ -8,17 +8,17 @@ from hw_sim.events import BallPass, called
 from hw_sim.faults.effects import CleanReadings, Effects, Window, self_test_report
 
 DOUBLE_US = (500, 15_000)
-"""The ball covers a beam for 5 to 40 ms (20 mm at 0.5 to 4 m/s); a second pulse falls within that."""
+"""The ball covers a beam for 5 to 40 ms (20 mm at 0.5 to 4 m/s). A second pulse comes within that time."""
 STUCK_S = (5.0, 60.0)
-"""Until a sleeve is taken away or a plug pressed in. People would switch off a beam that is stuck for hours."""
+"""The time until a sleeve is removed or a plug pressed in. People would switch off a beam that is stuck for hours."""
 UNNOTICED, UNNOTICED_S = 0.1, (200.0, 300.0)
-"""So many of them go unnoticed for so long: eight coups of a campaign."""
+"""The part of these faults that goes unnoticed, and how long they last: eight coups of a campaign."""
 LATE_US = (5_000, 40_000)
-"""A filter that waits too long; the longest is what a slow ball needs to pass a beam."""
+"""The delay of a filter that waits too long. The longest is the time in which a slow ball passes a beam."""
 CHATTER_S = (0.5, 5.0)
-"""A loose contact while something shakes it."""
+"""How long something shakes a loose contact."""
 CHATTER_GAP_US = (3_000, 50_000)
-"""The filter of the board makes one pulse of two that are nearer to each other."""
+"""The time between two pulses. The board's filter joins two pulses with a shorter time between them."""
 
 
 def missed(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -72,7 +72,7 @@ def _stuck(
 
 
 def stuck_us(rng: random.Random) -> int:
-    """How long somebody needs to find a sensor that sees nothing."""
+    """How long people need to find a sensor that sees nothing."""
     return round(rng.uniform(*(UNNOTICED_S if rng.random() < UNNOTICED else STUCK_S)) * 1e6)
 
 

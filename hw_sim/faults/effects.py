@@ -1,4 +1,4 @@
-"""What a fault gets, the readings of a clean evening, and what it returns: its effects, which are applied later."""
+"""The input of a fault, the readings of a clean evening, and its output: the effects, which are applied later."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Event = TypeVar("Event", bound=SimEvent)
 
 @dataclass(frozen=True)
 class Strike:
-    """One strike of a fault: its kind, from when to when (µs, the log's time), and a description."""
+    """One strike of a fault: its kind, its start and its end (µs, the log's time), and a description."""
 
     fault: str
     from_us: int
@@ -30,13 +30,13 @@ class Strike:
 
 @dataclass(frozen=True)
 class Window:
-    """A span of time in µs; both ends belong to it."""
+    """A span of time in µs, which includes both ends."""
 
     from_us: int
     to_us: int
 
     def cut(self, events: list[Event]) -> list[Event]:
-        """Remove the part of `events`, which are in order, that lies in this window, and return it."""
+        """Remove the events of this window from `events`, which are in time order, and return them."""
         here = slice(bisect_left(events, self.from_us, key=T_US), bisect_right(events, self.to_us, key=T_US))
         part = events[here]
         del events[here]
@@ -59,9 +59,9 @@ class Slip:
 
 @dataclass(frozen=True)
 class CleanReadings:
-    """What the sensors of an evening see without faults. Each fault gets it unchanged, so that faults are independent.
+    """What the sensors of an evening see without faults. Each fault gets it unchanged, so faults are independent.
 
-    `passes`: those of the ball, run by run, then the stray pulses of the scenarios themselves.
+    `passes`: first the passes of the ball, run by run, then the stray pulses that scenarios contain.
     """
 
     evening: Evening
@@ -90,10 +90,10 @@ class Effects:
     """What all faults of one evening do.
 
     `false_passes` and `false_sightings` are reported although no ball was there; `missed` passes are not reported. A
-    sensor in `silent` reports nothing in its window, one in `delayed` so many µs late, and none does while the link is
-    `down`. `self_tests` are their reports. `lost_edges` are indices; `offsets_us` belong to the edges in turn.
-    `repeated` and `late` are windows of frames, the latter with a seed for their order. `readings` are the host's
-    readings of UTC; `scale` is how fast the sensing clock runs.
+    sensor in `silent` reports nothing in its window. A sensor in `delayed` reports the given number of µs late. No
+    sensor reports while the link is `down`. `self_tests` are reports of self-tests. `lost_edges` are indices of edges.
+    `offsets_us` are added to the edges in order, and repeated. `repeated` and `late` are windows of frames; those in
+    `late` have a seed for their order. `readings` are the host's readings of UTC. `scale` is the sensing clock's rate.
     """
 
     false_passes: list[BallPass] = field(default_factory=list)
@@ -118,12 +118,12 @@ class Effects:
 
 
 Fault: TypeAlias = Callable[[CleanReadings, random.Random, float, Effects], None]
-"""A fault adds to the effects, given the clean readings, random numbers of its own and its rate."""
+"""A fault gets the clean readings, its own random numbers and its rate, and adds to the effects."""
 
 
 def self_test_report(rng: random.Random, sensor: str, window: Window, effects: Effects) -> str:
-    """In half of the cases the self-test of the sensor finds the fault, up to `SELF_TEST_DELAY_US_MAX` late, and
-    reports its end. Returns a description of the case."""
+    """In half of the cases let the sensor's self-test report the fault, up to `SELF_TEST_DELAY_US_MAX` late, and its
+    end. Returns a description of the case."""
     found_us = window.from_us + rng.randint(0, SELF_TEST_DELAY_US_MAX)
     if rng.random() < 0.5 or found_us >= window.to_us:
         return "and nothing reports it"

@@ -11,10 +11,10 @@ from hw_sim.faults.effects import CleanReadings, Effects, Slip, Window
 from hw_sim.faults.rates import JITTER_US_MAX
 
 SLIP_SECTORS = (2, 40)
-"""A disc slips by little where a key has play, and by much where a screw is loose."""
+"""A disc slips by few sectors if its key has play, and by many if a screw is loose."""
 OFFSETS = 8_191
-"""Offsets are drawn once for each sigma and then repeated, from a start that each evening draws. A prime number, so
-that the period of the offsets is no multiple of the rotor's ticks."""
+"""The number of offsets drawn for each sigma. They are then repeated, and each evening draws its own start. It is a
+prime number, so that the period of the offsets is no multiple of the rotor's ticks."""
 
 
 def lost_tick(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -48,8 +48,8 @@ def _offsets_us(sigma_us: float) -> list[int]:
 
 
 def slip(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """From then on all sectors are wrong by the same number, until somebody references the encoder again: here, at the
-    end of the scenario."""
+    """After a slip all sectors are wrong by the same number, until a person references the encoder again. Here this is
+    at the end of the scenario."""
     ends_us = [round(mark.end_s * 1e6) for mark in clean.evening.marks] + [clean.end_us]
     for t_us in clean.random_times_us(rng, rate):
         window = Window(t_us, ends_us[min(bisect_right(ends_us, t_us), len(ends_us) - 1)])

@@ -1,4 +1,4 @@
-"""Adds faults to a clean evening, in the order in which they would arise: sensor, board, cable, clock."""
+"""Adds faults to a clean evening, in the order in which they would happen: sensor, board, cable, clock."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ assert tuple(FAULTS) == KINDS
 
 @dataclass(frozen=True)
 class FaultyEvening:
-    """An evening as faulty sensors report it, in time order, `End` last; and the strikes of their faults.
+    """An evening as faulty sensors report it, in time order with `End` last, and the strikes of their faults.
 
-    All times are those of the sensing clock, which drifts: times of the world, multiplied by `scale`. `truth` is
+    All times are those of the drifting sensing clock: the times of the world, multiplied by `scale`. `truth` is
     the truth of the clean evening, with its evidence and deadlines on that clock. The marks of the evening are not
     multiplied.
     """
@@ -54,10 +54,10 @@ class FaultyEvening:
 
 
 def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[str] = frozenset()) -> FaultyEvening:
-    """The evening with faults at these rates, without the kinds in `without`.
+    """Return the evening with faults at these rates, without the kinds in `without`.
 
-    Each fault has its own random numbers from the seed and gets only the clean evening, so leaving one out changes no
-    other.
+    Each fault has its own random numbers from the seed and gets only the clean evening. So without one fault, all other
+    faults are the same.
     """
     clean, effects = CleanReadings.of(evening), Effects()
     for kind, fault in FAULTS.items():
@@ -131,7 +131,7 @@ def _reported_us(effects: Effects, sensor: str, t_us: int) -> int:
 
 
 def _merged(windows: Iterable[Window]) -> list[Window]:
-    """The windows in order, those that overlap joined to one."""
+    """The windows in order. Windows that overlap are joined."""
     merged: list[Window] = []
     for window in sorted(windows, key=lambda w: w.from_us):
         if merged and window.from_us <= merged[-1].to_us:
@@ -142,10 +142,10 @@ def _merged(windows: Iterable[Window]) -> list[Window]:
 
 
 def _while_link_is_down(window: Window, hidden: list[SimEvent]) -> list[SimEvent]:
-    """What a log shows of a window in which the link is down.
+    """The events that a log contains for a window in which the link is down.
 
-    Commands arrive (they do not use this link), pulses are lost. The board reports objects and self-tests, which are
-    states, when the link is up again.
+    Commands arrive, because they do not use this link. Pulses are lost. The board reports objects and self-tests, which
+    are states, when the link is up again.
     """
     commands = [event for event in hidden if isinstance(event, TableCommand)]
     states = [
@@ -158,7 +158,7 @@ def _while_link_is_down(window: Window, hidden: list[SimEvent]) -> list[SimEvent
 
 
 def _repeated(events: list[SimEvent]) -> list[SimEvent]:
-    """Every event twice but commands, which are in no frame."""
+    """Every event twice, except commands, which are in no frame."""
     return [event for event in events for _ in range(1 if isinstance(event, TableCommand) else 2)]
 
 
@@ -195,8 +195,8 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
 
 
 def _watched(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcome:
-    """That outcome, and what was not observed before its number was out: all, or where the pockets stand, or the ball
-    in its pocket."""
+    """The outcome, with what the sensors did not observe before its number was out: `down_t` if the link was down or
+    the encoder slipped, `readers_dead` if no reader worked."""
     if outcome["kind"] != "result":
         return outcome
     launched_us = max((us(run.t_s) for run in clean.evening.world.runs if us(run.t_s) < outcome["out_t"]), default=0)
@@ -222,6 +222,6 @@ def _outcome_on_clock(outcome: Outcome, scale: float) -> Outcome:
 
 def _event_on_clock(event: SimEvent, scale: float) -> SimEvent:
     t_us = round(event.t_us * scale)
-    if isinstance(event, RotorEdge):  # all but a few: the general way takes longer
+    if isinstance(event, RotorEdge):  # nearly all events: the general way takes longer
         return RotorEdge(t_us, event.tick, event.direction)
     return msgspec.structs.replace(event, t_us=t_us)

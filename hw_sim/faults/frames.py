@@ -8,15 +8,15 @@ from hw_sim.events import ClockReading
 from hw_sim.faults.effects import CleanReadings, Effects, Window
 
 FRAME_US = (20_000, 60_000)
-"""What one to three frames at 115200 baud hold."""
+"""The time that one to three frames cover at 115200 baud."""
 RESET_US = (300_000, 2_000_000)
-"""The watchdog, the start, and the exchange of messages until the host uses the board again."""
+"""The time for the watchdog, the start, and the exchange of messages until the host uses the board again."""
 STARTED_UTC_US = 1_795_197_600_000_000
 """`STARTED` of the logs' headers."""
 READING_ERROR_US = 2_000
 """The uncertainty of a reading over a serial line: half a round trip."""
 STEPS_S = (0.2, 3_600.0)
-"""From the least that NTP steps and does not slew, to the hour of a summer time that someone set by hand."""
+"""From the smallest error that NTP corrects with a step, not by slewing, to an hour of summer time set by hand."""
 
 
 def reset(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -34,14 +34,14 @@ def lost_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: E
 
 
 def _down(clean: CleanReadings, rng: random.Random, rate: float, span_us: tuple[int, int]) -> list[Window]:
-    """Windows in which the link goes down, without those where it is down already."""
+    """Windows in which the link goes down, without those that begin or end while it is already down."""
     is_silent = clean.evening.world.is_silent
     windows = _windows(clean, rng, rate, span_us)
     return [w for w in windows if not is_silent("link", w.from_us) and not is_silent("link", w.to_us)]
 
 
 def repeated_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """The lines of a frame stand twice in the log."""
+    """The log contains the lines of a frame twice."""
     for window in _windows(clean, rng, rate, FRAME_US):
         effects.repeated.append(window)
         effects.note("repeated_frame", window, "every event is reported twice")
@@ -61,7 +61,7 @@ def drift(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
 
 
 def clock_step(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """The host's UTC is set; the sensing clock is not affected."""
+    """The host's UTC is set. This does not affect the sensing clock."""
     for t_us in clean.random_times_us(rng, rate):
         if not effects.readings:
             effects.readings.append(ClockReading(0, STARTED_UTC_US, READING_ERROR_US))

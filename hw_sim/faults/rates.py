@@ -9,11 +9,11 @@ GROSS_PER_H = 1 / 2_000
 """A table plays some 2,000 hours in half a year, and a fault that needs a technician strikes about once in that time. A
 coup of a campaign takes about a hundredth of an hour, so each such fault strikes once in 200,000 coups."""
 JITTER_US_MAX = 250
-"""Less than a tenth of the shortest sector (592 ticks at 20 rpm: 5 ms): edges of a turning rotor keep their order."""
+"""Less than a tenth of the shortest sector (592 ticks at 20 rpm: 5 ms). Edges of a turning rotor keep their order."""
 DRIFT_PPM_MAX = 100.0
 """A crystal with a larger error is broken, and the host's comparison of the clocks reports it."""
 LIKELY_MAX = 0.5
-"""At any factor a sensor is right in half of the cases: one that is always wrong is a dead sensor, another fault."""
+"""With any factor a sensor is right in at least half of the cases. A sensor that is always wrong is another fault."""
 
 _UNITS = ("_per_h", "_us", "_ppm")
 
@@ -24,11 +24,11 @@ class Rates:
     name is the part of the passes, falls, … that the fault strikes; 0 switches the fault off."""
 
     missed: float = 0.003
-    """Of the passes: the beam does not see it."""
+    """The part of the passes that the beam does not see."""
     doubled: float = 0.005
-    """Of the passes: the beam pulses twice."""
+    """The part of the passes for which the beam pulses twice."""
     stray_per_h: float = 6.0
-    """Pulses without a ball, all beams together."""
+    """Pulses without a ball, of all beams together."""
     stuck_on_per_h: float = GROSS_PER_H
     """Something covers a beam."""
     stuck_off_per_h: float = GROSS_PER_H
@@ -42,17 +42,17 @@ class Rates:
     dead_readers_per_h: float = GROSS_PER_H
     """No reader sees anything."""
     bounce: float = 0.25
-    """Of the falls: a reader sees the ball once or twice before it rests."""
+    """The part of the falls for which a reader sees the ball once or twice before it rests."""
     touch: float = 0.5
-    """Of the pockets that the ball touches and leaves again while they stand before a reader: the reader sees it."""
+    """The ball touches a pocket at a reader and leaves it again. In this part of the cases the reader sees the ball."""
     lost_tick: float = 0.001
-    """Of the encoder's edges."""
+    """The part of the encoder's edges that are lost."""
     jitter_us: float = 60.0
-    """Sigma of the encoder's edges, never more than JITTER_US_MAX."""
+    """Sigma of the time error of the encoder's edges, never more than JITTER_US_MAX."""
     slip_per_h: float = GROSS_PER_H
     """The encoder's disc slips on its axle."""
     drift_ppm: float = 20.0
-    """By how much the sensing clock may be fast or slow this evening; the data sheet of a crystal says 20."""
+    """How much the sensing clock may be fast or slow this evening. The data sheet of a crystal gives 20."""
     clock_step_per_h: float = 0.01
     """The host's UTC is set: by an operator, or by NTP after a long time without a network."""
     reset_per_h: float = GROSS_PER_H
@@ -60,17 +60,17 @@ class Rates:
     lost_frame_per_h: float = GROSS_PER_H
     """Frames that the board could not keep until the host asked for them again."""
     repeated_frame_per_h: float = 0.1
-    """Frames sent twice: their acknowledgement did not arrive."""
+    """Frames sent twice, because their acknowledgement did not arrive."""
     late_frame_per_h: float = GROSS_PER_H
     """Frames whose observations all have the time of the frame."""
 
     def times(self, factor: float) -> Rates:
-        """All rates times `factor`. Probabilities are at most one half; the sigma of jitter, and drift, are at most
-        their fixed bounds."""
+        """Return all rates times `factor`. Probabilities are at most one half. The sigma of the jitter and the drift
+        are at most their fixed limits."""
         return Rates(**{name: _capped(name, rate * factor) for name, rate in vars(self).items()})
 
     def only(self, kinds: frozenset[str]) -> Rates:
-        """The same rates for these kinds, 0 for all others."""
+        """Return the same rates for these kinds, and 0 for all others."""
         return replace(self, **{FIELDS[kind]: 0.0 for kind in KINDS if kind not in kinds})
 
     def of(self, kind: str) -> float:
@@ -102,12 +102,12 @@ def _capped(field: str, rate: float) -> float:
 
 
 SWARM = {0.0: 0.355, 1.0: 0.52, 3.0: 0.11, 10.0: 0.015}
-"""How likely an evening has a fault at that factor of its rate. The mean is 1: in a campaign of many evenings each
-fault strikes as often as at the plain rates, but in groups, and while other faults are off."""
+"""For each factor of a fault's rate: the probability that an evening has it. The mean factor is 1. So in many evenings
+each fault strikes as often as at the plain rates, but in groups, and while other faults are off."""
 
 
 def swarm(rng: random.Random, rates: Rates) -> Rates:
-    """The rates of one evening: each fault independently off, ordinary, or much more frequent."""
+    """Draw the rates of one evening: each fault is independently off, ordinary, or much more frequent."""
     ways = [rates.times(factor) for factor in SWARM]
     drawn = rng.choices(ways, list(SWARM.values()), k=len(KINDS))
     return Rates(**{FIELDS[kind]: way.of(kind) for kind, way in zip(KINDS, drawn, strict=True)})

@@ -10,7 +10,7 @@ from hw_sim.faults.effects import CleanReadings, Effects, Window, self_test_repo
 from hw_sim.world import us
 
 POCKETS_AFTER_S = 0.8
-"""No ball gets from the track to the ring of pockets in less; a reader cannot see it before that."""
+"""The shortest time in which a ball gets from the track to the ring of pockets. No reader can see it earlier."""
 VIEW_POCKETS = 0.5
 """A reader sees one pocket: half a pocket to each side of it."""
 
@@ -26,7 +26,7 @@ def dead_reader(clean: CleanReadings, rng: random.Random, rate: float, effects: 
 
 
 def dead_readers(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """No reader sees anything for a while, and no self-test knows it."""
+    """No reader sees anything for a while, and no self-test reports it."""
     for t_us in clean.random_times_us(rng, rate):
         window = Window(t_us, t_us + stuck_us(rng))
         for reader in range(len(clean.evening.world.layout.readers_deg)):
@@ -35,11 +35,11 @@ def dead_readers(clean: CleanReadings, rng: random.Random, rate: float, effects:
 
 
 def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """A reader sees the ball once or twice before it rests, in any pocket but the one in which it will rest, and in no
-    pocket twice: a ball that readers meet twice in one pocket lies there.
+    """A reader sees the ball once or twice before it rests, but never in the pocket in which it will rest, and never
+    twice in one pocket. A ball that readers see twice in one pocket lies there.
 
-    A sighting in that pocket would be no fault. The number would only be proven one sighting sooner than the truth of
-    the scenario says, which was written for readers that do not see it.
+    A sighting in the last pocket would be no fault. It would only prove the number one sighting sooner than in the
+    truth of the scenario, which was written for readers that do not see the ball before it rests.
     """
     for fall in clean.evening.world.falls:
         seen_at: list[float] = []
@@ -54,7 +54,7 @@ def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effec
 
 
 def touch(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """A reader sees the ball in a pocket that it leaves again, if that pocket stands before the reader at that time."""
+    """A reader sees the ball in a pocket that it leaves again, if that pocket is at the reader at that time."""
     for fall in clean.evening.world.falls:
         for t_s, number in (touch for touch in fall.touches if touch[1] != fall.number):
             for reader in range(len(clean.evening.world.layout.readers_deg)):
@@ -63,13 +63,13 @@ def touch(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
 
 
 def _apart(pockets: float, others: float, clean: CleanReadings) -> float:
-    """How far two places on the rotor are from each other, in pockets."""
+    """The distance between two places on the rotor, in pockets."""
     count = len(clean.evening.world.layout.pockets)
     return abs((pockets - others + count / 2) % count - count / 2)
 
 
 def _off_pockets(clean: CleanReadings, t_s: float, number: int, reader: int) -> float:
-    """How far the centre of that number's pocket is from the reader at that time, in pockets."""
+    """The distance of the centre of that number's pocket from the reader at that time, in pockets."""
     world = clean.evening.world
     place = world.rotor.angle_at(t_s) + world.layout.behind(number)
     return ((place - world.layout.readers_deg[reader] / 360 + 0.5) % 1.0 - 0.5) * len(world.layout.pockets)
