@@ -1,6 +1,6 @@
 """Scenarios by name. To add one, write a function with a one-line docstring in a module here and mark it `@scenario`.
 
-A scenario begins and ends in "faites vos jeux", the ball in the pocket of the last number.
+A scenario begins and ends in "faites vos jeux", with the ball in the pocket of the last number.
 """
 
 from __future__ import annotations

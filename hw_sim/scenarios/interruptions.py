@@ -8,11 +8,11 @@ from hw_sim.scenarios.voids import block_or_fall, restore
 from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, SimTable
 
 BEAMS_NEEDED = 3
-"""docs/rulebook.md 6: so many beams are left at least where one is left out."""
+"""docs/rulebook.md 6: a beam may be left out only if at least this many beams remain."""
 
 
 def running(table: SimTable) -> None:
-    """A coup to where its launch is known, and the ball runs on for a while."""
+    """Play a coup until its launch is known and the ball has run for a while longer."""
     table.prepare_launch()
     table.launch(seconds=8)
     table.wait_until(table.pass_s(4))
@@ -20,18 +20,18 @@ def running(table: SimTable) -> None:
 
 
 def breakdown(table: SimTable) -> None:
-    """The coup is void now as a breakdown."""
+    """Record that the coup is void now, as a breakdown."""
     table.void("breakdown", table.now_s, table.now_s + AT_ONCE_S)
 
 
 def resume(table: SimTable, reason: str) -> None:
-    """Not before the ball is known to have left the track: until then it is refused."""
+    """Let the direction resume play, after a pause. Before the ball is known to be off the track this is refused."""
     table.wait(3, 6)
     table.command("resume", by="direction", reason=reason)
 
 
 def repaired(table: SimTable, back_s: float) -> None:
-    """The sensor that failed works again at that time: play is resumed, and the coup that was valid is settled."""
+    """Wait until the failed sensor works again at `back_s`. Then play is resumed, and the valid coup is settled."""
     table.wait_until(back_s)
     resume(table, "repaired")
     table.operations()

@@ -1,7 +1,7 @@
-"""People who press early, late, wrongly, or who touch the wheel while the number is being proven.
+"""People who press early, late or wrongly, or who touch the wheel while the number is being proven.
 
-Each is played only where people do such things (`hasty`). The truth is what docs/rulebook.md makes of it: once a reader
-has met the ball in its pocket the number is out, and what can't be proven awaits the chef.
+These scenarios are played only if people do such things (`hasty`). Their truth follows docs/rulebook.md: the number is
+out when a reader has seen the ball in its pocket, and a number that cannot be proven awaits the chef.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from hw_sim.scenarios.voids import READER_TURNS, STOP_KNOWN_S, chef, restore, vo
 from hw_sim.table import SIGHTINGS_TO_CALL, SimTable
 
 LOOK_S = (0.5, 2.0)
-"""How long the chef looks at what the machine asks before he answers. It asks when the proof is overdue: a turn and a
-half after the first sighting."""
+"""How long the chef reads the daemon's question before he answers. The daemon asks when the proof is overdue: a turn
+and a half after the first sighting."""
 PLACE_AWAITED_S = 10.0
-"""For so long "tout va" waits for a reader to see the ball (docs/rulebook.md 6)."""
+"""How long the command "tout va" waits until a reader sees the ball (docs/rulebook.md 6)."""
 BETWEEN_COUPS = ("open", "operations_done", "tout_va", "resume")
 WHILE_RUNNING = ("open", "operations_done", "tout_va", "resume")
 AFTER_A_NUMBER = ("open", "rien_ne_va_plus", "tout_va", "rien_va", "resume")
 AFTER_A_VOID = ("open", "operations_done", "rien_ne_va_plus", "rien_va", "resume")
-"""Commands that mean nothing at such a time: each is refused and changes nothing."""
+"""Commands that have no meaning at such a time. Each is refused and changes nothing."""
 
 
 def at_rest(table: SimTable) -> int:
-    """A coup to where one reader has met the ball in its pocket; its number."""
+    """Play a coup until one reader has seen the ball in its pocket. Returns the number."""
     run_and_close(table)
     number = table.fall()
     table.wait_between_sightings()
@@ -38,7 +38,7 @@ def _proven(table: SimTable, number: int) -> None:
 
 
 def _chefs_number(table: SimTable, number: int) -> None:
-    """The chef confirms the number, and mostly says which."""
+    """Let the chef confirm the number. In most cases he names it."""
     named = table.rng.random() < 0.7
     table.confirm(number if named else None)
     table.number_out(number)
@@ -132,7 +132,7 @@ def tout_va_at_once(table: SimTable) -> None:
     table.command("tout_va")
     refused_s = table.now_s + PLACE_AWAITED_S
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
-    if table.now_s > refused_s:  # a slow rotor: the chef says it again
+    if table.now_s > refused_s:  # the rotor is slow: the chef gives the command again
         table.command("tout_va")
     table.wait(0.3, 1)
 
@@ -169,7 +169,7 @@ def wrong_presses_after_void(table: SimTable) -> None:
 
 
 def _fumble(table: SimTable, names: tuple[str, ...]) -> None:
-    """One to three of these, within a second or so."""
+    """Give one to three of these commands, within about a second."""
     for name in table.rng.sample(names, table.rng.randint(1, 3)):
         table.wait(0.1, 0.4)
         table.command(name, reason="pressed by mistake")

@@ -1,4 +1,4 @@
-"""The names of the scenarios."""
+"""The register of the scenarios, by name."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Play: TypeAlias = Callable[[SimTable], None]
 
 @dataclass(frozen=True)
 class Scenario:
-    """`play` plays it; `about` describes it in a sentence; `weight` is how often a drawn evening contains it.
-    `hasty`: how often a campaign contains it, whose people press early, late and wrongly; a demo's people don't.
-    `rare`: how often a campaign contains it, whose sensors go blind and slip; a demo's don't.
-    `first_only`: only as the first scenario of an evening."""
+    """`play` plays the scenario, `about` describes it in a sentence, `weight` is how often a drawn evening contains it.
+    `hasty`: how often a campaign adds it. There people press early, late and wrongly. In a demo they do not.
+    `rare`: how often a campaign adds it. There sensors become blind and slip. In a demo they do not.
+    `first_only`: it may only be the first scenario of an evening."""
 
     name: str
     about: str
@@ -28,7 +28,7 @@ class Scenario:
     first_only: bool = False
 
     def __call__(self, table: SimTable) -> None:
-        """Play it; the outcomes get its name."""
+        """Play the scenario. Its outcomes get its name."""
         table.scenario = self.name
         self.play(table)
 

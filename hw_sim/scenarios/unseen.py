@@ -1,5 +1,5 @@
-"""What a sensor does not see, or shows in the wrong place: sensors that are blind, an encoder that slips, two balls, a
-link that is cut at the launch. People do what docs/rulebook.md lets the machine ask of them.
+"""Events that a sensor does not see, or shows in the wrong place: blind sensors, an encoder that slips, two balls, a
+link that is cut at the launch. People do what the daemon asks of them, as docs/rulebook.md allows it.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from hw_sim.table import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, TOLD_BY_C
 
 BLIND_COUPS = (1, TOLD_BY_COUPS, 8)
 HALF_BLIND_LAPS = 5
-"""Within so many laps a beam that sees meets the ball four times: docs/rulebook.md N8."""
+"""Within this many laps a beam that works sees the ball four times (docs/rulebook.md N8)."""
 SLIP_TICKS = (2, 40)
 SLIP_POCKETS = 0.2
-"""A slip by less than 0.15 of a pocket is none (docs/rulebook.md 7)."""
+"""A slip by less than 0.15 of a pocket does not count (docs/rulebook.md 7)."""
 SLIP_KNOWN_S = 1.0
-"""A few edges of the slowest rotor."""
+"""The time of a few edges of the slowest rotor. Then a slip is known."""
 PLACE_TURNS = 2.0
-"""In so many turns each reader has met a lying ball twice."""
+"""Within this many turns each reader has seen a lying ball twice."""
 SLIP_TURNS = 6
-"""So long at most until a slip is found and the ball seen to lie: a wired encoder is unsure until its mark has come
-twice, then every reader sees the ball between two pockets twice, and then once more where it lies."""
+"""The most turns until a slip is found and the ball is seen in its pocket. A wired encoder is unsure until its mark has
+come twice. Then every reader sees the ball twice between two pockets, and then once more in its pocket."""
 ON_OBSTACLE_S, ON_OBSTACLE_TURNS = 8.0, 1.5
-"""From leaving the track, and so many turns of the rotor: a ball that no reader has met by then counts as one on an
-obstacle."""
+"""The time, and the turns of the rotor after it, since the ball left the track. A ball that no reader has seen by then
+counts as a ball on an obstacle."""
 SHORT_STOP_S = (0.8, 2.0)
 """docs/rulebook.md N4: a stop of 0.8 s is found by any encoder."""
 
 
-# A sensor that nobody knows to be blind
+# A sensor that is blind without a report
 
 
 def _blind_coups(table: SimTable, sensor: str, lost_turns: float) -> None:
-    """One, three or eight coups with a blind sensor that the others replace. Without it each number may come up to
-    `lost_turns` of the rotor later."""
+    """Play one, three or eight coups with a blind sensor that the others replace. Without it each number may come up to
+    `lost_turns` turns of the rotor later."""
     coups = table.rng.choice(BLIND_COUPS)
     table.blind([sensor])
     for _ in range(coups):
@@ -108,7 +108,7 @@ def readers_blind(table: SimTable) -> None:
             table.blind(_readers(table))
         number = table.fall()
         table.wait_until(table.run.end_s + ON_OBSTACLE_S + ON_OBSTACLE_TURNS * table.turn_s())
-        # Before the first coup the readers met the ball where it lay: nobody can know yet that they are blind (N5).
+        # Before the first coup the readers saw the lying ball. So it is not known yet that they are blind (N5).
         if coup and table.rng.random() < 0.5:
             table.stop_rotor()
             table.now_s += STOP_KNOWN_S
@@ -120,7 +120,7 @@ def readers_blind(table: SimTable) -> None:
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
 
 
-# A sensor that is known to have failed, where the others prove what is left
+# A sensor that is known to have failed, while the others prove the rest
 
 
 @scenario(weight=0, rare=0.5)
@@ -204,7 +204,7 @@ def link_cut_at_launch(table: SimTable) -> None:
 # Two balls
 
 
-@scenario(weight=0)  # not drawn: where one ball is proven before readers meet the other, its number is a result
+@scenario(weight=0)  # not drawn: if one ball is proven before readers see the other, its number is a result
 def second_ball(table: SimTable) -> None:
     """A second ball is thrown in as the ball falls: two are no number, and the chef who is asked says rien va."""
     run_and_close(table)
@@ -253,7 +253,7 @@ def _slip(table: SimTable) -> None:
 
 
 def _name_place(table: SimTable, word: str = "resume") -> None:
-    """The ball lies in the last number's pocket, the readers see it, and a person says so."""
+    """Let the readers see the ball in the last number's pocket. Then a person names that number in a command."""
     if not table.ball_is_in(table.last_number):
         table.put_ball_back()
     table.wait_for_sightings(SIGHTINGS_TO_CALL + 1)
@@ -265,7 +265,7 @@ def _name_place(table: SimTable, word: str = "resume") -> None:
 
 
 def _set_back(table: SimTable) -> None:
-    """A technician sets the disc back between two coups."""
+    """Let a technician set the disc back between two coups."""
     table.wait(1, 2)
     table.set_disc_back()
     table.wait(0.5, 1)

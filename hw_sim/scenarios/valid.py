@@ -6,24 +6,24 @@ from hw_sim.scenarios.registry import scenario
 from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, SimTable
 
 GENTLY_REV_S2 = (0.02, 0.1)
-"""How a hand brakes that only slows a rotor: a whole stop would take 3 to 15 s."""
+"""The rate at which a hand slows a rotor without stopping it. A full stop would take 3 to 15 s."""
 
 
 def drop(table: SimTable, *, hang_s: float = 0.0) -> None:
-    """The running ball falls into a pocket, its number is proven, the table settles."""
+    """Let the running ball fall into a pocket. Its number is proven, and the table settles."""
     table.result(table.fall(hang_s=hang_s))
     table.operations()
 
 
 def close_and_drop(table: SimTable, low: float, high: float) -> None:
-    """Rien ne va plus is said in that part of the run; then the ball falls."""
+    """Let the chef say "rien ne va plus" in that part of the run. Then the ball falls."""
     table.wait_for_part_of_run(low, high)
     table.command("rien_ne_va_plus")
     drop(table)
 
 
 def run_and_close(table: SimTable, *, seconds: float = 0.0) -> None:
-    """A launch that keeps the ball on the track for `seconds`; "rien ne va plus" in the middle of the run."""
+    """Launch the ball so that it stays on the track for `seconds`. The chef says "rien ne va plus" during the run."""
     table.prepare_launch()
     table.launch(seconds=seconds)
     table.wait_for_part_of_run(0.35, 0.9)
@@ -55,7 +55,7 @@ def lap_margin(table: SimTable) -> None:
         number = table.fall()
         table.wait_for_sightings(SIGHTINGS_TO_CALL)
         table.wait(1, 4)
-        table.confirm(reason="it made three laps")  # refused where passes prove them
+        table.confirm(reason="it made three laps")  # refused if the passes prove them
         table.number_out(number)
         table.operations()
         return

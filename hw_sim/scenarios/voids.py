@@ -11,13 +11,13 @@ from hw_sim.wheel import BallRun, opposite
 STOP_KNOWN_S = 2.0
 """A stopped rotor must be reported within this time of its last tick."""
 READER_TURNS = 1.5
-"""One reader needs a turn to meet a ball in a pocket: so much later, a ball that none met rests on an obstacle."""
+"""One reader sees a ball in a pocket within a turn. A ball unseen for this many turns rests on an obstacle."""
 PASSES_OF_A_LAUNCH = 3
-"""Fewer passes prove no speed: such a launch is known only from the pocket in which the ball lies afterwards."""
+"""Fewer passes prove no speed. Such a launch is known only from the pocket in which the ball lies afterwards."""
 
 
 def restore(table: SimTable) -> None:
-    """The ball is put back in the pocket of the last number, and the chef says "tout va"."""
+    """Put the ball back in the pocket of the last number, and let the chef say "tout va"."""
     table.put_ball_back()
     table.command("tout_va")
     if table.rng.random() < 0.4:
@@ -26,7 +26,7 @@ def restore(table: SimTable) -> None:
 
 
 def block_or_fall(table: SimTable) -> None:
-    """The chef's hand stops the ball in time, or it falls into a pocket, which does not count."""
+    """Let the chef's hand stop the ball in time, or let it fall into a pocket, which does not count."""
     table.wait(0.4, 1.5)
     if table.now_s < table.run.end_s and table.rng.random() < 0.7:
         table.block_ball()
@@ -36,7 +36,7 @@ def block_or_fall(table: SimTable) -> None:
 
 
 def too_early(table: SimTable) -> None:
-    """A launch that is not allowed at this time; a hand stops the ball after a lap or more."""
+    """Launch the ball at a time when this is not allowed. A hand stops the ball after a lap or more."""
     table.launch(seconds=7)
     table.void("early_launch", table.pass_s(0), table.pass_s(0) + LAUNCH_KNOWN_S)
     table.wait_until(table.pass_s(6) + 0.1)
@@ -93,14 +93,14 @@ def too_few_laps(table: SimTable) -> None:
     known = table.pass_count() >= PASSES_OF_A_LAUNCH
     if known and table.pass_count() > PASSES_OF_A_LAUNCH and table.rng.random() < 0.4:
         table.void("too_few_laps", run.end_s, run.end_s + FALL_S[0])
-        table.wait_until(run.end_s + FALL_S[0])  # a hand takes it off the cone
+        table.wait_until(run.end_s + FALL_S[0])  # a hand takes the ball off the cone
     else:
         _weak_fall(table, known=known)
     restore(table)
 
 
 def _weak_launch(table: SimTable, laps: tuple[float, float], passes: range) -> BallRun:
-    """A push that is too weak, with a number of passes in `passes`. Without any pass no sensor would see a launch."""
+    """Launch the ball too weakly, with a number of passes in `passes`. Without a pass no sensor sees the launch."""
     run = table.launch(table.rng.uniform(*laps))
     while table.pass_count() not in passes or run.laps_at_most(table.layout.beams_deg) >= table.layout.laps_needed:
         table.world.runs.pop()
@@ -127,7 +127,7 @@ def too_weak_one_pass(table: SimTable) -> None:
 
 
 def _stop_running(table: SimTable) -> float:
-    """A hand stops the rotor early in a run. Returns the time of the last tick."""
+    """Let a hand stop the rotor early in a run. Returns the time of the last tick."""
     table.prepare_launch()
     table.launch(seconds=8)
     table.wait_for_part_of_run(0.15, 0.35)
@@ -214,13 +214,13 @@ def foreign_object_after_drop(table: SimTable) -> None:
 
 
 def chef(table: SimTable) -> None:
-    """The chef says rien va now."""
+    """Let the chef say "rien va" now."""
     table.command("rien_va", reason="late bet disputed")
     table.void("chef", table.now_s, table.now_s + AT_ONCE_S)
 
 
 def void_by_chef(table: SimTable) -> None:
-    """The chef says rien va while the ball runs, and a hand stops the ball."""
+    """Let the chef say "rien va" while the ball runs. Then a hand stops the ball."""
     run_and_close(table, seconds=6)
     chef(table)
     table.wait(0.3, 0.8)
