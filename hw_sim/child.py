@@ -66,7 +66,7 @@ class Child:
 
 def _killed_with(parent: int) -> Callable[[], None]:
     """Return a function that a child calls before it starts its program. After that the system kills the child when
-    `parent` is killed, or at once if `parent` has ended already."""
+    `parent` is killed. If `parent` has ended already, the child ends at once."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
 
     def set_up() -> None:

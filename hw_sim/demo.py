@@ -183,7 +183,7 @@ class Demo:
     async def run(self) -> None:
         """Run until there are enough verdicts, or until a signal. Raises DemoError if a part is missing or fails."""
         try:
-            import aiomqtt  # noqa: PLC0415  an extra
+            import aiomqtt  # noqa: PLC0415  an optional package
         except ImportError:
             raise DemoError("aiomqtt is not installed: pip install './hw_sim[demo]'") from None
         _end_at_a_signal()
@@ -230,7 +230,7 @@ class Demo:
         """Serve the wheel's pages in a separate program, and the bench page in this one, until the block ends. The
         bench page shows the live page in a frame. Raises DemoError."""
         try:
-            from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  an extra
+            from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  an optional package
         except ImportError:
             raise DemoError("aiohttp is not installed: pip install './hw_sim[demo]'") from None
         port, pages_port = free_port(), free_port()
@@ -312,7 +312,7 @@ class Demo:
         self._view.show_scenario(scenario)
 
     def tally(self) -> list[str]:
-        """A summary in a few lines."""
+        """Return a summary in a few lines."""
         subscriber, tally, say = self.subscriber, self.subscriber.tally, self.subscriber.words.say
         self.people.compare(whole=False)
         voids = ", ".join(

@@ -71,7 +71,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Evening:
-    """The content of an observation log, and its truth: the outcomes in order. `marks`: the places of the scenarios."""
+    """The content of an observation log, and its truth: the outcomes in order. `marks`: one for each scenario."""
 
     header: dict[str, Any]
     truth: list[Outcome]
@@ -135,7 +135,7 @@ def script(names: Sequence[str], seed: int = 0, *, american: bool = False) -> Ev
 
 
 def repeatable(seed: str) -> random.Random:
-    """Return random numbers that are the same for the same seed on any machine."""
+    """Return a source of random numbers that are the same for the same seed on any machine."""
     return random.Random(seed)  # noqa: S311  nothing here is secret
 
 

@@ -1,7 +1,7 @@
 """The events at the simulated wheel, one structure for each kind; `t_us` is the time on the sensor board's clock.
 
 The physics makes them, the simulated board sends them, and a log contains them without change. They have the form of
-the observation log, format 1 (docs/observation-log.md). The simulator shares no types with the program under test.
+the observation log, format 1 (docs/observation-log.md). They share no types with the program under test.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Sensed(_Event, frozen=True):
 
 
 class Switched(Sensed, frozen=True):
-    """A new level of a switch: the first member. `switch`: its name. `bounces`: whether its contact bounces."""
+    """A new level of a switch. The first member is the level. `bounces`: whether the contact of the switch bounces."""
 
     switch: ClassVar[str]
     bounces: ClassVar[bool] = False

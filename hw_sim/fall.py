@@ -41,7 +41,7 @@ SHAKEN_REV_S = (-0.05, 0.05)
 HIT_S = (0.1, 0.9)
 """How long a deflector throws the ball up or holds it."""
 KEPT = (0.55, 0.9)
-"""Part of its speed in the rotor's frame that a ball keeps when a fret throws it out."""
+"""The part of its speed in the rotor's frame that a ball keeps when a fret throws it out."""
 THROWN_BACK = 0.15
 """The part of the throws that reverse the direction of the ball."""
 RISE = (0.4, 0.8)

@@ -27,7 +27,7 @@ class LiveTable:
         self._forget_s = 0.0
 
     def play(self, play: Play) -> list[SimEvent]:
-        """Play one part. Returns its events, and after them an `End` with the time up to which they are complete."""
+        """Play one part. Returns its events. The `End` after them gives the time up to which they are complete."""
         start_s = self._played_s
         play(self.table)
         self._played_s = self.table.now_s

@@ -25,7 +25,7 @@ def lines(header: dict[str, Any], events: Iterable[SimEvent]) -> Iterator[bytes]
 
 
 def write(path: Path, header: dict[str, Any], events: Iterable[SimEvent]) -> None:
-    """Write the log to `path`, compressed when it ends in `.gz`. Raises OSError."""
+    """Write the log to `path`. It is compressed if `path` ends in `.gz`. Raises OSError."""
     data = b"".join(lines(header, events))
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)  # no time of day: the same bytes on every run

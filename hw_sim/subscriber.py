@@ -91,7 +91,7 @@ class Subscriber:
 
 
 def verdict_text(leaf: str, payload: Payload, words: Words) -> str:
-    """Return the text of a result with its number, in digits and words, and its laps, or of a void with its cause."""
+    """Return the text of a result (its number in digits and words, its laps) or of a void (its cause, its reason)."""
     if leaf == "result":
         laps, rpm = payload["laps"], payload["rotor_rpm"]
         run = [] if laps is None else [words.say("{laps} laps", laps=f"{laps:g}")]  # null: not proven

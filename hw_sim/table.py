@@ -62,7 +62,7 @@ class Outcome(TypedDict, total=False):
     """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out: at the first sighting of the ball
     at rest, or if there is none, when the chef gave the number. `closed_t`: the time by which its bets must be shown as
     closed. `blind`: the one sensor that saw nothing. `down_t`: when the sensors' line went down, or the encoder
-    slipped, if this was during its run. `readers_dead`: at some time of the coup no reader worked."""
+    slipped, if this affected its run. `readers_dead`: at some time of the coup no reader worked."""
 
     kind: str
     number: int

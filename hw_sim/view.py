@@ -51,7 +51,7 @@ class Picture:
     """A picture of the data in `subscriber`, which is drawn again after each change."""
 
     def __init__(self, subscriber: Subscriber, console: Console) -> None:
-        from rich.live import Live  # noqa: PLC0415  an extra, needed on a terminal only
+        from rich.live import Live  # noqa: PLC0415  an optional package for terminals
 
         self._subscriber = subscriber
         self._words = subscriber.words
@@ -124,7 +124,7 @@ DemoView: TypeAlias = Lines | Picture
 
 @contextmanager
 def view_of(subscriber: Subscriber, out: TextIO | None = None) -> Iterator[DemoView]:
-    """Return a picture on a terminal, otherwise lines. Raises DemoError if rich, an extra, is missing on a terminal."""
+    """Show a picture on a terminal, otherwise lines. Raises DemoError if the package rich is missing on a terminal."""
     out = out or sys.stdout
     if not out.isatty():
         yield Lines(out, subscriber.words)

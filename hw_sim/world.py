@@ -76,7 +76,7 @@ class World:
     direct_events: list[SimEvent] = field(default_factory=list)
 
     def sightings(self, stay: Stay, t_from: float, t_to: float) -> list[tuple[float, int]]:
-        """Return (time in s, reader) for each sighting of the ball in that stay between the two times, in order."""
+        """Return (time in s, reader) each time the lying ball passes a reader between the two times, in order."""
         behind = self.layout.behind(stay.number)
         start, end = max(t_from, stay.from_s), min(t_to, stay.to_s)
         return sorted(

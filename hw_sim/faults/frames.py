@@ -27,7 +27,7 @@ def reset(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
 
 
 def lost_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """Some frames never arrive; the numbers of the next ones show it."""
+    """Some frames never arrive. The numbers of the next frames show this."""
     for window in _down(clean, rng, rate, FRAME_US):
         effects.down.append(window)
         effects.note("lost_frame", window, "frames are lost, and the link reports that nothing is observed")

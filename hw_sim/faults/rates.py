@@ -86,7 +86,7 @@ def _kind(field: str) -> str:
 
 
 FIELDS: dict[str, str] = {_kind(field.name): field.name for field in fields(Rates)}
-"""The field of each kind of fault: its name and the unit of its rate."""
+"""For each kind of fault its field in `Rates`. The field's name is the kind and the unit of the rate."""
 KINDS: tuple[str, ...] = tuple(FIELDS)
 """The names of the faults."""
 GROSS = frozenset(kind for kind in KINDS if Rates().of(kind) == GROSS_PER_H)

@@ -14,8 +14,8 @@ Play: TypeAlias = Callable[[SimTable], None]
 @dataclass(frozen=True)
 class Scenario:
     """`play` plays the scenario, `about` describes it in a sentence, `weight` is how often a drawn evening contains it.
-    `hasty`: how often a campaign adds it. There people press early, late and wrongly. In a demo they do not.
-    `rare`: how often a campaign adds it. There sensors become blind and slip. In a demo they do not.
+    `hasty`: the extra weight in a campaign, in which people press early, late and wrongly. In a demo they do not.
+    `rare`: the extra weight in a campaign, in which sensors become blind and slip. In a demo they do not.
     `first_only`: it may only be the first scenario of an evening."""
 
     name: str

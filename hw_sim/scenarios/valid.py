@@ -55,7 +55,7 @@ def lap_margin(table: SimTable) -> None:
         number = table.fall()
         table.wait_for_sightings(SIGHTINGS_TO_CALL)
         table.wait(1, 4)
-        table.confirm(reason="it made three laps")  # refused if the passes prove them
+        table.confirm(reason="it made three laps")  # refused if the passes prove the laps
         table.number_out(number)
         table.operations()
         return
