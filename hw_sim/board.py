@@ -1,7 +1,7 @@
 """A simulated sensor board: the other end of `firmware_protocol`, written from its specification alone.
 
-It has no I/O and reads no clock. The caller feeds events at their times and collects bytes; time is an argument. `t_us`
-is the time of the simulated world. The board's own clock counts from its last boot, so the two differ after a reset.
+It has no I/O and reads no clock. The caller feeds events at their times, collects bytes, and gives the time. `t_us` is
+the time of the simulated world. The board's own clock counts from its last boot, so the two differ after a reset.
 
 The levels of the sensors belong to the world. If an object falls in, or a door is opened, while the board is off, its
 next heartbeat reports this.
@@ -28,7 +28,7 @@ from hw_sim.cable import Cable
 HELD_US = 150_000
 """How long a pressed button is held down."""
 SELF_TEST_US = 20_000
-"""How long the simulated self-test takes; the specification allows half a second."""
+"""How long the simulated self-test takes. The specification allows half a second."""
 ROOM_BYTES = 4096
 """The most bytes that a caller gets in one call: the buffer of a serial driver."""
 _SENSOR_KINDS: dict[str, m.SensorKind] = {kind: kind for kind in m.SENSOR_KINDS}

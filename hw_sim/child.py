@@ -30,11 +30,11 @@ PR_SET_PDEATHSIG = 1
 
 
 class DemoError(UnavailableError):
-    """The demo cannot start or go on; the text says why and what to do."""
+    """The demo cannot start or continue. The text says why, and what to do."""
 
 
 class Child:
-    """One running program; its output is in the file `log`."""
+    """One running program. Its output is in the file `log`."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process, log: Path) -> None:
         self.name, self.log = name, log

@@ -1,4 +1,4 @@
-"""The events at the simulated wheel, one structure for each kind; `t_us` is the time on the sensor board's clock.
+"""The events at the simulated wheel, one structure for each kind. `t_us` is the time on the sensor board's clock.
 
 The physics makes them, the simulated board sends them, and a log contains them without change. They have the form of
 the observation log, format 1 (docs/observation-log.md). They share no types with the program under test.

@@ -9,7 +9,7 @@ EXIT_FAILED = 1
 
 
 class CommandError(Exception):
-    """A subcommand ends with `exit_code`; the text goes to standard error and says what is wrong."""
+    """A subcommand ends with `exit_code`. The text goes to standard error and says what is wrong."""
 
     exit_code = EXIT_FAILED
 

@@ -29,7 +29,7 @@ class SimPins:
         self._number = 0
 
     def listen(self, pin: int, pull: Pull) -> bool:
-        """Claim an input and return its level. A line that no edge has changed yet has the level of its resistor."""
+        """Claim an input and return its level. Before its first edge, a line has the level of its resistor."""
         if pin in self._listened or pin in self.out:
             raise PinsError(f"pin {pin} is in use")
         self._listened[pin] = 0

@@ -96,7 +96,7 @@ class Pty:
         return bool(self._unsent)
 
     def read(self) -> bytes:
-        """The bytes that the host wrote; empty when there are none."""
+        """Return the bytes that the host wrote, or no bytes if there are none."""
         try:
             return os.read(self.master, READ_BYTES)
         except BlockingIOError:
@@ -132,7 +132,7 @@ class Player:
     def __init__(
         self, board: SimBoard, pty: Pty, *, speed: float = 1.0, deliver: Callable[[SimEvent], None] | None = None
     ) -> None:
-        """`deliver` is called with each event at its time; by default the board gets them all."""
+        """`deliver` is called with each event at its time. By default the board gets all events."""
         self.board = board
         self._deliver = deliver or board.feed
         self._pty = pty

@@ -289,7 +289,7 @@ class SimTable:
                 low = max(0.8, low - 0.1)
 
     def pass_s(self, index: int) -> float:
-        """Time of pass number `index` of the latest run, counted from 0; of its last pass if there are fewer."""
+        """Time of pass number `index` of the latest run, counted from 0. If there are fewer, that of the last pass."""
         times = [t_s for t_s, _ in self.run.passes(self.layout.beams_deg)]
         return times[min(index, len(times) - 1)]
 

@@ -77,7 +77,7 @@ PANEL_LAPS = 1 / 4
 """The length of one panel of the quadrature. Its error is 7e-8 s with the worst tilt (Gauss's remainder)."""
 GAUSS = math.sqrt(3 / 5)
 NEAR_LAPS = 1e-12
-"""The precision of a crossing; the rounding of floats begins at 1e-14."""
+"""The precision of a crossing. The rounding of floats begins at 1e-14."""
 
 
 def printed(number: int) -> str:
@@ -298,7 +298,7 @@ class BallRun:
 
     @cached_property
     def _arcs(self) -> list[Arc]:
-        """The parts of the motion in order; the last one has no end."""
+        """The parts of the motion in order. The last one has no end."""
         x, square, arcs = 0.0, self.speed_rev_s**2, []
         for rub, _, until in self.track.stages():
             if square <= until:

@@ -1,7 +1,7 @@
 """A wheel that is connected by wires: its events as levels of GPIO lines.
 
 The encoder's lines follow from the rotor's motion. Beams and readers are blocked for as long as the ball takes to pass.
-Contacts bounce. Commands without a button have no line; `commands_without_button` returns them.
+Contacts bounce. Commands without a button have no line. `commands_without_button` returns them.
 """
 
 from __future__ import annotations

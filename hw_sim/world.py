@@ -20,7 +20,7 @@ MARGIN_S = 1e-3
 """Rounding to a microsecond moves an event by less than this."""
 
 T_US = attrgetter("t_us")
-"""Sorts a log by time; events of the same microsecond keep their order."""
+"""Sorts a log by time. Events of the same microsecond keep their order."""
 
 
 def us(t_s: float) -> int:

@@ -1,4 +1,4 @@
-"""Faults of the beams: passes missed, doubled or without a ball; beams that are stuck or chatter."""
+"""Faults of the beams: missed and double passes, pulses without a ball, beams that are stuck or chatter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of the rotor's encoder: edges lost, early or late; a disc that slips."""
+"""Faults of the rotor's encoder: lost, early and late edges, and a disc that slips."""
 
 from __future__ import annotations
 

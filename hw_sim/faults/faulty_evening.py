@@ -163,8 +163,8 @@ def _repeated(events: list[SimEvent]) -> list[SimEvent]:
 
 
 def _with_one_time(events: list[SimEvent], rng: random.Random) -> list[SimEvent]:
-    """The commands, then all other events at the time of the last one. The observations of one sensor stay in order;
-    those of different sensors are in a random order."""
+    """The commands, then all other events at the time of the last one. The observations of one sensor stay in order.
+    Those of different sensors are in a random order."""
     commands: list[SimEvent] = [event for event in events if isinstance(event, TableCommand)]
     queues: dict[object, deque[SimEvent]] = {}
     turns = []

@@ -1,4 +1,4 @@
-"""Faults of board, cable and clocks: resets; frames lost, repeated or late; clocks that drift or step."""
+"""Faults of board, cable and clocks: resets, lost, repeated and late frames, clocks that drift or step."""
 
 from __future__ import annotations
 

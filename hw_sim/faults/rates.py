@@ -21,7 +21,7 @@ _UNITS = ("_per_h", "_us", "_ppm")
 @dataclass(frozen=True)
 class Rates:
     """One field for each fault. The defaults are those of an ordinary, well-kept table. A rate without a unit in its
-    name is the part of the passes, falls, … that the fault strikes; 0 switches the fault off."""
+    name is the part of the passes, falls, … that the fault strikes. 0 switches the fault off."""
 
     missed: float = 0.003
     """The part of the passes that the beam does not see."""

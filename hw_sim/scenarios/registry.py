@@ -39,7 +39,7 @@ SCENARIOS: dict[str, Scenario] = {}
 def scenario(
     *, weight: float = 1.0, hasty: float = 0.0, rare: float = 0.0, french_only: bool = False, first_only: bool = False
 ) -> Callable[[Play], Play]:
-    """Register a function under its name; the first line of its docstring describes it."""
+    """Register a function under its name. The first line of its docstring describes it."""
 
     def register(play: Play) -> Play:
         name, about = play.__name__, (play.__doc__ or "").partition("\n")[0]
