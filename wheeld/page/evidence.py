@@ -137,8 +137,8 @@ class _Drawing:
         return ", ".join(words) or self._say(WORDS["unknown"])
 
     def _laps(self) -> EvidenceRow:
-        """Return the row of the completed laps. Of a coup that is void for too few laps, it shows the proven laps of the
-        message and how many were needed. For other causes the needed laps would be read as the cause: no row has them."""
+        """Return the row of the completed laps. If the coup is void for too few laps, it shows the proven laps of the
+        message and how many were needed. If not, the needed laps are left out, for they would be read as the cause."""
         ball = self._axis.ball
         run = ball[-1][1] if ball else 0.0
         count, told = float(int(run)), WORDS["laps_counted"]
