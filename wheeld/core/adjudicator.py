@@ -312,9 +312,7 @@ class Adjudicator:
     def _use_sensors(self, command: Command, now_us: int) -> None:
         """Use all sensors that work, except those that a person has left out. Publish a notice of a change."""
         if (pocket := named_pocket(self._known(now_us, command))) is not None:
-            off, found = self._observer.find_place(pocket, now_us)
-            for evidence in found:
-                self.apply(evidence, now_us)
+            off = self._observer.find_place(pocket, now_us)
             figures: Figures = {"number": self._pockets.order[pocket], "off_pockets": round(off, 2)}
             printed = figures | {"number": label_of(self._pockets.order[pocket])}
             self._notify(command, now_us, "chefs_word", self._catalogue.say(PLACED, **printed), figures)

@@ -414,12 +414,13 @@ class Observer:
         self._readers.lose_place()
         return lost
 
-    def find_place(self, pocket_index: int, now_us: int) -> tuple[float, list[Evidence]]:
+    def find_place(self, pocket_index: int, now_us: int) -> float:
         """Take the place of the pockets from a person's word: the ball, which readers see lie still, lies in this
-        pocket. Return how many pockets away from it the encoder showed the ball, and what is evident."""
+        pocket. Return how many pockets away from it the encoder showed the ball."""
         assert self._readers is not None, "`off_by` says so"
         off = self._readers.find_place(pocket_index, now_us)
-        return off, self._sensor(SensorState(now_us, PLACE, ok=True))
+        self._sensor(SensorState(now_us, PLACE, ok=True))
+        return off
 
     def _tick_due_us(self, encoder: RotorFromEncoder) -> int | None:
         """Return when the encoder's silence is a stop. None after it was reported for this run."""
