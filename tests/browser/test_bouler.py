@@ -60,7 +60,8 @@ async def test_he_reads_who_is_announced_to_spin_next(browser: Browser, own: Hou
         await look.page.keyboard.press("Enter")
         await sure(look.page, "he is called away", who="Verdi")
         assert SAY(WORDS["done"]) in await answer(look.page, before)
-        assert own.subscriber.of("table")[-1]["next_bouler"] == "Verdi"
+        heard = own.subscriber
+        await heard.until(lambda: heard.of("table")[-1].get("next_bouler") == "Verdi", "who spins next")
         await enter(his.page)
         told = SAY(WORDS["next_bouler"], who="Verdi")
         await his.page.wait_for_function(

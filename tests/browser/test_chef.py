@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
 from tests.browser.browser import SIZES, looking, serious
-from tests.browser.house import TOKEN, House, opened, paged
+from tests.browser.house import SPEED, TOKEN, House, opened, paged
 from tests.browser.panel import answer, enter, give, offered, press, sure
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.names import COMMAND_NAMES
@@ -41,8 +42,8 @@ AT_ONCE = """() => {
 
 @pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def own(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    """A house whose chef acts."""
-    async with opened(tmp_path_factory.mktemp("chef"), seed=7) as house:
+    """A house whose chef acts. He has time to answer while the ball runs, on a busy computer too."""
+    async with opened(tmp_path_factory.mktemp("chef"), seed=7, speed=SPEED / 2) as house:
         yield house
 
 
@@ -101,6 +102,7 @@ async def test_the_players_port_has_nothing_of_the_chef(panel: Page, own: House,
 
 
 async def test_a_command_is_answered_and_its_person_stands_in_the_journal(panel: Page, own: House) -> None:
+    replies = len(own.subscriber.of("reply"))
     told = await give(panel, "last_coup")
     assert SAY(WORDS["done"]) in told
     # Who works with the keyboard keeps a place: the button has gone, another is chosen.
@@ -115,8 +117,9 @@ async def test_a_command_is_answered_and_its_person_stands_in_the_journal(panel:
     await panel.keyboard.press("Enter")
     assert SAY(WORDS["done"]) in await give(panel, "last_coup")
     assert SAY(WORDS["done"]) in await give(panel, "last_coup_off")
-    by = [(one["by"], one["name"], one["done"]) for one in own.subscriber.of("reply")]
-    assert by[-4:] == [(who, name, True) for who in ("Anna", "Bruno") for name in ("last_coup", "last_coup_off")]
+    await own.subscriber.until_replies(replies, *("last_coup", "last_coup_off") * 2)
+    by = [(one["by"], one["done"]) for one in own.subscriber.of("reply")]
+    assert by[-4:] == [(who, True) for who in ("Anna", "Anna", "Bruno", "Bruno")]
     assert [by for by, _, _ in given(own)] == ["Anna", "Anna", "Bruno", "Bruno"]
 
 
@@ -145,7 +148,7 @@ async def test_the_question_keeps_the_keyboard_and_escape_leaves_it(panel: Page,
     await panel.wait_for_selector("#sure", state="hidden")
     assert SAY(WORDS["done"]) in await give(panel, "last_coup")
     assert SAY(WORDS["done"]) in await give(panel, "last_coup_off")
-    assert [one["name"] for one in own.subscriber.of("reply")[replies:]] == ["last_coup", "last_coup_off"]
+    await own.subscriber.until_replies(replies, "last_coup", "last_coup_off")
 
 
 async def test_a_key_that_is_held_gives_one_command(panel: Page, own: House) -> None:
@@ -159,7 +162,7 @@ async def test_a_key_that_is_held_gives_one_command(panel: Page, own: House) -> 
     await panel.keyboard.down("Enter")  # the key was not let go, so this is one more of it
     await panel.keyboard.up("Enter")
     assert SAY(WORDS["done"]) in await give(panel, "last_coup_off")
-    assert [one["name"] for one in own.subscriber.of("reply")[replies:]] == ["last_coup", "last_coup_off"]
+    await own.subscriber.until_replies(replies, "last_coup", "last_coup_off")
 
 
 async def test_a_button_takes_no_press_as_soon_as_it_appears(panel: Page, own: House) -> None:
@@ -171,7 +174,7 @@ async def test_a_button_takes_no_press_as_soon_as_it_appears(panel: Page, own: H
     replies = len(own.subscriber.of("reply"))
     assert SAY(WORDS["done"]) in await give(panel, "last_coup")
     assert SAY(WORDS["done"]) in await give(panel, "last_coup_off")
-    assert [one["name"] for one in own.subscriber.of("reply")[replies:]] == ["last_coup", "last_coup_off"]
+    await own.subscriber.until_replies(replies, "last_coup", "last_coup_off")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -203,11 +206,12 @@ async def test_a_double_tap_ends_nothing(browser: Browser, own: House, size: str
         # An answer later, all that was sent before it has been answered too.
         assert SAY(WORDS["done"]) in await give(look.page, "last_coup")
         assert SAY(WORDS["done"]) in await give(look.page, "last_coup_off")
-    assert [one["name"] for one in own.subscriber.of("reply")[replies:]] == ["last_coup", "last_coup_off"]
+    await own.subscriber.until_replies(replies, "last_coup", "last_coup_off")
 
 
 async def test_what_was_asked_of_one_coup_does_nothing_to_the_next(panel: Page, own: House) -> None:
     """The chef is asked whether he is sure while a coup runs, and answers in the next."""
+    replies = len(own.subscriber.of("reply"))
     verdicts = len(own.subscriber.verdicts())
     first = asyncio.ensure_future(own.wheel.play("valid"))
     await own.subscriber.until_state("ball_running")
@@ -221,6 +225,7 @@ async def test_what_was_asked_of_one_coup_does_nothing_to_the_next(panel: Page, 
     await sure(panel, "a test")
     told = await answer(panel, before)
     assert SAY(WORDS["refused"]) in told
+    await own.subscriber.until_replies(replies, "rien_va")
     assert own.subscriber.of("reply")[-1]["why"] in told, "in words"
     await second
     await own.subscriber.until_verdicts(verdicts + 2)
@@ -230,7 +235,6 @@ async def test_what_was_asked_of_one_coup_does_nothing_to_the_next(panel: Page, 
 async def test_a_late_bet_is_recorded_with_what_the_chef_said_of_it(panel: Page, own: House) -> None:
     """There is no button for it before the ball runs, and no answer while he has not chosen one."""
     verdicts = len(own.subscriber.verdicts())
-    notices = len(own.subscriber.of("notice"))
     assert await panel.locator("[data-command=late_bet]").count() == 0
     coup = asyncio.ensure_future(own.wheel.play("valid"))
     await own.subscriber.until_state("ball_running")
@@ -240,10 +244,16 @@ async def test_a_late_bet_is_recorded_with_what_the_chef_said_of_it(panel: Page,
     assert await panel.get_attribute("#sure-yes", "aria-disabled") == "true"
     await sure(panel, "100 on 17", accepted=SAY(WORDS["refused_bet"]))
     assert SAY(WORDS["done"]) in await answer(panel, before)
-    (bet,) = (each for each in own.subscriber.of("notice")[notices:] if each["notice"] == "late_bet")
+    await own.subscriber.until(lambda: bool(late_bets(own)), "the notice")
+    (bet,) = late_bets(own)
     assert (bet["by"], bet["figures"]["accepted"]) == ("Anna", "no")
     await coup
     await own.subscriber.until_verdicts(verdicts + 1)
+
+
+def late_bets(house: House) -> list[dict[str, Any]]:
+    """The notices of late bets."""
+    return [each for each in house.subscriber.of("notice") if each["notice"] == "late_bet"]
 
 
 async def test_a_browser_that_comes_back_after_a_restart_is_asked_for_the_token(panel: Page, own: House) -> None:

@@ -203,7 +203,8 @@ class KnownWheel:
 
     def launch_as_they_speak(self, names: list[CommandName]) -> None:
         """Two passes, then commands, then the proof: the table learns of the launch at the proof, and takes all in the
-        order in which it happened. Words that mean the same before a launch and after it may be taken before."""
+        order in which it happened. Words that mean the same before a launch and after it may be taken before. So may
+        "rien va" once bets are closed: it makes the coup void before its launch, and no object meets a void coup."""
         names = [name for name in names if name != "tout_va"]  # it would wait for the ball
         launch, passes = self.launch_event(), self._launch(5.0, against=True)
         self.evening.until(passes[1].t_us)
@@ -214,7 +215,11 @@ class KnownWheel:
         self.evening.until(passes[PROVEN_PASSES - 1].t_us)
         way = self._direction(against=True)
         same = next((n for n, name in enumerate(names) if name not in SAME_EITHER_WAY), len(names))
-        self.happens(*((*words[:n], *launch, *words[n:], way) for n in range(same + 1)))
+        events = [(*words[:n], *launch, *words[n:], way) for n in range(same + 1)]
+        said = " ".join((self.table["state"], *names))
+        if self.object_in and "rien_va" in said.partition("rien_ne_va_plus")[2].split():
+            events.append((Fact.LAUNCHED, *words, way))
+        self.happens(*events)
         assert len(self.verdict_of) <= voids + 1, "one launch is one coup"
 
     def launch_weakly(self, passes: int, into: int) -> None:

@@ -235,7 +235,7 @@ async def test_a_second_daemon_at_a_port_waits_for_it_and_disturbs_nothing(tmp_p
             other.write_text(text.replace('"wheel-1"', '"wheel-2"').replace('"journal.sqlite"', '"other.sqlite"'))
             async with running(other) as second:
                 waiting = await second.until("link.unavailable")
-                assert "another program holds the port" in json.dumps(waiting)
+                assert f"process {first.process.pid} holds the port" in json.dumps(waiting)
                 await wheel.play("valid")
                 await subscriber.until_verdicts(1)
                 assert subscriber.verdicts() == expected(wheel.truth)

@@ -191,6 +191,11 @@ class Subscriber:
     async def until_verdicts(self, count: int) -> None:
         await self.until(lambda: len(self.verdicts()) >= count, f"verdict {count}")
 
+    async def until_replies(self, after: int, *names: str) -> None:
+        """Return when the commands that were answered after so many are these, and no other."""
+        await self.until(lambda: len(self.of("reply")) >= after + len(names), f"answers to {names}")
+        assert [one["name"] for one in self.of("reply")[after:]] == [*names]
+
     @property
     def state(self) -> str:
         states = self.of("table")
