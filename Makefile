@@ -14,7 +14,8 @@ DRAWN  := $(foreach each,test_evenings.py test_law_machine.py test_simulator.py 
 PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.py \
     test_head_machine.py test_law_walk.py test_coups.py test_host_link.py test_board_and_host.py \
     test_campaign.py hw_sim/test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
-    test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py,$(call found,$(each)))
+    test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py \
+    test_restarts.py,$(call found,$(each)))
 # Of the kind of `make test`, and long: `make longer`.
 LONGER := $(foreach each,test_coup.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py cammegh/test_status.py \
     test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py test_board_pin.py \
@@ -30,6 +31,8 @@ OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers
 # What `make test` leaves to targets of their own.
 GIVEN_SPEED := $(SPEED)
 SPEED  ?= 5
+# Of tests and test-source: files or directories, in place of all.
+PARTS  ?=
 # Of tests: COVER=yes notes which lines and branches ran, for the gates.
 COVER  ?=
 TRIED   = $(BIN)/$(if $(COVER),coverage run -m pytest,python -m pytest)
@@ -106,7 +109,7 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 tests: $(VENV)/test.stamp mosquitto cc
-	$(TRIED) -n 2 --dist worksteal $(OF_OTHERS:%=--ignore=%) $(LONGER:%=--ignore=%)
+	$(TRIED) -n 2 --dist worksteal $(OF_OTHERS:%=--ignore=%) $(LONGER:%=--ignore=%) $(PARTS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(LIVE) || $(BIN)/python -m pytest $(AGAIN) $(LIVE)
 
 live: $(VENV)/test.stamp mosquitto  ## the daemon in a network that is cut, in floods, and in a demo stopped anywhere: it waits in real seconds
@@ -222,10 +225,10 @@ docs: $(VENV)/test.stamp $(VENV)/docs.stamp  ## the documents as a site, in site
 deb: $(VENV)/release.stamp  ## the Debian packages of the commit, in dist, which nothing signs; ARCH=arm64
 	release/deb $(BIN) $(ARCH)
 
-test-source:  ## the README's two commands in a bare Debian, RELEASE=bookworm or trixie, with what it ships; as root
+test-source:  ## the README's two commands in a bare Debian, RELEASE=bookworm or trixie, with what it ships; as root; PARTS="tests/cli" tries less
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-source makes a Debian: be root or have sudo" >&2; exit 1; }
 	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"
-	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/packaging/source .wheeld-source/$(RELEASE) $(RELEASE) "make demo COUPS=5; make test"
+	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/packaging/source .wheeld-source/$(RELEASE) $(RELEASE) "make demo COUPS=5; make $(if $(PARTS),tests PARTS='$(PARTS)',test)"
 
 test-install: $(VENV)/test.stamp  ## the packages in a bare Debian: four commands to a wheel that runs, a reboot, upgrades, removal; as root
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-install boots a machine: be root or have sudo" >&2; exit 1; }

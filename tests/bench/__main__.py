@@ -60,7 +60,7 @@ def _figures(directory: Path, coups: int, *, is_short: bool) -> Iterator[Figure]
     yield replay(12 if is_short else 64)
     yield from rules()
     yield from journals(directory, coups)
-    rounds, seconds = (1, 10.0) if is_short else (3, 20.0)
+    rounds, seconds = (1, 4.0) if is_short else (3, 20.0)
     for edges_s in (37, 900):
         yield from live(directory / str(edges_s), edges_s, rounds, seconds)
     yield viewed(directory / "viewed", rounds, seconds)

@@ -26,7 +26,7 @@ from wheeld.core.observations import Level, Observation, TimePassed
 from wheeld.core.step import Step
 from wheeld.core.table import Table
 
-SEEDS = 80
+SEEDS = 40
 RESTARTS = 4
 SLIPS = 10
 SENSORS = ("beam/0", "beam/1", "beam/2", "beam/3", "reader/0", "reader/1", "reader/2", "rotor", "object", "link")
