@@ -7,6 +7,7 @@ import math
 import pytest
 
 from tests.core.evening import FALL_S, Evening, ball_passes
+from tests.core.free_balls import pushed, touched
 from wheeld.core.observations import BallPass
 from wheeld.core.tracking.beams import Beams, Chain
 from wheeld.core.tracking.evidence import Pass
@@ -175,13 +176,6 @@ def test_a_new_wheel_warns_only_of_what_no_wheel_would_carry_on() -> None:
     assert "leaves_us" not in warning["figures"]
 
 
-def pushed(run: list[BallPass], part: float) -> list[BallPass]:
-    """After two laps the ball loses that part of its speed at once."""
-    at, slower = 8, 1 / (1 - part)
-    late = [BallPass(run[at].t_us + round((seen.t_us - run[at].t_us) * slower), seen.beam) for seen in run[at:]]
-    return [*run[:at], *late]
-
-
 @pytest.mark.parametrize(("part", "least", "most"), [(0.0, 0.0, 0.02), (0.3, 0.24, 0.35), (-0.3, 0.24, 0.35)])
 def test_a_ball_that_something_touched_changes_its_speed_as_no_free_one_does(
     part: float, least: float, most: float
@@ -192,6 +186,12 @@ def test_a_ball_that_something_touched_changes_its_speed_as_no_free_one_does(
     known.add(touched)
     assert few.strange == 0, "too few runs are known"
     assert least <= known.strange <= most
+
+
+def test_nobody_seems_to_touch_the_free_balls_of_many_wheels() -> None:
+    """`python -m tests.core.free_balls 100000 1` tries more."""
+    assert touched(500, "1").told == 0
+    assert touched(200, "1", hand=0.3).told > 140
 
 
 def test_a_ball_that_was_taken_at_speed_is_strange() -> None:
