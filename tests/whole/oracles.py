@@ -228,12 +228,14 @@ def _quiet_rounds(house: House) -> Iterator[str]:
             for one in witness.of("result", "void")
             if played.from_us <= one.t_us < played.to_us
         ]
-        truth = played.truth
+        truths = [played.truth]
         if _is_last_to_come(witness, played):
-            last = next((n for n, one in enumerate(truth) if one.startswith("result")), len(truth))
-            truth = truth[: last + 1]  # the next that is valid is the last: a void before it is none
-        if published != truth and not _is_place_doubted(house, played):
-            yield f"round {played.index}: played {truth}, published {published}"
+            last = next((n for n, one in enumerate(played.truth) if one.startswith("result")), len(played.truth))
+            truths = [played.truth[: last + 1]]  # the next that is valid is the last: a void before it is none
+            if played.truth[last + 1 :] == ["void early_launch"]:  # N2, if its operations are not done yet
+                truths.append(played.truth)
+        if published not in truths and not _is_place_doubted(house, played):
+            yield f"round {played.index}: played {truths[0]}, published {published}"
 
 
 def _is_last_to_come(witness: Witness, played: Round) -> bool:
@@ -250,10 +252,11 @@ def _is_place_doubted(house: House, played: Round) -> bool:
     witness, kinds = house.witness, (fault.kind for fault in house.plan.faults)
     slips = any(coup.scenario.startswith("disc_slips") for coup in house.plan.coups)
     harmful = (n for n, kind in enumerate(kinds) if not KINDS[kind].is_harmless)
-    tables = [one for one in witness.of("table") if one.t_us < played.to_us]
     is_doubted = slips or any(witness.was(f"fault {n}", 0, played.from_us) for n in harmful)
-    latest = tables[-1].body if tables else {}
-    return is_doubted and (latest.get("state") == "awaiting_chef" or "rotor/place" in latest.get("failing", ()))
+    told = [one for one in witness.of("table") if one.t_us < played.to_us]
+    since = next((n for n, one in enumerate(told) if one.t_us >= played.from_us), len(told))
+    shown = [one.body for one in told[max(0, since - 1) :]]
+    return is_doubted and any(one["state"] == "awaiting_chef" or "rotor/place" in one["failing"] for one in shown)
 
 
 def _is_disturbed(house: House, played: Round) -> bool:
