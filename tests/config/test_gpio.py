@@ -199,7 +199,7 @@ def test_what_this_computer_would_read_them_with_is_printed_and_no_failure(monke
     assert wanted == [f"this computer cannot read pins: {why}"]
     there.clear()
     (line,) = (line for line in facts(config, "fr") if line.startswith("cet ordinateur"))
-    assert "rpi-lgpio n'est pas installé : lancer `" in line
+    assert "rpi-lgpio n'est pas installé : dans le répertoire" in line
 
 
 def test_lines_of_no_encoder_beside_a_head() -> None:

@@ -290,7 +290,7 @@ def test_pins_that_cannot_be_opened_end_the_daemon_as_a_wrong_configuration(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refuse(*_: object) -> SimPins:
-        raise PinsError("pip install 'wheeld[rpi-lgpio]'")
+        raise PinsError("rpi-lgpio is not installed")
 
     monkeypatch.setattr(sources, "open_pins", refuse)
     monkeypatch.setattr(daemon_module, "log_to_stderr", lambda _level: None)

@@ -70,9 +70,10 @@ REFUSED = [
 ]
 """What is wanted, what is there, the kernel of a Pi 4, the error."""
 APT = ("install python3-rpi-lgpio", "install python3-rpi.gpio", "install python3-rpi-lgpio")
+LOCKED = "/opt/wheeld/bin/pip install --no-build-isolation --require-hashes -r release/locks/wheel-{}.txt"
 IN_VENV = {
-    (3, 11): "/opt/wheeld/bin/pip install 'wheeld[rpi-lgpio]'",
-    (3, 13): "apt install gcc python3-dev swig && PYPI=1 /opt/wheeld/bin/pip install 'wheeld[rpi-lgpio]'",
+    (3, 11): LOCKED.format("rpi-lgpio"),
+    (3, 13): f"apt install gcc python3-dev swig && PYPI=1 {LOCKED.format('rpi-lgpio')}",
 }
 
 
@@ -97,7 +98,8 @@ def test_an_error_says_what_to_do(
         monkeypatch.setattr(sys, "version_info", (*python, 5))
         uninstall = "/opt/wheeld/bin/pip uninstall -y RPi.GPIO rpi-lgpio && " if there else ""
         lgpio = one = uninstall + IN_VENV[python]
-        original = "apt install gcc python3-dev && /opt/wheeld/bin/pip install 'wheeld[rpi]'"
+        original = f"apt install gcc python3-dev && {LOCKED.format('rpi')}"
+        expected = expected.replace("run `", "in the directory of wheeld's source archive run `")
     said = expected.format(
         lgpio=lgpio,
         original=original,

@@ -18,7 +18,7 @@ from wheeld.ports import PinsError
 from wheeld.text_error import TextError
 
 Provider: TypeAlias = Literal["rpi", "rpi-lgpio"]
-"""The names of the extras of this package that install them."""
+"""The names of the extras of this package that install them, and of their locks: `release/locks/wheel-NAME.txt`."""
 
 PACKAGES: dict[Provider, str] = {"rpi": "RPi.GPIO", "rpi-lgpio": "rpi-lgpio"}
 LGPIO_COMPILED_FOR = (3, 12)
@@ -105,7 +105,7 @@ def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> P
     if there != {better}:
         command = {"command": _command(better, there)}
         if sys.prefix != sys.base_prefix:
-            steps += (Text("run `{command}`", command),)
+            steps += (Text("in the directory of wheeld's source archive run `{command}`", command),)
         else:
             steps += (
                 Text("run `{command}` (Raspberry Pi OS has it; for another, firmware_protocol/gpio.md)", command),
@@ -118,7 +118,7 @@ def _command(provider: Provider, there: set[Provider]) -> str:
     if sys.prefix == sys.base_prefix:
         return f"apt install python3-{PACKAGES[provider].lower()}"  # this also removes the other package
     pip = f"{sys.prefix}/bin/pip"
-    command = f"{pip} install 'wheeld[{provider}]'"
+    command = f"{pip} install --no-build-isolation --require-hashes -r release/locks/wheel-{provider}.txt"
     if provider == "rpi":
         command = f"apt install gcc python3-dev && {command}"
     elif sys.version_info[:2] > LGPIO_COMPILED_FOR:
