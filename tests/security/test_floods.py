@@ -73,6 +73,7 @@ FLOODS = (
     Flood("bouler-wheel-1", "cmd/bouler-wheel-1/last_coup", "word"),
     Flood("chef-wheel-1", "cmd/chef-wheel-1/bouler", "bouler"),
     Flood("table-system-wheel-1", "cmd/table-system-wheel-1/operations_done", "word"),
+    Flood("inspector", "cmd/inspector/acknowledge", "bouler"),
     Flood("direction", "cmd/direction/resume", "word"),
     Flood("control-office", "cmd/control-office/seal", "word"),
     Flood("control-office", "cmd/control-office/program", "word"),
