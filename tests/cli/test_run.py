@@ -24,6 +24,7 @@ from tests.journal.journals import bind_anew
 from tests.mosquitto import Mosquitto, free_port
 from wheeld.cli.main import main
 from wheeld.exits import Exit
+from wheeld.service import notify
 
 SPEED = 25.0
 
@@ -201,6 +202,7 @@ def test_systemd_is_told_what_is_wrong_in_the_configuration(tmp_path: Path, monk
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(PATIENCE_S)
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        monkeypatch.setattr(notify, "READ_S_MAX", 0.1)
         assert main(["run", "-c", str(tmp_path / "w.toml")]) == Exit.BAD_CONFIG
         (told,) = until(manager, "STATUS=")
     assert "journal.signing_key_file: names credential:signing-key, and there is no /etc/credstore/wheeld." in told

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
+from wheeld.service import notify
 from wheeld.service.notify import ServiceNotifier
 
 
@@ -34,11 +37,40 @@ def test_what_systemd_receives(manager: tuple[socket.socket, str]) -> None:
     assert received == [b"READY=1\nSTATUS=table open READY=0", b"STATUS=coup 7", b"WATCHDOG=1", b"STOPPING=1"]
 
 
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_process_that_fails_ends_when_systemd_has_read_why_or_never_does(
+    manager: tuple[socket.socket, str], reads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint, name = manager
+    monkeypatch.setattr(notify, "READ_S_MAX", 20.0 if reads else 0.2)
+    received, kept, began_s = list[bytes](), list[int](), time.monotonic()
+
+    def read() -> None:
+        for _ in range(2):
+            data, files, _, _ = socket.recv_fds(endpoint, 4096, 8)
+            received.append(data)
+            kept.extend(files)
+        assert len(kept) == 1
+        if reads:
+            os.close(kept.pop())
+
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(read)
+        ServiceNotifier({"NOTIFY_SOCKET": name}).failed("the key\nis wrong")
+        took_s = time.monotonic() - began_s
+        reading.result()
+    for each in kept:
+        os.close(each)
+    assert received == [b"STATUS=the key is wrong", b"BARRIER=1"]
+    assert took_s < 10.0 if reads else took_s >= 0.2
+
+
 def test_without_systemd_nothing_happens() -> None:
     with capture_logs() as logs:
         notifier = ServiceNotifier({})
         notifier.ready("open")
         notifier.alive()
+        notifier.failed("the key is wrong")
     assert logs == []
     assert notifier.watchdog_s is None
 

@@ -154,6 +154,7 @@ def test_a_signing_key_that_is_configured_must_be_there(machine: Machine) -> Non
         tries = wheel(machine, name, key="credential:signing-key")
         assert tries.systemctl("start", check=False) != 0
         assert (tries.show("ExecMainStatus"), tries.show("NRestarts")) == (str(Exit.BAD_CONFIG.value), "0")
+        assert why in tries.show("StatusText")
         messages = [line["MESSAGE"] for line in tries.log()]
         assert any("signing_key" in message and why in message for message in messages), messages
         assert not any("nonsense" in message for message in messages)

@@ -19,6 +19,6 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         config = load(*wheel)
     except ConfigError as wrong:
-        ServiceNotifier().status(str(wrong))
+        ServiceNotifier().failed(str(wrong))
         raise
     return root.run(config, digest_of_file(wheel.config), wheel.name)

@@ -72,7 +72,6 @@ def run(config: Config, configuration_digest: str | None = None, wheel: str | No
 
 
 async def _run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit:
-    log = structlog.get_logger("daemon")
     clock = SystemClock()
     key_file = config.journal.signing_key_file
     try:
@@ -85,26 +84,22 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
             language=config.table.table_language,
         )
     except (KeyFileError, OSError) as wrong:
-        log.critical("signing_key.unusable", why=str(wrong))
-        return Exit.BAD_CONFIG
+        return _failed(Exit.BAD_CONFIG, "signing_key.unusable", wrong)
     except JournalError as wrong:
-        log.critical("journal.not_opened", why=str(wrong), fault=wrong.fault)
         # After space was freed, systemd must be able to start the daemon again. Every other fault needs a person.
-        return Exit.IO_FAILED if wrong.fault == "full" else Exit.NOT_OPENED
+        code = Exit.IO_FAILED if wrong.fault == "full" else Exit.NOT_OPENED
+        return _failed(code, "journal.not_opened", wrong, fault=wrong.fault)
     try:
         failure = await _serve(config, journal, clock, configuration_digest)
     except UNREADABLE as wrong:
         why = f"the stored state of the table is not of this version ({wrong}); use the version that wrote it"
-        log.critical("journal.memory_unreadable", why=why)
-        return Exit.BAD_DATA
+        return _failed(Exit.BAD_DATA, "journal.memory_unreadable", why)
     except PinsError as wrong:
-        log.critical("gpio.not_opened", why=str(wrong))
-        return Exit.BAD_CONFIG
+        return _failed(Exit.BAD_CONFIG, "gpio.not_opened", wrong)
     finally:
         await journal.close()
     if isinstance(failure, TwoComputersError):
-        log.critical("table.run_twice", why=str(failure))
-        return Exit.BAD_DATA
+        return _failed(Exit.BAD_DATA, "table.run_twice", failure)
     if failure is not None:
         command = (
             {"command": adoption(wheel or str(config.journal.path), failure)}
@@ -112,10 +107,17 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
             else {}
         )
         then = "nothing more was published"
-        log.critical("journal.failed", why=str(failure), fault=failure.fault, then=then, **command)
-        return Exit.BAD_DATA if failure.fault in TOUCHED else Exit.IO_FAILED
-    log.info("daemon.stopped")
+        code = Exit.BAD_DATA if failure.fault in TOUCHED else Exit.IO_FAILED
+        return _failed(code, "journal.failed", failure, fault=failure.fault, then=then, **command)
+    structlog.get_logger("daemon").info("daemon.stopped")
     return Exit.OK
+
+
+def _failed(code: Exit, event: str, why: object, **more: str) -> Exit:
+    """Log why the daemon ends, and show it as the unit's status. Returns `code`."""
+    structlog.get_logger("daemon").critical(event, why=str(why), **more)
+    ServiceNotifier().failed(str(why))
+    return code
 
 
 def adoption(wheel: str, behind: BehindError) -> str:

@@ -6,11 +6,15 @@ end the daemon.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from collections.abc import Mapping
 
 import structlog
+
+READ_S_MAX = 5.0
+"""systemd reads within milliseconds. One that is busy, as during a boot, delays the end of the daemon no longer."""
 
 
 class ServiceNotifier:
@@ -36,6 +40,21 @@ class ServiceNotifier:
         """Set the text that `systemctl status` shows."""
         self._send(f"STATUS={_line(status)}")
 
+    def failed(self, why: str) -> None:
+        """Set the text that `systemctl status` shows, and return when systemd has read it, or after `READ_S_MAX`.
+
+        For a process that ends now: systemd drops what it reads later. As in sd_notify_barrier(3), it closes the file
+        that comes with `BARRIER=1` when it has read all that was sent before.
+        """
+        self.status(why)
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                self._send("BARRIER=1", theirs.fileno())
+            ours.settimeout(READ_S_MAX)
+            with contextlib.suppress(TimeoutError):
+                ours.recv(1)
+
     def alive(self) -> None:
         """Feed the watchdog. Needed at least every `watchdog_s`, better twice in that time."""
         self._send("WATCHDOG=1")
@@ -44,14 +63,15 @@ class ServiceNotifier:
         """Report that the daemon has begun to stop in order."""
         self._send("STOPPING=1")
 
-    def _send(self, text: str) -> None:
+    def _send(self, text: str, *files: int) -> None:
         if not self._address:
             return
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as endpoint:
                 # The daemon must not wait for a service manager that does not read.
                 endpoint.settimeout(0)
-                endpoint.sendto(text.encode(), self._address)
+                endpoint.connect(self._address)
+                socket.send_fds(endpoint, [text.encode()], files)
         except OSError as error:
             self._log.warning("notify.failed", why=str(error), then="continuing without it")
 
