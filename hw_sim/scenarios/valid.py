@@ -7,6 +7,8 @@ from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, SimTable
 
 GENTLY_REV_S2 = (0.02, 0.1)
 """The rate at which a hand slows a rotor without stopping it. A full stop would take 3 to 15 s."""
+SAID_S = 0.5
+"""The time of a person's words. What happens at the same moment may be known first, by a shorter way."""
 
 
 def drop(table: SimTable, *, hang_s: float = 0.0) -> None:
@@ -28,6 +30,7 @@ def run_and_close(table: SimTable, *, seconds: float = 0.0) -> None:
     table.launch(seconds=seconds)
     table.wait_for_part_of_run(0.35, 0.9)
     table.command("rien_ne_va_plus")
+    table.now_s += SAID_S
 
 
 @scenario(weight=12)
