@@ -252,7 +252,8 @@ def _is_place_doubted(house: House, played: Round) -> bool:
     witness, kinds = house.witness, (fault.kind for fault in house.plan.faults)
     slips = any(coup.scenario.startswith("disc_slips") for coup in house.plan.coups)
     harmful = (n for n, kind in enumerate(kinds) if not KINDS[kind].is_harmless)
-    is_doubted = slips or any(witness.was(f"fault {n}", 0, played.from_us) for n in harmful)
+    before = ("blind", *(f"fault {n}" for n in harmful))  # blind: a scenario's own outage of the line, too
+    is_doubted = slips or any(witness.was(what, 0, played.from_us) for what in before)
     told = [one for one in witness.of("table") if one.t_us < played.to_us]
     since = next((n for n, one in enumerate(told) if one.t_us >= played.from_us), len(told))
     shown = [one.body for one in told[max(0, since - 1) :]]
