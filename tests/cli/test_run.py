@@ -195,16 +195,21 @@ async def test_systemd_is_notified_that_it_is_ready_alive_and_stopping(
 
 
 def test_systemd_is_told_what_is_wrong_in_the_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a credential that is missing: who may not read the log sees it in the unit's status."""
-    (tmp_path / "w.toml").write_text('[journal]\nsigning_key_file = "credential:signing-key"\n')
+    """As a file or a credential that is missing: who may not read the log sees it in the unit's status."""
+    config = tmp_path / "w.toml"
+    config.write_text('[journal]\nsigning_key_file = "credential:signing-key"\n')
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "wheeld@campione-03.service"))
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(PATIENCE_S)
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
         monkeypatch.setattr(notify, "READ_S_MAX", 0.1)
-        assert main(["run", "-c", str(tmp_path / "w.toml")]) == Exit.BAD_CONFIG
+        assert main(["run", "-c", str(config)]) == Exit.BAD_CONFIG
         (told,) = until(manager, "STATUS=")
+        config.unlink()
+        assert main(["run", "-c", str(config)]) == Exit.NO_INPUT
+        (*_, gone) = until(manager, "STATUS=")
+    assert gone == f"STATUS={config}: there is no such file or directory; check the name"
     assert "journal.signing_key_file: names credential:signing-key, and there is no /etc/credstore/wheeld." in told
     assert "`systemctl restart wheeld@campione-03`" in told
 

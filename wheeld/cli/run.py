@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from wheeld.cli.failure import file_trouble
 from wheeld.config.instance import wheel_of
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import load
+from wheeld.core.catalogue import Catalogue
 from wheeld.daemon import root
 from wheeld.daemon.identity import digest_of_file
 from wheeld.exits import Exit
@@ -15,10 +17,12 @@ from wheeld.service.notify import ServiceNotifier
 
 def run(options: argparse.Namespace) -> Exit:
     """Run the wheel of the configuration until it is asked to stop. Raises ConfigError, OSError."""
-    wheel = wheel_of(options.config)
     try:
+        wheel = wheel_of(options.config)
         config = load(*wheel)
-    except ConfigError as wrong:
-        ServiceNotifier().failed(str(wrong))
+    except (ConfigError, OSError) as wrong:
+        why = file_trouble(wrong) if isinstance(wrong, OSError) else str(wrong)
+        # In English, as the log.
+        ServiceNotifier().failed(why if isinstance(why, str) else Catalogue("en").say_text(why))
         raise
     return root.run(config, digest_of_file(wheel.config), wheel.name)
