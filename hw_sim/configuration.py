@@ -118,15 +118,16 @@ def layout_of(path: Path) -> WheelLayout:
     )
 
 
-def broker_of(path: Path, credentials: Path) -> BrokerAddress | None:
-    """Return the broker of the configuration at `path`, with the chef's certificate and key from the directory
-    `credentials`. None if the broker needs a login and these are missing or no PEM files. Raises BadDataError."""
+def broker_of(path: Path, credentials: Path | None) -> BrokerAddress | None:
+    """Return the broker of the configuration at `path`, with the chef's certificate and key from the folder
+    `credentials`. None if the configuration names no broker, or if the broker asks for a login and the two files are
+    missing or no PEM files. Raises BadDataError."""
     told = _read(path)
-    if told.mqtt is None:
-        raise BadDataError(f"{path}: no [mqtt], which names the broker")
     table, mqtt = told.table, told.mqtt
-    files = [credentials / name for name in ("chef-certificate", "chef-key")]
-    certificate, key = files if all(map(_is_pem, files)) else (None, None)
+    if mqtt is None:
+        return None
+    files = [] if credentials is None else [credentials / name for name in ("chef-certificate", "chef-key")]
+    certificate, key = files if files and all(map(_is_pem, files)) else (None, None)
     if certificate is None and (mqtt.cert_file or mqtt.password_file):
         return None
     root = f"wheel/v1/{table.site}/{table.id}/"

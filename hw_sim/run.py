@@ -55,8 +55,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "--panel",
         type=Path,
         metavar="DIR",
-        help="let the people look at the table, at the broker of --layout, and do what it waits for, whatever has "
-        "happened to it; in DIR are chef-certificate and chef-key, if the broker asks for them",
+        help="folder with chef-certificate and chef-key. With an [mqtt] in --layout, people look at the table at its "
+        "broker and do what the table waits for. A broker that asks for a login needs these two files",
     )
     add_pace(parser, speed=1.0)
     parser.add_argument(
@@ -108,15 +108,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _panel(file: Path | None, credentials: Path | None) -> ChefClient | None:
-    """Return the chef's panel at the broker of the configuration `file`. None without `credentials`, or if they contain
-    no login of the chef. Raises UsageError, BadDataError."""
-    if credentials is None:
-        return None
-    if file is None:
-        raise UsageError("--panel needs --layout, whose configuration names the table and its broker")
-    broker = broker_of(file, credentials)
+    """Return the chef's panel at the broker of the configuration `file`. None, and a line says it, if no file names a
+    broker, or if the broker asks for a login that `credentials` does not contain. Raises BadDataError."""
+    broker = None if file is None else broker_of(file, credentials)
     if broker is None:
-        print_now(f"# {credentials} has no login of the chef: nobody sees what the table waits for after a restart")
+        print_now(
+            "# people play their scenarios and do not look at the table: after a restart nobody does what it waits for."
+            " To look they need --layout with an [mqtt] section, and --panel if that broker asks for a login"
+        )
         return None
     return ChefClient(broker, Subscriber(), tell=print_now)
 

@@ -24,6 +24,7 @@ from hw_sim.demo import LAYOUT
 from hw_sim.evening import named, repeatable
 from hw_sim.events import End, SimEvent, TableCommand
 from hw_sim.live_table import LiveTable
+from hw_sim.panel import ChefClient
 from hw_sim.pty_link import Pty
 from hw_sim.run import live_events
 from hw_sim.scenarios import SCENARIOS
@@ -202,14 +203,28 @@ def test_what_is_over_is_forgotten() -> None:
     assert len(live.table.truth) == 1
 
 
-def test_a_panel_needs_a_configuration_with_a_broker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["run", "--pty", str(tmp_path / "wheel"), "--panel", str(tmp_path)]
-    assert main(command) == 2
-    assert "--panel needs --layout" in capsys.readouterr().err
+def test_people_look_wherever_the_configuration_names_a_broker(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "Player", Hurried)
     file = tmp_path / "w.toml"
-    file.write_text(sections(LAYOUT, site="campione", table="c3", last_number=None, port=Path("/dev/x"), speed=1))
-    assert main([*command, "--layout", str(file)]) == 65
-    assert "no [mqtt], which names the broker" in capsys.readouterr().err
+    wheel = sections(LAYOUT, site="campione", table="c3", last_number=None, port=Path("/dev/x"), speed=1)
+    file.write_text(wheel)
+    command = ["run", "--pty", str(tmp_path / "wheel"), "--scenario", "valid"]
+    for without in ([], ["--panel", str(tmp_path)], ["--layout", str(file)]):
+        assert main([*command, *without]) == 0
+        assert "do not look at the table" in capsys.readouterr().out, without
+    file.write_text(f'{wheel}[mqtt]\nhost = "localhost"\nport = 1\n')
+    assert broker_of(file, None) == ("wheel/v1/campione/c3/", "c3", "localhost", 1, None, None, None)
+    looked = []
+
+    async def play(*given: object) -> None:
+        looked.append(given[-1])
+
+    monkeypatch.setattr(run, "_play", play)
+    assert main([*command, "--layout", str(file)]) == 0
+    assert "do not look" not in capsys.readouterr().out
+    assert isinstance(looked[0], ChefClient)
 
 
 def test_without_the_login_that_a_broker_asks_for_nobody_looks(
@@ -223,7 +238,7 @@ def test_without_the_login_that_a_broker_asks_for_nobody_looks(
         (tmp_path / name).write_text("none")
     command = ["run", "--pty", str(tmp_path / "wheel"), "--layout", str(file), "--panel", str(tmp_path)]
     assert main([*command, "--scenario", "valid"]) == 0
-    assert "has no login of the chef: nobody sees what the table waits for" in capsys.readouterr().out
+    assert "do not look at the table" in capsys.readouterr().out
     assert broker_of(file, tmp_path) is None
     for name in ("chef-certificate", "chef-key"):
         (tmp_path / name).write_text("-----BEGIN")
