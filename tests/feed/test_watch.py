@@ -267,7 +267,8 @@ def test_a_trouble_is_said_once_until_the_connection_stands(capsys: pytest.Captu
         troubles.tell(trouble)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith(
-        "only the settlement system may ask for earlier messages: log in as it, or leave --from-seq out"
+        "only the settlement system and the collector may ask for earlier messages: log in as one, "
+        "or leave --from-seq out"
     )
     refused = "b:1: Connection refused; trying again"
     for trouble in (refused, "b:1: Operation timed out; trying again", refused, "b:1: connected", refused):

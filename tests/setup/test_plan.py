@@ -72,7 +72,7 @@ def test_everything_is_there_and_belongs_to_whom_it_should(computer: BareCompute
 def test_each_device_gets_its_certificate(computer: BareComputer) -> None:
     set_up(computer, *SIMULATED)
     users = [role.user("bench-01") for role in ROLES[1:] if role.name != "page"]
-    assert len(users) == 10
+    assert len(users) == 11
     for user in users:
         assert {f"etc/wheeld/house/{user}.crt", f"etc/wheeld/house/{user}.key"} <= computer.tree().keys()
 

@@ -7,7 +7,10 @@ from wheeld.core.catalogue import translatable
 HINTS = (
     (
         "resend",
-        translatable("only the settlement system may ask for earlier messages: log in as it, or leave --from-seq out"),
+        translatable(
+            "only the settlement system and the collector may ask for earlier messages: log in as one, "
+            "or leave --from-seq out"
+        ),
     ),
     ("Connection refused", translatable("no broker listens there: check --host and --port, and whether it runs")),
     ("Name or service not known", translatable("no computer has that name: check --host")),

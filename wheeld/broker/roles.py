@@ -26,6 +26,7 @@ RoleName: TypeAlias = Literal[
     "direction",
     "control-office",
     "settlement",
+    "collector",
     "technician",
     "auditor",
 ]
@@ -138,6 +139,12 @@ ROLES = (
         about="The settlement system: the messages that it pays by, and those that show whether it has all of them.",
         reads=(*_FEED, "notice", "availability", "reply"),
         publishes=("ack",),
+        commands=("resend",),
+    ),
+    Role(
+        name="collector",
+        about="The collector keeps every record of the house. It pays nothing, so it acknowledges nothing.",
+        reads=(*_FEED, "reply"),
         commands=("resend",),
     ),
     Role(
