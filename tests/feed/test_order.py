@@ -13,7 +13,6 @@ from tests.feed.world import Caller, World, run_virtually
 from tests.mosquitto import free_port
 from tests.security.authority import Authority, strict
 from wheeld.feed import Feed, Login, Manner, order
-from wheeld.feed.connection import _tls
 from wheeld.feed.message import read_message
 from wheeld.feed.order import Order
 
@@ -42,13 +41,32 @@ def test_it_keeps_a_bounded_number_of_hashes(monkeypatch: pytest.MonkeyPatch) ->
     assert made._known[100] == wheel.hashes[-1]
 
 
+def test_it_keeps_no_hash_for_who_looks_into_his_own_store() -> None:
+    made, wheel = Order(1, "0" * 64, Manner(tell=lambda _: None), remembered=0), Wheel()
+    wheel.say()
+    wheel.hashes[-1] = "0" * 64
+    taken(made, wheel, 3)
+    assert made._known == {}
+
+
+def test_it_says_whether_an_answer_is_open() -> None:
+    made = Order(0, None, Manner(tell=lambda _: None))
+    made.connected(0.0)
+    was = [made.is_asking]
+    question = made.question(1.0)
+    assert question is not None
+    was.append(made.is_asking)
+    made.answered(Wheel().answer(question)[-1][1], 2.0)
+    assert [*was, made.is_asking] == [False, True, False]
+
+
 def test_a_broker_has_to_prove_its_name(tmp_path: Path) -> None:
     house = Authority(tmp_path)
-    context = _tls(Login(ca_file=house.file))
+    context = Login(ca_file=house.file).tls()
     assert context is not None
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
     assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
-    assert _tls(Login()) is None
+    assert Login().tls() is None
 
 
 @pytest.mark.parametrize(("authority", "host"), [("another", "127.0.0.1"), ("house", "127.0.0.2")])

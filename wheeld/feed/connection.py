@@ -53,6 +53,28 @@ class Login:
     key_file: Path | None = None
     keepalive_s: int = 15
 
+    def packet(self) -> mqtt5.ConnectPacket:
+        """Return the first packet of a connection. Raise OSError if the password's file cannot be read."""
+        password = None if self.password_file is None else self.password_file.read_bytes().rstrip(b"\r\n")
+        return mqtt5.ConnectPacket(
+            self.client_id or "",
+            username=self.username,
+            password=password,
+            clean_start=self.client_id is None,
+            keep_alive=self.keepalive_s,
+            session_expiry_interval=0 if self.client_id is None else SESSION_S,
+        )
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Return a context that verifies the broker's certificate and name. Raise OSError for files that cannot be
+        used."""
+        if not any((self.ca_file, self.cert_file, self.key_file)):
+            return None
+        context = ssl.create_default_context(cafile=self.ca_file)
+        if self.cert_file is not None:
+            context.load_cert_chain(self.cert_file, self.key_file)
+        return context
+
 
 class Feed:
     """The messages of `root` after `after_seq`, as an async iterator. Raises FeedError for each message that must not
@@ -192,16 +214,9 @@ class Feed:
 
     def _connected(self) -> AbstractAsyncContextManager[MqttClient]:
         login = self._login
-        password = None if login.password_file is None else login.password_file.read_bytes().rstrip(b"\r\n")
-        connect = mqtt5.ConnectPacket(
-            login.client_id or "",
-            username=login.username,
-            password=password,
-            clean_start=login.client_id is None,
-            keep_alive=login.keepalive_s,
-            session_expiry_interval=0 if login.client_id is None else SESSION_S,
+        return connected(
+            self._host, login.port, login.packet(), take=self._note, timeout_s=PUBLISH_TIMEOUT_S, tls=login.tls()
         )
-        return connected(self._host, login.port, connect, take=self._note, timeout_s=PUBLISH_TIMEOUT_S, tls=_tls(login))
 
     def _note(self, publication: mqtt5.PublishPacket | Unread) -> None:
         """Keep what came until it is read. What can't be decoded is then missing, and is requested again."""
@@ -303,13 +318,3 @@ async def _end(tasks: set[asyncio.Task[None]]) -> None:
 async def _lost(client: MqttClient) -> None:
     """Wait until the connection ends, and raise the reason."""
     raise await asyncio.shield(client.gone)
-
-
-def _tls(login: Login) -> ssl.SSLContext | None:
-    """Return a context that verifies the broker's certificate and name. Raise OSError for files that cannot be used."""
-    if not any((login.ca_file, login.cert_file, login.key_file)):
-        return None
-    context = ssl.create_default_context(cafile=login.ca_file)
-    if login.cert_file is not None:
-        context.load_cert_chain(login.cert_file, login.key_file)
-    return context

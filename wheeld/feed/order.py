@@ -50,7 +50,11 @@ class Manner:
 
 
 class Order:
-    """Decides which message is next, and what must be requested. It reads no clock: the caller gives every `now_s`."""
+    """Decides which message is next, and what must be requested. It reads no clock: the caller gives every `now_s`.
+
+    `remembered`: how many hashes it keeps to find another message with a number that was taken (REMEMBERED). With 0 it
+    compares none: for callers who look into their own store.
+    """
 
     def __init__(
         self,
@@ -60,12 +64,14 @@ class Order:
         *,
         user: str = SETTLEMENT,
         test: bool = False,
+        remembered: int | None = None,
     ) -> None:
         self.seq = after_seq
         self.counters = {"taken": 0, "repeats": 0, "gaps": 0, "faults": 0, "questions": 0, "unanswered": 0}
         self._hash = GENESIS if after_seq == 0 else after_hash
         self._known: dict[int, str] = {}
-        if after_seq and after_hash:
+        self._remembered = REMEMBERED if remembered is None else remembered
+        if after_seq and after_hash and self._remembered:
             self._known[after_seq] = after_hash
         self._manner = manner
         self._user = user
@@ -176,6 +182,11 @@ class Order:
         return max(0.0, (self._due_s if self._is_wanting else self._quiet_until_s) - now_s)
 
     @property
+    def is_asking(self) -> bool:
+        """Whether the wheel has not answered the last question yet."""
+        return self._asked is not None
+
+    @property
     def _is_wanting(self) -> bool:
         return self._manner.ask and self.seq is not None and (self._unsure or self._beyond > self.seq)
 
@@ -214,7 +225,7 @@ class Order:
         self.counters["taken"] += 1
         self.seq, self._hash = message.seq, message.hash
         self._known[message.seq] = message.hash
-        self._known.pop(message.seq - REMEMBERED, None)
+        self._known.pop(message.seq - self._remembered, None)
         self._tries = 0
         self._quiet_until_s = now_s + self._manner.quiet_s
         if self._asked is not None:  # the answer comes after all messages that were requested
