@@ -1,6 +1,6 @@
 # Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
 # that are missing (python3-venv; mosquitto; for the tests gcc; for test-consumers Node, a JDK and mosquitto-clients; for
-# test-pages chromium), and those only where apt-get and the right to use it exist.
+# test-pages chromium; for test-house PostgreSQL), and those only where apt-get and the right to use it exist.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -27,7 +27,7 @@ LIVE   = tests/live $(WAITS:%=--ignore=%)
 # core, for a stall of the machine is a silent line. For the same reason what failed is tried once more, alone: on a
 # machine that others use too, one of three runs met such a stall. `make live` has those that wait longest, half of their
 # time.
-OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/site tests/browser
+OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/house tests/site tests/browser
 # What `make test` leaves to targets of their own.
 GIVEN_SPEED := $(SPEED)
 SPEED  ?= 5
@@ -72,6 +72,8 @@ HOURS  ?= 2
 FAULTY ?= 100
 # Of floods: how many processes take a processor each.
 BUSY     ?= 0
+# Of test-house: how many nights of drawn faults.
+NIGHTS ?= 3
 # Of the feed: how many histories of a dishonest broker.
 HISTORIES ?= 100000
 # Of test-gpio, test-systemd and test-metrics: where a kernel and a Debian that took minutes to make, and promtool, are kept
@@ -83,12 +85,12 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
 # What pip downloads for each stamp, in MB.
-SIZES  := demo:10 campaign:45 test:160 pages:215 docs:30 release:35
+SIZES  := demo:10 campaign:45 test:160 pages:215 house:170 docs:30 release:35
 # Installs Debian packages, or says in one line which are missing: to those who are not root and have no sudo, at once.
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help quick soak demo test live docs test-report test-systemd test-gpio test-consumers test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto cc
+.PHONY: help quick soak demo test live docs test-report test-systemd test-gpio test-consumers test-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql cc
 
 help:  ## these targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' Makefile | expand -t 18
@@ -152,6 +154,9 @@ test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the fee
 	@command -v javac >/dev/null || { $(call need,default-jdk-headless); }
 	@command -v mosquitto_sub >/dev/null || { $(call need,mosquitto-clients); }
 	$(BIN)/python -m pytest tests/consumers
+
+test-house: $(VENV)/house.stamp mosquitto postgresql  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order; NIGHTS=50 SEED=1000 draws more
+	WHEELD_HOUSE_NIGHTS=$(NIGHTS) WHEELD_HOUSE_SEED=$(or $(GIVEN_SEED),1) $(BIN)/python -m pytest tests/house
 
 # They play in real seconds, as LIVE does: what failed is tried once more, alone.
 test-pages: $(VENV)/pages.stamp mosquitto chromium  ## the pages in a browser: languages, keyboard, axe, a whole evening at the chef's panel
@@ -244,6 +249,9 @@ test-install-arm64: $(VENV)/test.stamp  ## the package for arm64 in a Debian for
 mosquitto:
 	@command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || { $(call need,mosquitto); }
 
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { $(call need,postgresql); }
+
 chromium:
 	@command -v chromium >/dev/null || { $(call need,chromium); }
 
@@ -257,9 +265,9 @@ $(VENV)/complete:
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml $(VENV)/complete
+$(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml house/pyproject.toml $(VENV)/complete
 	@echo "pip installs in $(VENV) what '$*' needs, $(patsubst $*:%,%,$(filter $*:%,$(SIZES))) MB to download: a minute, more on a slow line or computer"
-	@[ -t 1 ] || quiet=-q; $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e . -e './hw_sim[$*]'
+	@[ -t 1 ] || quiet=-q; $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e . -e './hw_sim[$*]' $(if $(filter house,$*),-e './house[binary]')
 	@touch $@
 
 clean:

@@ -20,7 +20,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
-WITH_PAGES = ("docs", "firmware_protocol", "hw_sim", "wheeld")
+WITH_PAGES = ("docs", "firmware_protocol", "house", "hw_sim", "wheeld")
 """Directories of the repository in which every page is one of the site."""
 
 _LINK = re.compile(r"(?<=\]\()(?!https?:)([^)#\s]+)(?=[)#])")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 SECONDS = 9.0
-SLOW = re.compile(r"tests/(browser|consumers|faults|gpio|hw_sim_demo|live|packaging|site|systemd|whole)/")
+SLOW = re.compile(r"tests/(browser|consumers|faults|gpio|house|hw_sim_demo|live|packaging|site|systemd|whole)/")
 """They start what takes longer: a browser, a kernel, a daemon in real seconds."""
 
 

@@ -14,7 +14,9 @@ import pytest
 from wheeld.core.heads import HEADS
 
 ROOT = Path(__file__).parents[1]
-OURS = ("wheeld", "firmware_protocol", "hw_sim")
+OURS = ("wheeld", "firmware_protocol", "hw_sim", "wheeld_house")
+PLACES = ("wheeld", "firmware_protocol", "hw_sim", "house/wheeld_house")
+"""Where each of them is."""
 CORE_STDLIB = {
     "__future__", "bisect", "collections", "dataclasses", "datetime", "enum", "functools", "hashlib", "itertools",
     "math", "re", "types", "typing", "uuid",
@@ -84,17 +86,18 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/text_error.py": _only("wheeld.core", "wheeld.errors"),
     "wheeld/replay.py": _only("wheeld.core", "wheeld.text_error"),
     "wheeld/release.py": _only("wheeld.journal", "wheeld.service"),
-    "wheeld/daemon": _all_but("hw_sim", "wheeld.cli", "wheeld.doctor"),
-    "wheeld/doctor": _all_but("hw_sim", "wheeld.cli"),
+    "wheeld/daemon": _all_but("hw_sim", "wheeld_house", "wheeld.cli", "wheeld.doctor"),
+    "wheeld/doctor": _all_but("hw_sim", "wheeld_house", "wheeld.cli"),
     "wheeld/setup": _only(*SHARED, "wheeld.broker", "wheeld.config", "wheeld.setup"),
     "wheeld/screen": _only("wheeld.core", "wheeld.screen"),
     "wheeld/page": _only(*SHARED, "wheeld.broker", "wheeld.monitor", "wheeld.mqtt", "wheeld.screen", "wheeld.page"),
-    "wheeld/cli": _all_but("hw_sim"),
+    "wheeld/cli": _all_but("hw_sim", "wheeld_house"),
     "wheeld/report": _only(*SHARED, "wheeld.journal", "wheeld.screen", "wheeld.report"),
     "wheeld/feed": _only("wheeld.feed", "wheeld.mqtt"),
     "wheeld/mqtt": _only("wheeld.mqtt"),
     "wheeld/auditor.py": _only(),
     "hw_sim": _only("hw_sim", "wheeld.ports", "firmware_protocol"),
+    "house/wheeld_house": _only("wheeld_house", "wheeld.feed", "wheeld.mqtt"),
 }
 
 
@@ -191,7 +194,7 @@ def test_a_layer_imports_only_what_it_may(package: str) -> None:
 def test_every_module_has_a_rule() -> None:
     ruled = {path for package in RULES for path in _files(package, ROOT)}
     roots = {ROOT / "wheeld" / "__init__.py", ROOT / "wheeld" / "__main__.py"}
-    assert {path for package in OURS for path in (ROOT / package).rglob("*.py")} - ruled == roots
+    assert {path for package in PLACES for path in (ROOT / package).rglob("*.py")} - ruled == roots
 
 
 @pytest.mark.parametrize(
@@ -226,6 +229,8 @@ def test_every_module_has_a_rule() -> None:
         ("wheeld/auditor.py", "from wheeld.feed import Feed", "wheeld.feed"),
         ("hw_sim/x.py", "from wheeld.sources.clock import HostTime", "wheeld.sources.clock"),
         ("firmware_protocol/x.py", "import wheeld", "wheeld"),
+        ("house/wheeld_house/x.py", "from wheeld.core.step import Step", "wheeld.core.step"),
+        ("wheeld/daemon/x.py", "from wheeld_house.wheel import CollectedWheel", "wheeld_house.wheel"),
     ],
 )
 def test_the_walk_finds_a_wrong_import(tmp_path: Path, module: str, source: str, wrong: str) -> None:
@@ -335,7 +340,7 @@ PUBLIC = {"_asdict", "_exit", "_field_defaults", "_fields", "_make", "_replace",
 def private_of_others(root: Path = ROOT) -> list[str]:
     """Every private member that nothing in our tree defines, so that a library must: also one that a base class has,
     which ruff (SLF001) does not find. Its setting has the exceptions."""
-    trees = {path: ast.parse(path.read_text()) for package in OURS for path in sorted((root / package).rglob("*.py"))}
+    trees = {path: ast.parse(path.read_text()) for package in PLACES for path in sorted((root / package).rglob("*.py"))}
     ours = set(
         tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]["flake8-self"][
             "extend-ignore-names"
@@ -370,8 +375,8 @@ def test_no_private_member_of_a_library_is_used() -> None:
     ],
 )
 def test_the_walk_finds_a_private_member_of_a_library(tmp_path: Path, source: str, name: str) -> None:
-    for package in OURS:
-        (tmp_path / package).mkdir()
+    for package in PLACES:
+        (tmp_path / package).mkdir(parents=True)
     path = tmp_path / "wheeld" / "x.py"
     path.write_text(
         "class Ours(Theirs):\n"
@@ -395,7 +400,7 @@ def test_the_pure_layers_read_no_clock(package: str) -> None:
 def test_the_top_level_holds_nothing_else() -> None:
     allowed = {
         "pyproject.toml", "wheeld", "firmware_protocol", "hw_sim", "systemd", "tests", "README.md", "Makefile",
-        "LICENSE", "CHANGELOG.md", "docs", "release",
+        "LICENSE", "CHANGELOG.md", "docs", "release", "house",
     }  # fmt: skip
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     assert found - {"build", "dist", "site", "__pycache__"} == allowed
@@ -449,7 +454,7 @@ OF_ONE_MEANING = {
 def _public_classes() -> dict[str, list[str]]:
     """Each name, and the modules that have a class of that name."""
     found: dict[str, list[str]] = {}
-    for package in OURS:
+    for package in PLACES:
         for path in sorted((ROOT / package).rglob("*.py")):
             for node in ast.parse(path.read_text()).body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):

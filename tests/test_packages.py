@@ -1,4 +1,4 @@
-"""What each of the two distributions holds: the production one nothing of the simulator, and the other way round."""
+"""What each of the three distributions holds: the production one nothing of the two others, and none of another."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 ROOT = Path(__file__).parents[1]
+OF_OTHERS = ("wheeld-sim", "wheeld-house", "aiomqtt", "rich", "alembic", "psycopg", "sqlalchemy")
+"""Distributions that no wheel installs."""
 
 
 def packed(project: Path) -> set[str]:
@@ -19,16 +21,28 @@ def packed(project: Path) -> set[str]:
 
 
 def modules(*packages: str) -> set[str]:
-    return {str(path.relative_to(ROOT)) for package in packages for path in (ROOT / package).rglob("*.py")}
+    found = [path for package in packages for path in (ROOT / package).rglob("*.py")]
+    return {str(path.relative_to(ROOT)).removeprefix("house/") for path in found}
 
 
 @pytest.mark.parametrize(
-    ("project", "packages"), [(ROOT, ("wheeld", "firmware_protocol")), (ROOT / "hw_sim", ("hw_sim",))]
+    ("project", "packages"),
+    [
+        (ROOT, ("wheeld", "firmware_protocol")),
+        (ROOT / "hw_sim", ("hw_sim",)),
+        (ROOT / "house", ("house/wheeld_house",)),
+    ],
 )
 def test_a_wheel_holds_its_own_packages_and_no_other(project: Path, packages: tuple[str, ...]) -> None:
     files = packed(project)
     assert {file for file in files if file.endswith(".py")} == modules(*packages)
-    assert {file.split("/")[0] for file in files} == set(packages)
+    assert {file.split("/")[0] for file in files} == {package.rpartition("/")[2] for package in packages}
+
+
+def test_the_collector_s_wheel_holds_its_schema() -> None:
+    files = {str(path.relative_to(ROOT / "house")) for path in (ROOT / "house").rglob("*.sql")}
+    assert files
+    assert files <= packed(ROOT / "house")
 
 
 def test_the_production_distribution_needs_nothing_of_the_simulator() -> None:
@@ -37,7 +51,7 @@ def test_the_production_distribution_needs_nothing_of_the_simulator() -> None:
     assert not {"demo", "campaign"} & set(project["optional-dependencies"])
     extras = project["optional-dependencies"]
     everything = [*project["dependencies"], *(name for some in extras.values() for name in some)]
-    assert not [name for name in everything if name.startswith(("wheeld-sim", "aiomqtt", "rich"))]
+    assert not [name for name in everything if name.startswith(OF_OTHERS)]
     draws = ("matplotlib", "numpy", "scipy>")
     assert [name for name in everything if name.startswith(draws)] == extras["report"]
 

@@ -24,7 +24,8 @@ from functools import cached_property
 from pathlib import Path
 
 PACKAGES = ("wheeld", "firmware_protocol", "hw_sim", "tests")
-TOP = (*PACKAGES, "docs", "systemd")
+WITH_SOURCE = (*PACKAGES, "house")
+TOP = (*WITH_SOURCE, "docs", "systemd")
 
 _FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -65,7 +66,7 @@ class Tree:
     @cached_property
     def sources(self) -> list[Path]:
         """Every Python file."""
-        return [path for package in PACKAGES for path in sorted((self.root / package).rglob("*.py"))]
+        return [path for top in WITH_SOURCE for path in sorted((self.root / top).rglob("*.py"))]
 
     @cached_property
     def classes(self) -> dict[str, tuple[set[str], set[str]]]:

@@ -1,0 +1,99 @@
+"""One broker of the house: a connection that is made again after each loss, for all wheels of a collector."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+
+import mqtt5
+
+from wheeld.feed import Login
+from wheeld.mqtt.client import MqttClient, connected
+from wheeld.mqtt.session import MqttError, Unread
+
+RETRY_S, RETRY_S_MAX = 0.5, 10.0
+STABLE_S = 10.0
+"""After a shorter connection the wait gets longer."""
+ANSWER_S = 5.0
+"""If the broker has not confirmed after this time, a new connection is made."""
+TOPICS_AT_ONCE = 100
+"""In one subscription: the packet stays below what brokers take."""
+
+
+class BrokerLink:
+    """A connection to `host`. `take` gets all that comes on `topics`. `came` is called when it is connected, and
+    everything is subscribed."""
+
+    def __init__(
+        self,
+        host: str,
+        login: Login,
+        topics: Sequence[str],
+        *,
+        take: Callable[[mqtt5.PublishPacket], None],
+        came: Callable[[], None],
+        tell: Callable[[str], object],
+    ) -> None:
+        self._host, self._login, self._topics = host, login, tuple(topics)
+        self._take, self._came, self._tell = take, came, tell
+        self._client: MqttClient | None = None
+        self._saying: set[asyncio.Task[None]] = set()
+        self._told = ""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it hears the broker."""
+        return self._client is not None and not self._client.gone.done()
+
+    async def run(self) -> None:
+        """Connect, again and again. Ends by cancellation only."""
+        failures, clock = 0, asyncio.get_running_loop().time
+        while True:
+            started_s = clock()
+            try:
+                await self._connect_once()
+            except (MqttError, OSError) as error:
+                self._report(f"{error}; trying again")
+            failures = 0 if clock() - started_s > STABLE_S else failures + 1
+            longest_s = min(RETRY_S_MAX, RETRY_S * 2.0 ** min(max(failures - 1, 0), 16))
+            await asyncio.sleep(longest_s * random.uniform(0.5, 1.0))  # noqa: S311  no secret
+
+    def say(self, topic: str, payload: bytes) -> None:
+        """Publish it soon, if there is a connection. Whether it arrived only the answer tells."""
+        if self._client is not None and self.is_connected:
+            task = asyncio.create_task(self._publish(self._client, topic, payload))
+            self._saying.add(task)
+            task.add_done_callback(self._saying.discard)
+
+    async def _connect_once(self) -> None:
+        login = self._login
+        async with connected(
+            self._host, login.port, login.packet(), take=self._note, timeout_s=ANSWER_S, tls=login.tls()
+        ) as client:
+            refused: dict[str, str] = {}
+            for first in range(0, len(self._topics), TOPICS_AT_ONCE):
+                refused |= await client.subscribe(*self._topics[first : first + TOPICS_AT_ONCE])
+            self._report(f"the access list refuses {', '.join(sorted(refused))}"[:500] if refused else "connected")
+            self._client = client
+            self._came()
+            try:
+                raise await asyncio.shield(client.gone)
+            finally:
+                self._client = None
+
+    async def _publish(self, client: MqttClient, topic: str, payload: bytes) -> None:
+        try:
+            await client.publish(topic, payload)
+        except MqttError as error:
+            self._report(f"{topic}: {error}")
+
+    def _note(self, publication: mqtt5.PublishPacket | Unread) -> None:
+        if isinstance(publication, mqtt5.PublishPacket):
+            self._take(publication)
+
+    def _report(self, what: str) -> None:
+        """Tell each change once."""
+        if what != self._told:
+            self._told = what
+            self._tell(f"{self._host}:{self._login.port}: {what}")

@@ -1,0 +1,238 @@
+"""The collector: takes the feeds of many wheels from several brokers, and stores each record once.
+
+One loop does everything in turn: leases, what came, what is to be stored, questions. What comes while the database
+works waits, so that the next commit has more records. The same message may come from any broker, and again. The wheel's
+number, its hash and its chain decide, and not where or when it came.
+
+Several collectors may run. Each wheel has one that writes, by a lease in the database. The others wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+import mqtt5
+
+from wheeld.feed.message import SEQUENCED
+from wheeld_house.brokers import BrokerLink
+from wheeld_house.database import Lease, NewRecord, RecordStore, RecordStoreError, RefusedRecordError
+from wheeld_house.settings import HouseSettings
+from wheeld_house.wheel import ACTIVE_S, CollectedWheel
+
+_LOG = logging.getLogger("wheeld_house")
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+
+BATCH = 1000
+"""How many records one commit has at most, and how many messages are taken before one."""
+INBOX_MAX = 20_000
+"""Messages that wait in memory. Others are dropped, then missing, then asked for."""
+ANSWERING_MAX = 8
+"""How many wheels send again at one time. Each sends up to 500 messages a second."""
+TURN_S = 0.1
+"""How often the loop looks at what is due while nothing comes."""
+RETRY_S, RETRY_S_MAX = 0.2, 5.0
+"""How long it waits before it tries the database again."""
+
+
+class Collector:
+    """Use it once: `run` until `stop`."""
+
+    def __init__(
+        self,
+        settings: HouseSettings,
+        store: RecordStore,
+        *,
+        tell: Callable[[str], object] = _LOG.warning,
+    ) -> None:
+        self._settings, self._store, self._tell = settings, store, tell
+        self._wheels: dict[str, CollectedWheel] = {}
+        self._inbox: deque[mqtt5.PublishPacket] = deque()
+        self._work = asyncio.Event()
+        self._is_stopping = False
+        self._renew_s = 0.0
+        self._thread = ThreadPoolExecutor(1, "database")
+        leaves = (*SEQUENCED, "reply")
+        topics = [f"{wheel.root}/{leaf}" for wheel in settings.wheels for leaf in leaves]
+        self._links = [
+            BrokerLink(each.host, each.login(), topics, take=self._note, came=self._connected, tell=tell)
+            for each in settings.brokers
+        ]
+        self.counters = {"stored": 0, "dropped": 0, "refused": 0, "errors": 0}
+
+    async def run(self) -> None:
+        """Collect until `stop`. Raises SettingsError for a key that cannot be read."""
+        links = [asyncio.create_task(link.run()) for link in self._links]
+        try:
+            await self._collect()
+        finally:
+            for link in links:
+                link.cancel()
+            await asyncio.wait(links)
+            self._thread.shutdown()
+
+    def stop(self) -> None:
+        """End soon, when what the database does now is done. The leases are given up."""
+        self._is_stopping = True
+        self._work.set()
+
+    async def _collect(self) -> None:
+        failures = 0
+        is_open = False
+        while not self._is_stopping:
+            try:
+                if not is_open:
+                    await self._open()
+                    is_open = True
+                await self._turn()
+                failures = 0
+            except RecordStoreError as error:
+                is_open = False
+                failures += 1
+                self.counters["errors"] += 1
+                self._tell(f"database: {error}; trying again")
+                await self._pause(min(RETRY_S_MAX, RETRY_S * 2.0 ** min(failures - 1, 8)))
+                continue
+            if not self._inbox:
+                await self._pause(TURN_S)
+        try:
+            await self._do(self._store.release_leases)
+        except RecordStoreError as error:
+            self._tell(f"database: {error}: the leases end by themselves")
+        await self._do(self._store.close)
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._work.wait()
+        except TimeoutError:
+            return
+
+    async def _do(self, call: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs) -> _Result:
+        """Do it in the thread of the database, to its end: a commit that is under way is never given up."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: call(*given, **named))
+
+    async def _open(self) -> None:
+        await self._do(self._store.open)
+        numbers = await self._do(self._store.register, self._settings.wheels)
+        user = self._settings.brokers[0].username
+        if not self._wheels:
+            self._wheels = {
+                each.root: CollectedWheel(
+                    each, number=numbers[each.root], user=user, by=self._settings.name, tell=self._tell
+                )
+                for each in self._settings.wheels
+            }
+        self._renew_s = 0.0
+
+    # --- one turn --------------------------------------------------------------------------------------------------
+
+    async def _turn(self) -> None:
+        now_s = asyncio.get_running_loop().time()
+        if now_s >= self._renew_s:
+            await self._renew(now_s)
+        self._work.clear()
+        self._read(now_s)
+        try:
+            await self._store_records()
+            await self._compare()
+            await self._alarm()
+        except RefusedRecordError as error:
+            # The lease is over, or this collector was wrong about what stands. Either way the database knows.
+            self.counters["refused"] += 1
+            self._tell(f"database: {error}")
+            await self._renew(asyncio.get_running_loop().time())
+        self._ask(asyncio.get_running_loop().time())
+
+    async def _renew(self, now_s: float) -> None:
+        """Keep the leases, and go on behind what stands."""
+        brokers = sum(link.is_connected for link in self._links)
+        numbers = [wheel.number for wheel in self._wheels.values()]
+        leases = await self._do(self._store.keep_leases, self._settings.lease_s, brokers, numbers)
+        self._renew_s = now_s + self._settings.lease_s / 3
+        held = {lease.wheel: lease for lease in leases}
+        for wheel in self._wheels.values():
+            self._hold(wheel, held.get(wheel.number), now_s)
+
+    def _hold(self, wheel: CollectedWheel, lease: Lease | None, now_s: float) -> None:
+        if (lease is not None) is not (wheel.order is not None):
+            self._tell(f"{wheel.root}: {'collected here' if lease else 'no longer collected here'}")
+        if lease is None:
+            wheel.end()
+        else:
+            wheel.begin(lease, now_s)
+
+    def _read(self, now_s: float) -> None:
+        for _ in range(min(len(self._inbox), BATCH)):
+            publication = self._inbox.popleft()
+            root, _, leaf = publication.topic.rpartition("/")
+            wheel = self._wheels.get(root)
+            if wheel is not None:
+                wheel.take(leaf, bytes(publication.payload), now_s)
+
+    async def _store_records(self) -> None:
+        records: list[NewRecord] = []
+        taken: list[tuple[CollectedWheel, int]] = []
+        for wheel in self._wheels.values():
+            some = wheel.records(BATCH - len(records)) if wheel.pending else []
+            if some:
+                records += some
+                taken.append((wheel, len(some)))
+        if records:
+            await self._do(self._store.add, records)
+            for wheel, count in taken:
+                wheel.stored(count)
+            self.counters["stored"] += len(records)
+
+    async def _compare(self) -> None:
+        """Only numbers that stand are compared: what waits is compared when it does."""
+        asked = [(wheel.number, seq) for wheel in self._wheels.values() for seq in wheel.repeats]
+        if asked and not any(wheel.pending for wheel in self._wheels.values()):
+            stored = await self._do(self._store.hashes, asked)
+            for wheel in self._wheels.values():
+                wheel.compare(stored)
+
+    async def _alarm(self) -> None:
+        alarms = [alarm for wheel in self._wheels.values() for alarm in wheel.alarms]
+        if alarms:
+            await self._do(self._store.alarm, alarms)
+            for wheel in self._wheels.values():
+                wheel.alarms.clear()
+
+    def _ask(self, now_s: float) -> None:
+        """Ask wheels for what is missing, a few at a time. What is unread may be it."""
+        if self._inbox or not any(link.is_connected for link in self._links):
+            return
+        held = [(wheel, wheel.order) for wheel in self._wheels.values() if wheel.order is not None]
+        room = ANSWERING_MAX - sum(order.is_asking and now_s - wheel.active_s < ACTIVE_S for wheel, order in held)
+        for wheel, order in held:
+            if room <= 0:
+                return
+            question = order.question(now_s)
+            if question is not None:
+                room -= 1
+                wheel.active_s = now_s
+                for link in self._links:
+                    link.say(f"{wheel.root}/cmd/{self._settings.brokers[0].username}/resend", question)
+
+    # --- called by the links -------------------------------------------------------------------------------------
+
+    def _note(self, publication: mqtt5.PublishPacket) -> None:
+        if len(self._inbox) < INBOX_MAX:
+            self._inbox.append(publication)
+            self._work.set()
+        else:
+            self.counters["dropped"] += 1
+
+    def _connected(self) -> None:
+        """A connection is new: messages and an answer may have been lost before it."""
+        now_s = asyncio.get_running_loop().time()
+        self._renew_s = min(self._renew_s, now_s)
+        for wheel in self._wheels.values():
+            if wheel.order is not None:
+                wheel.order.connected(now_s)

@@ -1,0 +1,225 @@
+"""The database as a collector uses it: leases, records and alarms. PostgreSQL, by psycopg, in the caller's thread.
+
+Each call is one statement, which is one transaction. A collector that is stopped between two calls holds no lock. No
+call has a time limit: who gives up a commit that waits for a standby does not know what stands, and makes rows visible
+that may vanish. What has been stored is known only after a call returned. After an error nothing is known, and
+`keep_leases` on a new connection says what stands.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from wheeld.feed import FeedMessage
+from wheeld_house.settings import HouseWheel
+
+FENCED, BROKEN_CHAIN = "WH001", "WH002"
+"""SQLSTATE of what the database refuses: see `check_records` in the migration."""
+ALARMS_MAX = 1000
+"""How many alarms of one kind a wheel may have: who may publish in its place could else fill the disk."""
+UNDATED = "-infinity"
+CONNECTING: dict[str, int | str] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+    "application_name": "wheeld-house",
+}
+"""A server that is gone with its machine sends nothing. These limits are for the network: a server that waits for its
+standby answers them."""
+
+_ADD = """
+insert into house.record (
+    wheel, seq, at, kind, coup, prev, hash, gap_from, payload, is_signed, is_readable, fence
+)
+select wheel, seq, at, kind, coup, prev, hash, gap_from, payload, is_signed, house.is_readable(payload), fence
+from unnest(
+    %s::integer[], %s::bigint[], %s::text[]::timestamptz[], %s::text[], %s::bigint[], %s::bytea[], %s::bytea[],
+    %s::bigint[], %s::bytea[], %s::boolean[], %s::bigint[]
+) as _(wheel, seq, at, kind, coup, prev, hash, gap_from, payload, is_signed, fence)
+"""
+_ALARM = """
+insert into house.alarm (wheel, kind, seq, subject, why, payload)
+select q.wheel, q.kind, q.seq, q.subject, q.why, q.payload
+from unnest(
+    %s::integer[], %s::bigint[], %s::text[], %s::bigint[], %s::bytea[], %s::text[], %s::bytea[]
+) as q(wheel, fence, kind, seq, subject, why, payload)
+join house.wheel w on w.id = q.wheel and w.fence = q.fence
+where (select count(*) from house.alarm a where a.wheel = q.wheel and a.kind = q.kind) < %s
+on conflict (wheel, kind, seq, subject) do nothing
+"""
+_REGISTER = """
+insert into house.wheel (site, table_name, is_test)
+select q.site, q.table_name, q.is_test
+from unnest(%s::text[], %s::text[], %s::boolean[]) as q(site, table_name, is_test)
+where not exists (select from house.wheel w where w.site = q.site and w.table_name = q.table_name)
+on conflict (site, table_name) do nothing
+"""
+_KNOWN = """
+select w.id, w.site, w.table_name, w.is_test from house.wheel w
+join unnest(%s::text[], %s::text[]) as q(site, table_name) using (site, table_name)
+"""
+_HASHES = """
+select r.wheel, r.seq, r.hash from house.record r
+join unnest(%s::integer[], %s::bigint[]) as q(wheel, seq) using (wheel, seq)
+"""
+
+
+class RecordStoreError(Exception):
+    """The database did not do it, or nobody knows whether it did. `keep_leases` says what stands."""
+
+
+class RefusedRecordError(RecordStoreError):
+    """The database refused records: another collector writes the wheel, or a record does not follow the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A wheel that this collector may write: the fencing number, and the last record that stands."""
+
+    wheel: int
+    fence: int
+    seq: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    """A message that was checked, and is to be stored. `at`: its date, in the form of RFC 3339 or UNDATED."""
+
+    wheel: int
+    fence: int
+    message: FeedMessage
+    at: str
+    coup: int | None
+    is_signed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """What a person must look at. `subject`: the SHA-256 of the message that it is about, empty if it is about none.
+    The same wheel, kind, number and subject are the same alarm."""
+
+    wheel: int
+    fence: int
+    kind: str
+    seq: int
+    subject: bytes
+    why: str
+    payload: bytes | None = None
+
+
+class RecordStore:
+    """One collector's connection. `open` it first, and again after each RecordStoreError that is not refused."""
+
+    def __init__(self, database: str, name: str) -> None:
+        self.holder = uuid.uuid4()
+        """Each run has its own: a collector that was stopped and one that was started in its place are two."""
+        self._database, self._name = database, name
+        self._connection: psycopg.Connection[Any] | None = None
+        self._months: set[str] = set()
+
+    def open(self) -> None:
+        """Make a new connection. Raises RecordStoreError."""
+        self.close()
+        self._months.clear()
+        try:
+            given = conninfo_to_dict(self._database)
+            more = {key: of for key, of in CONNECTING.items() if key not in given}
+            self._connection = psycopg.connect(make_conninfo(self._database, **more), autocommit=True)
+            self._connection.execute("set timezone = 'UTC'")
+        except psycopg.Error as wrong:
+            raise RecordStoreError(f"no database: {wrong}") from wrong
+
+    def close(self) -> None:
+        """End the connection, if there is one."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def register(self, wheels: Sequence[HouseWheel]) -> dict[str, int]:
+        """Add the wheels that are not known yet. Returns the number of each in the database, by its root. Raises
+        RecordStoreError, also where a bench table has the name of a live one."""
+        names = [wheel.site for wheel in wheels], [wheel.table for wheel in wheels]
+        self._rows(_REGISTER, *names, [wheel.test for wheel in wheels])
+        known = {f"wheel/v1/{site}/{table}": (number, test) for number, site, table, test in self._rows(_KNOWN, *names)}
+        for wheel in wheels:
+            if known[wheel.root][1] is not wheel.test:
+                raise RecordStoreError(f"{wheel.root} is known, and {'no' if wheel.test else 'a'} bench table there")
+        return {root: number for root, (number, _) in known.items()}
+
+    def keep_leases(self, lease_s: float, brokers: int, wheels: Sequence[int]) -> list[Lease]:
+        """Say that this collector runs, and is connected to so many brokers. Returns all that it may write from now on.
+        Raises RecordStoreError."""
+        rows = self._rows(
+            "select * from house.keep_leases(%s, %s, %s::double precision, %s::integer, %s::integer[])",
+            self.holder,
+            self._name,
+            lease_s,
+            brokers,
+            list(wheels),
+        )
+        return [Lease(wheel, fence, seq, bytes(digest).hex()) for wheel, fence, seq, digest in rows]
+
+    def release_leases(self) -> None:
+        """Give all leases up. Raises RecordStoreError."""
+        self._rows("select house.release_leases(%s)", self.holder)
+
+    def add(self, records: Sequence[NewRecord]) -> None:
+        """Store all of them, or none. Raises RefusedRecordError, or RecordStoreError where it is not known."""
+        for month in sorted({record.at[:7] for record in records if record.at != UNDATED} - self._months):
+            self._rows("select house.make_month(%s::timestamptz)", f"{month}-15T00:00:00Z")
+            self._months.add(month)
+        messages = [record.message for record in records]
+        self._rows(
+            _ADD,
+            [record.wheel for record in records],
+            [message.seq for message in messages],
+            [record.at for record in records],
+            [message.topic for message in messages],
+            [record.coup for record in records],
+            [bytes.fromhex(message.prev) for message in messages],
+            [bytes.fromhex(message.hash) for message in messages],
+            [message.gap_from if "gap" in message.body else None for message in messages],
+            [message.payload for message in messages],
+            [record.is_signed for record in records],
+            [record.fence for record in records],
+        )
+
+    def hashes(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """Return the hash that is stored for each wheel and number, where there is one. Raises RecordStoreError."""
+        asked = list(places)
+        rows = self._rows(_HASHES, [wheel for wheel, _ in asked], [seq for _, seq in asked])
+        return {(wheel, seq): bytes(digest).hex() for wheel, seq, digest in rows}
+
+    def alarm(self, alarms: Sequence[Alarm]) -> None:
+        """Raise the alarms that are new. Raises RecordStoreError."""
+        self._rows(
+            _ALARM,
+            [alarm.wheel for alarm in alarms],
+            [alarm.fence for alarm in alarms],
+            [alarm.kind for alarm in alarms],
+            [alarm.seq for alarm in alarms],
+            [alarm.subject for alarm in alarms],
+            [alarm.why for alarm in alarms],
+            [alarm.payload for alarm in alarms],
+            ALARMS_MAX,
+        )
+
+    def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        if self._connection is None:
+            raise RecordStoreError("there is no connection to the database")
+        try:
+            done = self._connection.execute(statement, values)
+            return done.fetchall() if done.description else []
+        except psycopg.Error as wrong:
+            if wrong.sqlstate in (FENCED, BROKEN_CHAIN, "23505"):
+                raise RefusedRecordError(str(wrong).partition("\n")[0]) from wrong
+            raise RecordStoreError(str(wrong).partition("\n")[0]) from wrong

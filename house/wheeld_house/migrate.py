@@ -1,0 +1,26 @@
+"""Brings the database to the schema of this program: `wheeld-house migrate`, by the owner of the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
+
+LOCK = 0x77686565
+"""Of PostgreSQL's advisory locks: two who migrate at one time wait for each other."""
+
+
+def migrate(database: str) -> None:
+    """Do the steps that are missing. Raises psycopg.Error or SQLAlchemy's errors."""
+    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(database), poolclass=NullPool)
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"select pg_advisory_xact_lock({LOCK})")
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        connection.commit()

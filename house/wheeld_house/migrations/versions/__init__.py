@@ -1,0 +1,1 @@
+"""The steps, in their order: `revision` and `down_revision` in each."""

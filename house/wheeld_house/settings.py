@@ -1,0 +1,97 @@
+"""The settings of a collector: a TOML file that names its database, the brokers of the house and the wheels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import msgspec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from msgspec import Meta
+
+from wheeld.feed import Login
+
+COLLECTOR = "collector"
+"""The user name of the role at the brokers."""
+_Level: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]
+"""One level of a topic."""
+_File: TypeAlias = Annotated[str, Meta(min_length=1)]
+
+
+class SettingsError(Exception):
+    """The settings cannot be used. The text says why."""
+
+
+class HouseBroker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One broker. TLS is on if any of its three files is given."""
+
+    host: Annotated[str, Meta(min_length=1)]
+    port: Annotated[int, Meta(ge=1, le=65535)] = 1883
+    username: str = COLLECTOR
+    password_file: _File | None = None
+    ca_file: _File | None = None
+    cert_file: _File | None = None
+    key_file: _File | None = None
+
+    def login(self) -> Login:
+        """Return how to log in there."""
+        files = (self.password_file, self.ca_file, self.cert_file, self.key_file)
+        password, ca, cert, key = (None if file is None else Path(file) for file in files)
+        return Login(
+            port=self.port, username=self.username, password_file=password, ca_file=ca, cert_file=cert, key_file=key
+        )
+
+
+class HouseWheel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One wheel. `public_key_file`: its public key, PEM, to be given where the wheel signs. `test`: a bench table."""
+
+    site: _Level
+    table: _Level
+    public_key_file: _File | None = None
+    test: bool = False
+
+    @property
+    def root(self) -> str:
+        """What all topics of the wheel begin with."""
+        return f"wheel/v1/{self.site}/{self.table}"
+
+    def public_key(self) -> bytes | None:
+        """Return the 32 bytes of its key, None if it has none. Raises SettingsError."""
+        if self.public_key_file is None:
+            return None
+        try:
+            key = load_pem_public_key(Path(self.public_key_file).read_bytes())
+        except (OSError, ValueError) as wrong:
+            raise SettingsError(f"{self.public_key_file} is no public key that can be read: {wrong}") from None
+        if not isinstance(key, Ed25519PublicKey):
+            raise SettingsError(f"{self.public_key_file} is the key of another kind: a wheel signs with Ed25519")
+        return key.public_bytes_raw()
+
+
+class HouseSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All settings. `name` is shown beside what the collector holds. `database` is a connection string of libpq.
+
+    `lease_s`: how long a collector may be silent before another one takes its wheels.
+    """
+
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
+    database: Annotated[str, Meta(min_length=1)]
+    brokers: Annotated[tuple[HouseBroker, ...], Meta(min_length=1)]
+    wheels: Annotated[tuple[HouseWheel, ...], Meta(min_length=1)]
+    lease_s: Annotated[float, Meta(ge=1, le=600)] = 15.0
+
+
+def read_settings(path: Path) -> HouseSettings:
+    """Read the file. Raises SettingsError."""
+    try:
+        settings = msgspec.toml.decode(path.read_bytes(), type=HouseSettings)
+    except OSError as wrong:
+        raise SettingsError(f"{path} cannot be read: {wrong.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+        raise SettingsError(f"{path}: {wrong}") from None
+    roots = [wheel.root for wheel in settings.wheels]
+    twice = next((root for root in roots if roots.count(root) > 1), None)
+    if twice is not None:
+        raise SettingsError(f"{path}: {twice} is named twice")
+    return settings

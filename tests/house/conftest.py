@@ -1,0 +1,20 @@
+"""One PostgreSQL for all tests here; each has its own database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.house.postgres import Cluster
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    with Cluster() as running:
+        yield running
+
+
+@pytest.fixture
+def database(cluster: Cluster) -> str:
+    return cluster.database()

@@ -1,0 +1,146 @@
+"""Faults of a house, drawn from a seed: what is killed, stopped, cut and forged while the wheels play."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from tests.house.house import COLLECT, CollectorProcess, House, forged
+from tests.mosquitto import Mosquitto
+
+SEEDS = range(
+    int(os.environ.get("WHEELD_HOUSE_SEED", "1")),
+    int(os.environ.get("WHEELD_HOUSE_SEED", "1")) + int(os.environ.get("WHEELD_HOUSE_NIGHTS", "3")),
+)
+PLAY_S = 10.0
+"""How long the wheels play while parts fail."""
+EXPECTED = {"signature", "conflict", "chain"}
+"""Alarms of the messages that are forged. Nothing else is wrong, so any other one is false."""
+
+
+class Faults:
+    """One history. Each part is broken by one fault at a time, and works again when that fault ends."""
+
+    def __init__(self, house: House, rng: random.Random) -> None:
+        self._house, self._rng = house, rng
+        self._broken: set[object] = set()
+        self.happened: list[str] = []
+        self.kinds: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
+            "a collector is killed": self._kill_collector,
+            "a collector stands still": self._pause_collector,
+            "a broker is killed": self._kill_broker,
+            "a broker stands still": self._pause_broker,
+            "the database crashes": self._crash_database,
+            "the database is killed": self._kill_database,
+            "the connections of the database are killed": self._kill_backends,
+            "a message is forged": self._forge,
+            "messages come again": self._repeat,
+        }
+
+    async def run(self, seconds: float) -> None:
+        """Let faults happen for this time, sometimes two at once. All are over when it returns."""
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + seconds
+        running = list[asyncio.Task[None]]()
+        while loop.time() < until_s:
+            for name in self._rng.sample(sorted(self.kinds), self._rng.choice((1, 1, 2))):
+                self.happened.append(name)
+                running.append(asyncio.create_task(self.kinds[name]()))
+            await asyncio.sleep(self._rng.uniform(0.2, 1.5))
+        await asyncio.gather(*running)
+
+    async def _kill_collector(self) -> None:
+        await self._break(self._house.collectors, CollectorProcess.kill, CollectorProcess.start, 2.0)
+
+    async def _pause_collector(self) -> None:
+        await self._break(self._house.collectors, CollectorProcess.pause, CollectorProcess.resume, 5.0)
+
+    async def _kill_broker(self) -> None:
+        await self._break(self._house.brokers, Mosquitto.kill, Mosquitto.start, 3.0)
+
+    async def _pause_broker(self) -> None:
+        await self._break(self._house.brokers, Mosquitto.pause, Mosquitto.resume, 3.0)
+
+    async def _crash_database(self) -> None:
+        cluster = self._house.cluster
+        await self._break([cluster], type(cluster).crash, type(cluster).start, 2.0)
+
+    async def _kill_database(self) -> None:
+        cluster = self._house.cluster
+        await self._break([cluster], type(cluster).kill, type(cluster).start, 2.0)
+
+    async def _kill_backends(self) -> None:
+        house = self._house
+        if house.cluster not in self._broken:
+            self._broken.add(house.cluster)
+            try:
+                await asyncio.to_thread(house.cluster.kill_backends, house.database)
+                await asyncio.sleep(0.5)  # until it has recovered
+            finally:
+                self._broken.discard(house.cluster)
+
+    async def _forge(self) -> None:
+        """The next number, or one that is over, by somebody who has no key, or by a clone."""
+        table = self._rng.choice(self._house.tables[:-1])
+        seq = max(1, table.wheel.seq - self._rng.choice((-1, -1, 0, 3)))
+        key = self._rng.choice((None, Ed25519PrivateKey.generate(), table.key if seq <= table.wheel.seq else None))
+        false = forged(table, seq=seq, prev=table.wheel.hashes[seq - 1], key=key)
+        await self._publish(table.root, "result", false)
+
+    async def _repeat(self) -> None:
+        table = self._rng.choice(self._house.tables)
+        sent = table.wheel.sent[-20:]
+        for leaf, payload in sent:
+            await self._publish(table.root, leaf, payload)
+
+    async def _publish(self, root: str, leaf: str, payload: bytes) -> None:
+        up = [broker for broker in self._house.brokers if broker not in self._broken]
+        table = next(table for table in self._house.tables if table.root == root)
+        if up:
+            await self._house.publish(self._rng.choice(up), table, leaf, payload)
+
+    async def _break(
+        self, parts: Sequence[object], breaks: Callable[..., object], mends: Callable[..., object], longest_s: float
+    ) -> None:
+        whole = [part for part in parts if part not in self._broken]
+        if not whole:
+            return
+        part, seconds = self._rng.choice(whole), self._rng.uniform(0.1, longest_s)
+        self._broken.add(part)
+        try:
+            await asyncio.to_thread(breaks, part)
+            await asyncio.sleep(seconds)
+            await asyncio.to_thread(mends, part)
+        finally:
+            self._broken.discard(part)
+
+
+async def play(house: House, folder: Path, rng: random.Random, command: Sequence[str] = COLLECT) -> None:
+    """Play one history, and hold the database to the journals. Raises AssertionError with what differs."""
+    for _ in range(2):
+        house.collector(folder, command)
+    faults = Faults(house, random.Random(rng.random()))
+    playing = asyncio.create_task(_evening(house, random.Random(rng.random())))
+    try:
+        await faults.run(PLAY_S)
+    finally:
+        playing.cancel()
+        await asyncio.wait({playing})
+    await house.settled()
+    await asyncio.sleep(1.0)
+    assert await house.differing() == [], faults.happened
+    alarms = house.alarms()
+    assert {kind for _, kind, _ in alarms} <= EXPECTED, (alarms, faults.happened)
+    assert not [alarm for alarm in alarms if alarm[0] == house.tables[-1].name], (alarms, faults.happened)
+
+
+async def _evening(house: House, rng: random.Random) -> None:
+    while True:
+        await rng.choice(house.tables).say(rng)
+        await asyncio.sleep(rng.expovariate(30.0))

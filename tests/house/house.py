@@ -1,0 +1,247 @@
+"""A whole house for tests: wheels with real journals, a cabinet's broker, three brokers of the house, collectors.
+
+The brokers keep nothing on disk. The cabinet's broker hands everything on to one of the three, by its bridge, and goes
+to the next one when that is gone. Each collector is a process, connected to all three.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiomqtt
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from tests.broker.mqtt_bench import OFFLINE, ONLINE, settings
+from tests.broker.world import access_of, queued_intake, working
+from tests.feed.test_real import HastyClock
+from tests.feed.wheel import SITE, Wheel
+from tests.house.postgres import Cluster
+from tests.journal.journals import OWNER
+from tests.mosquitto import Mosquitto
+from wheeld.broker.mqtt import MqttConnection
+from wheeld.broker.outbox import Outbox
+from wheeld.core.step import Message, Step, Topic
+from wheeld.journal.journal import Journal
+
+PATIENCE_S = 60.0
+TOPICS: tuple[Topic, ...] = ("result", "void", "ruling", "table")
+LEASE_S = 2.0
+ROOT = Path(__file__).parents[2]
+COLLECT = ("wheeld_house", "collect")
+"""The module and the first word of a collector's command."""
+BRIDGE = """\
+connection cabinet
+address {addresses}
+round_robin true
+remote_clientid cabinet-1
+bridge_protocol_version mqttv311
+cleansession true
+local_cleansession false
+keepalive_interval 5
+restart_timeout 1 2
+bridge_attempt_unsubscribe false
+notifications false
+"""
+LEAVES = (("result", "out"), ("void", "out"), ("ruling", "out"), ("table", "out"), ("reply", "out"), ("cmd/+/+", "in"))
+
+
+class HouseTable:
+    """A wheel: its journal, outbox and intake, composed as the daemon does, and who writes its messages."""
+
+    def __init__(self, name: str, journal: Journal, port: int, key: Ed25519PrivateKey | None) -> None:
+        self.name, self.journal, self.key = name, journal, key
+        self.root = f"wheel/v1/{SITE}/{name}"
+        self.wheel = Wheel(name, key)
+        clock, root = HastyClock(), self.root + "/"
+        self.connection = MqttConnection(
+            settings(port, client_id=f"wheeld-{name}"),
+            access=access_of(root),
+            online=ONLINE,
+            offline=OFFLINE,
+            clock=clock,
+            rng=random.Random(1),
+        )
+        self.outbox = Outbox(store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=False)
+        self.intake, _ = queued_intake(journal, self.outbox, root=root, clock=clock)
+
+    def works(self) -> Sequence[Coroutine[Any, Any, None]]:
+        return self.connection.run(), self.outbox.run(), self.intake.run(self.connection.inbox)
+
+    async def say(self, rng: random.Random) -> None:
+        """The next message, of any kind and month."""
+        topic = rng.choice(TOPICS)
+        at = f"2026-{rng.randint(10, 12)}-{rng.randint(1, 28):02}T20:00:00.000000Z"
+        _, payload = self.wheel.say(topic, at=at, coup=self.wheel.seq, number=rng.randrange(37))
+        seq = self.wheel.seq
+        await self.journal.append(Step(messages=(Message(seq, topic, payload, seq),)), seq)
+
+    async def published(self) -> list[bytes]:
+        """Every message of the feed that its journal has."""
+        return [message.payload for message in await self.journal.again(1, 1_000_000)]
+
+
+class CollectorProcess:
+    """A collector that can be killed, stopped and started again."""
+
+    def __init__(self, settings_file: Path, log: Path, command: Sequence[str] = COLLECT) -> None:
+        self._command = [sys.executable, "-m", *command, str(settings_file)]
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        path = os.pathsep.join((str(ROOT), str(ROOT / "house")))
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, stdout=log, stderr=log
+            )
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def end(self) -> int:
+        """An orderly end; returns the exit code."""
+        return self._end(signal.SIGTERM)
+
+    def pause(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text() if self._log.exists() else ""
+
+    def _end(self, how: signal.Signals) -> int:
+        if self._process is None:
+            return 0
+        self._process.send_signal(how)
+        code = self._process.wait(PATIENCE_S)
+        self._process = None
+        return code
+
+
+class House:
+    """Everything. `brokers`: the three of the house. `records` and `alarms`: what the database has."""
+
+    def __init__(self, cluster: Cluster, database: str, brokers: list[Mosquitto], tables: list[HouseTable]) -> None:
+        self.cluster, self.database, self.brokers, self.tables = cluster, database, brokers, tables
+        self.collectors: list[CollectorProcess] = []
+
+    def collector(self, folder: Path, command: Sequence[str] = COLLECT) -> CollectorProcess:
+        """Make one more, and start it."""
+        name = f"collector-{len(self.collectors) + 1}"
+        lines = [f'name = "{name}"', f'database = "{self.cluster.dsn(self.database)}"', f"lease_s = {LEASE_S}"]
+        for broker in self.brokers:
+            lines += ["[[brokers]]", 'host = "127.0.0.1"', f"port = {broker.port}"]
+        for table in self.tables:
+            lines += ["[[wheels]]", f'site = "{SITE}"', f'table = "{table.name}"']
+            if table.key is not None:
+                key = folder / f"{table.name}.pub"
+                key.write_bytes(table.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+                lines.append(f'public_key_file = "{key}"')
+        file = folder / f"{name}.toml"
+        file.write_text("\n".join(lines) + "\n")
+        made = CollectorProcess(file, folder / f"{name}.log", command)
+        made.start()
+        self.collectors.append(made)
+        return made
+
+    def stored(self, table: HouseTable) -> list[bytes]:
+        rows = self.cluster.sql(
+            self.database,
+            "select r.payload from house.record r join house.wheel w on w.id = r.wheel "
+            "where w.table_name = %s order by r.seq, r.stored_at",
+            table.name,
+        )
+        return [bytes(payload) for (payload,) in rows]
+
+    def alarms(self) -> list[tuple[str, str, int]]:
+        rows = self.cluster.sql(self.database, "select table_name, kind, seq from house.alarms order by id")
+        return [(name, kind, seq) for name, kind, seq in rows]
+
+    async def differing(self) -> list[str]:
+        """The tables whose journal and database differ, and how."""
+        found = []
+        for table in self.tables:
+            journal, stored = await table.published(), await asyncio.to_thread(self.stored, table)
+            if journal != stored:
+                found.append(
+                    f"{table.name}: journal {len(journal)}, database {len(stored)}, "
+                    f"missing {len(set(journal) - set(stored))}, false {len(set(stored) - set(journal))}, "
+                    f"twice {len(stored) - len(set(stored))}"
+                )
+        return found
+
+    async def settled(self, within_s: float = PATIENCE_S) -> None:
+        """Wait until the database has what the journals have. Raises AssertionError with the differences."""
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + within_s
+        while differing := await self.differing():
+            assert loop.time() < until_s, differing
+            await asyncio.sleep(0.3)
+
+    async def alarmed(self, kind: str) -> None:
+        """Wait until there is an alarm of this kind."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not any(each == kind for _, each, _ in await asyncio.to_thread(self.alarms)):  # noqa: ASYNC110
+                await asyncio.sleep(0.3)
+
+    async def publish(self, broker: Mosquitto, table: HouseTable, leaf: str, payload: bytes) -> None:
+        """Publish at a broker of the house in the wheel's place. A broker that is away takes nothing."""
+        try:
+            async with aiomqtt.Client("127.0.0.1", broker.port, timeout=2) as client:
+                await client.publish(f"{table.root}/{leaf}", payload, qos=1)
+        except aiomqtt.MqttError:
+            return
+
+    def logs(self) -> str:
+        return "\n".join(f"--- {each.log[-3000:]}" for each in self.collectors)
+
+
+@asynccontextmanager
+async def house(cluster: Cluster, folder: Path, tables: int = 3) -> AsyncIterator[House]:
+    """A house whose wheels play; the last one has no key. Collectors are started by the test, and ended here."""
+    database = await asyncio.to_thread(cluster.database)
+    async with AsyncExitStack() as stack:
+        brokers = [stack.enter_context(Mosquitto(folder)) for _ in range(3)]
+        names = [f"campione-{number:02}" for number in range(tables)]
+        bridge = BRIDGE.format(addresses=" ".join(f"127.0.0.1:{broker.port}" for broker in brokers)).splitlines()
+        bridge += [f"topic wheel/v1/{SITE}/{name}/{leaf} {way} 1" for name in names for leaf, way in LEAVES]
+        cabinet = stack.enter_context(Mosquitto(folder, "max_queued_messages 0", *bridge))
+        made = []
+        for number, name in enumerate(names):
+            (folder / name).mkdir()
+            journal = await Journal.open(folder / name / "journal", OWNER, at_utc_us=1)
+            stack.push_async_callback(journal.close)
+            key = Ed25519PrivateKey.generate() if number < tables - 1 else None
+            made.append(HouseTable(name, journal, cabinet.port, key))
+        await stack.enter_async_context(working(*(work for table in made for work in table.works())))
+        whole = House(cluster, database, brokers, made)
+        try:
+            yield whole
+        finally:
+            for each in whole.collectors:
+                await asyncio.to_thread(each.kill)
+
+
+def forged(table: HouseTable, *, seq: int, prev: str, key: Ed25519PrivateKey | None) -> bytes:
+    """A message that somebody made who has not the wheel's key."""
+    false = Wheel(table.name, key)
+    false.seqs, false.hashes = [seq - 1], [prev]
+    _, payload = false.say("result", at="2026-11-28T21:00:00Z", number=36, coup=1, false=True)
+    assert json.loads(payload)["seq"] == seq
+    return payload

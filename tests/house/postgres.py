@@ -1,0 +1,115 @@
+"""A private PostgreSQL in a folder, on a random loopback port, that can be crashed and started again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import psycopg
+
+from tests.mosquitto import free_port
+from wheeld_house.migrate import migrate
+
+START_S_MAX = 60.0
+TEMPLATE = "house_template"
+"""A database of the newest schema, which each new database is a copy of."""
+
+
+def programs() -> Path:
+    """The folder with the programs of the newest PostgreSQL."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    assert found, "these tests need PostgreSQL: apt-get install postgresql"
+    return found[-1].parent
+
+
+class Cluster:
+    """One server. PostgreSQL refuses root, so as root it runs as the user `postgres` of Debian."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self._programs = programs()
+        self._folder = Path(tempfile.mkdtemp(prefix="wheeld-house-"))
+        self._as = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        if self._as:
+            shutil.chown(self._folder, "postgres", "postgres")
+        self._run("initdb", "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
+        settings = {
+            "port": self.port,
+            "listen_addresses": "'127.0.0.1'",
+            "unix_socket_directories": f"'{self._folder}'",
+            "fsync": "off",  # the machine stays on: what a killed server has written is there
+            "max_connections": 60,
+            "shared_buffers": "32MB",
+        }
+        with (self._folder / "data" / "postgresql.conf").open("a") as file:
+            file.writelines(f"{key} = {value}\n" for key, value in settings.items())
+        self._databases = 0
+
+    def __enter__(self) -> Self:
+        self.start()
+        self.sql("postgres", f"create database {TEMPLATE}")
+        migrate(self.dsn(TEMPLATE))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.crash()
+        shutil.rmtree(self._folder)
+
+    def start(self) -> None:
+        """Start it and return when it takes connections."""
+        deadline = time.monotonic() + START_S_MAX
+        while True:
+            try:
+                self._run("pg_ctl", "-w", "-s", "-l", str(self._folder / "log"), "start")
+                return
+            except subprocess.CalledProcessError:
+                # Processes of the one that was killed may not have ended yet.
+                assert time.monotonic() < deadline, (self._folder / "log").read_text()[-2000:]
+                time.sleep(0.2)
+
+    def crash(self) -> None:
+        """End it as a power cut does: it finishes nothing."""
+        self._run("pg_ctl", "-s", "-m", "immediate", "stop")
+
+    def kill(self) -> None:
+        """Kill the server's first process. The others end when they see it."""
+        pid = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
+        os.kill(pid, signal.SIGKILL)
+
+    def kill_backends(self, database: str) -> None:
+        """Kill the processes that serve a collector. The server ends all others and recovers."""
+        found = self.sql(
+            "postgres",
+            "select pid from pg_stat_activity where datname = %s and application_name = 'wheeld-house'",
+            database,
+        )
+        for (pid,) in found:
+            os.kill(pid, signal.SIGKILL)
+
+    def dsn(self, database: str, user: str = "postgres") -> str:
+        return f"host=127.0.0.1 port={self.port} dbname={database} user={user}"
+
+    def database(self) -> str:
+        """Make a new database with the schema, and return its name."""
+        self._databases += 1
+        name = f"house_{self._databases}"
+        self.sql("postgres", f"create database {name} template {TEMPLATE}")
+        return name
+
+    def sql(self, database: str, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.dsn(database), autocommit=True) as connection:
+            done = connection.execute(statement, values or None)
+            return done.fetchall() if done.description else []
+
+    def _run(self, program: str, *words: str) -> None:
+        command = [*self._as, str(self._programs / program), "-D", str(self._folder / "data"), *words]
+        subprocess.run(
+            command, check=True, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
