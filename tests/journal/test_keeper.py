@@ -133,6 +133,7 @@ async def test_the_end_of_a_shift_is_sealed_and_the_seal_published(tmp_path: Pat
             figures = notice["figures"]
             report = verify(journal, {key_id: check}, (figures["n"], bytes.fromhex(figures["head"])))
             assert (report.faults, figures["key_id"]) == ([], key_id)
+            assert figures["checkpoint"].split("\n")[:2] == ["wheel/v1/testsite/table-1/1", str(figures["seq"])]
         assert report.sealed is not None
         assert report.sealed.n == figures["n"]
 

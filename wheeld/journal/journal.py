@@ -46,6 +46,7 @@ class Journal:
         self.mark_sent = self._on_thread(writer.mark_sent)
         self.settle = self._on_thread(writer.settle)
         self.seal = self._on_thread(writer.seal)
+        self.checkpoint = self._on_thread(writer.checkpoint)
         self.unsealed = self._on_thread(writer.unsealed)
         self.note = self._on_thread(writer.note)
         self.last_event = self._on_thread(writer.last_event)

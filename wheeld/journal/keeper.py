@@ -98,7 +98,8 @@ class JournalKeeper:
             await self._clock.sleep(UNSEALED_S)
 
     async def seal(self, *, by: str, why: str, user: str | None = None) -> StoredSeal | None:
-        """Seal everything stored so far and publish the head. Returns None without a key. `user` is as in `Person`."""
+        """Seal everything stored so far. Publish the head and the feed's checkpoint. Returns None without a key. `user`
+        is as in `Person`."""
         at_utc_us = self._clock.utc_us()
         sealed = await self._journal.seal(by=by, why=why, at_utc_us=at_utc_us)
         if sealed is None:
@@ -106,6 +107,8 @@ class JournalKeeper:
         last_seq = await self._journal.last_seq()
         figures: Figures = {"n": sealed.n, "head": sealed.head.hex(), "key_id": sealed.key_id, "seq": last_seq}
         self._log.info("journal.sealed", by=by, why=why, **figures)
+        if (checkpoint := await self._journal.checkpoint()) is not None:
+            figures["checkpoint"] = checkpoint
         text = self._catalogue.say("the journal is sealed up to record {record}", record=sealed.n)
         step = self._table.remark("sealed", text, figures, Person(by, why, user))
         # The broker keeps the last notice. It shows later whether an older copy of the journal is in use.

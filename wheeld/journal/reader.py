@@ -12,6 +12,7 @@ from firmware_protocol.host import Position
 from wheeld.journal.chain import EVIDENCE, KINDS, PRUNING, Link
 from wheeld.journal.database import Database
 from wheeld.journal.rows import (
+    EXAMINE,
     JournalError,
     StoredAdoption,
     StoredCommand,
@@ -22,6 +23,7 @@ from wheeld.journal.rows import (
     StoredPruning,
     StoredTail,
 )
+from wheeld.journal.tree import FeedTree
 from wheeld.ports import EventName, OwedMessage
 
 T = TypeVar("T")
@@ -134,6 +136,14 @@ class JournalReader:
         """Return the first number given since the journal was last compared with what others have, or None."""
         kept = self._kept("unmet_from")
         return None if kept is None else int(kept)
+
+    def tree(self) -> FeedTree:
+        """Return the feed's tree as of its last checkpoint. Without one, a tree without leaves."""
+        stored = self._kept("tree")
+        try:
+            return FeedTree() if stored is None else msgspec.json.decode(stored, type=FeedTree)
+        except msgspec.MsgspecError as error:
+            raise JournalError("edited", self.database.path, f"the tree of the feed: {error}; {EXAMINE}") from error
 
     def _kept(self, name: str) -> bytes | None:
         row = self.database.row("SELECT value FROM kept WHERE name = ?", name)

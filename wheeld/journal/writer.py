@@ -34,6 +34,7 @@ from wheeld.journal.elsewhere import refuse_behind, refuse_other_mode
 from wheeld.journal.reader import JournalReader
 from wheeld.journal.rows import EXAMINE, JournalError, Mode, Signer, StoredAdoption, StoredEvent, StoredSeal
 from wheeld.journal.seal import check_by, is_signed, sign_message
+from wheeld.journal.tree import FeedTree
 from wheeld.journal.verify import Patrol, verify_event
 from wheeld.ports import CommandRecord, EventName, EventRecord, OwedMessage, Receipt
 
@@ -53,6 +54,9 @@ Anyone who may publish `ack` could name any number, and a jump can never be undo
 
 ADOPTED_SEQ_MAX = SEQ_MAX // 2
 """The last number that an adoption may reach, so that half of the numbers of a feed are left to continue with."""
+
+MESSAGES_AT_ONCE = 250
+"""How many messages are read at once to add them to the feed's tree: less than 1 MB of memory."""
 
 PRUNED_AT_ONCE = 50
 """How many logs one transaction of `prune` removes. So nothing waits for the disk longer than for a few verdicts."""
@@ -247,6 +251,21 @@ class JournalWriter:
             self.database.record(SEAL, **columns)
         self._sealed_n = n
         return msgspec.convert(columns, StoredSeal)
+
+    def checkpoint(self) -> str | None:
+        """Add the messages since the last checkpoint to the tree of the feed, and return its new checkpoint. None
+        without a key."""
+        with self.database.transaction():
+            tree, adoption, origin = self.reader.tree(), self.reader.adoption(), self.reader.origin()
+            if self.signer is None or origin is None:
+                return None
+            if adoption is not None and adoption.last_seq >= tree.first_seq:
+                tree = FeedTree(first_seq=adoption.last_seq + 1)
+            while page := self.again(tree.first_seq + tree.size, MESSAGES_AT_ONCE):
+                for message in page:
+                    tree.add(message.payload)
+            self._keep("tree", msgspec.json.encode(tree))
+            return tree.checkpoint(origin.site, origin.table_id, self.signer)
 
     def unsealed(self) -> int:
         """Return how many records come after the last seal. 0 if there is no key to seal with."""
