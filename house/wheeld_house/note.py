@@ -1,0 +1,159 @@
+"""Signed notes and checkpoints in the form of public transparency logs (c2sp.org/signed-note, tlog-checkpoint,
+tlog-cosignature), with Ed25519 keys.
+
+A verifier key is one line: `NAME+HASH+KEY`, as Go's `note` package and the tools of other logs write it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import ed25519
+
+from wheeld_house.tlog import HASH_BYTES
+
+NOTE_BYTES_MAX = 16_384
+"""A checkpoint has about 300 bytes, and each cosignature adds about 150. Nobody needs a hundred witnesses."""
+
+KEY_BYTES = 32
+SIGNATURE_BYTES = 64
+TIME_BYTES = 8
+KeyUse: TypeAlias = Literal[1, 4]
+LOG: KeyUse = 1
+WITNESS: KeyUse = 4
+"""What a key is used for: it signs the checkpoints of its log, or it cosigns those of other logs. The number is part of
+the key's hash."""
+
+_SIGNATURE_LINE = re.compile(r"\u2014 ([^\s+]+) ([A-Za-z0-9+/]+={0,2})")
+_CHECKPOINT = re.compile(r"([^\s+]+)\n(0|[1-9][0-9]{0,15})\n([A-Za-z0-9+/]{43}=)\n")
+
+
+class NoteError(ValueError):
+    """A note, checkpoint or key that is not in its form, or has no good signature. The text says what is wrong."""
+
+
+class Signature(NamedTuple):
+    """A signature line: the name of the key, the first four bytes of the hash of the key, and the signature."""
+
+    name: str
+    key_hash: bytes
+    code: bytes
+
+
+class Note(NamedTuple):
+    """A text and its signatures. The signatures cover the text with its last line end."""
+
+    text: str
+    signatures: tuple[Signature, ...]
+
+
+class Checkpoint(NamedTuple):
+    """The hash of the tree `origin` when it had `size` leaves."""
+
+    origin: str
+    size: int
+    root: bytes
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """A public key of 32 bytes with its name and use."""
+
+    name: str
+    key: bytes
+    use: KeyUse
+
+    @property
+    def key_hash(self) -> bytes:
+        """The start of the hash that names the key in a signature line."""
+        return hashlib.sha256(f"{self.name}\n".encode() + bytes([self.use]) + self.key).digest()[:4]
+
+    def __str__(self) -> str:
+        return f"{self.name}+{self.key_hash.hex()}+{_base64(bytes([self.use]) + self.key)}"
+
+    @classmethod
+    def read(cls, line: str) -> Verifier:
+        """Read a verifier key. Raises NoteError."""
+        try:
+            name, key_hash, code = line.strip().split("+", 2)
+            use, key = (raw := base64.b64decode(code, validate=True))[0], raw[1:]
+        except (ValueError, IndexError) as error:
+            raise NoteError(f"no verifier key NAME+HASH+KEY: {line.strip()[:100]!r}") from error
+        if use not in (LOG, WITNESS) or len(key) != KEY_BYTES:
+            raise NoteError(f"{name}: not an Ed25519 key of a log (type 1) or of a witness (type 4)")
+        verifier = cls(name, key, LOG if use == LOG else WITNESS)
+        if verifier.key_hash.hex() != key_hash:
+            raise NoteError(f"{name}: the hash in the verifier key is not that of its key: it was copied wrongly")
+        return verifier
+
+    def signed_at(self, note: Note) -> int | None:
+        """Return when the note was signed with this key, in seconds of UTC as the witness says; 0 for a log, which
+        says no time. None if no signature of the note names this key. Raises NoteError if one names it and is false."""
+        for signature in note.signatures:
+            if (signature.name, signature.key_hash) == (self.name, self.key_hash):
+                return self._checked(note.text, signature.code)
+        return None
+
+    def _checked(self, text: str, code: bytes) -> int:
+        time_s, raw = 0, code
+        if self.use == WITNESS and len(code) == TIME_BYTES + SIGNATURE_BYTES:
+            time_s, raw = struct.unpack(">Q", code[:TIME_BYTES])[0], code[TIME_BYTES:]
+            text = cosigned_text(text, time_s)
+        try:
+            ed25519.Ed25519PublicKey.from_public_bytes(self.key).verify(raw, text.encode())
+        except InvalidSignature as error:
+            raise NoteError(f"the signature of {self.name} is false") from error
+        return time_s
+
+
+def read_note(raw: str) -> Note:
+    """Read a signed note. Raises NoteError."""
+    text, blank, lines = raw.rpartition("\n\n")
+    found = [_SIGNATURE_LINE.fullmatch(line) for line in lines.removesuffix("\n").split("\n")]
+    if len(raw.encode()) > NOTE_BYTES_MAX or not blank or not lines.endswith("\n"):
+        raise NoteError("no signed note: it has no empty line before its signatures, or is too long")
+    return Note(f"{text}\n", tuple(_signatures(found)))
+
+
+def _signatures(found: list[re.Match[str] | None]) -> Iterator[Signature]:
+    for line in found:
+        try:
+            raw = base64.b64decode(line[2], validate=True) if line else b""
+        except binascii.Error:
+            raw = b""
+        if line is None or len(raw) <= 4 or _base64(raw) != line[2]:
+            raise NoteError("no signed note: a line below its text is no signature")
+        yield Signature(line[1], raw[:4], raw[4:])
+
+
+def read_checkpoint(note: Note) -> Checkpoint:
+    """Return the checkpoint in a note. Raises NoteError."""
+    found = _CHECKPOINT.fullmatch(note.text)
+    root = b"" if found is None else base64.b64decode(found[3])
+    if found is None or len(root) != HASH_BYTES or _base64(root) != found[3]:
+        raise NoteError("no checkpoint: it must have an origin, a size and a hash, in three lines")
+    return Checkpoint(found[1], int(found[2]), root)
+
+
+def cosigned_text(text: str, time_s: int) -> str:
+    """Return what a witness signs: that at this time the checkpoint continued all that the witness had seen."""
+    return f"cosignature/v1\ntime {time_s}\n{text}"
+
+
+def cosignature(note: Note, name: str, key: ed25519.Ed25519PrivateKey, time_s: int) -> str:
+    """Return the line that a witness adds to a note."""
+    verifier = Verifier(name, key.public_key().public_bytes_raw(), WITNESS)
+    code = struct.pack(">Q", time_s) + key.sign(cosigned_text(note.text, time_s).encode())
+    return f"\u2014 {name} {_base64(verifier.key_hash + code)}\n"
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

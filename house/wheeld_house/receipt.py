@@ -1,0 +1,109 @@
+"""A receipt: one message of a wheel's feed, and the proof that it is in a tree that the wheel signed and witnesses saw.
+
+Its form is a proof of a transparency log (c2sp.org/tlog-proof). The message is the `extra` in it. So a receipt is
+checked without any server, and by other programs too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wheeld.feed.message import NO_JSON, FeedError, FeedMessage, ed25519, read_json, read_message
+from wheeld_house.note import LOG, Note, NoteError, Verifier, read_checkpoint, read_note
+from wheeld_house.tlog import HASH_BYTES, leaf_hash, root_of_inclusion
+
+FIRST_LINE = "c2sp.org/tlog-proof@v1"
+RECEIPT_BYTES_MAX = 131_072
+"""A message of 65,536 bytes at most, in base64, with a proof and a checkpoint."""
+
+_HEAD = re.compile(r"extra ([A-Za-z0-9+/]*={0,2})\nindex (0|[1-9][0-9]{0,15})\n((?:[A-Za-z0-9+/]{43}=\n){0,63})")
+_ORIGIN = re.compile(r"(wheel/v1/[^/\s]+/[^/\s]+)/([1-9][0-9]{0,15})")
+"""The table's root, and the `seq` of the first leaf."""
+
+
+class ReceiptError(ValueError):
+    """The receipt proves nothing. The text says which part is wrong."""
+
+
+@dataclass(frozen=True)
+class Proven:
+    """What a good receipt proves: the wheel at `root` published `message` as one of the first `size` of its tree, and
+    each witness saw that tree at its time, in seconds of UTC."""
+
+    root: str
+    message: FeedMessage
+    size: int
+    witnessed_at_s: Mapping[str, int]
+
+
+def write_receipt(payload: bytes, index: int, proof: Sequence[bytes], checkpoint: str) -> str:
+    """Return the receipt of the message `payload`, the leaf at `index`."""
+    hashes = "".join(f"{base64.b64encode(each).decode()}\n" for each in proof)
+    return f"{FIRST_LINE}\nextra {base64.b64encode(payload).decode()}\nindex {index}\n{hashes}\n{checkpoint}"
+
+
+def verify_receipt(receipt: str, wheel_key: bytes, witnesses: Sequence[Verifier] = ()) -> Proven:
+    """Return what the receipt proves to somebody who trusts the wheel's public key, of 32 bytes, and the keys of these
+    witnesses, each of which must have cosigned. Raises ReceiptError."""
+    payload, index, proof, signed = _parts(receipt)
+    try:
+        note = read_note(signed)
+        checkpoint = read_checkpoint(note)
+        if Verifier(checkpoint.origin, wheel_key, LOG).signed_at(note) is None:
+            raise ReceiptError("the checkpoint is not signed with this wheel's key")
+        seen = {witness.name: _cosigned_at(witness, note) for witness in witnesses}
+    except NoteError as error:
+        raise ReceiptError(str(error)) from error
+    if root_of_inclusion(proof, leaf_hash(payload), index, checkpoint.size) != checkpoint.root:
+        raise ReceiptError("the message is not in the tree of the checkpoint, or not at this place")
+    origin = _ORIGIN.fullmatch(checkpoint.origin)
+    if origin is None:
+        raise ReceiptError(f"{checkpoint.origin} is not the tree of a wheel")
+    root, first_seq = origin[1], int(origin[2])
+    message = _read_message(payload, root, wheel_key)
+    if message.seq != first_seq + index:
+        raise ReceiptError(f"the message has seq {message.seq}, and stands at the place of seq {first_seq + index}")
+    return Proven(root, message, checkpoint.size, seen)
+
+
+def _cosigned_at(witness: Verifier, note: Note) -> int:
+    at_s = witness.signed_at(note)
+    if at_s is None:
+        raise ReceiptError(f"the witness {witness.name} has not cosigned the checkpoint")
+    return at_s
+
+
+def _parts(receipt: str) -> tuple[bytes, int, list[bytes], str]:
+    first, _, rest = receipt.partition("\n")
+    head, blank, signed = rest.partition("\n\n")
+    found = _HEAD.fullmatch(f"{head}\n")
+    if len(receipt) > RECEIPT_BYTES_MAX or first != FIRST_LINE or not blank or found is None:
+        raise ReceiptError(f"no receipt: it must begin with {FIRST_LINE}, extra, index and the hashes of the proof")
+    try:
+        payload, proof = _decoded(found[1]), [_decoded(line) for line in found[3].split()]
+    except binascii.Error as error:
+        raise ReceiptError("no receipt: a part of it is no base64") from error
+    if any(len(each) != HASH_BYTES for each in proof):
+        raise ReceiptError("no receipt: a hash of the proof does not have 32 bytes")
+    return payload, int(found[2]), proof, signed
+
+
+def _decoded(text: str) -> bytes:
+    """Decode base64. Refuses the other spellings of the same bytes, so that no byte of a receipt can be changed."""
+    raw = base64.b64decode(text, validate=True)
+    if base64.b64encode(raw).decode() != text:
+        raise binascii.Error(text[:20])
+    return raw
+
+
+def _read_message(payload: bytes, root: str, wheel_key: bytes) -> FeedMessage:
+    """Check the message itself. One of a bench table is refused: nobody is paid by it."""
+    try:
+        topic = str(read_json(payload)["schema"]).removesuffix("/1")
+        return read_message(topic, payload, root=root, verify=ed25519(wheel_key))
+    except (FeedError, LookupError, TypeError, *NO_JSON) as error:
+        raise ReceiptError(f"the message is not one of the wheel: {error}") from error

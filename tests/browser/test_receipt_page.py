@@ -1,0 +1,88 @@
+"""The page that verifies a receipt in the browser, without a server."""
+
+from __future__ import annotations
+
+import base64
+import random
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from tests.house.test_receipts import KEY, SEEN_BY, checkpoint_of, feed, receipt_of, witnessed
+
+PAGE = Path(__file__).parents[2] / "house" / "wheeld_house" / "verify.html"
+WHEEL_KEY = base64.b64encode(KEY.public_key).decode()
+MESSAGES = feed(41)
+RECEIPT = receipt_of(MESSAGES, 16, witnessed(checkpoint_of(MESSAGES)))
+
+
+async def shown(page: Page, receipt: str, *, key: str = WHEEL_KEY, witnesses: str = str(SEEN_BY)) -> str:
+    """What the page says of a receipt that a person pastes."""
+    await page.evaluate("document.querySelector('output').replaceChildren()")
+    for name, text in (("receipt", receipt), ("key", key), ("witnesses", witnesses)):
+        await page.locator(f"#{name}").fill(text)
+    await page.get_by_role("button", name="Verify").click()
+    await page.locator("output strong").wait_for()
+    return await page.locator("output").inner_text()
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_receipt_is_verified_from_a_file_and_nothing_is_sent(browser: Browser) -> None:
+    async with await browser.new_context(offline=True) as context:
+        page = await context.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        await page.goto(PAGE.as_uri())
+        text = await shown(page, RECEIPT)
+        assert "This receipt is good." in text
+        assert "c-3" in text
+        assert "seen by house.example" in text
+        assert "2026-11-18T" in text
+        assert "good" in await shown(page, RECEIPT, witnesses="")
+        pem = f"-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA{WHEEL_KEY}\n-----END PUBLIC KEY-----\n"
+        assert "good" in await shown(page, RECEIPT, key=pem)
+        for receipt, key, witnesses, why in (
+            (RECEIPT, base64.b64encode(bytes(32)).decode(), "", "not signed with this wheel's key"),
+            (receipt_of(MESSAGES, 16, checkpoint_of(MESSAGES)), WHEEL_KEY, str(SEEN_BY), "has not cosigned"),
+            (receipt_of(feed(9, coup=1), 3, checkpoint_of(feed(9))), WHEEL_KEY, "", "not in the tree"),
+            (receipt_of(feed(9, test=True), 3, checkpoint_of(feed(9, test=True))), WHEEL_KEY, "", "a test"),
+            (receipt_of(MESSAGES, 16, checkpoint_of(MESSAGES, "c-4")), WHEEL_KEY, "", "of another table"),
+            (receipt_of(MESSAGES[1:], 2, checkpoint_of(MESSAGES[1:])), WHEEL_KEY, "", "at its place in the tree"),
+            (RECEIPT, "AAAA", "", "not an Ed25519 key"),
+            (RECEIPT, WHEEL_KEY, f"{SEEN_BY}"[:-1], "no base64"),
+            ("x", WHEEL_KEY, "", "no receipt"),
+        ):
+            text = await shown(page, receipt, key=key, witnesses=witnesses)
+            assert "This receipt proves nothing." in text
+            assert why in text
+        assert asked == [PAGE.as_uri()]
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_receipt_with_any_byte_changed_is_refused_by_the_browser(browser: Browser) -> None:
+    rng, raw = random.Random("bytes in a browser"), RECEIPT.encode()
+    changed = [
+        base64.b64encode(raw[:at] + bytes([raw[at] ^ rng.randrange(1, 128)]) + raw[at + 1 :]).decode()
+        for at in range(len(raw))
+    ]
+    async with await browser.new_context() as context:
+        page = await context.new_page()
+        await page.goto(PAGE.as_uri())
+        refused = await page.evaluate(
+            """async ([changed, key, witness]) => {
+                const reasons = [];
+                for (const raw of [...changed]) {
+                    try {
+                        const bytes = Uint8Array.from(atob(raw), letter => letter.charCodeAt(0));
+                        const text = new TextDecoder("utf-8", {fatal: true}).decode(bytes);
+                        await verify(text, wheelKey(key), [witnessKey(witness)]);
+                        reasons.push("good");
+                    } catch (error) { reasons.push("refused"); }
+                }
+                return reasons;
+            }""",
+            [changed, WHEEL_KEY, str(SEEN_BY)],
+        )
+    assert len(refused) == len(raw)
+    assert [at for at, reason in enumerate(refused) if reason != "refused"] == []
