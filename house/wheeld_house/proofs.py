@@ -1,0 +1,121 @@
+"""`wheeld-house receipt`, `verify` and `witness`: proofs of coups for people outside the house."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import psycopg
+from msgspec import Meta
+
+from wheeld_house.checkpoints import Witness, WitnessKey, receipt_of
+from wheeld_house.note import WITNESS, Verifier
+from wheeld_house.receipt import RECEIPT_BYTES_MAX, ReceiptError, verify_receipt
+from wheeld_house.settings import HouseWheel, SettingsError, raw_public_key
+
+EVERY_S = 60.0
+"""A wheel seals a few times in an evening, so a minute is early enough."""
+
+
+class WitnessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings of a witness. `name` is the name of its key. `state_file` keeps what it has cosigned. `wheels` are
+    those that it knows, each with its public key."""
+
+    name: Annotated[str, Meta(pattern=r"^[^\s+]{1,255}\Z")]
+    key_file: str
+    state_file: str
+    database: str
+    wheels: Annotated[tuple[HouseWheel, ...], Meta(min_length=1)]
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the three commands."""
+    receipt = commands.add_parser("receipt", help="write the receipt of a coup")
+    receipt.add_argument("database", help="the connection string, of a user who may read")
+    receipt.add_argument("table", metavar="SITE/TABLE")
+    receipt.add_argument("coup", type=int)
+    receipt.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there (default: standard output)")
+    receipt.set_defaults(run=_receipt)
+    verify = commands.add_parser("verify", help="verify a receipt, without database and network")
+    verify.add_argument("receipt", type=Path)
+    verify.add_argument("--key", type=Path, required=True, metavar="FILE", help="the public key of the wheel, PEM")
+    verify.add_argument(
+        "--witness",
+        type=Verifier.read,
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="the key of a witness that must have cosigned, as `wheeld-house witness` prints it; may be given again",
+    )
+    verify.set_defaults(run=_verify)
+    witness = commands.add_parser("witness", help="cosign the checkpoints of a house, until Ctrl-C or SIGTERM")
+    witness.add_argument("settings", type=Path, help="the TOML file with the settings of the witness")
+    witness.add_argument("--once", action="store_true", help="cosign what is there, and end")
+    witness.set_defaults(run=_witness)
+
+
+def _receipt(options: argparse.Namespace) -> int:
+    site, _, table = options.table.partition("/")
+    with psycopg.connect(options.database, autocommit=True) as database:
+        receipt = receipt_of(database, site, table, options.coup)
+    if options.output is None:
+        sys.stdout.write(receipt)
+    else:
+        options.output.write_text(receipt, encoding="utf-8")
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    with options.receipt.open("rb") as file:
+        raw = file.read(RECEIPT_BYTES_MAX + 1)
+    try:
+        proven = verify_receipt(raw.decode(), raw_public_key(options.key), options.witness)
+    except (ReceiptError, UnicodeDecodeError) as error:
+        sys.stderr.write(f"wheeld-house: {options.receipt} proves nothing: {error}\n")
+        return 1
+    message = proven.message
+    said = {name: value for name, value in message.body.items() if not isinstance(value, dict | list)}
+    lines = [f"This receipt is good: the wheel {proven.root} published {message.topic} {message.seq}."]
+    lines += [f"  {name}: {msgspec.json.encode(value).decode()}" for name, value in said.items()]
+    lines += [f"It is one of {proven.size} messages in the tree that the wheel signed."]
+    for name, at_s in proven.witnessed_at_s.items():
+        lines.append(f"The witness {name} saw this tree at {datetime.fromtimestamp(at_s, UTC).isoformat()}.")
+    sys.stdout.write("\n".join([*lines, ""]))
+    return 0
+
+
+def _witness(options: argparse.Namespace) -> int:
+    try:
+        settings = msgspec.toml.decode(options.settings.read_bytes(), type=WitnessSettings)
+    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+        raise SettingsError(f"{options.settings}: {wrong}") from None
+    keys = {wheel.root: key for wheel in settings.wheels if (key := wheel.public_key()) is not None}
+    key = WitnessKey.read(settings.name, Path(settings.key_file))
+    witness = Witness(key, Path(settings.state_file))
+    verifier = Verifier(settings.name, key.key.public_key().public_bytes_raw(), WITNESS)
+    sys.stdout.write(f"the key of this witness, for those who verify: {verifier}\n")
+    sys.stdout.flush()
+    while True:
+        refused: list[str] = []
+        try:
+            with psycopg.connect(settings.database, autocommit=True) as database:
+                cosigned, refused = witness.cosign(database, keys)
+        except psycopg.Error as wrong:
+            if options.once:
+                raise
+            sys.stderr.write(f"wheeld-house: {wrong}; trying again\n")
+        else:
+            sys.stdout.writelines(f"cosigned {origin}\n" for origin in cosigned)
+            sys.stdout.flush()
+        for why in refused:
+            sys.stderr.write(
+                f"wheeld-house: not cosigned: {why}. The house shows another history: tell the authority\n"
+            )
+        if options.once:
+            return 1 if refused else 0
+        time.sleep(EVERY_S)
