@@ -1,0 +1,182 @@
+"""`wheeld-house demo`: a whole house on one computer: PostgreSQL, a broker, simulated wheels, daemons and a collector.
+
+It needs the simulator (`wheeld-sim`), mosquitto and PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psycopg
+from cryptography.hazmat.primitives.asymmetric import ed25519
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from hw_sim.broker import broker
+from hw_sim.child import Child, DemoError, child, free_port
+from hw_sim.configuration import sections
+from hw_sim.demo import LAYOUT
+from wheeld_house.migrate import migrate
+from wheeld_house.settings import SettingsError
+
+SITE = "demo"
+FIRST_NUMBER = 17
+SPEED = 5.0
+HW_SIM = "import sys; from hw_sim.cli import main; sys.exit(main())"
+LOOK_S = 1.0
+"""How often the demo looks into the database."""
+WHEELS_MAX = 36
+"""No ordinary computer plays more at this speed."""
+
+_VERDICTS = """
+select table_name, seq, 'coup ' || coup || ': ' || said from (
+    select table_name, seq, coup, 'number ' || label as said from house.results
+    union all select table_name, seq, coup, 'rien va, ' || cause from house.voids
+) verdicts order by table_name, seq
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "demo",
+        help="a house on this computer, until Ctrl-C",
+        description="Start PostgreSQL in a folder that is removed at the end, a broker, simulated wheels with their "
+        "daemons, and a collector. Show each verdict when it stands in the database.",
+    )
+    parser.add_argument("--coups", type=int, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
+    parser.add_argument("--wheels", type=int, default=3, metavar="N", help="how many, 1 to 36 (default 3)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the house to its end. Raises SettingsError if a part is missing or fails."""
+    if not 1 <= options.wheels <= WHEELS_MAX:
+        raise SettingsError(f"--wheels must be 1 to {WHEELS_MAX}")
+    try:
+        with TemporaryDirectory(prefix="wheeld-house-") as name, _postgres(Path(name)) as database:
+            asyncio.run(_play(Path(name), database, options.wheels, options.coups))
+    except DemoError as error:
+        raise SettingsError(str(error)) from None
+    except KeyboardInterrupt:
+        sys.stdout.write("\n")
+    return 0
+
+
+@contextmanager
+def _postgres(folder: Path) -> Iterator[str]:
+    """Make a PostgreSQL in `folder` and run it until the block ends. Yields its connection string."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    if not found:
+        raise SettingsError("there is no PostgreSQL: apt-get install postgresql")
+    home, port = folder / "postgres", free_port()
+    home.mkdir()
+    # PostgreSQL refuses root. As root it runs as the user that Debian's package makes.
+    as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    if as_user:
+        folder.chmod(0o711)
+        shutil.chown(home, "postgres")
+
+    def call(program: str, *words: str) -> None:
+        command = [*as_user, str(found[-1] / program), "-D", str(home / "data"), *words]
+        done = subprocess.run(  # noqa: S603  only words of this file
+            command, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
+        )
+        if done.returncode:
+            raise SettingsError(f"PostgreSQL: {program} failed: {done.stderr.decode(errors='replace')[-500:]}")
+
+    _say(f"makes PostgreSQL in {home}")
+    call("initdb", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8")
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={home}"
+    call("pg_ctl", "-w", "-s", "-l", str(home / "log"), "-o", options, "start")
+    try:
+        database = f"host=127.0.0.1 port={port} dbname=postgres user=postgres"
+        migrate(database)
+        yield database
+    finally:
+        call("pg_ctl", "-s", "-m", "fast", "stop")
+
+
+async def _play(folder: Path, database: str, wheels: int, coups: int) -> None:
+    tables = [f"wheel-{n}" for n in range(1, wheels + 1)]
+    settings = folder / "house.toml"
+    async with AsyncExitStack() as up:
+        served = await up.enter_async_context(broker(folder))
+        commands: dict[str, list[str]] = {}
+        for table in tables:
+            config, board = _write_wheel(folder, table, served.port)
+            played = ["--pty", str(board), "--layout", str(config), "--speed", f"{SPEED:g}", "--quick"]
+            commands[f"{table}-sim"] = ["-c", HW_SIM, "run", *played]
+            commands[f"{table}-daemon"] = ["-m", "wheeld", "run", "-c", str(config)]
+        settings.write_text(_settings(folder, tables, database, served.port), encoding="utf-8")
+        commands["collector"] = ["-m", "wheeld_house", "collect", str(settings)]
+        running = [
+            await up.enter_async_context(child(name, [sys.executable, *words], folder / f"{name}.log"))
+            for name, words in commands.items()
+        ]
+        _say(f"{wheels} wheels play {SPEED:g} times as fast as life. The settings of the house: {settings}")
+        _say(f'the database, for your own questions: psql "{database}"')
+        await _until_one_ends([*running, served.process], _show(database, coups))
+    _say("the end")
+
+
+def _write_wheel(folder: Path, table: str, port: int) -> tuple[Path, Path]:
+    """Write the configuration and the keys of a wheel. Returns the paths of the configuration and of its board."""
+    key = ed25519.Ed25519PrivateKey.generate()
+    private = folder / f"{table}.key"
+    private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    private.chmod(0o600)
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (folder / f"{table}.pub").write_bytes(public)
+    config, board = folder / f"{table}.toml", folder / f"{table}.board"
+    wheel = sections(LAYOUT, site=SITE, table=table, last_number=FIRST_NUMBER, port=board, speed=SPEED)
+    journal = f'[journal]\npath = "{table}.sqlite"\nsigning_key_file = "{private}"\n'
+    config.write_text(f'{wheel}\n{journal}\n[mqtt]\nhost = "127.0.0.1"\nport = {port}\n', encoding="utf-8")
+    return config, board
+
+
+def _settings(folder: Path, tables: Sequence[str], database: str, port: int) -> str:
+    house = f'name = "demo"\ndatabase = "{database}"\n\n[[brokers]]\nhost = "127.0.0.1"\nport = {port}\n'
+    wheel = '[[wheels]]\nsite = "{site}"\ntable = "{table}"\npublic_key_file = "{folder}/{table}.pub"\n'
+    return "\n".join([house, *(wheel.format(site=SITE, table=table, folder=folder) for table in tables)])
+
+
+async def _show(database: str, coups: int) -> None:
+    """Print each new verdict, until there are `coups`, if that is not 0."""
+    shown: set[tuple[str, int]] = set()
+    connection = await psycopg.AsyncConnection.connect(database, autocommit=True)
+    async with connection:
+        while not coups or len(shown) < coups:
+            await asyncio.sleep(LOOK_S)
+            for table, seq, text in await (await connection.execute(_VERDICTS)).fetchall():
+                if (table, seq) not in shown:
+                    shown.add((table, seq))
+                    sys.stdout.write(f"{table}  {text}\n")
+            sys.stdout.flush()
+
+
+async def _until_one_ends(running: Sequence[Child], shown: Coroutine[object, object, None]) -> None:
+    """Wait for `shown`. Raises DemoError if a program ends before."""
+    showing = asyncio.create_task(shown)
+    ends = [asyncio.create_task(each.ended()) for each in running]
+    done, _ = await asyncio.wait([showing, *ends], return_when=asyncio.FIRST_COMPLETED)
+    for task in (showing, *ends):
+        task.cancel()
+    for end in ends:
+        if end in done:
+            raise DemoError(end.result())
+    if showing in done:
+        showing.result()
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"# {text}\n")
+    sys.stdout.flush()
