@@ -85,15 +85,18 @@ SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
 # What pip downloads for each stamp, in MB.
-SIZES  := demo:10 campaign:45 test:160 pages:215 house:170 docs:30 release:35
+SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:35
 # Installs Debian packages, or says in one line which are missing: to those who are not root and have no sudo, at once.
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help quick soak demo test live docs test-report test-systemd test-gpio test-consumers test-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql cc
+.PHONY: help quick soak house demo test live docs test-report test-systemd test-gpio test-consumers test-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql go cc
 
 help:  ## these targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' Makefile | expand -t 18
+
+house: $(VENV)/house.stamp mosquitto postgresql  ## a whole house on this computer: PostgreSQL, three wheels, the collector; COUPS=5 ends by itself
+	@$(BIN)/wheeld-house demo --coups $(or $(COUPS),0) $(if $(GIVEN_WHEELS),--wheels $(WHEELS))
 
 demo: $(VENV)/demo.stamp mosquitto  ## broker, simulated wheel, daemon, its pages and a live view; COUPS=5 ends by itself, SEED=7 plays the same again
 	@$(BIN)/hw-sim demo --coups $(or $(COUPS),0) --speed $(SPEED) $(if $(GIVEN_SEED),--seed $(GIVEN_SEED))
@@ -155,7 +158,7 @@ test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the fee
 	@command -v mosquitto_sub >/dev/null || { $(call need,mosquitto-clients); }
 	$(BIN)/python -m pytest tests/consumers
 
-test-house: $(VENV)/house.stamp mosquitto postgresql  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order; NIGHTS=50 SEED=1000 draws more
+test-house: $(VENV)/house.stamp mosquitto postgresql chromium go  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order; its receipts, judged by a browser and by Go; NIGHTS=50 SEED=1000 draws more
 	WHEELD_HOUSE_NIGHTS=$(NIGHTS) WHEELD_HOUSE_SEED=$(or $(GIVEN_SEED),1) $(BIN)/python -m pytest tests/house
 
 # They play in real seconds, as LIVE does: what failed is tried once more, alone.
@@ -254,6 +257,9 @@ postgresql:
 
 chromium:
 	@command -v chromium >/dev/null || { $(call need,chromium); }
+
+go:  # it judges the house's proofs
+	@[ -d /usr/share/gocode/src/golang.org/x/mod ] && command -v go >/dev/null || { $(call need,golang-go golang-golang-x-mod-dev); }
 
 cc:  # what stands between SQLite and the disk in tests/faults is C
 	@command -v cc >/dev/null || { $(call need,gcc libc6-dev); }

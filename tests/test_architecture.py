@@ -98,6 +98,7 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/auditor.py": _only(),
     "hw_sim": _only("hw_sim", "wheeld.ports", "firmware_protocol"),
     "house/wheeld_house": _only("wheeld_house", "wheeld.feed", "wheeld.mqtt"),
+    "house/wheeld_house/demo.py": _only("wheeld_house", "hw_sim"),
 }
 
 

@@ -121,16 +121,18 @@ def leaves(database: psycopg.Connection[Any], wheel: int, first_seq: int, end_se
             yield bytes(leaf)
 
 
-def prove(database: psycopg.Connection[Any], wheel: int, fence: int, signed: Signed) -> bool:
-    """Compare a wheel's checkpoint with its records, all of which must be stored, and store it. Returns whether it is
-    true. Raises psycopg.Error."""
+def prove(database: psycopg.Connection[Any], wheel: int, fence: int, signed: Signed) -> bool | None:
+    """Compare a wheel's checkpoint with its stored records, and store it if it is true. Returns whether it is. None if
+    nothing can be said: it covers no record, or some that are not stored. Raises psycopg.Error."""
     first_seq, size, root = signed.first_seq, signed.checkpoint.size, signed.checkpoint.root
     if size == 0:
-        return True
+        return None
     earlier = database.execute(_EARLIER, (wheel, first_seq, size)).fetchone()
     peaks = Peaks() if earlier is None else Peaks(earlier[0], [bytes(peak) for peak in earlier[1]])
     peaks.add(leaves(database, wheel, first_seq + peaks.size, first_seq + size))
-    if (peaks.size, peaks.root()) != (size, root):
+    if peaks.size != size:
+        return None
+    if peaks.root() != root:
         return False
     database.execute(_STORE, (wheel, first_seq, size, root, peaks.hashes, signed.raw, wheel, fence))
     return True
@@ -149,7 +151,7 @@ class Witnessed(NamedTuple):
     refused: list[str]
 
 
-class Witness:
+class TreeWitness:
     """A witness besides the collector. It believes neither house nor wheel: it keeps the size and the hash of each tree
     that it has cosigned in a file of its own, and cosigns only what is proven to continue it."""
 

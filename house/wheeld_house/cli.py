@@ -1,4 +1,4 @@
-"""`wheeld-house`: collects the records of a house, and brings its database to the schema of this program."""
+"""`wheeld-house`: collects the records of a house, keeps its database, and proves its coups to others."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 from sqlalchemy.exc import SQLAlchemyError
 
+from wheeld_house import demo, proofs
 from wheeld_house.collector import Collector
 from wheeld_house.database import RecordStore
 from wheeld_house.migrate import migrate
@@ -26,20 +27,26 @@ def main(words: list[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)
     try:
-        if options.command == "migrate":
-            migrate(options.database)
-        else:
-            asyncio.run(_collect(read_settings(options.settings)))
-    except SettingsError as wrong:
+        return int(options.run(options))
+    except (SettingsError, LookupError) as wrong:
         print(f"wheeld-house: {wrong}", file=sys.stderr)
         return USAGE
     except (psycopg.Error, SQLAlchemyError, OSError) as wrong:
         print(f"wheeld-house: {wrong}", file=sys.stderr)
         return FAILED
+
+
+def _migrate(options: argparse.Namespace) -> int:
+    migrate(options.database)
     return 0
 
 
-async def _collect(settings: HouseSettings) -> None:
+def _collect(options: argparse.Namespace) -> int:
+    asyncio.run(_collecting(read_settings(options.settings)))
+    return 0
+
+
+async def _collecting(settings: HouseSettings) -> None:
     for wheel in settings.wheels:
         wheel.public_key()
     collector = Collector(settings, RecordStore(settings.database, settings.name))
@@ -54,6 +61,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     collect = commands.add_parser("collect", help="collect until SIGTERM")
     collect.add_argument("settings", type=Path, help="the TOML file with the settings")
+    collect.set_defaults(run=_collect)
     migrating = commands.add_parser("migrate", help="bring the database to the schema of this program")
     migrating.add_argument("database", help="the connection string, of a user who may make schemas and roles")
+    migrating.set_defaults(run=_migrate)
+    proofs.add(commands)
+    demo.add(commands)
     return parser

@@ -14,12 +14,14 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import mqtt5
 
 from wheeld.feed.message import SEQUENCED
 from wheeld_house.brokers import BrokerLink
+from wheeld_house.checkpoints import WitnessKey
 from wheeld_house.database import Lease, NewRecord, RecordStore, RecordStoreError, RefusedRecordError
 from wheeld_house.settings import HouseSettings
 from wheeld_house.wheel import ACTIVE_S, CollectedWheel
@@ -57,7 +59,9 @@ class Collector:
         self._is_stopping = False
         self._renew_s = 0.0
         self._thread = ThreadPoolExecutor(1, "database")
-        leaves = (*SEQUENCED, "reply")
+        given = settings.witness
+        self._witness = None if given is None else WitnessKey.read(given.name, Path(given.key_file))
+        leaves = (*SEQUENCED, "notice", "reply")
         topics = [f"{wheel.root}/{leaf}" for wheel in settings.wheels for leaf in leaves]
         self._links = [
             BrokerLink(each.host, each.login(), topics, take=self._note, came=self._connected, tell=tell)
@@ -141,6 +145,7 @@ class Collector:
         try:
             await self._store_records()
             await self._compare()
+            await self._prove()
             await self._alarm()
         except RefusedRecordError as error:
             # The lease is over, or this collector was wrong about what stands. Either way the database knows.
@@ -196,6 +201,14 @@ class Collector:
             stored = await self._do(self._store.hashes, asked)
             for wheel in self._wheels.values():
                 wheel.compare(stored)
+
+    async def _prove(self) -> None:
+        """Compare what the wheels signed with what they published."""
+        for wheel in self._wheels.values():
+            for signed in wheel.provable():
+                is_true = await self._do(self._store.prove, wheel.number, wheel.fence, signed, self._witness)
+                if is_true is False:
+                    wheel.disproven(signed)
 
     async def _alarm(self) -> None:
         alarms = [alarm for wheel in self._wheels.values() for alarm in wheel.alarms]

@@ -17,6 +17,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from wheeld.feed import FeedMessage
+from wheeld_house.checkpoints import Signed, WitnessKey, cosign, prove
 from wheeld_house.settings import HouseWheel
 
 FENCED, BROKEN_CHAIN = "WH001", "WH002"
@@ -212,6 +213,19 @@ class RecordStore:
             [alarm.payload for alarm in alarms],
             ALARMS_MAX,
         )
+
+    def prove(self, wheel: int, fence: int, signed: Signed, witness: WitnessKey | None) -> bool | None:
+        """Compare a wheel's checkpoint with its stored records, as `checkpoints.prove` does. Store a true one, and
+        cosign it if there is a `witness`. Raises RecordStoreError."""
+        if self._connection is None:
+            raise RecordStoreError("there is no connection to the database")
+        try:
+            is_true = prove(self._connection, wheel, fence, signed)
+            if is_true and witness is not None:
+                cosign(self._connection, wheel, signed, witness)
+        except psycopg.Error as wrong:
+            raise RecordStoreError(str(wrong).partition("\n")[0]) from wrong
+        return is_true
 
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         if self._connection is None:

@@ -13,7 +13,7 @@ import msgspec
 import psycopg
 from msgspec import Meta
 
-from wheeld_house.checkpoints import Witness, WitnessKey, receipt_of
+from wheeld_house.checkpoints import TreeWitness, WitnessKey, receipt_of
 from wheeld_house.note import WITNESS, Verifier
 from wheeld_house.receipt import RECEIPT_BYTES_MAX, ReceiptError, verify_receipt
 from wheeld_house.settings import HouseWheel, SettingsError, raw_public_key
@@ -95,9 +95,9 @@ def _witness(options: argparse.Namespace) -> int:
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
         raise SettingsError(f"{options.settings}: {wrong}") from None
     keys = {wheel.root: key for wheel in settings.wheels if (key := wheel.public_key()) is not None}
-    key = WitnessKey.read(settings.name, Path(settings.key_file))
-    witness = Witness(key, Path(settings.state_file))
-    verifier = Verifier(settings.name, key.key.public_key().public_bytes_raw(), WITNESS)
+    own = WitnessKey.read(settings.name, Path(settings.key_file))
+    witness = TreeWitness(own, Path(settings.state_file))
+    verifier = Verifier(own.name, own.key.public_key().public_bytes_raw(), WITNESS)
     sys.stdout.write(f"the key of this witness, for those who verify: {verifier}\n")
     sys.stdout.flush()
     while True:

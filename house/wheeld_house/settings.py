@@ -58,15 +58,14 @@ class HouseWheel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def public_key(self) -> bytes | None:
         """Return the 32 bytes of its key, None if it has none. Raises SettingsError."""
-        if self.public_key_file is None:
-            return None
-        try:
-            key = load_pem_public_key(Path(self.public_key_file).read_bytes())
-        except (OSError, ValueError) as wrong:
-            raise SettingsError(f"{self.public_key_file} is no public key that can be read: {wrong}") from None
-        if not isinstance(key, Ed25519PublicKey):
-            raise SettingsError(f"{self.public_key_file} is the key of another kind: a wheel signs with Ed25519")
-        return key.public_bytes_raw()
+        return None if self.public_key_file is None else raw_public_key(Path(self.public_key_file))
+
+
+class HouseWitness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The name and the private key with which the collector cosigns the checkpoints of the wheels."""
+
+    name: Annotated[str, Meta(pattern=r"^[^\s+]{1,255}\Z")]
+    key_file: _File
 
 
 class HouseSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,6 +79,18 @@ class HouseSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     brokers: Annotated[tuple[HouseBroker, ...], Meta(min_length=1)]
     wheels: Annotated[tuple[HouseWheel, ...], Meta(min_length=1)]
     lease_s: Annotated[float, Meta(ge=1, le=600)] = 15.0
+    witness: HouseWitness | None = None
+
+
+def raw_public_key(path: Path) -> bytes:
+    """Return the 32 bytes of a public key, PEM. Raises SettingsError."""
+    try:
+        key = load_pem_public_key(path.read_bytes())
+    except (OSError, ValueError) as wrong:
+        raise SettingsError(f"{path} is no public key that can be read: {wrong}") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise SettingsError(f"{path} is the key of another kind: a wheel signs with Ed25519")
+    return key.public_bytes_raw()
 
 
 def read_settings(path: Path) -> HouseSettings:

@@ -9,13 +9,17 @@ from datetime import UTC, datetime
 from wheeld.feed import GENESIS, FeedError, FeedMessage, Manner
 from wheeld.feed.message import ed25519, read_message
 from wheeld.feed.order import Order
+from wheeld_house.checkpoints import Signed, checkpoint_in, read_signed
 from wheeld_house.database import UNDATED, Alarm, Lease, NewRecord
+from wheeld_house.note import NoteError
 from wheeld_house.settings import HouseWheel
 
 ACTIVE_S = 10.0
 """A wheel that was asked and has sent nothing for this time counts no more among those that answer."""
 RECENT = 256
 """How many hashes are kept in memory: a message that comes from two brokers comes twice within a short time."""
+CHECKPOINTS_MAX = 8
+"""How many checkpoints wait in memory for the records that prove them. A wheel signs a few in an evening."""
 COUP_MAX = 2**63 - 1
 
 
@@ -33,18 +37,20 @@ class CollectedWheel:
         self.repeats: dict[int, list[FeedMessage]] = {}
         """Messages with numbers that were taken before, to be compared with what is stored."""
         self.alarms: list[Alarm] = []
+        self.checkpoints: list[Signed] = []
+        """Signed by the wheel, not compared with the stored records yet."""
         self.active_s = -ACTIVE_S
-        self._fence = 0
+        self.fence = 0
         self._last_hash = GENESIS
         self._recent: dict[int, str] = {}
         self._user = user
-        key = settings.public_key()
-        self._verify = None if key is None else ed25519(key)
+        self._key = settings.public_key()
+        self._verify = None if self._key is None else ed25519(self._key)
         self._manner = Manner(by=by[:64], tell=lambda what: tell(f"{self.root}: {what}"))
 
     def begin(self, lease: Lease, now_s: float) -> None:
         """Go on behind what stands in the database. What was not stored is kept if it follows."""
-        self._fence = lease.fence
+        self.fence = lease.fence
         while self.pending and self.pending[0].seq <= lease.seq:
             self.pending.pop(0)
         if self.order is not None:
@@ -66,6 +72,9 @@ class CollectedWheel:
 
     def take(self, leaf: str, payload: bytes, now_s: float) -> None:
         """Take what came on this leaf."""
+        if leaf == "notice":
+            self._take_notice(payload)
+            return
         if self.order is None:
             return
         self.active_s = now_s
@@ -83,11 +92,26 @@ class CollectedWheel:
         """Note that the first `count` of `pending` stand in the database."""
         del self.pending[:count]
 
+    def provable(self) -> list[Signed]:
+        """Return the checkpoints whose records stand in the database, and take them off the list."""
+        if self.order is None or self.order.seq is None:
+            return []
+        stored_seq = self.pending[0].seq - 1 if self.pending else self.order.seq
+        ready = [each for each in self.checkpoints if each.first_seq + each.checkpoint.size <= stored_seq + 1]
+        self.checkpoints = [each for each in self.checkpoints if each not in ready]
+        return ready
+
+    def disproven(self, signed: Signed) -> None:
+        """Note that the stored records are not those of which the wheel signed the tree."""
+        last_seq = signed.first_seq + signed.checkpoint.size - 1
+        why = f"the wheel signed another history up to seq {last_seq} than the one that is stored"
+        self._raise("split", last_seq, why, signed.raw.encode())
+
     def records(self, most: int) -> list[NewRecord]:
         """Return the first of `pending` for the database."""
         signed = self._verify is not None
         return [
-            NewRecord(self.number, self._fence, each, _date(each.body.get("at")), _coup(each.body.get("coup")), signed)
+            NewRecord(self.number, self.fence, each, _date(each.body.get("at")), _coup(each.body.get("coup")), signed)
             for each in self.pending[:most]
         ]
 
@@ -103,6 +127,19 @@ class CollectedWheel:
                     why = f"seq {seq} came with another hash than the one that stands: one of the two is not true"
                     self._raise("conflict", seq, why, message.payload)
         self.repeats.clear()
+
+    def _take_notice(self, payload: bytes) -> None:
+        """Keep the checkpoint of a seal, with a lease and without one: the broker retains only the last one."""
+        raw = checkpoint_in(payload)
+        if raw is None or self._key is None:
+            return
+        try:
+            signed = read_signed(raw, self.root, self._key)
+        except NoteError as error:
+            self._raise("signature", 0, str(error), payload)
+            return
+        if signed not in self.checkpoints:
+            self.checkpoints = [*self.checkpoints, signed][-CHECKPOINTS_MAX:]
 
     def _take_message(self, order: Order, leaf: str, payload: bytes, now_s: float) -> None:
         message = read_message(leaf, payload, root=self.root, verify=self._verify, test=self.settings.test)
@@ -122,10 +159,10 @@ class CollectedWheel:
             self._recent.pop(next(iter(self._recent)))
 
     def _raise(self, kind: str, seq: int, why: str, payload: bytes) -> None:
-        is_itself = kind in ("conflict", "chain", "late")
+        is_itself = kind in ("conflict", "chain", "late", "split")
         subject = hashlib.sha256(payload).digest() if is_itself else b""
         clean = why.replace("\0", " ").encode(errors="backslashreplace").decode()[:500]
-        self.alarms.append(Alarm(self.number, self._fence, kind, seq, subject, clean, payload[:65_536]))
+        self.alarms.append(Alarm(self.number, self.fence, kind, seq, subject, clean, payload[:65_536]))
 
 
 def _date(at: object) -> str:

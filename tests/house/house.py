@@ -20,7 +20,7 @@ from typing import Any
 
 import aiomqtt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from tests.broker.mqtt_bench import OFFLINE, ONLINE, settings
 from tests.broker.world import access_of, queued_intake, working
@@ -37,6 +37,7 @@ from wheeld.journal.journal import Journal
 PATIENCE_S = 60.0
 TOPICS: tuple[Topic, ...] = ("result", "void", "ruling", "table")
 LEASE_S = 2.0
+WITNESS_KEY = Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
 ROOT = Path(__file__).parents[2]
 COLLECT = ("wheeld_house", "collect")
 """The module and the first word of a collector's command."""
@@ -145,6 +146,9 @@ class House:
         """Make one more, and start it."""
         name = f"collector-{len(self.collectors) + 1}"
         lines = [f'name = "{name}"', f'database = "{self.cluster.dsn(self.database)}"', f"lease_s = {LEASE_S}"]
+        witness = folder / "witness.key"
+        witness.write_bytes(WITNESS_KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        lines += ["[witness]", 'name = "house.example"', f'key_file = "{witness}"']
         for broker in self.brokers:
             lines += ["[[brokers]]", 'host = "127.0.0.1"', f"port = {broker.port}"]
         for table in self.tables:
@@ -204,7 +208,7 @@ class House:
         """Publish at a broker of the house in the wheel's place. A broker that is away takes nothing."""
         try:
             async with aiomqtt.Client("127.0.0.1", broker.port, timeout=2) as client:
-                await client.publish(f"{table.root}/{leaf}", payload, qos=1)
+                await client.publish(f"{table.root}/{leaf}", payload, qos=1, retain=leaf == "notice")
         except aiomqtt.MqttError:
             return
 

@@ -10,8 +10,14 @@ from typing import Any
 import psycopg
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
+
+from tests.feed.wheel import ROOT, SITE, TABLE, Wheel
+from tests.house.postgres import Cluster
+from tests.house.test_database import AT, message_of
+from tests.journal.journals import RawSigner
+from wheeld.journal.tree import FeedTree
 from wheeld_house.checkpoints import (
-    Witness,
+    TreeWitness,
     WitnessKey,
     checkpoint_in,
     cosign,
@@ -23,12 +29,6 @@ from wheeld_house.database import Lease, NewRecord, RecordStore
 from wheeld_house.note import WITNESS, NoteError, Verifier
 from wheeld_house.receipt import verify_receipt
 from wheeld_house.settings import HouseWheel, SettingsError
-
-from tests.feed.wheel import ROOT, SITE, TABLE, Wheel
-from tests.house.postgres import Cluster
-from tests.house.test_database import AT, message_of
-from tests.journal.journals import RawSigner
-from wheeld.journal.tree import FeedTree
 
 RAW = bytes([7]) * 32
 SIGNER = RawSigner(RAW)
@@ -70,7 +70,7 @@ class Kept:
             tree.add(payload)
         return tree.checkpoint(SITE, TABLE, SIGNER)
 
-    def prove(self, raw: str) -> bool:
+    def prove(self, raw: str) -> bool | None:
         return prove(self.sql, self.number, self.lease().fence, read_signed(raw, ROOT, SIGNER.public_key))
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
@@ -97,20 +97,20 @@ def test_another_history_is_not_believed_whatever_came_before(kept: Kept) -> Non
     other = signing_wheel()
     for _ in range(5):
         other.say(coup=99, at=AT)
-    assert not kept.prove(kept.tree(other))
+    assert kept.prove(kept.tree(other)) is False
     assert kept.prove(kept.tree())
-    assert not kept.prove(kept.tree(other)), "of a size that was proven before"
+    assert kept.prove(kept.tree(other)) is False, "of a size that was proven before"
     kept.keep(3)
     for _ in range(3):
         other.say(at=AT)
-    assert not kept.prove(kept.tree(other))
+    assert kept.prove(kept.tree(other)) is False
     assert kept.rows("select size from house.checkpoints") == [(5,)]
 
 
 def test_records_that_are_missing_prove_nothing(kept: Kept) -> None:
     kept.keep(5)
     kept.wheel.say(at=AT)
-    assert not kept.prove(kept.tree())
+    assert kept.prove(kept.tree()) is None
 
 
 def test_a_collector_without_the_lease_stores_no_checkpoint(kept: Kept) -> None:
@@ -136,16 +136,16 @@ def test_a_receipt_proves_a_coup_to_somebody_who_has_only_keys(kept: Kept) -> No
 
 
 def test_a_second_witness_signs_only_what_continues_what_it_saw(kept: Kept, tmp_path: Path) -> None:
-    witness = Witness(AUTHORITY, tmp_path / "state")
+    witness = TreeWitness(AUTHORITY, tmp_path / "state")
     assert witness.cosign(kept.sql, KEYS) == ([], [])
     for count in (5, 8):
         kept.keep(count)
         assert kept.prove(kept.tree())
-        assert Witness(AUTHORITY, tmp_path / "state").cosign(kept.sql, KEYS) == ([f"{ROOT}/1"], [])
-        assert Witness(AUTHORITY, tmp_path / "state").cosign(kept.sql, KEYS) == ([], [])
+        assert TreeWitness(AUTHORITY, tmp_path / "state").cosign(kept.sql, KEYS) == ([f"{ROOT}/1"], [])
+        assert TreeWitness(AUTHORITY, tmp_path / "state").cosign(kept.sql, KEYS) == ([], [])
     proven = verify_receipt(receipt_of(kept.sql, SITE, TABLE, 7), SIGNER.public_key, [verifier(AUTHORITY)])
     assert list(proven.witnessed_at_s) == ["authority.example"]
-    assert Witness(AUTHORITY, tmp_path / "other").cosign(kept.sql, {}) == ([], []), (
+    assert TreeWitness(AUTHORITY, tmp_path / "other").cosign(kept.sql, {}) == ([], []), (
         "wheels that it was not asked to witness"
     )
 
@@ -156,7 +156,7 @@ def test_a_house_that_rewrites_its_records_finds_no_second_witness(
     """The house has the wheel's key, too, and begins everything anew: only who remembers can tell."""
     kept.keep(5)
     assert kept.prove(kept.tree())
-    Witness(AUTHORITY, tmp_path / "state").cosign(kept.sql, KEYS)
+    TreeWitness(AUTHORITY, tmp_path / "state").cosign(kept.sql, KEYS)
     again = Kept(cluster, cluster.database())
     with closing(again.store), closing(again.sql):
         for number in range(3):
@@ -165,7 +165,7 @@ def test_a_house_that_rewrites_its_records_finds_no_second_witness(
             again.store.add([record])
         assert again.prove(again.tree())
         for size in (3, 6):
-            refused = Witness(AUTHORITY, tmp_path / "state").cosign(again.sql, KEYS).refused
+            refused = TreeWitness(AUTHORITY, tmp_path / "state").cosign(again.sql, KEYS).refused
             assert refused == [f"{ROOT}/1: {size} messages do not continue the 5 that were cosigned before"]
             again.keep(3)
             assert again.prove(again.tree())
@@ -207,6 +207,6 @@ def test_only_a_notice_of_a_seal_has_a_checkpoint() -> None:
 
 def test_files_that_are_no_key_or_state_are_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    for call in (WitnessKey.read, lambda _, path: Witness(HOUSE, path)):
+    for call in (WitnessKey.read, lambda _, path: TreeWitness(HOUSE, path)):
         with pytest.raises(SettingsError, match="file"):
             call("x", tmp_path / "file")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+from tests.house.house import ROOT
+
 
 def test_a_house_plays_and_ends_by_itself(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "wheeld_house", "demo", "--wheels", "2", "--coups", "2"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, cwd=tmp_path)
+    where = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "house")))}
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, cwd=tmp_path, env=where)
     assert ended.returncode == 0, ended.stderr
     shown = re.findall(r"^wheel-[12]  coup \d+: (?:number \d+|rien va, \w+)$", ended.stdout, re.MULTILINE)
     assert len(shown) >= 2, ended.stdout

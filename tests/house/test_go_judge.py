@@ -10,10 +10,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from wheeld_house.note import LOG, Verifier
-from wheeld_house.tlog import consistency_proof, leaf_hash
 
 from tests.house.test_receipts import KEY, checkpoint_of, feed, receipt_of, witnessed
+from wheeld_house.note import LOG, Verifier
+from wheeld_house.tlog import consistency_proof, leaf_hash
 
 SOURCE = Path(__file__).with_name("judge") / "main.go"
 WHEEL = str(Verifier("wheel/v1/campione/c-3/1", KEY.public_key, LOG))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from tests.feed.wheel import SITE, Wheel
 from tests.house.faults import SEEDS, play
-from tests.house.house import House, forged, house
+from tests.house.house import PATIENCE_S, House, HouseTable, forged, house
 from tests.house.postgres import Cluster
+from tests.journal.journals import RawSigner
+from wheeld.journal.tree import FeedTree
 
 
 async def said(whole: House, count: int, seed: int = 1) -> None:
@@ -94,6 +98,40 @@ async def test_a_wheel_that_went_back_is_an_alarm(cluster: Cluster, tmp_path: Pa
         await said(older, 1, 10)
         await older.alarmed("conflict")
         assert older.stored(older.tables[0]) == stored
+
+
+async def test_a_checkpoint_is_cosigned_where_the_records_prove_it(cluster: Cluster, tmp_path: Path) -> None:
+    async with house(cluster, tmp_path) as whole:
+        for _ in range(2):
+            whole.collector(tmp_path)
+        await said(whole, 9)
+        signing = [table for table in whole.tables if table.key is not None]
+        for table in signing:
+            await whole.publish(whole.brokers[0], table, "notice", sealed(table, table.wheel))
+        await whole.settled()
+        select = "select table_name, size, witnesses from house.checkpoints order by table_name"
+        async with asyncio.timeout(PATIENCE_S):
+            while len(rows := await asyncio.to_thread(cluster.sql, whole.database, select)) < len(signing):  # noqa: ASYNC110
+                await asyncio.sleep(0.3)
+        assert rows == [(table.name, 9, ["house.example"]) for table in signing]
+        other = Wheel(signing[0].name, signing[0].key)
+        for _ in range(9):
+            other.say(number=36)
+        assert whole.alarms() == []
+        await whole.publish(whole.brokers[0], signing[0], "notice", sealed(signing[0], other))
+        await whole.alarmed("split")
+        assert whole.alarms() == [(signing[0].name, "split", 9)]
+        assert await asyncio.to_thread(cluster.sql, whole.database, select) == rows
+
+
+def sealed(table: HouseTable, wheel: Wheel) -> bytes:
+    """The notice of a seal, whose checkpoint covers all that `wheel` said."""
+    assert table.key is not None
+    tree = FeedTree()
+    for _, payload in wheel.sent:
+        tree.add(payload)
+    checkpoint = tree.checkpoint(SITE, table.name, RawSigner(table.key.private_bytes_raw()))
+    return json.dumps({"schema": "notice/1", "notice": "sealed", "figures": {"checkpoint": checkpoint}}).encode()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -10,14 +10,14 @@ from contextlib import suppress
 import msgspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
-from wheeld_house.note import LOG, WITNESS, NoteError, Verifier, cosignature, read_checkpoint, read_note
-from wheeld_house.receipt import ReceiptError, verify_receipt, write_receipt
-from wheeld_house.tlog import consistency_proof, inclusion_proof, is_consistent, leaf_hash, root, root_of_inclusion
 
 from tests.journal.journals import RawSigner
 from wheeld.core.messages.chain import GENESIS, close_with_hash
 from wheeld.journal.seal import sign_message
 from wheeld.journal.tree import FeedTree
+from wheeld_house.note import LOG, WITNESS, NoteError, Verifier, cosignature, read_checkpoint, read_note
+from wheeld_house.receipt import ReceiptError, verify_receipt, write_receipt
+from wheeld_house.tlog import consistency_proof, inclusion_proof, is_consistent, leaf_hash, root, root_of_inclusion
 
 KEY = RawSigner(bytes([7]) * 32)
 WITNESS_KEY = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([9]) * 32)

@@ -144,7 +144,7 @@ ROLES = (
     Role(
         name="collector",
         about="The collector keeps every record of the house. It pays nothing, so it acknowledges nothing.",
-        reads=(*_FEED, "reply"),
+        reads=(*_FEED, "notice", "reply"),
         commands=("resend",),
     ),
     Role(

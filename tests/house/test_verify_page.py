@@ -6,9 +6,9 @@ import base64
 import random
 from pathlib import Path
 
-import pytest
-from playwright.async_api import Browser, Page
+from playwright.async_api import Page
 
+from tests.browser.browser import chromium
 from tests.house.test_receipts import KEY, SEEN_BY, checkpoint_of, feed, receipt_of, witnessed
 
 PAGE = Path(__file__).parents[2] / "house" / "wheeld_house" / "verify.html"
@@ -27,9 +27,8 @@ async def shown(page: Page, receipt: str, *, key: str = WHEEL_KEY, witnesses: st
     return await page.locator("output").inner_text()
 
 
-@pytest.mark.asyncio(loop_scope="session")
-async def test_a_receipt_is_verified_from_a_file_and_nothing_is_sent(browser: Browser) -> None:
-    async with await browser.new_context(offline=True) as context:
+async def test_a_receipt_is_verified_from_a_file_and_nothing_is_sent() -> None:
+    async with chromium() as browser, await browser.new_context(offline=True) as context:
         page = await context.new_page()
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
@@ -59,14 +58,13 @@ async def test_a_receipt_is_verified_from_a_file_and_nothing_is_sent(browser: Br
         assert asked == [PAGE.as_uri()]
 
 
-@pytest.mark.asyncio(loop_scope="session")
-async def test_a_receipt_with_any_byte_changed_is_refused_by_the_browser(browser: Browser) -> None:
+async def test_a_receipt_with_any_byte_changed_is_refused_by_the_browser() -> None:
     rng, raw = random.Random("bytes in a browser"), RECEIPT.encode()
     changed = [
         base64.b64encode(raw[:at] + bytes([raw[at] ^ rng.randrange(1, 128)]) + raw[at + 1 :]).decode()
         for at in range(len(raw))
     ]
-    async with await browser.new_context() as context:
+    async with chromium() as browser, await browser.new_context() as context:
         page = await context.new_page()
         await page.goto(PAGE.as_uri())
         refused = await page.evaluate(
