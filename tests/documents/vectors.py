@@ -179,9 +179,15 @@ class _Cases:
             ("a byte order mark before it", b'{"schema"', b'\xef\xbb\xbf{"schema"'),
             ("a byte that is no UTF-8", b'"label":"32"', b'"label":"32\xff"'),
             ("a number that JSON has not", b'"laps":9.0', b'"laps":NaN'),
+            ("a seq with a zero before it", b'"seq":2', b'"seq":02'),
+            ("a control character in a text", b'"label":"32"', b'"label":"32\x01"'),
+            ("a slash in two bytes, which UTF-8 forbids", b'"label":"32"', b'"label":"32\xc0\xaf"'),
+            ("half of a surrogate pair in UTF-8", b'"label":"32"', b'"label":"32\xed\xa0\x80"'),
+            ("a comma too many", b'"without":[]', b'"without":[0,]'),
         ):
             self.add("malformed", what, _anew(self.result, old, new))
         self.add("next", "blanks, with the right hash", _anew(self.result, b',"seq":2', b', "seq":2 '))
+        self.add("next", "a slash as an escape", _anew(self.result, b'"label":"32"', b'"label":"32\\/"'))
         self.add("next", "no NUL: a backslash and u0000", _anew(self.result, b'"label":"32"', b'"label":"32\\\\u0000"'))
         for what, gap in (
             ("no object", b"null"),
@@ -190,9 +196,12 @@ class _Cases:
             ("with a decimal point", b'{"first_seq":1.0,"last_seq":1}'),
             ("that ends before it begins", b'{"first_seq":2,"last_seq":1}'),
             ("that does not end before its message", b'{"first_seq":1,"last_seq":2}'),
+            ("whose last number is a text", b'{"first_seq":1,"last_seq":"1"}'),
         ):
             payload = _anew(self.result, b'"seq":2', b'"seq":2,"gap":' + gap)
             self.add("malformed", f"a gap {what}", payload)
+        early = sign(self.variant("table", 8, "2" * 64, gap={"first_seq": 3, "last_seq": 6, "by": "Anna", "why": ""}))
+        self.add("malformed", "a gap that ends two numbers before its message", early, "table", stored=2)
 
     def edited(self) -> None:
         result, digest = self.result, self.digest
@@ -214,6 +223,9 @@ class _Cases:
         self.add("foreign", "a result that comes on the topic void", self.result, "void")
         self.add("foreign", "a version that this consumer does not know", sign(self.variant(schema="result/2")))
         self.add("test", "a bench table's message, at a consumer that pays", sign(self.variant(test=True)))
+        self.add("foreign", "another table's message, without a signature", self.variant(table="campione-04"))
+        self.add("foreign", "another table's message, of a bench", sign(self.variant(table="campione-04", test=True)))
+        self.add("test", "a bench table's message, without a signature", self.variant(test=True))
         for finds, mark in (("test", b"null"), ("next", b"false")):
             payload = _anew(self.result, b'"seq":2', b'"seq":2,"test":' + mark)
             self.add(finds, f"test is {mark.decode()}", payload)
@@ -242,11 +254,16 @@ class _Cases:
             ("forged: another number, with the right seq, prev and hash", sign(self.variant(number=15), OTHER_KEY)),
         ):
             self.add("signature", what, payload)
+        self.add("signature", "stored already, and there is no signature", unsigned, stored=2)
+        later = self.variant("void", 4, "3" * 64)
+        self.add("signature", "seq 2 and 3 are missing, and there is no signature", later, "void")
 
     def out_of_order(self) -> None:
         adopted = {"by": "Anna", "why": "the card broke"}
         after = sign(self.variant("table", 8, "2" * 64, gap={"first_seq": 3, "last_seq": 7, **adopted}))
         after_2 = sign(self.variant("table", 3, "2" * 64, gap={"first_seq": 2, "last_seq": 2, **adopted}))
+        last = _anew(self.result, b'"seq":2', b'"seq":9007199254740991')
+        self.add("gap", "a seq of 2^53 - 1, the highest there is", last)
         self.add("chain", "its prev is not the hash of the message before", sign(self.variant(prev="1" * 64)))
         self.add("conflict", "another message with a number that is stored", sign(self.variant(number=15)), stored=2)
         self.add("lost", "the wheel has no messages 3 to 7: report them, then store this one", after, "table", stored=2)
@@ -271,6 +288,7 @@ def _replies() -> list[dict[str, str | int]]:
     add("all", "what was missing came", stored=5, last=5)
     add("all", "the last number came meanwhile, and more", stored=5, last=3)
     add("all", "done is no sign", done=None)
+    add("all", "there is no done", done=...)
     add("more", "there is more, and nothing came", last=5)
     add("more", "there is more than what came", stored=4, last=5)
     add("rolled_back", "message 2 was stored, and the wheel has 1 alone", last=1)
