@@ -16,7 +16,9 @@ from wheeld.exits import Exit
 
 def acl(options: argparse.Namespace) -> Exit:
     """Write the list. Raises ConfigError, KeyFileError or OSError."""
-    tables = [*map(_configured, options.config), *(TableAccess.of(*name.split("/")) for name in options.tables)]
+    configs = [load(*wheel_of(wheel)) for wheel in options.config]
+    tables = [TableAccess.of(config.table.site, config.table.table, config.mqtt.users) for config in configs]
+    tables += [TableAccess.of(*name.split("/")) for name in options.tables]
     if not tables:
         return fail(Text("name a table, as SITE/TABLE, or its configuration with -c"), Exit.USAGE, options)
     if same := ", ".join(same_names(tables)):
@@ -30,8 +32,3 @@ def acl(options: argparse.Namespace) -> Exit:
     else:
         options.output.write_text(text, encoding="utf-8")
     return Exit.OK
-
-
-def _configured(wheel: str) -> TableAccess:
-    config = load(*wheel_of(wheel))
-    return TableAccess.of(config.table.site, config.table.table, config.mqtt.users)

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from wheeld.broker.payloads import Display
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import common_name
 from wheeld.cli.provable import certain_laps, provable
@@ -45,13 +44,11 @@ def facts(config: Config, language: Language) -> Iterator[str]:
     catalogue = config.table.catalogue_in(language)
     yield from map(catalogue.say_text, (*_table(config.table), *_wheel(config.table), *_sensors(config)))
     yield from _provable(config.table, catalogue)
-    yield from map(catalogue.say_text, (*_journal(config.journal), *_mqtt(config), *_display(config.display)))
-    yield catalogue.say("log: {level} and above, JSON lines on standard error", level=config.log.level)
-
-
-def _display(display: Display | None) -> Iterator[Text]:
+    yield from map(catalogue.say_text, (*_journal(config.journal), *_mqtt(config)))
+    display = config.display
     if display is not None and (told := [text for text in (display.name, *display.limits) if text]):
-        yield Text("players read: {texts}", {"texts": " · ".join(told)})
+        yield catalogue.say("players read: {texts}", texts=" · ".join(told))
+    yield catalogue.say("log: {level} and above, JSON lines on standard error", level=config.log.level)
 
 
 def _table(table: TableSetting) -> Iterator[Text]:

@@ -29,7 +29,7 @@ from wheeld.journal.opening import open_to_write
 from wheeld.journal.reader import PAGE, JournalReader
 from wheeld.journal.rows import JournalError, StoredEvent, StoredMessage
 from wheeld.journal.seal import FileSigner, KeyFileError, public_key
-from wheeld.journal.verify import Sealed, Verification
+from wheeld.journal.verify import Verification
 from wheeld.journal.verify import verify as verify_journal
 from wheeld.screen.describe import describe
 from wheeld.screen.terminal import printable, printable_bytes
@@ -60,15 +60,19 @@ def verify(options: argparse.Namespace) -> Exit:
     for fault in report.faults:
         _say(f"fault: {fault}")
     finding = "NOT as they were written" if report.faults else "all as they were written"
+    signed = f" ({report.signed} signed)" if report.signed else ""
+    tests = f" ({report.tests} of a BENCH TABLE)" if report.tests else ""
+    pruned = f" ({report.pruned} of them pruned, their digests are kept)" if report.pruned else ""
     _say(
         f"{report.messages} messages, {report.sequenced} of them in the feed up to seq {report.last_seq}"
-        f"{_signed(report)}{_tests(report)}, "
-        f"evidence of {report.coups} coups{_pruned(report)}: {finding}"
+        f"{signed}{tests}, evidence of {report.coups} coups{pruned}: {finding}"
     )
     _say(f"signatures checked: {_checked(report)}")
     _say(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}")
-    if report.sealed:
-        _say(_sealed(report.sealed, is_checked=keys is not None))
+    if sealed := report.sealed:
+        trust = "; whether that is the house's was not checked (--public-key)" if keys is None else ""
+        who = f"by {sealed.by}, {sealed.why}, key {sealed.key_id}"
+        _say(f"sealed up to record {sealed.n}: {to_text(sealed.at_utc_us)} {who}{trust}")
     return Exit.BAD_DATA if report.faults else Exit.OK
 
 
@@ -169,13 +173,17 @@ def show(options: argparse.Namespace) -> Exit:
         return _show_last(options)
     is_found = False
     with _reading(options.file) as journal:
-        events = list(_events(journal)) if _wants_events(options) else []
+        # Event records belong to no coup and not to the feed.
+        is_of_feed = options.from_seq is not None or options.coup is not None
+        wants_events = not is_of_feed and (not options.topic or EVENT_TOPIC in options.topic)
+        events = list(_events(journal)) if wants_events else []
         for message in journal.all_records():
             while events and events[0][0] < message.id:
                 _print_event(events.pop(0)[1], options)
             if _is_wanted(message, options):
                 is_found = True
-                _print(message, options)
+                head = f"{to_text(message.at_utc_us)} {'' if message.seq is None else message.seq:>7}"
+                _print_line(message.t_us, message.topic, message.payload, head, options)
         for _, event in events:
             _print_event(event, options)
         coups = journal.coups()
@@ -289,10 +297,6 @@ def _require(path: Path) -> None:
     path.open("rb").close()
 
 
-def _signed(report: Verification) -> str:
-    return f" ({report.signed} signed)" if report.signed else ""
-
-
 def _checked(report: Verification) -> str:
     """Return which signatures were checked, and what that proves."""
     if not report.is_keyed:
@@ -307,23 +311,9 @@ def _checked(report: Verification) -> str:
     )
 
 
-def _tests(report: Verification) -> str:
-    return f" ({report.tests} of a BENCH TABLE)" if report.tests else ""
-
-
-def _pruned(report: Verification) -> str:
-    return f" ({report.pruned} of them pruned, their digests are kept)" if report.pruned else ""
-
-
 def _noted(n: int, head: bytes) -> str:
     """Return the head as `--head` reads it. Whoever can change the journal must not be able to change this note."""
     return f"head of record {n}: {n}:{head.hex()}"
-
-
-def _sealed(sealed: Sealed, *, is_checked: bool) -> str:
-    trust = "" if is_checked else "; whether that is the house's was not checked (--public-key)"
-    when = to_text(sealed.at_utc_us)
-    return f"sealed up to record {sealed.n}: {when} by {sealed.by}, {sealed.why}, key {sealed.key_id}{trust}"
 
 
 def _events(journal: JournalReader) -> Iterator[tuple[int, StoredEvent]]:
@@ -332,12 +322,6 @@ def _events(journal: JournalReader) -> Iterator[tuple[int, StoredEvent]]:
     while page := journal.events(last_row, PAGE):
         yield from ((places.get(event.row, 0), event) for event in page)
         last_row = page[-1].row
-
-
-def _wants_events(options: argparse.Namespace) -> bool:
-    """Return whether event records are wanted. They belong to no coup and not to the feed."""
-    is_of_feed = options.from_seq is not None or options.coup is not None
-    return not is_of_feed and (not options.topic or EVENT_TOPIC in options.topic)
 
 
 def _is_wanted(message: StoredMessage, options: argparse.Namespace) -> bool:
@@ -360,12 +344,6 @@ def _print_event(event: StoredEvent, options: argparse.Namespace) -> None:
     payload = {"event": event.event, "at": to_text(event.at_utc_us), "by": event.by, "why": event.why}
     encoded = msgspec.json.encode(payload | {"details": msgspec.Raw(event.details.encode())})
     _print_line(None, EVENT_TOPIC, encoded, f"{payload['at']} {'':>7}", options)
-
-
-def _print(message: StoredMessage, options: argparse.Namespace) -> None:
-    seq = "" if message.seq is None else str(message.seq)
-    head = f"{to_text(message.at_utc_us)} {seq:>7}"
-    _print_line(message.t_us, message.topic, message.payload, head, options)
 
 
 def _print_line(t_us: int | None, topic: str, payload: bytes, head: str, options: argparse.Namespace) -> None:

@@ -32,7 +32,7 @@ TOKEN_CHARACTERS_MIN = 12
 
 def page(options: argparse.Namespace) -> Exit:
     """Serve until SIGTERM or SIGINT. Raises OSError."""
-    if wrong := _wrong(options):
+    if wrong := _same_port(options) or _without_panel(options) or _wrong_panels(options):
         return fail(wrong, Exit.USAGE, options)
     if unusable := _unusable(options):
         return fail(unusable, Exit.NO_INPUT, options)
@@ -44,11 +44,6 @@ def page(options: argparse.Namespace) -> Exit:
     except TlsFilesError as files:
         return fail(Text("{first}: {second}", {"first": files.key, "second": files.text}), Exit.NO_INPUT, options)
     return Exit.OK
-
-
-def _wrong(options: argparse.Namespace) -> Text | None:
-    """Return what is wrong with these options; None if nothing is."""
-    return _same_port(options) or _without_panel(options) or _wrong_panels(options)
 
 
 def _same_port(options: argparse.Namespace) -> Text | None:

@@ -28,11 +28,12 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
 
 
 def _valid(setting: TableSetting) -> tuple[Provable, ...]:
+    pocket = READERS if setting.pocket == "sensors" else _head(setting)
     laps = Text("the ball runs at least {laps} full laps", {"laps": setting.min_laps})
     return (
         Provable("R1", Text("the ball runs against the rotor"), _directions(setting)),
         Provable("R2", laps, _laps(setting)),
-        Provable("R3", Text("the number is where the ball comes to rest"), _pocket(setting)),
+        Provable("R3", Text("the number is where the ball comes to rest"), pocket),
         Provable("R4", Text("the number is announced with its chances"), Text("follows from the number")),
     )
 
@@ -40,12 +41,16 @@ def _valid(setting: TableSetting) -> tuple[Provable, ...]:
 def _void(setting: TableSetting) -> tuple[Provable, ...]:
     watched = setting.object_sensor and "sensors" in (setting.rotor, setting.ball, setting.pocket)
     launch = Text("{launch}, with what people said", {"launch": _launch(setting)})
+    stop: dict[str, Part] = {"stop": _stop(setting)}
+    on_obstacle = Text("{stop}, reported as N4", stop)
+    if setting.ball == "sensors":
+        on_obstacle = Text("{stop}; and the beams", stop)
     return (
         Provable("N1", Text("the ball turns with the rotor"), _directions(setting)),
         Provable("N2", Text("launched too early"), launch),
         Provable("N3", Text("fewer laps"), _few_laps(setting)),
         Provable("N4", Text("the rotor stops while the ball runs"), _stop(setting)),
-        Provable("N5", Text("the rotor stops, the ball on an obstacle"), _stop_on_obstacle(setting)),
+        Provable("N5", Text("the rotor stops, the ball on an obstacle"), on_obstacle),
         Provable("N6", Text("a foreign object"), Text("an object sensor, if one is fitted") if watched else None),
         Provable("N7", Text("the chef declares it null"), Text("his word")),
         Provable("N8", Text("breakdown of what observes it"), _faults(setting)),
@@ -121,16 +126,6 @@ def _stop(setting: TableSetting) -> Text:
     if setting.rotor == "sensors":
         return Text("the encoder, 0.6 to 1.5 s after its last edge")
     return Text("the {head}, within 2 s", {"head": _head_name(setting)})
-
-
-def _stop_on_obstacle(setting: TableSetting) -> Text:
-    if setting.ball == "sensors":
-        return Text("{stop}; and the beams", {"stop": _stop(setting)})
-    return Text("{stop}, reported as N4", {"stop": _stop(setting)})
-
-
-def _pocket(setting: TableSetting) -> Text:
-    return READERS if setting.pocket == "sensors" else _head(setting)
 
 
 def _faults(setting: TableSetting) -> Text:

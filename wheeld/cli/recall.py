@@ -17,7 +17,6 @@ from wheeld.cli.drawing import draw, read, said
 from wheeld.core.catalogue import Language
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import unsigned
-from wheeld.core.observations import Observation
 from wheeld.journal.reader import PAGE, JournalReader
 from wheeld.journal.rows import StoredMessage
 from wheeld.replay import LogError, LogReplay
@@ -114,8 +113,10 @@ def _evidence(log: bytes, verdict: StoredMessage) -> Iterator[str]:
         yield f"its observations cannot be replayed: {wrong}"
         return
     facts = [(msgspec.json.decode(line.payload, type=_Fact), line) for line in lines if line.topic == "fact"]
-    from_us, to_us = _window([fact for fact, _ in facts], observations)
-    yield from draw(observations, from_us, to_us)
+    end_us = max((seen.t_us for seen in observations), default=0)
+    begun_us = [fact.evidence_us for fact, _ in facts if fact.fact in BEGINNINGS]
+    from_us = begun_us[-1] - BEFORE_US if begun_us else end_us - UNLAUNCHED_US
+    yield from draw(observations, from_us, end_us)
     proven = [
         (fact.evidence_us, describe("fact", bytes(line.payload), "en").split(maxsplit=1)[1]) for fact, line in facts
     ]
@@ -124,10 +125,3 @@ def _evidence(log: bytes, verdict: StoredMessage) -> Iterator[str]:
             yield f"{(t_us - from_us) / 1e6:8.3f} s  {what}"
     same = any(bytes(line.payload) == unsigned(verdict.payload) for line in lines if line.topic == verdict.topic)
     yield "replayed: the same verdict" if same else "replayed: NOT the same verdict"
-
-
-def _window(facts: list[_Fact], observations: list[Observation]) -> tuple[int, int]:
-    """Return the two sensing times between which the evidence is drawn."""
-    end_us = max((seen.t_us for seen in observations), default=0)
-    begun_us = [fact.evidence_us for fact in facts if fact.fact in BEGINNINGS]
-    return (begun_us[-1] - BEFORE_US if begun_us else end_us - UNLAUNCHED_US), end_us

@@ -8,14 +8,14 @@ import io
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import BinaryIO, cast
 
 import msgspec
 
 from wheeld.cli.failure import catalogue_of, fail
-from wheeld.core.catalogue import Catalogue, Language, Text, translatable
+from wheeld.core.catalogue import Language, Text, translatable
 from wheeld.core.observations import LINE_BYTES_MAX
 from wheeld.exits import Exit
 from wheeld.replay import LogError, LogReplay
@@ -34,7 +34,10 @@ def replay(options: argparse.Namespace) -> Exit:
     """Replay the log. Raises OSError when it cannot be read."""
     replayed = LogReplay(lenient=options.lenient, facts=options.facts)
     try:
-        with _opened(options.file) as source, _target(options.output) as target:
+        with (
+            _opened(options.file) as source,
+            nullcontext(sys.stdout.buffer) if options.output is None else options.output.open("wb") as target,
+        ):
             for line in replayed.run(_lines(source)):
                 target.write((line if options.jsonl else _for_people(line, options.language)) + b"\n")
             target.flush()
@@ -43,7 +46,9 @@ def replay(options: argparse.Namespace) -> Exit:
         what = Text("{first}: {second}", {"first": options.file, "second": wrong.text})
         why = Text("{first}; {second}", {"first": what, "second": _LOG}) if wrong.line == 1 else what
         return fail(why, Exit.BAD_DATA, options)
-    _report_skipped(replayed, catalogue_of(options), sys.stderr)
+    for counter, text in SKIPPED.items():
+        if count := replayed.counters[counter]:
+            sys.stderr.write(f"wheeld: {catalogue_of(options).say(text, count=count)}\n")
     return Exit.OK
 
 
@@ -55,10 +60,6 @@ def _opened(name: str) -> Iterator[BinaryIO]:
     else:
         with Path(name).open("rb") as file:
             yield _unpacked(file)
-
-
-def _target(output: Path | None) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(sys.stdout.buffer) if output is None else output.open("wb")
 
 
 def _unpacked(file: BinaryIO) -> BinaryIO:
@@ -91,9 +92,3 @@ SKIPPED = {
     "late": translatable("{count} lines out of order: skipped"),
 }
 """For each counter, the message about skipped lines, which would otherwise not be noticed."""
-
-
-def _report_skipped(replayed: LogReplay, catalogue: Catalogue, out: TextIO) -> None:
-    for counter, text in SKIPPED.items():
-        if count := replayed.counters[counter]:
-            out.write(f"wheeld: {catalogue.say(text, count=count)}\n")

@@ -50,7 +50,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         must already be in the catalogue's language."""
         if not rules:
             return text
-        cited = catalogue.joined(self._rule(rule, catalogue) for rule in rules)
+        cited = catalogue.joined(
+            (catalogue.say("rulebook {section}", section=rule) if rule.isdecimal() else rule)
+            + (f", {self.articles[rule]}" if rule in self.articles else "")
+            for rule in rules
+        )
         return catalogue.say("{first}: {second}", first=cited, second=text)
 
     def void_cited(self, rules: tuple[str, ...], text: str, catalogue: Catalogue) -> str:
@@ -61,10 +65,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
             return why
         custom = catalogue.say("by custom, {custom}", custom=catalogue.say(CUSTOMS[rules[0]]))
         return catalogue.joined((why, custom))
-
-    def _rule(self, rule: str, catalogue: Catalogue) -> str:
-        name = catalogue.say("rulebook {section}", section=rule) if rule.isdecimal() else rule
-        return f"{name}, {self.articles[rule]}" if rule in self.articles else name
 
 
 CUSTOMS: Mapping[str, str] = {

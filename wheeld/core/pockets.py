@@ -94,10 +94,12 @@ class PocketLayout:
     def _facts(self, number: int) -> NumberFacts:
         zero = number == 0 or number in LABELS
         half = max({*self.order} - {*LABELS}) // 2
+        at, order = self.index_of[number], self.order
+        before2, before1, after1, after2 = (order[(at + step) % len(order)] for step in (-2, -1, 1, 2))
         return NumberFacts(
             number=number,
             label=label_of(number),
-            pocket_index=self.index_of[number],
+            pocket_index=at,
             colour=None if zero else "rouge" if number in self._red else "noir",
             parity=None if zero else "impair" if number % 2 else "pair",
             half=None if zero else "manque" if number <= half else "passe",
@@ -106,14 +108,8 @@ class PocketLayout:
             sectors=tuple(name for name, numbers in self._sectors.items() if number in numbers),
             finals_plein=(number % 10,) if self._finals else (),
             finals_cheval=tuple(pair for pair, numbers in self._finals.items() if number in numbers),
-            neighbours=self._neighbours(number),
+            neighbours=(before2, before1, after1, after2),
         )
-
-    def _neighbours(self, number: int) -> tuple[int, int, int, int]:
-        """Return the two numbers before it and the two after it on the rotor, clockwise."""
-        at, order = self.index_of[number], self.order
-        before2, before1, after1, after2 = (order[(at + step) % len(order)] for step in (-2, -1, 1, 2))
-        return before2, before1, after1, after2
 
 
 # fmt: off

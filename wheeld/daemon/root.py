@@ -44,7 +44,6 @@ from wheeld.journal.rows import Fault, StoredAdoption
 from wheeld.journal.seal import FileSigner, KeyFileError
 from wheeld.monitor.glance import glance
 from wheeld.monitor.server import Monitor
-from wheeld.monitor.setting import MonitorSetting
 from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock
 from wheeld.service.logs import log_to_stderr
@@ -195,7 +194,10 @@ class Daemon:
             setting=config.journal,
             is_clock_trusted=lambda: self._time_sync.is_synchronised is True,
         )
-        self._monitor = None if config.monitor is None else self._monitored(config.monitor)
+        self._monitor = None
+        if config.monitor is not None:
+            shown = partial(glance, self._table)
+            self._monitor = Monitor(config.monitor.socket, self._table.setting, clock=clock, glance=shown)
         self._loop = TableLoop(
             self._table,
             self._source.sensing,
@@ -207,9 +209,6 @@ class Daemon:
         )
         self._watch_device()
         self._join_network(config.mqtt, config.display)
-
-    def _monitored(self, setting: MonitorSetting) -> Monitor:
-        return Monitor(setting.socket, self._table.setting, clock=self._clock, glance=partial(glance, self._table))
 
     async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
         """Store a step in the journal. Then the monitor may send its evidence to listeners."""

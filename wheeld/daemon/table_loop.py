@@ -64,10 +64,6 @@ def _all_heard() -> None:
     """Return None: no command is on its way."""
 
 
-def _never_asleep() -> int:
-    return 0
-
-
 class Ears(NamedTuple):
     """Which commands are still on their way. All times are host times.
 
@@ -102,7 +98,7 @@ class TableLoop:
         store: Callable[[Step, int, Position | None], Awaitable[None]],
         on_change: Callable[[], None],
         ears: Ears = NO_EARS,
-        asleep_ns: Callable[[], int] = _never_asleep,
+        asleep_ns: Callable[[], int] = lambda: 0,
     ) -> None:
         self._table = table
         self._sensing = sensing

@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from wheeld.broker.payloads import Health
 from wheeld.core.catalogue import Catalogue
-from wheeld.core.messages.payloads import Result, Ruling, TableMessage, Void
 from wheeld.core.names import sensor_text
 from wheeld.page.wheel import WheelView
 from wheeld.page.words import WORDS
@@ -64,7 +63,9 @@ class _Tiles:
         yield self._tile("broker", "good" if wheel.is_reached else "wrong", self._say_if(wheel.is_reached, "reached"))
         if wheel.health is not None:
             yield from self._of_health(wheel.health)
-        if (newest := self._newest()) is not None:
+        feed = [each for each in (wheel.result, wheel.void, wheel.ruling, wheel.table) if each is not None]
+        if feed:
+            newest = max(feed, key=lambda message: message.seq)
             digest = newest.hash if isinstance(newest.hash, str) else ""
             yield self._tile("journal", "good", self._say("head_of", seq=newest.seq, hash=digest[:HASH_SHOWN]))
 
@@ -112,9 +113,3 @@ class _Tiles:
             age_s = round(self._now_s - heard_s)
             level = "wrong" if age_s > OLD_S_WRONG else "look" if age_s > OLD_S_LOOK else "good"
             yield self._tile("reported", level, self._say("ago", count=age_s))
-
-    def _newest(self) -> Result | Void | Ruling | TableMessage | None:
-        """Return the newest message of the feed that this program received."""
-        wheel = self._wheel
-        feed = (wheel.result, wheel.void, wheel.ruling, wheel.table)
-        return max((message for message in feed if message is not None), key=lambda message: message.seq, default=None)

@@ -49,14 +49,16 @@ class WheelCollector(Collector):
     def _view(self) -> MetricsView:
         wheel = self._wheel
         age_s = None if wheel.heard_s is None else self._now_s() - wheel.heard_s
-        health = wheel.health if _is_present(wheel, age_s) else None
         table = wheel.table if wheel.is_online else None
-        return MetricsView(wheel, age_s, health, table, None if health is None else self._started_s(health))
-
-    def _started_s(self, health: Health) -> float | None:
+        health = wheel.health
+        # A report describes the present if it is fresh, and from the run that is online.
+        is_fresh = age_s is not None and age_s <= FRESH_S
+        online = wheel.availability if wheel.is_online else None
+        if health is None or online is None or not is_fresh or health.boot_id != online.boot_id:
+            return MetricsView(wheel, age_s, None, table, None)
         if self._start is None or self._start[0] != health.boot_id:
             self._start = health.boot_id, _began_s(health)
-        return self._start[1]
+        return MetricsView(wheel, age_s, health, table, self._start[1])
 
     def _single(self, declared: Single, view: MetricsView) -> Metric:
         named = [((*self._where, *labels), float(figure)) for labels, figure in declared.samples(view)]
@@ -76,13 +78,6 @@ class WheelCollector(Collector):
             buckets = [("+Inf" if isinf(bound) else str(bound), count) for bound, count in spread.at_most]
             family.add_metric((*self._where, *labels), buckets, spread.total)
         return family
-
-
-def _is_present(wheel: WheelView, age_s: float | None) -> bool:
-    """Return whether the report of health describes the present: it is fresh, and from the run that is online."""
-    if wheel.health is None or wheel.availability is None or age_s is None:
-        return False
-    return wheel.is_online and age_s <= FRESH_S and wheel.health.boot_id == wheel.availability.boot_id
 
 
 def _began_s(health: Health) -> float | None:

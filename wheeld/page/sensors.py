@@ -55,7 +55,8 @@ class SensorReader:
                 continue
             self._tell("")
             try:
-                await self._read(reader)
+                while self._wanted.is_set() and (line := await reader.readline()):
+                    self._take(msgspec.json.decode(line, type=_Line).line, line.rstrip(b"\n"))
             except (OSError, ValueError):
                 pass  # the daemon has ended, or this is another program's socket
             finally:
@@ -69,8 +70,3 @@ class SensorReader:
         if trouble != self._told:
             self._log.warning("sensors.not_reached", why=trouble) if trouble else self._log.info("sensors.reached")
         self._told = trouble
-
-    async def _read(self, reader: asyncio.StreamReader) -> None:
-        while self._wanted.is_set() and (line := await reader.readline()):
-            kind = msgspec.json.decode(line, type=_Line).line
-            self._take(kind, line.rstrip(b"\n"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, TypeAlias, get_args
 
 from msgspec import UNSET
@@ -59,7 +59,9 @@ class WheelInWords:
         table, numbers = wheel.table, self._numbers
         order = () if self._pockets is None else self._pockets.order
         is_enough = len(numbers.newest_first) >= len(order)  # fewer numbers show no frequency
-        display = self._display
+        # The configuration's texts for players. They are empty until a message contains them.
+        told = UNSET if wheel.availability is None else wheel.availability.display
+        display = Display() if told is UNSET else told
         return {
             "online": wheel.is_online,
             "table": "" if table is None else table.table,
@@ -109,7 +111,7 @@ class WheelInWords:
         return f"{table.bouler or '–'}; {announced}"
 
     def _offers(self, table: TableMessage, role: PanelRole) -> list[Shown]:
-        failing = self._sensors([each for each in table.failing if each != PLACE])
+        failing = [self._sensor(each) for each in table.failing if each != PLACE]
         sensors = self._catalogue.listed(failing) if failing else ""
         return [offer._asdict() for offer in offers(table, self._catalogue, sensors, role)]
 
@@ -119,12 +121,6 @@ class WheelInWords:
         lights = {} if health is None else health.sensors
         lights = lights | dict.fromkeys(() if table is None else table.failing, False)
         return [{"name": self._sensor(name), "ok": works} for name, works in lights.items()]
-
-    @property
-    def _display(self) -> Display:
-        """The texts of the wheel's configuration for players. They are empty until a message contains them."""
-        told = UNSET if self._wheel.availability is None else self._wheel.availability.display
-        return Display() if told is UNSET else told
 
     def _shares(self) -> Iterator[list[Shown]]:
         """Yield the two sides of each even chance, in per cent of the numbers that had one of the two."""
@@ -164,9 +160,6 @@ class WheelInWords:
         if message.language == self._language:
             return text
         return translation(message.language, self._language).of(text)
-
-    def _sensors(self, names: Sequence[str]) -> list[str]:
-        return [self._sensor(name) for name in names]
 
     def _sensor(self, name: str) -> str:
         return sensor_name(name, self._catalogue)

@@ -122,14 +122,11 @@ class Watch:
     def _signs(self) -> dict[str, Sign]:
         return {"sensors": self.sensors, "table": self.table, "journal": self.journal, "outbox": self.outbox}
 
-    def _missing(self) -> list[str]:
-        return [name for name, sign in self._signs().items() if not sign.is_shown]
-
     async def _every_sign(self, patience_s: float) -> None:
         """Return when no sign is missing. Signs that stay missing are logged, because systemd may restart the
         daemon."""
         since_ns, logged = self._clock.monotonic_ns(), list[str]()
-        while missing := self._missing():
+        while missing := [name for name, sign in self._signs().items() if not sign.is_shown]:
             if missing != logged and self._clock.monotonic_ns() - since_ns >= patience_s * 1e9:
                 logged = missing
                 self._log.error(

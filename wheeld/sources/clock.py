@@ -114,7 +114,9 @@ class BoardClock:
         if self._bounds and bound.board_us < self._bounds[-1].board_us:
             return "back"
         verdict = self._drop_contradicted(bound)
-        self._drop_old(bound.host_ns)
+        oldest_ns = bound.host_ns - WINDOW_NS
+        while self._bounds and (len(self._bounds) >= SAMPLES_MAX or self._bounds[0].host_ns < oldest_ns):
+            self._bounds.popleft()
         self._bounds.append(bound)
         if verdict == "step":
             self._seen.clear()
@@ -190,10 +192,6 @@ class BoardClock:
         for _ in range(wrong[-1] + 1):
             self._bounds.popleft()
         return "drift"
-
-    def _drop_old(self, host_ns: int) -> None:
-        while self._bounds and (len(self._bounds) >= SAMPLES_MAX or self._bounds[0].host_ns < host_ns - WINDOW_NS):
-            self._bounds.popleft()
 
     def _rate_ppb(self) -> int:
         """Return the slope between the narrowest bounds of the oldest and the newest third. 0 if they are too wide."""

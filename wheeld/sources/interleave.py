@@ -49,11 +49,7 @@ class Interleaver:
         if seen.t_us < self._newest_us:
             seen = msgspec.structs.replace(seen, t_us=self._newest_us)
         if len(self._waiting) == WAITING_MAX:
-            self._drop()
+            # Drop the oldest observation of a kind that repeats. A state that is reported only once must not be lost.
+            self.dropped += 1
+            del self._waiting[next((at for at, each in enumerate(self._waiting) if isinstance(each, HeadRotor)), 0)]
         self._waiting.append(seen)
-
-    def _drop(self) -> None:
-        """Drop the oldest observation of a kind that repeats. A state that is reported only once must not be lost."""
-        self.dropped += 1
-        oldest = next((at for at, seen in enumerate(self._waiting) if isinstance(seen, HeadRotor)), 0)
-        del self._waiting[oldest]

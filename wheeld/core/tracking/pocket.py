@@ -309,13 +309,6 @@ class PocketFromReaders(PocketTracker):
         figures: Figures = {**number.figures, "unproven": " ".join(unproven)}
         return msgspec.structs.replace(number, fact=Fact.NUMBER_NOT_PROVEN, figures=figures)
 
-    def _of_no_pocket(self) -> Evidence:
-        """Return the evidence for the chef, who decides which number counts, if any does (R3b). The ball rested in
-        another pocket before, and people saw it there, or there are two balls."""
-        evidence = self._not_proven(self.state.streak)
-        figures = {name: value for name, value in evidence.figures.items() if name not in ("number", "pocket_index")}
-        return msgspec.structs.replace(evidence, figures=figures)
-
     def begin_run(self) -> None:
         """Begin a run: a launch was proven, and no pocket was seen filled yet."""
         self.state.filled = []
@@ -433,7 +426,11 @@ class PocketFromReaders(PocketTracker):
             return [Evidence(Fact.NUMBER_SEEN, t_us, self._sighted())] if is_open else []
         evidence = self._beams.leave() if is_on_track else []
         if is_of_none:
-            return [*evidence, self._of_no_pocket()]
+            # The chef decides which number counts, if any does (R3b). The ball rested in another pocket before, and
+            # people saw it there, or there are two balls.
+            asked = self._not_proven(self.state.streak)
+            figures = {name: value for name, value in asked.figures.items() if name not in ("number", "pocket_index")}
+            return [*evidence, msgspec.structs.replace(asked, figures=figures)]
         evidence.append(self._number(self.state.streak))
         self._pulses.forget()
         return evidence

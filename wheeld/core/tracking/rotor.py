@@ -139,7 +139,9 @@ class RotorFromEncoder:
             return self._turn_again(seen, angle_deg, rattled=rattled)
         last_us, last_deg = points[-1]
         moved_deg = _moved_deg(angle_deg - last_deg, forward)
-        if abs(moved_deg) < 1e-6 and (rattled or self._is_bounce(t_us - last_us)):
+        # A contact may report one entry into a sector twice. The second report comes much sooner than the next sector
+        # could.
+        if abs(moved_deg) < 1e-6 and (rattled or len(points) < 2 or t_us - last_us < (last_us - points[-2][0]) / 2):
             return None
         if forward * moved_deg > REV_S_MAX * 360 * (t_us - last_us) / 1e6 + JUMP_DEG:
             return self._glitch(seen, angle_deg)
@@ -285,12 +287,6 @@ class RotorFromEncoder:
         self._begin(seen, angle_deg)
         state.points = points
         return "turned_back" if was_turning else None
-
-    def _is_bounce(self, passed_us: int) -> bool:
-        """Whether a contact reported one entry into a sector twice: the second report came much sooner than the next
-        sector could."""
-        points = self.state.points
-        return len(points) < 2 or passed_us < (points[-1][0] - points[-2][0]) / 2
 
     def _glitch(self, seen: Rotor, angle_deg: float) -> Surprise | None:
         """Note a tick from an impossible place. If `GLITCH_TICKS` of them come in a row, they are right."""

@@ -424,8 +424,11 @@ class Board:
             return
         dated, self._undated = self._undated, []
         if self._offset_us is None:
-            self._offset_us = self._new_offset_us(dated[0].board_us, host_ns)
-            first_us = max(self._newest_us, dated[0].board_us + self._offset_us)
+            at = self._clock.host_time(dated[0].board_us)
+            then_ns = host_ns if at is None else at.host_ns
+            # The time never goes back.
+            first_us = max(self._newest_us, self._anchor[1] + (then_ns - self._anchor[0]) // 1_000)
+            self._offset_us = first_us - dated[0].board_us
             yield from self._reading(first_us, self._offset_us, host_ns, utc)
             yield from self._kept(first_us, dated[-1].board_us + self._offset_us, self._offset_us)
         if self._awaits_levels:
@@ -452,12 +455,6 @@ class Board:
             return
         for seen in self._observed(event, t_us):
             yield from self._chatter.take(seen)
-
-    def _new_offset_us(self, board_us: int, host_ns: int) -> int:
-        """Return the offset for `board_us`, by the host's estimate of the sensing time. The time never goes back."""
-        at = self._clock.host_time(board_us)
-        then_ns = host_ns if at is None else at.host_ns
-        return max(self._anchor[1] + (then_ns - self._anchor[0]) // 1_000, self._newest_us) - board_us
 
     def _kept(self, first_us: int, last_us: int, offset_us: int) -> Iterator[Restarted]:
         """Report until when the board's events are from before this process. If the clocks were not compared, all of
@@ -506,12 +503,6 @@ class Board:
             self._told["object"] = is_in
             yield Level(t_us=t_us, sensor="object", active=is_in)
 
-    def _door_level(self, door: messages.DoorLevel, t_us: int) -> Iterator[Level]:
-        """Report the level of the cabinet's door if it differs from the one last reported to the core."""
-        if door != "unknown" and self._told.get(DOOR) is not (is_open := door == "open"):
-            self._told[DOOR] = is_open
-            yield Level(t_us=t_us, sensor=DOOR, active=is_open)
-
     def _levels(self, levels: messages.Levels, t_us: int) -> Iterator[Level]:
         """Report all levels once after each start and each gap. A level that was active is reported again when it is
         no longer active. After that the events of the sensor are enough. The levels of object sensor and door are
@@ -525,7 +516,9 @@ class Board:
                 told[sensor] = active
                 yield Level(t_us=t_us, sensor=sensor, active=active)
         yield from self._object_level(levels.object, t_us)
-        yield from self._door_level(levels.door, t_us)
+        if levels.door != "unknown" and told.get(DOOR) is not (is_open := levels.door == "open"):
+            told[DOOR] = is_open
+            yield Level(t_us=t_us, sensor=DOOR, active=is_open)
 
     def _told_of_sensor(self, state: SensorState) -> SensorState:
         """Forget the object's level when its sensor fails or works again, as the core does. The heartbeats with the

@@ -34,7 +34,9 @@ class BoardFeed:
         try:
             while True:
                 await self._do_due()  # an answer may make something due, which need not wait for a tick
-                await self._received(await link.read())
+                data = await link.read()
+                utc = utc_now(self._clock)
+                await self._put(self._board.receive(data, utc.host_ns, utc))
         finally:
             self._link = None
 
@@ -49,10 +51,6 @@ class BoardFeed:
         if self._link is not None and (data := self._board.data_to_send()):
             with contextlib.suppress(LinkClosedError):  # `serve` gets the same error when it reads
                 await self._link.write(data)
-
-    async def _received(self, data: bytes) -> None:
-        utc = utc_now(self._clock)
-        await self._put(self._board.receive(data, utc.host_ns, utc))
 
     async def _put(self, observations: list[Observation]) -> None:
         if observations:

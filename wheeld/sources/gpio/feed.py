@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import NoReturn, Protocol
 
-from wheeld.core.observations import Command, Observation
+from wheeld.core.observations import Command
 from wheeld.ports import HostClock, Pins
 from wheeld.sources.gpio.outputs import Outputs
 from wheeld.sources.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
@@ -40,17 +40,14 @@ class GpioFeed:
         try:
             while True:
                 await self._clock.sleep(LOOK_S)
-                await self._hand_on(Batch(self._look(), None))
+                utc = utc_now(self._clock)
+                await self._hand_on(Batch(self._source.look(utc.host_ns, utc), None))
                 self._outputs.show(self._state(), self._clock.monotonic_ns())
         finally:
             try:
                 self._outputs.dark()
             finally:
                 self._pins.close()  # even if the chip can no longer set the level of a lamp
-
-    def _look(self) -> list[Observation]:
-        utc = utc_now(self._clock)
-        return self._source.look(utc.host_ns, utc)
 
 
 class Say(Protocol):

@@ -130,7 +130,10 @@ class GpioSource:
         seen = self._release(self._us(self._wiring.horizon_ns(self._safe_ns)))
         if lost or late:
             seen += self._wiring.forget(self._passed_us)
-        seen += self._link_state(lost + self._repeated(), late, self._us(host_ns))
+        # Later edges show that edges were lost, except on the encoder's lines.
+        before, self._repeats = self._repeats, self._wiring.repeats
+        repeated = self._repeats - before if self._pins.error_ns <= READ_AT_ONCE_NS else 0
+        seen += self._link_state(lost + repeated, late, self._us(host_ns))
         seen += self._time(host_ns, utc)
         return seen
 
@@ -146,11 +149,6 @@ class GpioSource:
         missing = edge.seq - self._seqs.get(edge.pin, 0) - 1
         self._seqs[edge.pin] = edge.seq
         return missing
-
-    def _repeated(self) -> int:
-        """Return how many lost edges later edges have shown since the last call, except on the encoder's lines."""
-        before, self._repeats = self._repeats, self._wiring.repeats
-        return self._repeats - before if self._pins.error_ns <= READ_AT_ONCE_NS else 0
 
     def _drop_late(self) -> int:
         """Drop edges that are older than the edges already processed. Return how many."""

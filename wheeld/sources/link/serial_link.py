@@ -133,7 +133,8 @@ def open_serial(port: str, baud: int) -> SerialLink:
     try:
         return SerialLink(serial.Serial(port, baud, timeout=0, exclusive=True))
     except OSError as wrong:
-        code = _errno(wrong)
+        cause = wrong.__context__  # pyserial converts a terminal error to a text without its number
+        code = cause.args[0] if isinstance(cause, termios.error) else wrong.errno
         why = _held(port) if code in (errno.EBUSY, errno.EAGAIN) else _ADVICE.get(code, str(wrong))
         raise PortUnavailableError(port, why) from wrong
 
@@ -161,9 +162,3 @@ def holder_of(port: str) -> tuple[str, str] | None:
         except OSError:  # it has ended, or is another user's
             continue
     return found.get(True, found.get(False))
-
-
-def _errno(wrong: OSError) -> int | None:
-    """Return the errno of `wrong`, or of the terminal error that pyserial converted to a text."""
-    cause = wrong.__context__
-    return cause.args[0] if isinstance(cause, termios.error) else wrong.errno
