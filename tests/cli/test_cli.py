@@ -161,7 +161,7 @@ def test_verify_alone_verifies_the_program(capsys: Captured) -> None:
 def test_a_head_that_is_none(head: str, capsys: Captured) -> None:
     with pytest.raises(SystemExit):
         main(["journal", "verify", "j", f"--head={head}"])
-    assert "is not N:HEX, as `wheeld journal verify` and `backup` print a head" in capsys.readouterr().err
+    assert "is not N:HEX, like the head that `wheeld journal verify` and `backup` print" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("data", [b"", b"hello\n", bytes(range(128, 256)), b"[]\n", b'{"kind":"wheel"}\n'])
@@ -170,7 +170,7 @@ def test_what_is_no_log_at_all(data: bytes, tmp_path: Path, capsys: Captured) ->
     assert main(["replay", str(tmp_path / "log")]) == Exit.BAD_DATA
     (said,) = capsys.readouterr().err.splitlines()
     assert said.startswith(f"wheeld: {tmp_path / 'log'}: line 1: ")
-    assert said.endswith("; name an observation log, as `wheeld journal export` writes one")
+    assert said.endswith("; name an observation log, like those that `wheeld journal export` writes")
 
 
 # --- run, check-config ---------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_check_config_prints_the_key_and_how_long_evidence_stays(tmp_path: Path,
     path = write(tmp_path, GOOD.replace('path = "journal.sqlite"', lines))
     assert main(["check-config", str(path)]) == Exit.OK
     printed = capsys.readouterr().out
-    assert f"and its feed signed, by key {public_key(public)[0]}\n" in printed
+    assert f"and the feed is signed, with key {public_key(public)[0]}\n" in printed
     assert "evidence is kept for 90 days and up to 2 000 000 000 bytes\n" in printed
     private.write_text("no key at all")
     assert main(["check-config", str(path)]) == Exit.BAD_CONFIG
@@ -247,12 +247,15 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "rien ne va plus: announced by the chef",
         "wheel: french, the rotor turns either way; its encoder has 148 ticks",
         "beams: 4 at 0°, 90°, 180° and 270°",
-        "a lap is proven if it is whichever 2 pulses were strays: a run is certain to be valid from 3.75 laps on",
+        (
+            "a lap is proven if the proof holds without any 2 of the pulses, which may be strays: "
+            "a run of 3.75 laps or more is certain to be valid"
+        ),
         "readers: 3 at 30°, 150° and 270°",
-        "sensor board: /dev/ttyACM0 at 115200 baud; a fault when silent for 1 s",
+        "sensor board: /dev/ttyACM0 at 115200 baud; silence for 1 s is a fault",
         "any board with that layout of sensors is accepted",
         "its clock may drift 200 ppm from the host's",
-        "the cabinet's door: told by the sensor board, if it has a door switch",
+        "the cabinet's door: reported by the sensor board, if it has a door switch",
         "R1, Art. 10: the ball runs against the rotor: the beams and the encoder",
         "R2, Art. 10: the ball runs at least 3 full laps: the beams",
         "R3, Art. 11: the number is where the ball comes to rest: the readers and the encoder",
@@ -286,7 +289,7 @@ def test_check_config_says_that_it_is_a_bench_table(tmp_path: Path, capsys: Capt
     assert main(["check-config", str(write(tmp_path, with_line("table", "test = true")))]) == Exit.OK
     assert capsys.readouterr().out.splitlines()[:2] == [
         "table: campione-03 of campione, campione/roulette",
-        "a BENCH TABLE: every message is marked as a test, and a feed refuses it unless it asks for tests",
+        "a BENCH TABLE: every message is marked as a test, and a feed accepts it only if it asks for tests",
     ]
     assert main(["check-config", str(write(tmp_path, with_line("table", "test = 1")))]) == Exit.BAD_CONFIG
     assert "true or false" in capsys.readouterr().err
@@ -478,8 +481,8 @@ def test_lenient_skips_and_counts(evening: Path, tmp_path: Path, capsys: Capture
     assert main(["replay", str(tmp_path / "bad"), "--jsonl", "--lenient"]) == Exit.OK
     captured = capsys.readouterr()
     assert captured.err.splitlines() == [
-        "wheeld: 1 lines of kinds unknown here: skipped",
-        "wheeld: 2 lines malformed: skipped",
+        "wheeld: 1 lines skipped: their kind is unknown to this version",
+        "wheeld: 2 lines skipped: they are malformed",
     ]
     assert captured.out.encode().splitlines() == published_by_the_core(evening)
 
@@ -488,7 +491,7 @@ def test_lenient_skips_and_counts(evening: Path, tmp_path: Path, capsys: Capture
 def test_a_damaged_gzip_is_bad_data(damage: Any, evening: Path, tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "bad.gz").write_bytes(damage(gzip.compress(evening.read_bytes())))
     assert main(["replay", str(tmp_path / "bad.gz")]) == Exit.BAD_DATA
-    assert "the gzip file is damaged or was cut here" in capsys.readouterr().err
+    assert "the gzip file is damaged here, or ends too early" in capsys.readouterr().err
 
 
 def test_an_endless_line_is_not_read_whole(tmp_path: Path, capsys: Captured) -> None:
@@ -520,7 +523,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(evening: Path) -> None:
 
 def test_a_full_disk_is_reported(evening: Path, capsys: Captured) -> None:
     assert main(["replay", str(evening), "-o", "/dev/full"]) == Exit.IO_FAILED
-    assert capsys.readouterr().err == "wheeld: the disk is full; make room on it, and do it again\n"
+    assert capsys.readouterr().err == "wheeld: the disk is full; make room on it, then run the command again\n"
 
 
 # --- journal -------------------------------------------------------------------------------------------------------
@@ -530,7 +533,7 @@ def test_a_whole_journal_verifies(journal: Path, capsys: Captured) -> None:
     assert main(["journal", "verify", str(journal)]) == Exit.OK
     found, checked, last = capsys.readouterr().out.splitlines()
     assert "evidence of 2 coups: all as they were written" in found
-    assert checked.startswith("signatures checked: none, this journal has no key")
+    assert checked.startswith("signatures checked: none, because this journal has no key")
     assert last.startswith("hash of seq ")
 
 
@@ -615,7 +618,7 @@ def test_an_event_stands_where_it_happened(journal: Path, tmp_path: Path, capsys
 @pytest.mark.parametrize("more", [[], ["--jsonl"], ["--topic", "result"]])
 def test_show_says_that_it_has_nothing_of_a_coup(more: list[str], journal: Path, capsys: Captured) -> None:
     assert main(["journal", "show", str(journal), "--coup", "99", *more]) == Exit.NO_INPUT
-    assert capsys.readouterr() == ("", f"wheeld: {journal}: no such message of coup 99; it has coups 1 to 2\n")
+    assert capsys.readouterr() == ("", f"wheeld: {journal}: no such message about coup 99; it has coups 1 to 2\n")
 
 
 def test_show_gives_the_payloads_byte_for_byte(journal: Path, capsys: Captured) -> None:
@@ -724,7 +727,7 @@ def test_export_of_a_coup_that_is_not_there(journal: Path, tmp_path: Path, capsy
     assert "no evidence of coup 9; it has coups 1 to 2" in capsys.readouterr().err
     open_writer(tmp_path / "new").close()
     assert main(["journal", "export", str(tmp_path / "new"), "--coup", "9"]) == Exit.NO_INPUT
-    assert "it has none yet" in capsys.readouterr().err
+    assert "it has no coup yet" in capsys.readouterr().err
 
 
 # --- messages as text -------------------------------------------------------------------------------------------------
@@ -824,4 +827,4 @@ def test_words_that_are_no_text_are_refused(command: list[str], option: str, cap
     with pytest.raises(SystemExit) as end:
         main(["journal", *command, "campione-03", "--why", "card", option, "\udcff"])
     assert end.value.code == Exit.USAGE
-    assert f"argument {option}: '\\udcff' is no " in capsys.readouterr().err
+    assert f"argument {option}: '\\udcff' is not a " in capsys.readouterr().err

@@ -155,7 +155,7 @@ def test_what_programs_read_has_no_language(
 CHECKED: dict[Language, tuple[str, ...]] = {
     "en": (
         "beams: 4 at 0°, 90°, 180° and 270°",
-        "a run is certain to be valid from 3.75 laps on",
+        "a run of 3.75 laps or more is certain to be valid",
         "R1, Art. 10: the ball runs against the rotor: the beams and the encoder",
         'a void coup is declared with "rien va"',
     ),
@@ -190,7 +190,12 @@ def test_check_config(language: Language, tmp_path: Path, capsys: Captured) -> N
 @pytest.mark.parametrize(
     ("language", "missing", "nothing", "wrong"),
     [
-        ("en", "there is no such file or directory; check the name", "it has none yet", "the configuration is wrong"),
+        (
+            "en",
+            "there is no such file or directory; check the name",
+            "it has no coup yet",
+            "the configuration is wrong",
+        ),
         (
             "fr",
             "n'existe pas ; vérifier le nom",
@@ -262,10 +267,10 @@ def test_what_is_wrong_with_a_log(
             "replay - --language de",
             "--language : de n'est pas parmi fr, it, en",
             "--language: de non è tra fr, it, en",
-            "--language: de is none of fr, it, en",
+            "--language: de is not one of fr, it, en",
         ),
         ("doctor --ball", "--ball : la valeur manque", "--ball: manca il valore", "--ball: its value is missing"),
-        ("journal show x --coup red", "--coup : red n'est pas", "--coup: red non è", "--coup: red is no number"),
+        ("journal show x --coup red", "--coup : red n'est pas", "--coup: red non è", "--coup: red is not a number"),
         ("", "il manque : COMMAND", "manca: COMMAND", "missing: COMMAND"),
         ("replay", "il manque : FILE", "manca: FILE", "missing: FILE"),
         ("replay - --fast", "inconnu : --fast", "sconosciuto: --fast", "unknown: --fast"),

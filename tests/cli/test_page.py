@@ -29,20 +29,23 @@ def token(tmp_path: Path) -> str:
     ("options", "why"),
     [
         ("--chef 127.0.0.1:8401", "anybody could command the wheel"),
-        ("--chef 0.0.0.0:8401 --token-file {token}", "would cross it in clear"),
-        ("--chef [2001:db8::1]:8401 --token-file {token}", "would cross it in clear"),
+        ("--chef 0.0.0.0:8401 --token-file {token}", "would carry its token without encryption"),
+        ("--chef [2001:db8::1]:8401 --token-file {token}", "would carry its token without encryption"),
         ("--chef 127.0.0.1:8401 --panel-client-ca-file {token}", "needs --panel-cert-file"),
         ("--chef 127.0.0.1:8401 --token-file {token} --panel-cert-file {token}", "go together"),
-        ("--chef 127.0.0.1:8400 --token-file {token}", "--chef and --listen are the same"),
+        ("--chef 127.0.0.1:8400 --token-file {token}", "--chef and --listen have the same address and port"),
         ("--token-file {token}", "--token-file needs --chef"),
         ("--chef-username x", "--chef-username needs --chef"),
         ("--bouler 127.0.0.1:8403", "--bouler needs --bouler-token-file"),
         ("--bouler 127.0.0.1:8403 --token-file {token}", "--token-file needs --chef"),
-        ("--bouler 0.0.0.0:8403 --bouler-token-file {token}", "would cross it in clear"),
+        ("--bouler 0.0.0.0:8403 --bouler-token-file {token}", "would carry its token without encryption"),
         ("--bouler-token-file {token}", "--bouler-token-file needs --bouler"),
         ("--bouler 127.0.0.1:8403 --bouler-token-file {token} --panel-client-ca-file {token}", "needs --chef"),
-        ("--chef 127.0.0.1:9 --token-file {token} --bouler 127.0.0.1:9", "--chef and --bouler are the same"),
-        ("--display 127.0.0.1:9 --metrics 127.0.0.1:9", "--display and --metrics are the same"),
+        (
+            "--chef 127.0.0.1:9 --token-file {token} --bouler 127.0.0.1:9",
+            "--chef and --bouler have the same address and port",
+        ),
+        ("--display 127.0.0.1:9 --metrics 127.0.0.1:9", "--display and --metrics have the same address and port"),
     ],
 )
 def test_a_panel_that_is_open_to_others_is_not_served(
@@ -54,7 +57,7 @@ def test_a_panel_that_is_open_to_others_is_not_served(
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize(("content", "why"), [(b"short", "12 characters"), (b"\xff" * 20, "can be typed")])
+@pytest.mark.parametrize(("content", "why"), [(b"short", "12 characters"), (b"\xff" * 20, "nobody can type")])
 def test_a_token_that_protects_nothing_is_refused(
     content: bytes, why: str, token: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,8 +80,8 @@ CHEF = "--chef 127.0.0.1:8401 --token-file {token}"
     [
         ("--chef 127.0.0.1:8401 --token-file none", "--token-file: cannot be read: No such file or directory"),
         ("--chef 127.0.0.1:8401 --token-file {opened}", "--token-file: is open to everyone on this computer"),
-        ("--state {token}", "--state: {token} is no directory in which this user may write"),
-        ("--state none", "--state: none is no directory"),
+        ("--state {token}", "--state: {token} is not a directory in which this user may write"),
+        ("--state none", "--state: none is not a directory"),
         ("--ca-file none", "--ca-file: none cannot be read"),
         ("--ca-file {opened}", "holds no certificate in PEM"),
         ("--key-file {token}", "--key-file needs --cert-file"),
@@ -118,7 +121,7 @@ def test_a_port_that_cannot_be_opened_is_named(host: str, why: str, capsys: pyte
 def test_what_is_no_address_is_named(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["page", "s/t", "--listen", place])
-    assert "is no ADDRESS:PORT" in capsys.readouterr().err
+    assert "is not ADDRESS:PORT" in capsys.readouterr().err
 
 
 def test_pages_and_chef_log_in_under_the_names_of_their_roles(token: str) -> None:

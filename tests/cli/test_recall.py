@@ -123,7 +123,7 @@ def test_only_as_many_as_are_asked_for(stored: Path, capsys: Captured) -> None:
 def test_the_last_coups_stand_alone(stored: Path, capsys: Captured) -> None:
     for more in (["--coup", "1"], ["--jsonl"], ["--topic", "void"], ["--from-seq", "1"]):
         assert main(["journal", "show", str(stored), "--last", "2", *more]) == Exit.USAGE
-    assert "--last stands alone" in capsys.readouterr().err
+    assert "--last shows each coup whole" in capsys.readouterr().err
 
 
 def test_evidence_that_is_gone_is_said_to_be(stored: Path, tmp_path: Path, capsys: Captured) -> None:

@@ -75,7 +75,7 @@ def test_dates_are_utc_unless_they_say_otherwise(journals: dict[str, Path], caps
     assert json.loads(capsys.readouterr().out) == [found]
     with pytest.raises(SystemExit):
         main(["report", str(journals["fine"]), "--since", "yesterday"])
-    assert "'yesterday' is no date like 2026-11-20" in capsys.readouterr().err
+    assert "'yesterday' is not a date like 2026-11-20" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -45,34 +45,37 @@ def shown(
 
 WAITS = "campione-03: suspended, coup 7; waiting for: the chef to resume"
 STANDS = {
-    "runs": (shown("active", "running", status=WAITS), [f"campione-03 runs since {SINCE}", f"it says: {WAITS}"]),
+    "runs": (
+        shown("active", "running", status=WAITS),
+        [f"campione-03 runs since {SINCE}", f"the daemon reports: {WAITS}"],
+    ),
     "wrong": (
         shown("failed", "failed", result="exit-code", code=78, status="campione-03.toml:3: table.id: is missing"),
         [
-            f"campione-03 does not run since {SINCE}",
-            f"it ended with 78: {Exit.BAD_CONFIG.text}",
-            f"once that is mended: `systemctl reset-failed {UNIT}`, then `systemctl start {UNIT}`",
-            "it says: campione-03.toml:3: table.id: is missing",
+            f"campione-03 has not run since {SINCE}",
+            f"it ended with exit code 78: {Exit.BAD_CONFIG.text}",
+            f"after you have corrected the cause: `systemctl reset-failed {UNIT}`, then `systemctl start {UNIT}`",
+            "the daemon reports: campione-03.toml:3: table.id: is missing",
         ],
     ),
     "tried again": (
         shown("activating", "auto-restart", result="exit-code", code=74),
-        [f"it ended with 74: {Exit.IO_FAILED.text}", "it is started again by itself"],
+        [f"it ended with exit code 74: {Exit.IO_FAILED.text}", "systemd starts it again"],
     ),
     "tried too often": (
         shown("failed", "failed", result="start-limit-hit", code=74),
-        [f"it ended with 74: {Exit.IO_FAILED.text}"],
+        [f"it ended with exit code 74: {Exit.IO_FAILED.text}"],
     ),
     "killed": (
         shown("failed", "failed", result="watchdog", code=6),
         ["systemd ended it, or could not start it: watchdog 6"],
     ),
-    "starting": (shown("activating", "start"), [f"campione-03 starts or stops, since {SINCE}"]),
+    "starting": (shown("activating", "start"), [f"campione-03 is starting or stopping, since {SINCE}"]),
     "stopped": (
         shown("inactive", "dead", boots="disabled", status="old"),
         [
-            "campione-03 is stopped: `systemctl start wheeld@campione-03`",
-            "no boot starts it: `systemctl enable wheeld@campione-03`",
+            "campione-03 is stopped; start it: `systemctl start wheeld@campione-03`",
+            "it does not start with the computer; to change this: `systemctl enable wheeld@campione-03`",
         ],
     ),
 }
@@ -85,7 +88,7 @@ def test_how_a_wheel_stands(name: str, answers: Answers, tmp_path: Path, capsys:
     assert main(["status", "campione-03", "--language", "en"]) == Exit.OK
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line in said] == said
-    assert "`wheeld logs campione-03` says more" in lines
+    assert "`wheeld logs campione-03` prints more" in lines
     assert "old" not in " ".join(lines)
     assert (tmp_path / "called").read_text().split()[-1] == "wheeld@campione-03"
 

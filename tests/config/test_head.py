@@ -80,16 +80,16 @@ def test_its_meaning_is_printed() -> None:
     assert "the head reports the rotor, the ball and the pocket" in lines
     assert "a coup needs 3 proven laps" in lines
     assert "its number is called by the head" in lines
-    assert "wheel head: SlingShot 2, socket://10.0.0.7:4001 at 9600 baud; a fault when silent for 2 s" in lines
+    assert "wheel head: SlingShot 2, socket://10.0.0.7:4001 at 9600 baud; silence for 2 s is a fault" in lines
     assert "the head sends its status lines by itself" in lines
     assert "the head sends the number also on a line of its own" in lines
-    assert "R2, Art. 10: the ball runs at least 3 full laps: nothing here proves it" in lines
-    assert "a coup that lacks only R2 waits for the chef to confirm it, or to declare it null" in lines
+    assert "R2, Art. 10: the ball runs at least 3 full laps: nothing at this table proves it" in lines
+    assert "a coup for which only R2 is not proven waits for the chef to confirm it, or to declare it null" in lines
     asked = list(facts(parse(with_line("head", "poll = true", with_line("head", "bare_number = false", ALONE))), "en"))
     assert "the head is asked for each status line" in asked
     assert "the head sends the number in its status lines only" in asked
     void = list(facts(parse(with_line("table", 'unproven = "void"', SLINGSHOT)), "en"))
-    assert "a coup that lacks only R2 is void, as a breakdown" in void
+    assert "a coup for which only R2 is not proven is void, as a breakdown" in void
     beside = list(facts(parse(COMBINED), "en"))
     assert "the head reports the rotor and the pocket" in beside
     assert "beams: 4 at 0°, 90°, 180° and 270°" in beside

@@ -147,7 +147,7 @@ def test_who_may_not_read_it_is_told_in_one_line(root: Path, closed: str, comman
     (root / closed).chmod(0o700)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"wheeld: {root / closed}")
-    assert ": this user may not use it; run this as root, or as a user that may; " in line
+    assert ": this user may not use it; run the command as root, or as a user who may; " in line
 
 
 @pytest.mark.parametrize("command", [["check-config"], ["run", "-c"], ["doctor", "-c"], ["journal", "verify"]])
@@ -194,7 +194,7 @@ def test_a_journal_is_verified_by_the_name_of_its_wheel_with_the_key_of_setup(ro
         assert "was not checked" not in capsys.readouterr().out
     public_key.rename(home / "mine.pub")
     assert main(["journal", "verify", NAME]) == Exit.OK
-    assert "whether that is the house's was not checked (--public-key)" in capsys.readouterr().out
+    assert "whether that is a key of the house was not checked (give --public-key)" in capsys.readouterr().out
     write_keys(home, NAME, seed=8)
     assert main(["journal", "verify", NAME]) == Exit.BAD_DATA
     assert main(["journal", "verify", NAME, "--public-key", str(home / "mine.pub")]) == Exit.OK

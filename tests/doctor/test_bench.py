@@ -86,7 +86,7 @@ def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
     signals.take(Command(3, "rien_va", "button"))
     assert "rotor not known" in live(signals, config, ENGLISH)
     assert "buttons rien_va 1" in live(signals, config, ENGLISH)
-    assert live(signals, config, ENGLISH).endswith("cylinder not told")
+    assert live(signals, config, ENGLISH).endswith("cylinder not reported")
     signals.take(Level(4, "beam/2", active=True))
     signals.take(Level(4, "object", active=False))
     assert live(signals, config, ENGLISH).endswith("active at the start beam 3  cylinder clear")
@@ -153,7 +153,7 @@ def test_nothing_is_written_while_the_link_is_wrong(
     path = tmp_path / "wheel.toml"
     assert doctor(path) == (Exit.OK if works else Exit.BAD_DATA)
     assert (path.read_text() == GOOD) is not works
-    assert ("the line to the sensors does not work, or says nothing" in capsys.readouterr().err) is not works
+    assert ("the line to the sensors does not work, or reports nothing" in capsys.readouterr().err) is not works
 
 
 def test_the_summary_shows_buttons_of_the_way_and_of_the_number(
@@ -238,7 +238,7 @@ def test_the_summary_shows_an_encoder_without_z(
     [
         (
             "en",
-            "wrong  the line to the sensors does not work, or says nothing; check its",
+            "wrong  the line to the sensors does not work, or reports nothing; check its",
             "Nothing is written while anything but",
         ),
         (

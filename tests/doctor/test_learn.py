@@ -118,7 +118,7 @@ def test_an_unknown_beam_does_not_stand_in_for_a_dead_one(tmp_path: Path, capsys
     assert [each.index for each in found.beams] == [0, 1, 2, 4]
     assert written(tmp_path / "wheel.toml", found) == Exit.BAD_DATA
     assert (tmp_path / "wheel.toml").read_text() == TEXT
-    assert "beam 4 says nothing" in capsys.readouterr().err
+    assert "beam 4 reports nothing" in capsys.readouterr().err
 
 
 def test_without_beam_0_the_others_stand_where_they_do() -> None:
@@ -283,7 +283,7 @@ def test_readers_without_an_encoder_are_not_learned(tmp_path: Path, capsys: pyte
     path = tmp_path / "wheel.toml"
     bare = structs.replace(config(), table=structs.replace(config().table, rotor_ticks=0))
     assert write(WheelFiles(path), bare, Geometry([], [], number=5), ball_given=False, language="en") == Exit.BAD_DATA
-    assert "--number needs an encoder" in capsys.readouterr().err
+    assert "--number finds the readers with the encoder's help" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("strays", [1, 2, 3, 30])

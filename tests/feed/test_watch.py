@@ -241,7 +241,7 @@ def test_silence_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     ("option", "said"),
     [
         ("--ca-file", "ca_file {} holds no certificate in PEM"),
-        ("--password-file", "{}: no text in UTF-8, and so no password"),
+        ("--password-file", "{}: it is not a text in UTF-8, so it cannot be a password"),
         ("--key-file", "--key-file needs --cert-file, the certificate that belongs to the key"),
         ("--cert-file", "cert_file {} and key_file None are not a certificate and its key in PEM"),
         ("--public-key", "{}: no public key in PEM, nor 32 bytes in base64"),

@@ -55,7 +55,7 @@ def test_a_copy_that_is_not_whole_is_no_backup(house: House, tmp_path: Path, cap
     with closing(open_writer(house.journal, signer=house.signer)) as journal:
         journal.database._db.execute("UPDATE answers SET why = 'other' WHERE row = 1")
     assert main(["journal", "backup", str(house.journal), str(tmp_path / "copy")]) == Exit.BAD_DATA
-    assert "the copy is not whole, and neither may the journal be: record" in capsys.readouterr().err
+    assert "the copy is damaged, and the journal may be too: record" in capsys.readouterr().err
     assert not (tmp_path / "copy").exists()
 
 

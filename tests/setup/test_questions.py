@@ -234,7 +234,7 @@ def test_with_a_yes_it_is_done_checked_and_the_start_is_told(
     assert run(computer, *SIMULATED, "--yes") == Exit.OK
     out = capsys.readouterr().out
     assert out.endswith("  systemctl enable --now wheeld@bench-01\n")
-    assert "bench-01.toml is good" in out
+    assert "bench-01.toml has no problems" in out
     assert "  wheeld watch bench-01\n" in out
     capsys.readouterr()
     assert run(computer, *SIMULATED) == Exit.OK, "nothing is left to do: there is nothing to ask"

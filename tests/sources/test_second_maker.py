@@ -77,7 +77,7 @@ def test_a_daemon_builds_it_from_its_configuration() -> None:
     source = Source(parse(CONFIGURED), start_ns=0)
     assert source.sensors == {"link": True, "head": False, "head/sensors": True}
     assert source.counters["head"] == {"lines": 0, "damaged": 0, "dropped_reports": 0}
-    assert "wheel head: Girella 1, socket://10.0.0.7:4001 at 9600 baud; a fault when silent for 2 s" in [
+    assert "wheel head: Girella 1, socket://10.0.0.7:4001 at 9600 baud; silence for 2 s is a fault" in [
         *facts(parse(CONFIGURED), "en")
     ]
 

@@ -55,7 +55,7 @@ def _table(table: TableSetting) -> Iterator[Text]:
     place = {"table": table.table, "site": table.site, "house": table.house, "game": table.game}
     yield Text("table: {table} of {site}, {house}/{game}", place)
     if table.test:
-        yield Text("a BENCH TABLE: every message is marked as a test, and a feed refuses it unless it asks for tests")
+        yield Text("a BENCH TABLE: every message is marked as a test, and a feed accepts it only if it asks for tests")
     said, announced = LANGUAGE_NAMES[table.table_language], table.profile.announcements.language
     languages = {"language": Text(said), "announced": Text(announced)}
     yield Text("messages in {language}, numbers announced in {announced}", languages)
@@ -110,13 +110,13 @@ def _certain(wheel: TableSetting) -> Text:
     }
     if wheel.strays == 1:
         return Text(
-            "a lap is proven if it is whichever one pulse was a stray: a run is certain to be valid from {laps} laps "
-            "on",
+            "a lap is proven if the proof holds without any one of the pulses, which may be a stray: a run "
+            "of {laps} laps or more is certain to be valid",
             laps,
         )
     return Text(
-        "a lap is proven if it is whichever {strays} pulses were strays: a run is certain to be valid from {laps} laps "
-        "on",
+        "a lap is proven if the proof holds without any {strays} of the pulses, which may be strays: a run "
+        "of {laps} laps or more is certain to be valid",
         laps,
     )
 
@@ -134,10 +134,10 @@ def _sensors(config: Config) -> Iterator[Text]:
 def _door(config: Config) -> Text:
     """Return what reports whether the cabinet's door is open."""
     if config.sensors is not None:
-        return Text("the cabinet's door: told by the sensor board, if it has a door switch")
+        return Text("the cabinet's door: reported by the sensor board, if it has a door switch")
     if config.gpio is not None and config.gpio.door_pin is not None:
-        return Text("the cabinet's door: told by the switch at pin {pin}", {"pin": config.gpio.door_pin})
-    return Text("the cabinet's door: no switch tells whether it is open")
+        return Text("the cabinet's door: reported by the switch at pin {pin}", {"pin": config.gpio.door_pin})
+    return Text("the cabinet's door: no switch reports whether it is open")
 
 
 def _head(head: HeadSetting) -> Iterator[Text]:
@@ -147,7 +147,7 @@ def _head(head: HeadSetting) -> Iterator[Text]:
         "baud": head.baud,
         "seconds": head.silence_s_max,
     }
-    yield Text("wheel head: {head}, {line} at {baud} baud; a fault when silent for {seconds} s", at)
+    yield Text("wheel head: {head}, {line} at {baud} baud; silence for {seconds} s is a fault", at)
     yield from reader_of(head.product).facts(head)
 
 
@@ -155,7 +155,7 @@ def _provable(setting: TableSetting, catalogue: Catalogue) -> Iterator[str]:
     """Yield what proves each row of docs/rulebook.md, with the house's article."""
     for row in provable(setting):
         asked = setting.profile.cited((row.row,), catalogue.say_text(row.what), catalogue)
-        by = catalogue.say_text(row.by or Text("nothing here proves it"))
+        by = catalogue.say_text(row.by or Text("nothing at this table proves it"))
         yield catalogue.say("{first}: {second}", first=asked, second=by)
     yield from map(catalogue.say_text, _unproven(setting))
 
@@ -167,10 +167,11 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
     if setting.lacks:
         lacking = {"rules": " + ".join(setting.lacks)}
         if setting.unproven == "void":
-            yield Text("a coup that lacks only {rules} is void, as a breakdown", lacking)
+            yield Text("a coup for which only {rules} is not proven is void, as a breakdown", lacking)
         else:
             yield Text(
-                "a coup that lacks only {rules} waits for the chef to confirm it, or to declare it null", lacking
+                "a coup for which only {rules} is not proven waits for the chef to confirm it, or to declare it null",
+                lacking,
             )
     elif setting.ball == "head":
         return
@@ -184,13 +185,13 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
 
 def _board(sensors: BoardSetting) -> Iterator[Text]:
     at: dict[str, Part] = {"line": sensors.port, "baud": sensors.baud, "seconds": sensors.silence_s_max}
-    yield Text("sensor board: {line} at {baud} baud; a fault when silent for {seconds} s", at)
+    yield Text("sensor board: {line} at {baud} baud; silence for {seconds} s is a fault", at)
     pins = (
         Text("serial number {value}", {"value": sensors.board_serial}) if sensors.board_serial else None,
         Text("configuration hash {value}", {"value": sensors.config_hash}) if sensors.config_hash else None,
     )
     if fixed := tuple(filter(None, pins)):
-        yield Text("only the board with {pins}", {"pins": fixed})
+        yield Text("only the board with {pins} is accepted", {"pins": fixed})
     else:
         yield Text("any board with that layout of sensors is accepted")
     yield Text("its clock may drift {drift} ppm from the host's", {"drift": sensors.max_drift_ppm})
@@ -228,7 +229,9 @@ def _journal(journal: JournalSetting) -> Iterator[Text]:
     yield Text("journal: {file}", {"file": str(journal.path)})
     if journal.signing_key_file is not None:
         key_id = FileSigner(journal.signing_key_file).key_id
-        yield Text("sealed at each change of shift, and its feed signed, by key {key}", {"key": key_id})
+        yield Text(
+            "the journal is sealed at each change of shift, and the feed is signed, with key {key}", {"key": key_id}
+        )
     # Groups of three digits with spaces are understood in every language.
     kept = {"bytes": f"{journal.evidence_bytes_max:,}".replace(",", " ")}
     if journal.evidence_age_days is None:

@@ -113,7 +113,8 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
 def _running(name: str) -> Text:
     """Return why the doctor ends. Two programs cannot read one line: the daemon would miss what the doctor read."""
     return Text(
-        "this wheel runs, and its daemon has the sensors: stop it with `{stop}`, and afterwards `{start}`",
+        "the daemon of this wheel runs and uses the sensors: stop it with `{stop}`, and start it afterwards "
+        "with `{start}`",
         {"stop": f"systemctl stop wheeld@{name}", "start": f"systemctl start wheeld@{name}"},
     )
 
@@ -140,7 +141,9 @@ def keep(config: Config, happened: EventRecord, catalogue: Catalogue) -> None:
     path = config.journal.path
     try:
         if not path.exists():
-            print(catalogue.say("not stored: there is no journal {file} yet, and the daemon begins it", file=path))
+            print(
+                catalogue.say("not stored: there is no journal {file} yet; the daemon makes it when it runs", file=path)
+            )
             return
         store(config, happened)
     except (JournalError, KeyFileError, OSError):
@@ -180,7 +183,7 @@ def connected() -> Iterator[Text]:
 CYLINDER = {
     True: translatable("cylinder object"),
     False: translatable("cylinder clear"),
-    None: translatable("cylinder not told"),
+    None: translatable("cylinder not reported"),
 }
 DOOR_STANDS = {True: translatable("door open"), False: translatable("door closed")}
 TURNS = {"cw": translatable("clockwise"), "ccw": translatable("counter-clockwise"), None: ""}
@@ -263,7 +266,7 @@ def findings(
     wheel = config.table
     for name, works in sorted(bench.sensors.items()):
         if not works:
-            what = Text("{name} does not work, or says nothing", {"name": sensor_text(name)})
+            what = Text("{name} does not work, or reports nothing", {"name": sensor_text(name)})
             mend = Text("check its cable, its supply, its port")
             if bench.unavailable:
                 mend = Text("a line cannot be opened: {why}", {"why": "; ".join(bench.unavailable)})
@@ -323,7 +326,7 @@ def write(
         angles |= _angles("beam", learned.beams, len(table.beams_deg))
         angles |= _angles("reader", learned.readers, len(table.readers_deg))
         if not angles:
-            raise RewriteError(Text("too little was seen to learn from: spin a few times, and give --number"))
+            raise RewriteError(Text("the sensors saw too little to find angles: spin a few times, and give --number"))
         before = path.read_bytes().decode()
         after = with_angles(before, angles)
     except RewriteError as wrong:
@@ -342,7 +345,10 @@ def _against(config: Config, learned: Geometry, *, ball_given: bool) -> Iterator
     wheel, spins = config.table, learned.spins
     yield from refusals.of_beams(learned.beams, spins, wheel.beams_deg, ball_given=ball_given)
     if (number := learned.number) is not None and not wheel.rotor_ticks:
-        yield Text("--number needs an encoder to learn readers by, and rotor_ticks has none: leave it out")
+        yield Text(
+            "--number finds the readers with the encoder's help, and without rotor_ticks there is no encoder: "
+            "leave --number out"
+        )
     elif number is not None:
         pockets = wheel.profile.pockets
         yield from refusals.of_readers(
@@ -358,6 +364,6 @@ def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, lis
     if odd := sorted(found ^ wanted):
         at: dict[str, Part] = {"sensor": sensor_text(f"{kind}/{odd[0]}")}
         if odd[0] in found:
-            raise RewriteError(Text("{sensor} is in no configuration: nothing is written while one is unknown", at))
-        raise RewriteError(Text("{sensor} says nothing: nothing is written while one is dead", at))
+            raise RewriteError(Text("{sensor} is not in the configuration: nothing is written until it is", at))
+        raise RewriteError(Text("{sensor} reports nothing: nothing is written until it does", at))
     return {f"{kind}s_deg": [each.angle_deg for each in learned]}

@@ -20,8 +20,8 @@ from wheeld.screen.terminal import printable
 FILE_TROUBLES = {
     errno.ENOENT: translatable("there is no such file or directory; check the name"),
     errno.EISDIR: translatable("it is a directory; name a file in it"),
-    errno.ENOTDIR: translatable("a part of its path is no directory; check the name"),
-    errno.ENOSPC: translatable("the disk is full; make room on it, and do it again"),
+    errno.ENOTDIR: translatable("a part of its path is not a directory; check the name"),
+    errno.ENOSPC: translatable("the disk is full; make room on it, then run the command again"),
 }
 """What to do about the most common errors of files. Other errors have the text of the system."""
 
@@ -52,7 +52,8 @@ def file_trouble(wrong: OSError) -> Text | str:
 
 
 _NOT_ALLOWED = translatable(
-    "this user may not use it; run this as root, or as a user that may; for a unit, as root: chgrp wheeld, chmod g+r"
+    "this user may not use it; run the command as root, or as a user who may; for a unit, as root: chgrp "
+    "wheeld, chmod g+r"
 )
 """Most files of a wheel are closed to other users. Only root may read its secrets."""
 

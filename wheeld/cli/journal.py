@@ -70,7 +70,7 @@ def verify(options: argparse.Namespace) -> Exit:
     _say(f"signatures checked: {_checked(report)}")
     _say(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}")
     if sealed := report.sealed:
-        trust = "; whether that is the house's was not checked (--public-key)" if keys is None else ""
+        trust = "; whether that is a key of the house was not checked (give --public-key)" if keys is None else ""
         who = f"by {sealed.by}, {sealed.why}, key {sealed.key_id}"
         _say(f"sealed up to record {sealed.n}: {to_text(sealed.at_utc_us)} {who}{trust}")
     return Exit.BAD_DATA if report.faults else Exit.OK
@@ -79,7 +79,9 @@ def verify(options: argparse.Namespace) -> Exit:
 def seal(options: argparse.Namespace) -> Exit:
     """Sign the head of a journal that no daemon has open, and print it. Raises JournalError, OSError."""
     if options.key is None:
-        return fail(Text("nothing to seal with: name a wheel that has a key, or give --key"), Exit.USAGE, options)
+        return fail(
+            Text("there is no key to seal with: name a wheel that has a key, or give --key"), Exit.USAGE, options
+        )
     try:
         signer = FileSigner(options.key)
     except KeyFileError as wrong:
@@ -88,7 +90,7 @@ def seal(options: argparse.Namespace) -> Exit:
     with _as_owner_of(options.file), closing(open_to_write(options.file, signer=signer)) as journal:
         sealed = journal.seal(by=options.by or user(), why=options.why, at_utc_us=SystemClock().utc_us())
     if sealed is None:
-        why = Text("{file}: nothing in it yet that could be sealed", {"file": str(options.file)})
+        why = Text("{file}: it is still empty, so there is nothing to seal", {"file": str(options.file)})
         return fail(why, Exit.BAD_DATA, options)
     sys.stdout.write(f"sealed by key {sealed.key_id}: {_noted(sealed.n, sealed.head)}\n")
     return Exit.OK
@@ -120,11 +122,11 @@ def adopt(options: argparse.Namespace) -> Exit:
         adoption = journal.adopt(seq, last_hash, by=by, why=options.why, at_utc_us=utc_us, far=options.far)
         here = journal.reader.messages(adoption.first_seq, 1)
     first, last = adoption.first_seq, adoption.last_seq
-    sys.stdout.write(f"the next message is seq {last + 1}; it tells that {first} to {last} are not in this journal\n")
+    sys.stdout.write(f"the next message is seq {last + 1}; it says that {first} to {last} are not in this journal\n")
     if here:
-        what = f"what this journal stored from seq {first} on was never published, and will not be"
+        what = f"the messages that this journal stored from seq {first} on were never published, and will not be"
         show = shlex.join(["wheeld", "journal", "show", str(options.file), "--from-seq", str(first)])
-        sys.stdout.write(f"{what}: settle it by hand: {show}\n")
+        sys.stdout.write(f"{what}: settle them by hand: {show}\n")
     return Exit.OK
 
 
@@ -141,7 +143,7 @@ def backup(options: argparse.Namespace) -> Exit:
         report = verify_journal(copy)
     if report.faults:
         why = Text(
-            "{file}: the copy is not whole, and neither may the journal be: {fault}",
+            "{file}: the copy is damaged, and the journal may be too: {fault}",
             {"file": str(part), "fault": str(report.faults[0])},
         )
         return fail(why, Exit.BAD_DATA, options)
@@ -155,7 +157,7 @@ def known_message(text: str) -> tuple[int, str]:
     """Read `SEQ:HASH` or `SEQ` from the command line. Raises ArgumentTypeError."""
     found = re.fullmatch("([1-9][0-9]{0,14})(?::([0-9a-f]{64}))?", text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not SEQ or SEQ:HASH, as the log of the daemon gives it")
+        raise argparse.ArgumentTypeError(f"{text!r} is not SEQ or SEQ:HASH, like the one in the daemon's log")
     return int(found[1]), found[2] or GENESIS
 
 
@@ -163,7 +165,9 @@ def noted_head(text: str) -> tuple[int, bytes]:
     """Read `N:HEX` from the command line. Raises ArgumentTypeError."""
     found = re.fullmatch("([0-9]{1,15}):((?:[0-9a-f]{2})+)", text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not N:HEX, as `wheeld journal verify` and `backup` print a head")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not N:HEX, like the head that `wheeld journal verify` and `backup` print"
+        )
     return int(found[1]), bytes.fromhex(found[2])
 
 
@@ -189,14 +193,14 @@ def show(options: argparse.Namespace) -> Exit:
         coups = journal.coups()
         judged = _judge(journal, options)
     if options.coup is not None and not is_found:
-        why = Text("no such message of coup {coup}", {"coup": options.coup})
+        why = Text("no such message about coup {coup}", {"coup": options.coup})
         return judged or fail(_of_file(options, why, _known(coups)), Exit.NO_INPUT, options)
     return judged
 
 
 def _known(coups: list[int]) -> Text:
     if not coups:
-        return Text("it has none yet")
+        return Text("it has no coup yet")
     return Text("it has coups {first} to {last}", {"first": coups[0], "last": coups[-1]})
 
 
@@ -209,7 +213,7 @@ def _of_file(options: argparse.Namespace, what: Text, hint: Text) -> Text:
 def _show_last(options: argparse.Namespace) -> Exit:
     """Print the last coups, each with its evidence drawn."""
     if options.jsonl or options.topic or options.coup is not None or options.from_seq is not None:
-        return fail(Text("--last stands alone: each of its coups is shown whole"), Exit.USAGE, options)
+        return fail(Text("--last shows each coup whole: leave the other options out"), Exit.USAGE, options)
     with _reading(options.file) as journal:
         for line in recalled(journal, options.last, options.language):
             _say(line)
@@ -300,14 +304,16 @@ def _require(path: Path) -> None:
 def _checked(report: Verification) -> str:
     """Return which signatures were checked, and what that proves."""
     if not report.is_keyed:
-        return "none, this journal has no key: whoever could write the file could write all of it anew"
+        return (
+            "none, because this journal has no key: anyone who could write the file could have written all of it again"
+        )
     if not report.is_end_checked:
-        return "none, for that needs the Python package cryptography: pip install 'wheeld[sign]'"
+        return "none, because the Python package cryptography is missing: pip install 'wheeld[sign]'"
     if report.signatures == report.signed:
         return f"of the end, of each seal, and of each of the {report.signed} messages"
     return (
-        "of the end, which covers every record, and of each seal; not of each of the "
-        f"{report.signed} messages by itself (--each-signature)"
+        "of the end, which covers every record, and of each seal; to check also those of the "
+        f"{report.signed} messages, give --each-signature"
     )
 
 

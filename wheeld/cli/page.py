@@ -52,7 +52,9 @@ def _same_port(options: argparse.Namespace) -> Text | None:
         address = vars(options)[first]
         if address is not None and address.port and address == vars(options)[second]:
             options_named: dict[str, Part] = {"first": f"--{first}", "second": f"--{second}"}
-            return Text("{first} and {second} are the same: each needs a port of its own", options_named)
+            return Text(
+                "{first} and {second} have the same address and port: give each a port of its own", options_named
+            )
     return None
 
 
@@ -66,8 +68,8 @@ def _wrong_panels(options: argparse.Namespace) -> Text | None:
     for role in PANELS:
         if (address := vars(options)[role]) is not None and not address.is_here and not has_tls:
             return Text(
-                "{option} {host} is open to the network, and its token would cross it in clear: give --panel-cert-file "
-                "and --panel-key-file, or listen on 127.0.0.1",
+                "{option} {host} is open to the network, which would carry its token without encryption: "
+                "give --panel-cert-file and --panel-key-file, or listen on 127.0.0.1",
                 {"option": f"--{role}", "host": address.host},
             )
     if has_tls != (options.panel_key_file is not None):
@@ -95,7 +97,8 @@ def _unusable(options: argparse.Namespace) -> Text | str | None:
             return Text("{first}: {second}", {"first": f"--{name.replace('_', '-')}", "second": why})
     if options.state is not None and not (options.state.is_dir() and os.access(options.state, os.W_OK)):
         return Text(
-            "--state: {directory} is no directory in which this user may write: make it, or give it to him",
+            "--state: {directory} is not a directory in which this user may write: make it, or give the user "
+            "the right to write",
             {"directory": str(options.state)},
         )
     for role in PANELS:
@@ -111,11 +114,12 @@ def _wrong_token(options: argparse.Namespace) -> Text | None:
             token = file.read_text("utf-8").strip()
         except UnicodeDecodeError:
             return Text(
-                "the token in {file} is no text that can be typed; openssl rand -hex 16 makes one", {"file": str(file)}
+                "the token in {file} has characters that nobody can type; make a new one: openssl rand -hex 16",
+                {"file": str(file)},
             )
         if len(token) < TOKEN_CHARACTERS_MIN:
             return Text(
-                "the token is shorter than {count} characters; openssl rand -hex 16 makes one",
+                "the token has fewer than {count} characters; make a new one: openssl rand -hex 16",
                 {"count": TOKEN_CHARACTERS_MIN},
             )
     return None

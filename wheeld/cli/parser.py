@@ -15,17 +15,18 @@ from wheeld.exits import Exit
 from wheeld.screen.locale import LANGUAGES, language_here
 
 RELEASE_KEY = Path("/etc/wheeld/release.pub")
-"""The public key of the releases, on a wheel. It is not beside the program, because it does not come with it."""
+"""The public key of the releases, on a wheel. It is not beside the program: a release must not bring its own key."""
 
-_WHEEL = "its name, as in wheeld@NAME, or its configuration's file"
+_WHEEL = "the wheel's name, as in wheeld@NAME, or the file of its configuration"
 
 _ABOUT = """\
 wheeld observes one real roulette wheel: it reads the sensors, decides by the house's regulation whether
-each coup is valid or void, and publishes each verdict over MQTT with its article. Everything that it
-publishes is stored in its journal first.
+each coup is valid or void, and publishes each verdict over MQTT with its article. It stores everything in
+its journal before it publishes it.
 
-A wheel is named as its unit is: campione-03 is /etc/wheeld/campione-03.toml, with its secrets
-/etc/credstore/wheeld.campione-03.* and the journal that the file names.
+Each wheel has a name. The wheel campione-03 has the configuration /etc/wheeld/campione-03.toml, the secrets
+/etc/credstore/wheeld.campione-03.* and the journal that the configuration names. It runs as the unit
+wheeld@campione-03.
 """
 
 _EXITS = """
@@ -35,12 +36,12 @@ exit codes: wheeld help exit-codes
 _EXAMPLES = (
     """\
 examples:
-  wheeld setup                              set up a wheel: it asks what it has to know
-  wheeld check-config campione-03           what its configuration means, or all that is wrong in it
+  wheeld setup                              set up a wheel: the command asks what it needs to know
+  wheeld check-config campione-03           what its configuration means, or everything that is wrong in it
   wheeld run -c campione-03                 run the wheel, as systemd does
-  wheeld status campione-03                 does it run, what does it wait for, what is wrong?
-  wheeld replay evening.jsonl.gz            what the regulation says of a recorded evening
-  wheeld journal verify campione-03         is all there that was ever published?
+  wheeld status campione-03                 does the wheel run, what does it wait for, what is wrong?
+  wheeld replay evening.jsonl.gz            what the regulation says about a recorded evening
+  wheeld journal verify campione-03         is the journal whole and unchanged?
   wheeld report campione-03 -o r.html       how healthy is the wheel?
   wheeld journal export campione-03 --coup 812 | wheeld replay -
   wheeld --version --verify                 is this program the one that was released?
@@ -49,29 +50,29 @@ examples:
 )
 
 _RUN = """\
-Run one wheel until SIGTERM or SIGINT. Logs are JSON lines on standard error. The daemon waits for a
-broker or a board that is not there yet; it ends when the journal cannot be written.
+Run one wheel until SIGTERM or SIGINT. Logs are JSON lines on standard error. If the
+broker or the board is not there yet, the daemon waits for it. It ends if it cannot write the journal.
 """
 
 _CHECK = """\
-Validate a configuration and print what it means, a line a fact. All problems are reported at once, each
-with its line. Only the files that the configuration names are opened.
+Validate a configuration and print what it means, one line for each fact. If there are problems, all of them are
+reported, each with its line. Only the files that the configuration names are opened.
 """
 
 _STATUS = """\
-Say whether a wheel of this computer runs and since when, what it waits for and what is wrong; of one that does
-not run, why it ended and what to do.
+Say whether a wheel of this computer runs and since when, what it waits for and what is wrong. If it does not
+run, say why it ended and what to do.
 """
 
 _LOGS = """\
-Print the log of a wheel of this computer, oldest first, each line in words. Root sees it, and who is in the
-group systemd-journal.
+Print the log of a wheel of this computer, oldest first, each line in words. Only root and the users in the
+group systemd-journal can read it.
 """
 
 _REPLAY = """\
-Apply the regulation to an observation log as the daemon would have, and print every message that it
-would publish: a line for people, or with --jsonl one JSON object a line,
-{"t":…,"topic":…,"payload":{…}}, the same bytes each time.
+Apply the regulation to an observation log, as the daemon does, and print every message that the daemon
+would publish: one line for people, or with --jsonl one JSON object in each line,
+{"t":…,"topic":…,"payload":{…}}. The same log always gives the same bytes.
 """
 
 _REPLAY_EXAMPLES = (
@@ -85,8 +86,8 @@ examples:
 )
 
 _JOURNAL = """\
-Read a journal, also while its daemon runs; nothing in it is changed. Only seal, adopt and migrate write, and
-no daemon may have the journal open then: a running daemon seals its own.
+Read a journal, also while its daemon runs, and change nothing in it. Only seal, adopt and migrate write in the
+journal: for these stop the daemon first. A running daemon seals its journal itself.
 """
 
 _JOURNAL_EXAMPLES = (
@@ -105,12 +106,13 @@ examples:
 
 
 _DOCTOR = """\
-List serial ports and GPIO chips. With a configuration listen to that wheel's sensors, print each second what
-they report, and at the end (or Ctrl-C) what is wrong and what to do. Turn the rotor and spin the ball freely
-against it, a few times: the angles of the beams follow from its laps. With the ball in a known pocket of a
-rotor that turns both ways, and --number, those of the readers follow. Angles are measured from beam 1, which
-keeps its own. The exit code is 65 when something is wrong, 3 when something is to be looked at. What was found is
-stored in the wheel's journal, as soon as it has one.
+List serial ports and GPIO chips. With a configuration, also listen to that wheel's sensors. Each second it prints
+what they report, and at the end (or at Ctrl-C) what is wrong and what to do.
+To find the angles of the beams, turn the rotor and spin the ball freely against it, a few times. To find the angles
+of the readers, lay the ball in a pocket, give its number with --number, and turn the rotor both ways. Angles are
+measured from beam 1, which keeps its own angle.
+The exit code is 65 if something is wrong, and 3 if somebody should look at something. The result is stored in the
+wheel's journal, if the wheel has one already.
 """
 
 _DOCTOR_EXAMPLES = (
@@ -125,11 +127,11 @@ examples:
 )
 
 _WATCH = """\
-Show what a table publishes, a line a message, checked as the settlement system checks it: by number, chain
-and hash. It begins with the state that the broker keeps, says how old that is, and only listens. With --from-seq
-it asks the wheel for earlier messages, which the broker's access list must allow. Nothing is acknowledged.
-Of a wheel that is named, its configuration says the table and the broker, and the login is the one that
-`wheeld setup` made for the table's system. Options go before both.
+Show what a table publishes, one line for each message. Each message is checked as the settlement system checks it:
+by number, chain and hash. First comes the state that the broker keeps, with its age. The command only listens, and
+acknowledges nothing. With --from-seq it asks the wheel for earlier messages: the broker's access list must allow this.
+If you name a wheel of this computer, the table and the broker are those of its configuration, and the login is the
+one that `wheeld setup` made for the table's system. Options replace these.
 """
 
 _WATCH_EXAMPLES = (
@@ -143,9 +145,9 @@ examples:
 )
 
 _RULE = """\
-Give what the direction rules of a coup that has its verdict, and print the wheel's answer. The verdict stays as it
-was published; the ruling is published beside it, with who and why. Log in as a name that has the role `direction`
-(wheeld acl): other names are refused.
+Send the wheel the direction's ruling on a coup that has its verdict, and print the wheel's answer. The verdict stays
+as it was published. The ruling is published beside it, with who ruled and why. Log in with a name that has the role
+`direction` (see wheeld acl): other names are refused.
 """
 
 _RULE_EXAMPLES = (
@@ -159,11 +161,11 @@ examples:
 )
 
 _PAGE = """\
-Serve the pages of one wheel: / for whoever looks after it, /display for players, and with --chef or --bouler
-that person's panel on a port of its own, for who gives its token. It sees the wheel through the broker;
-with --socket also what its sensors see. It is a program of its own: the wheel does not notice if it fails.
-An argument @FILE stands for the options in that file, one word a line. A FILE may be credential:NAME, as in a
-configuration.
+Serve the pages of one wheel: / for the people who look after the wheel, and /display for players. With --chef or
+--bouler, also serve that person's panel on a port of its own, to everybody who gives its token. The pages get their
+data from the broker; with --socket also what the sensors see. This is a program of its own: if it fails, the wheel
+goes on. An argument @FILE stands for the options in that file, one word in each line. A FILE may be credential:NAME,
+as in a configuration.
 """
 
 _PAGE_EXAMPLES = (
@@ -177,10 +179,10 @@ examples:
 )
 
 _REPORT = """\
-Say how healthy wheels are, from any number of journals: numbers and sectors against chance, where the ball leaves
-the track, laps and speeds, drift, voids, and what sensors missed; with what a technician should do. The page is one
-HTML file. Of a hundred wheels with nothing wrong, at most one gets any finding. It needs SciPy and matplotlib,
-so it is best done in the office, with a backup of the journal.
+Say how healthy wheels are, from any number of journals: numbers and sectors compared with chance, where the ball
+leaves the track, laps and speeds, drift, voids, what the sensors missed, and what a technician should do. The page is
+one HTML file. Of a hundred wheels with nothing wrong, at most one gets a finding. The command needs SciPy and
+matplotlib. Make the report in the office, from a backup of the journal.
 """
 
 _REPORT_EXAMPLES = (
@@ -194,15 +196,16 @@ examples:
 )
 
 PAGE = "127.0.0.1:8400"
-"""Only this computer can reach it. A person who wants it on the network gives another address."""
+"""Only this computer can reach it. To serve the network, a person gives another address."""
 
 
 _SETUP = """\
 Set up a wheel on this computer: its configuration, its keys and, with --house-broker, a broker (mosquitto) with
-certificates for the wheel and for every device. What neither an option nor a file of answers says is asked; without
-a terminal, and with --yes, defaults are taken. The plan is shown first. Done again it changes nothing: what is there
-stays, and a second wheel uses the same broker. A file of answers is a configuration, as far as it is known, with a
-section [setup]: name, sensors (board, pins, head or simulated), broker (house or existing), broker_names.
+certificates for the wheel and for every device. It asks each question that no option and no file of answers
+answers. Without a terminal, or with --yes, it takes the defaults. It shows its plan first. If you run it again, it
+changes nothing that exists, and a second wheel uses the same broker. A file of answers is a configuration, as far as
+you know it, with a section [setup]: name, sensors (board, pins, head or simulated), broker (house or existing),
+broker_names.
 """
 
 _SETUP_EXAMPLES = (
@@ -219,9 +222,9 @@ examples:
 COUPS_MAX = 1_000
 """The limit of `--last`, about one evening: each coup is replayed to show it."""
 _ACL = """\
-Print the access list of the broker (mosquitto) for one table or several: who may publish and subscribe to
-what. With -c also those whom a configuration gives a role ([mqtt] users). Every table of a broker must be in
-the same list.
+Print the access list of the broker (mosquitto) for one table or several: who may publish and who may
+subscribe to which topics. With -c, the list also has the users to whom the configuration gives a role ([mqtt] users).
+All tables of a broker must be in one list.
 """
 
 _ACL_EXAMPLES = (
@@ -229,7 +232,7 @@ _ACL_EXAMPLES = (
 examples:
   wheeld acl campione/campione-03 campione/campione-04 -o wheeld.acl
   wheeld acl -c campione-03 -o wheeld.acl
-then give it to mosquitto alone, which warns about any other list:
+then make mosquitto the only user who can read the list (it warns about any other list):
   install -o mosquitto -g mosquitto -m 600 wheeld.acl /etc/mosquitto/wheeld.acl
 """
     + _EXITS
@@ -240,13 +243,13 @@ def parser() -> argparse.ArgumentParser:
     """The command line, with all its commands."""
     whole = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
     whole.add_argument("--version", action="store_true", help="print the version")
-    whole.add_argument("--verify", action="store_true", help="print also whether the program is that of a release")
+    whole.add_argument("--verify", action="store_true", help="with --version: compare the program with its release")
     whole.add_argument(
         "--release-key",
         metavar="FILE",
         type=Path,
         default=RELEASE_KEY,
-        help=f"with --verify: the public key of who releases (default: {RELEASE_KEY})",
+        help=f"with --verify: the public key of the releases (default: {RELEASE_KEY})",
     )
     whole.set_defaults(do=lambda _: whole.error("the following arguments are required: COMMAND"))
     commands = whole.add_subparsers(title="commands", metavar="COMMAND")
@@ -269,17 +272,17 @@ def parser() -> argparse.ArgumentParser:
 _NAME = "argument (?P<name>.+?): "
 _WRONG = {
     _NAME + r"invalid choice: (?P<value>.+?) \(choose from (?P<choices>.+)\)": translatable(
-        "{name}: {value} is none of {choices}"
+        "{name}: {value} is not one of {choices}"
     ),
-    _NAME + "invalid (int|float) value: (?P<value>.+)": translatable("{name}: {value} is no number"),
+    _NAME + "invalid (int|float) value: (?P<value>.+)": translatable("{name}: {value} is not a number"),
     _NAME + "expected .+": translatable("{name}: its value is missing"),
     _NAME + "not allowed with argument (?P<other>.+)": translatable("give {name} or {other}, not both"),
     "the following arguments are required: (?P<names>.+)": translatable("missing: {names}"),
     "one of the arguments (?P<names>.+) is required": translatable("missing: one of {names}"),
     "unrecognized arguments: (?P<names>.+)": translatable("unknown: {names}"),
 }
-"""The messages of argparse, each with the text that a person reads instead. Messages of argparse change with Python's
-version, and exist in one language only."""
+"""The messages of argparse, each with the text that a person reads instead. The messages of argparse exist in one
+language only, and change with the version of Python."""
 
 
 def _on_call(name: str) -> Callable[[Any], Any]:
@@ -321,7 +324,7 @@ Commands = argparse._SubParsersAction
 
 
 def exit_codes() -> str:
-    """The table of the exit codes, for people."""
+    """Return the table of the exit codes, for people."""
     return "\n".join(["exit codes of wheeld:", *(f"  {code.value:<4}{code.text}" for code in Exit), ""])
 
 
@@ -344,38 +347,38 @@ def _add_setup(commands: Commands[_Parser]) -> None:
     )
     setup.add_argument("name", metavar="NAME", nargs="?", help="the wheel's name: it runs as wheeld@NAME")
     setup.add_argument("--answers", metavar="FILE", type=Path, help="a file of answers (TOML)")
-    setup.add_argument("--dry-run", action="store_true", help="show the plan, and do nothing")
-    setup.add_argument("--yes", action="store_true", help="ask nothing: take defaults, and carry the plan out")
+    setup.add_argument("--dry-run", action="store_true", help="show the plan, and change nothing")
+    setup.add_argument("--yes", action="store_true", help="ask nothing: take the defaults, and do what the plan says")
     setup.add_argument("--site", help="the casino's name, a part of every topic")
     setup.add_argument("--table", metavar="ID", help="the table's name, a part of every topic (default: NAME)")
-    setup.add_argument("--house", help="whose regulation is played")
-    setup.add_argument("--game", help="which game of the house")
+    setup.add_argument("--house", help="the house whose regulation counts")
+    setup.add_argument("--game", help="the game, one of those of the house")
     sees = setup.add_mutually_exclusive_group()
     sees.add_argument("--board", metavar="LINE", help="a sensor board on this serial line sees the wheel")
-    sees.add_argument("--head", metavar="PRODUCT", help="the wheel's own head does")
-    sees.add_argument("--pins", action="store_true", help="sensors on the pins of this computer do")
-    sees.add_argument("--simulated", action="store_true", help="a simulated board does: a bench table (wheeld-sim)")
+    sees.add_argument("--head", metavar="PRODUCT", help="the wheel's own head sees it")
+    sees.add_argument("--pins", action="store_true", help="sensors on the pins of this computer see it")
+    sees.add_argument("--simulated", action="store_true", help="a simulated board (wheeld-sim), for a bench table")
     setup.add_argument("--head-line", metavar="LINE", help="the serial line, or the URL, of the head")
-    setup.add_argument("--unproven", help="what becomes of a coup that a head cannot prove")
+    setup.add_argument("--unproven", help="what happens to a coup that the head cannot prove")
     setup.add_argument("--ticks", metavar="N", help="sectors of the rotor's encoder in one turn")
-    setup.add_argument("--beams", metavar="ANGLES", help="where the beams stand, like 0,90,180,270; or how many")
-    setup.add_argument("--readers", metavar="ANGLES", help="where the readers stand; or how many")
-    setup.add_argument("--rotor-direction", metavar="WAY", help="which way a Fair wheel turns: cw or ccw")
+    setup.add_argument("--beams", metavar="ANGLES", help="the beams' angles, like 0,90,180,270; or how many")
+    setup.add_argument("--readers", metavar="ANGLES", help="the readers' angles; or how many")
+    setup.add_argument("--rotor-direction", metavar="WAY", help="the direction in which a Fair wheel turns: cw or ccw")
     broker = setup.add_mutually_exclusive_group()
     broker.add_argument("--house-broker", action="store_true", help="a new broker on this computer (mosquitto)")
-    broker.add_argument("--broker", metavar="HOST", help="a broker that is there")
-    setup.add_argument("--broker-port", metavar="PORT", help="its port (default: 8883)")
+    broker.add_argument("--broker", metavar="HOST", help="a broker that exists already")
+    setup.add_argument("--broker-port", metavar="PORT", help="the port of that broker (default: 8883)")
     setup.add_argument(
         "--broker-name",
         metavar="HOST",
         action="append",
         help="a name or an address by which devices reach the new broker (may be repeated; default: the computer's)",
     )
-    setup.add_argument("--ca-file", metavar="FILE", help="the authority of the broker's certificate")
-    setup.add_argument("--username", metavar="NAME", help="the wheel's name at the broker, with a password")
+    setup.add_argument("--ca-file", metavar="FILE", help="the certificate of the authority that signed the broker's")
+    setup.add_argument("--username", metavar="NAME", help="the wheel's user name at the broker")
     setup.add_argument("--password-file", metavar="FILE", help="the file with the password")
-    setup.add_argument("--cert-file", metavar="FILE", help="the wheel's certificate, in place of a password")
-    setup.add_argument("--key-file", metavar="FILE", help="its key")
+    setup.add_argument("--cert-file", metavar="FILE", help="the wheel's certificate, instead of a password")
+    setup.add_argument("--key-file", metavar="FILE", help="the private key of that certificate")
     _add_language(setup)
     setup.set_defaults(do=_on_call("setup.setup"))
 
@@ -404,8 +407,8 @@ def _add_unit(commands: Commands[_Parser]) -> None:
     status.set_defaults(do=_on_call("unit.status"))
     logs = commands.add_parser("logs", help="print a wheel's log in words", description=_LOGS, epilog=_EXITS)
     logs.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
-    logs.add_argument("--lines", metavar="N", type=_number(), default=50, help="so many of the last (default: 50)")
-    logs.add_argument("--follow", action="store_true", help="and go on with what comes, until Ctrl-C")
+    logs.add_argument("--lines", metavar="N", type=_number(), default=50, help="print the last N lines (default: 50)")
+    logs.add_argument("--follow", action="store_true", help="then print new lines as they come, until Ctrl-C")
     logs.set_defaults(do=_on_call("unit.logs"))
 
 
@@ -413,9 +416,9 @@ def _add_replay(commands: Commands[_Parser]) -> None:
     replay = commands.add_parser(
         "replay", help="apply the regulation to a recorded log", description=_REPLAY, epilog=_REPLAY_EXAMPLES
     )
-    replay.add_argument("file", metavar="FILE", help="the log, plain or gzip; - is standard input")
+    replay.add_argument("file", metavar="FILE", help="the log, as text or gzip; - means standard input")
     replay.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
-    replay.add_argument("--facts", action="store_true", help="show also every fact that the law applied")
+    replay.add_argument("--facts", action="store_true", help="also print every fact that the law applied")
     _add_language(replay)
     replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
     replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
@@ -440,7 +443,7 @@ def _add_verify(parts: Commands[_Parser]) -> None:
         type=Path,
         action="append",
         default=[],
-        help="a key that seals (may be repeated; default: the wheel's, /etc/wheeld/NAME.pub)",
+        help="the public key of the seals (may be repeated; default: the wheel's, /etc/wheeld/NAME.pub)",
     )
     verify.add_argument(
         "--head", metavar="N:HEX", type=_on_call("journal.noted_head"), help="a head that was noted elsewhere"
@@ -448,24 +451,24 @@ def _add_verify(parts: Commands[_Parser]) -> None:
     verify.add_argument(
         "--each-signature",
         action="store_true",
-        help="check each message's own signature too, not only that of the end, which covers every record",
+        help="check the signature of each message too; without this only that of the end, which covers every record",
     )
 
 
 def _add_show(parts: Commands[_Parser]) -> None:
     show = _add_part(parts, "show", _on_call("journal.show"), "list the stored messages and events, oldest first")
-    show.add_argument("--last", metavar="N", type=_number(COUPS_MAX), help="the last coups, with their evidence drawn")
-    show.add_argument("--coup", metavar="N", type=int, help="of this coup only")
-    show.add_argument("--from-seq", metavar="N", type=int, help="of the feed only, from this number on")
-    show.add_argument(
-        "--topic", metavar="TOPIC", action="append", help='of this topic only, or "event" (may be repeated)'
-    )
+    show.add_argument("--last", metavar="N", type=_number(COUPS_MAX), help="the last N coups, each with a drawing")
+    show.add_argument("--coup", metavar="N", type=int, help="only messages about this coup")
+    show.add_argument("--from-seq", metavar="N", type=int, help="only messages of the feed, from this number on")
+    show.add_argument("--topic", metavar="TOPIC", action="append", help='only this topic, or "event" (may be repeated)')
     show.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
     _add_language(show)
 
 
 def _add_export(parts: Commands[_Parser]) -> None:
-    export = _add_part(parts, "export", _on_call("journal.export"), "write one coup's observations, ready to replay")
+    export = _add_part(
+        parts, "export", _on_call("journal.export"), "write one coup's observation log, for wheeld replay"
+    )
     export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")
     export.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
 
@@ -473,36 +476,36 @@ def _add_export(parts: Commands[_Parser]) -> None:
 def _add_seal(parts: Commands[_Parser]) -> None:
     seal = _add_part(parts, "seal", _on_call("journal.seal"), "sign everything that is stored so far")
     seal.add_argument(
-        "--key", metavar="FILE", type=Path, help="the private key, Ed25519, PEM or base64 (default: the wheel's)"
+        "--key", metavar="FILE", type=Path, help="the private key, Ed25519, as PEM or base64 (default: the wheel's)"
     )
-    seal.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="why it is sealed")
+    seal.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="why the journal is sealed")
     seal.add_argument("--by", metavar="NAME", type=_BY, help="who seals it (default: the user)")
 
 
 def _add_backup(parts: Commands[_Parser]) -> None:
     backup = _add_part(
-        parts, "backup", _on_call("journal.backup"), "copy it, also beside its daemon, and verify the copy"
+        parts, "backup", _on_call("journal.backup"), "copy the journal, also while its daemon runs, and verify the copy"
     )
-    backup.add_argument("to", metavar="COPY", type=Path, help="the file to make")
+    backup.add_argument("to", metavar="COPY", type=Path, help="the file of the copy; it must not exist yet")
 
 
 def _add_adopt(parts: Commands[_Parser]) -> None:
     adopt = _add_part(
-        parts, "adopt", _on_call("journal.adopt"), "go on behind numbers that others have and this file lost"
+        parts, "adopt", _on_call("journal.adopt"), "continue the feed after numbers that this journal has lost"
     )
     adopt.add_argument(
         "--after",
         metavar="SEQ[:HASH]",
         type=_on_call("journal.known_message"),
         required=True,
-        help="the last one they have",
+        help="the last message that the others have",
     )
     adopt.add_argument(
-        "--far", action="store_true", help="also if that is more than a million numbers on; it is never taken back"
+        "--far", action="store_true", help="allow a step of more than a million numbers; nobody can undo it"
     )
     adopt.add_argument("--key", metavar="FILE", type=Path, help="the private key (default: the wheel's)")
-    adopt.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="why it is adopted: it is published")
-    adopt.add_argument("--by", metavar="NAME", type=_BY, help="who adopts it (default: the user)")
+    adopt.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="the reason, which is published")
+    adopt.add_argument("--by", metavar="NAME", type=_BY, help="who adopts them (default: the user)")
 
 
 def _add_language(command: argparse.ArgumentParser) -> None:
@@ -510,7 +513,7 @@ def _add_language(command: argparse.ArgumentParser) -> None:
         "--language",
         choices=LANGUAGES,
         default=language_here(),
-        help="of what people read (default: the locale's, else en)",
+        help="the language of texts for people (default: the locale's, else en)",
     )
 
 
@@ -518,7 +521,7 @@ def _add_part(
     parts: Commands[_Parser], name: str, do: Callable[[argparse.Namespace], Exit], about: str
 ) -> argparse.ArgumentParser:
     part = parts.add_parser(name, help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
-    part.add_argument("file", metavar="JOURNAL", help="the wheel, by name or configuration's file; or a journal's file")
+    part.add_argument("file", metavar="JOURNAL", help="the wheel's name or configuration, or a journal's file")
     part.set_defaults(do=lambda options: do(_with_journal(options)))
     return part
 
@@ -538,25 +541,25 @@ def _with_journal(options: argparse.Namespace) -> argparse.Namespace:
 
 def _add_report(commands: Commands[_Parser]) -> None:
     report = commands.add_parser(
-        "report", help="say how healthy wheels are, by their journals", description=_REPORT, epilog=_REPORT_EXAMPLES
+        "report", help="say how healthy wheels are, from their journals", description=_REPORT, epilog=_REPORT_EXAMPLES
     )
     report.add_argument(
-        "journals", metavar="JOURNAL", nargs="+", help="the name of a wheel, or a journal's file; or several"
+        "journals", metavar="JOURNAL", nargs="+", help="the name of a wheel, or a journal's file (may be repeated)"
     )
-    report.add_argument("--json", action="store_true", help="JSON for programs, not a page for people")
+    report.add_argument("--json", action="store_true", help="write JSON for programs, not a page for people")
     report.add_argument(
         "--since",
         metavar="DATE",
         type=_on_call("report.instant"),
         default=0,
-        help="only what was stored from then on (UTC)",
+        help="only what was stored at this time or later (UTC)",
     )
     report.add_argument(
         "--until",
         metavar="DATE",
         type=_on_call("report.instant"),
         default=2**63,
-        help="only what was stored before then (UTC)",
+        help="only what was stored before this time (UTC)",
     )
     _add_language(report)
     report.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
@@ -573,48 +576,48 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     _add_broker(watch)
     watch.set_defaults(host=None)
     watch.add_argument("--public-key", metavar="FILE", type=Path, help="accept only messages that this key signed")
-    watch.add_argument("--test", action="store_true", help="of a bench table: accept only messages marked as a test")
+    watch.add_argument("--test", action="store_true", help="for a bench table: accept only messages marked as tests")
     _add_language(watch)
-    watch.add_argument("--from-seq", metavar="N", type=_number(), help="from this number on (1: all)")
-    watch.add_argument("--count", metavar="N", type=_number(), help="stop after so many messages")
+    watch.add_argument("--from-seq", metavar="N", type=_number(), help="begin with this number (1: show all messages)")
+    watch.add_argument("--count", metavar="N", type=_number(), help="stop after this many messages")
     watch.set_defaults(do=_on_call("watch.watch"))
 
 
 def _add_rule(commands: Commands[_Parser]) -> None:
     rule = commands.add_parser(
-        "rule", help="give what the direction rules of a coup", description=_RULE, epilog=_RULE_EXAMPLES
+        "rule", help="send the direction's ruling on a coup", description=_RULE, epilog=_RULE_EXAMPLES
     )
     rule.add_argument("table", metavar="SITE/TABLE", type=_table, help="as in [table] site and id")
     _add_broker(rule)
-    rule.add_argument("--coup", metavar="N", type=_number(), required=True, help="the coup that it is about")
+    rule.add_argument("--coup", metavar="N", type=_number(), required=True, help="the coup that the ruling is about")
     rule.add_argument(
         "--as",
         dest="ruled",
         metavar="RULING",
         type=_on_call("rule.ruled_as"),
         required=True,
-        help="stands, void, other (the reason says what), or the number that it is",
+        help="stands, void, other (the reason says what), or the number that counts",
     )
-    rule.add_argument("--by", metavar="NAME", type=_BY, required=True, help="who rules")
-    rule.add_argument("--reason", metavar="TEXT", type=_WHY, required=True, help="why")
+    rule.add_argument("--by", metavar="NAME", type=_BY, required=True, help="the person who rules")
+    rule.add_argument("--reason", metavar="TEXT", type=_WHY, required=True, help="why the direction rules so")
     _add_language(rule)
     rule.set_defaults(do=_on_call("rule.rule"))
 
 
 def _add_broker(command: argparse.ArgumentParser) -> None:
     """Add the options for the broker's address and for the login."""
-    command.add_argument("--host", default="localhost", help="the broker (default: localhost)")
-    command.add_argument("--port", type=_number(65_535), help="its port (default: 1883, with TLS 8883)")
-    command.add_argument("--username", metavar="NAME", help="for the broker")
+    command.add_argument("--host", default="localhost", help="the broker's address (default: localhost)")
+    command.add_argument("--port", type=_number(65_535), help="the broker's port (default: 1883, with TLS 8883)")
+    command.add_argument("--username", metavar="NAME", help="the user name at the broker")
     command.add_argument("--password-file", metavar="FILE", type=_FILE, help="the file with the password")
     command.add_argument(
         "--ca-file",
         metavar="FILE",
         type=_FILE,
-        help="the authority of the broker's certificate; turns TLS on",
+        help="the certificate of the authority that signed the broker's; turns TLS on",
     )
-    command.add_argument("--cert-file", metavar="FILE", type=_FILE, help="our certificate, with TLS")
-    command.add_argument("--key-file", metavar="FILE", type=_FILE, help="its key")
+    command.add_argument("--cert-file", metavar="FILE", type=_FILE, help="our own certificate, for TLS")
+    command.add_argument("--key-file", metavar="FILE", type=_FILE, help="the private key of that certificate")
 
 
 def _add_page(commands: Commands[_Parser]) -> None:
@@ -631,51 +634,48 @@ def _add_page(commands: Commands[_Parser]) -> None:
         metavar="ADDRESS:PORT",
         type=_ADDRESS,
         default=PAGE,
-        help=f"the live page and the display (default: {PAGE})",
+        help=f"serve the live page and the display there (default: {PAGE})",
     )
     page.add_argument(
         "--name",
         metavar="NAME",
         action="append",
         default=[],
-        help="a name that your network gives this computer, by which browsers may call the live page; may be given "
-        "more than once (default: the computer's own name, and its addresses)",
+        help="a name of this computer in your network, with which browsers may open the live page (may be repeated; "
+        "default: the computer's own name, and its addresses)",
     )
     page.add_argument(
-        "--display",
-        metavar="ADDRESS:PORT",
-        type=_ADDRESS,
-        help="serve the players' display there, and nothing else",
+        "--display", metavar="ADDRESS:PORT", type=_ADDRESS, help="serve the players' display there, and nothing else"
     )
     page.add_argument("--socket", metavar="FILE", type=Path, help="the wheel's [monitor] socket, on this computer")
-    page.add_argument("--state", metavar="DIR", type=Path, help="where the last 200 numbers are kept")
+    page.add_argument("--state", metavar="DIR", type=Path, help="the directory in which the last 200 numbers are kept")
     _add_broker(page)
     page.add_argument(
         "--frame-of",
         metavar="ORIGIN",
         type=_on_call("places.origin_here"),
-        help="whose pages may show these in a frame, on this computer only, as the simulator's bench page does "
-        "(default: nobody's)",
+        help="the origin, on this computer, whose pages may show these pages in a frame, as the simulator's bench page "
+        "does (default: none)",
     )
-    page.add_argument("--metrics", metavar="ADDRESS:PORT", type=_ADDRESS, help="serve metrics there")
+    page.add_argument("--metrics", metavar="ADDRESS:PORT", type=_ADDRESS, help="serve the metrics there")
     for role, token in (("chef", "--token-file"), ("bouler", "--bouler-token-file")):
         panel = page.add_argument_group(f"the {role}'s panel")
         panel.add_argument(
             f"--{role}", metavar="ADDRESS:PORT", type=_ADDRESS, help="serve the panel there, and nowhere else"
         )
-        panel.add_argument(f"--{role}-username", metavar="NAME", help=f"at the broker (default: {role}-TABLE)")
+        panel.add_argument(f"--{role}-username", metavar="NAME", help=f"its name at the broker (default: {role}-TABLE)")
         panel.add_argument(f"--{role}-password-file", metavar="FILE", type=_FILE, help="the file with its password")
         panel.add_argument(f"--{role}-cert-file", metavar="FILE", type=_FILE, help="its certificate for the broker")
-        panel.add_argument(f"--{role}-key-file", metavar="FILE", type=_FILE, help="the key of that")
-        panel.add_argument(token, metavar="FILE", type=_FILE, help="who gives this token may use the panel")
+        panel.add_argument(f"--{role}-key-file", metavar="FILE", type=_FILE, help="the private key of that certificate")
+        panel.add_argument(token, metavar="FILE", type=_FILE, help="the token: who knows it may use the panel")
     both = page.add_argument_group("both panels")
-    both.add_argument("--panel-cert-file", metavar="FILE", type=_FILE, help="their own, for HTTPS")
-    both.add_argument("--panel-key-file", metavar="FILE", type=_FILE, help="the key of that")
+    both.add_argument("--panel-cert-file", metavar="FILE", type=_FILE, help="the panels' certificate, for HTTPS")
+    both.add_argument("--panel-key-file", metavar="FILE", type=_FILE, help="the private key of that certificate")
     both.add_argument(
         "--panel-client-ca-file",
         metavar="FILE",
         type=_FILE,
-        help="whoever has a certificate of it may use the chef's, and no other",
+        help="an authority: only browsers with a certificate that it signed may use the chef's panel",
     )
     page.set_defaults(do=_page)
 
@@ -684,7 +684,7 @@ def _page(options: argparse.Namespace) -> Exit:
     try:
         from wheeld.cli.page import page  # noqa: PLC0415  only this needs a web server
     except ImportError as wrong:
-        sys.stderr.write(f"wheeld: the pages need what is not installed ({wrong.name}): pip install 'wheeld[page]'\n")
+        sys.stderr.write(f"wheeld: the pages need {wrong.name}, which is not installed: pip install 'wheeld[page]'\n")
         return Exit.NO_INPUT
     return page(options)
 
@@ -692,16 +692,16 @@ def _page(options: argparse.Namespace) -> Exit:
 def _add_doctor(commands: Commands[_Parser]) -> None:
     doctor = commands.add_parser(
         "doctor",
-        help="list what is connected, listen to the sensors, align them",
+        help="list what is connected, listen to the sensors, find their angles",
         description=_DOCTOR,
         epilog=_DOCTOR_EXAMPLES,
     )
-    doctor.add_argument("-c", "--config", metavar="WHEEL", help=f"the wheel to listen to, its daemon stopped: {_WHEEL}")
+    doctor.add_argument("-c", "--config", metavar="WHEEL", help=f"listen to this wheel (stop it first): {_WHEEL}")
     doctor.add_argument("--seconds", metavar="N", type=_number(86_400), default=60, help="how long (default: 60)")
-    doctor.add_argument("--learn", action="store_true", help="write the angles found into its configuration")
+    doctor.add_argument("--learn", action="store_true", help="write the found angles into the wheel's configuration")
     doctor.add_argument("--number", metavar="N", type=_pocket, help="the ball lies in this pocket: find the readers")
-    doctor.add_argument("--ball", choices=("cw", "ccw"), help="which way it is thrown (default: against the rotor)")
-    doctor.add_argument("--by", metavar="NAME", type=_BY, help="who looks (default: the user)")
+    doctor.add_argument("--ball", choices=("cw", "ccw"), help="the direction of the ball (default: against the rotor)")
+    doctor.add_argument("--by", metavar="NAME", type=_BY, help="who runs the doctor (default: the user)")
     _add_language(doctor)
     doctor.set_defaults(do=_on_call("doctor.doctor"))
 

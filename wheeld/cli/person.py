@@ -22,12 +22,12 @@ def user() -> str:
 
 def person(text: str) -> str:
     """Check a person's name as in commands to a wheel. Raises ArgumentTypeError."""
-    return _visible(text, Name, "is no name: 1 to 64 visible characters")
+    return _visible(text, Name, "is not a name of 1 to 64 visible characters")
 
 
 def sentence(text: str) -> str:
     """Check a reason as in commands to a wheel. Raises ArgumentTypeError."""
-    return _visible(text, Sentence, "is no reason: 1 to 500 visible characters")
+    return _visible(text, Sentence, "is not a reason of 1 to 500 visible characters")
 
 
 def _visible(text: str, kind: object, wrong: str) -> str:

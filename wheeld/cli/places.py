@@ -13,7 +13,7 @@ def address(text: str) -> Address:
     """Read `ADDRESS:PORT`. An IPv6 address is in brackets. Raises ArgumentTypeError."""
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or not 0 <= int(port) <= 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no ADDRESS:PORT, like 127.0.0.1:8400")
+        raise argparse.ArgumentTypeError(f"{text!r} is not ADDRESS:PORT, like 127.0.0.1:8400")
     return Address(host.removeprefix("[").removesuffix("]"), int(port))
 
 
@@ -21,7 +21,9 @@ def origin_here(text: str) -> str:
     """Return `http://ADDRESS:PORT` of this computer, as a browser names an origin. Raises ArgumentTypeError."""
     scheme, _, place = text.partition("://")
     if scheme != "http" or not address(place).is_here:
-        raise argparse.ArgumentTypeError(f"{text!r} is no page's origin on this computer, like http://127.0.0.1:8500")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not the origin of a page on this computer, like http://127.0.0.1:8500"
+        )
     return text
 
 

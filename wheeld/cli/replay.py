@@ -75,7 +75,7 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
             number += 1
             yield line
     except (EOFError, gzip.BadGzipFile, zlib.error) as wrong:
-        damaged = Text("the gzip file is damaged or was cut here ({reason})", {"reason": str(wrong)})
+        damaged = Text("the gzip file is damaged here, or ends too early ({reason})", {"reason": str(wrong)})
         raise LogError(number + 1, damaged) from wrong
 
 
@@ -84,11 +84,11 @@ def _for_people(line: bytes, language: Language) -> bytes:
     return f"{message.t / 1e6:12.6f} s  {describe(message.topic, bytes(message.payload), language)}".encode()
 
 
-_LOG = Text("name an observation log, as `wheeld journal export` writes one")
+_LOG = Text("name an observation log, like those that `wheeld journal export` writes")
 
 SKIPPED = {
-    "unknown": translatable("{count} lines of kinds unknown here: skipped"),
-    "malformed": translatable("{count} lines malformed: skipped"),
-    "late": translatable("{count} lines out of order: skipped"),
+    "unknown": translatable("{count} lines skipped: their kind is unknown to this version"),
+    "malformed": translatable("{count} lines skipped: they are malformed"),
+    "late": translatable("{count} lines skipped: they are out of order"),
 }
 """For each counter, the message about skipped lines, which would otherwise not be noticed."""

@@ -57,6 +57,6 @@ def instant(text: str) -> int:
     try:
         at = datetime.fromisoformat(text)
     except ValueError as wrong:
-        message = f"{text!r} is no date like 2026-11-20, nor an instant like 2026-11-20T18:00:00Z"
+        message = f"{text!r} is not a date like 2026-11-20, and not an instant like 2026-11-20T18:00:00Z"
         raise argparse.ArgumentTypeError(message) from wrong
     return round((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1_000_000)

@@ -41,7 +41,7 @@ def ruled_as(text: str) -> dict[str, str | int]:
     try:
         number = number_of(text)
     except ValueError:
-        wrong = f"{text!r} is none of {', '.join(RULED)}, and no number of a pocket"
+        wrong = f"{text!r} is not one of {', '.join(RULED)}, and not the number of a pocket"
         raise argparse.ArgumentTypeError(wrong) from None
     return {"ruled_as": "number", "number": LABELS.get(number, number)}
 
@@ -61,14 +61,14 @@ def rule(options: argparse.Namespace) -> Exit:
         payload, is_done = asyncio.run(_answer(options.table, settings_of(options, "", user), user, command))
     except TimeoutError:
         why = Text(
-            "no answer came: the ruling may be published or not; look at wheeld watch, or the journal, before you give "
-            "it again"
+            "no answer came, so the ruling may be published or not: look at wheeld watch or at the journal "
+            "before you give it again"
         )
         return fail(why, Exit.UNANSWERED, options)
     except PublicationRefusedError:
         why = Text(
-            "the broker's access list does not let {user} rule on this table: give that name the role direction, and "
-            "the broker the list that wheeld acl makes then",
+            "the broker's access list does not let {user} rule on this table: give that name the role "
+            "direction, make the list again with wheeld acl, and give the list to the broker",
             {"user": user},
         )
         return fail(why, Exit.REFUSED, options)

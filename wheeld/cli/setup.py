@@ -69,7 +69,7 @@ def setup(
         return fail(wrong.text, Exit.USAGE, options)
     except EOFError:
         sys.stdout.write("\n")
-        return fail(Text("nobody answers: nothing was done"), Exit.USAGE, options)
+        return fail(Text("nobody answered: nothing was done"), Exit.USAGE, options)
 
 
 def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str], str] | None) -> Exit:
@@ -88,7 +88,7 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
     if any(step.does or step.action is Action.UNKNOWN for step in plan):
         if not computer.is_ours():
             raise SetupError(
-                Text("setup writes below /etc and starts services: do it as root (--dry-run needs no root)")
+                Text("setup writes files below /etc and starts services: run it as root (--dry-run needs no root)")
             )
         if not options.yes and not _is_wanted(ask, catalogue):
             return Exit.OK
@@ -101,7 +101,9 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
 def _is_wanted(ask: Callable[[str], str] | None, catalogue: Catalogue) -> bool:
     """Return whether a person accepts the plan. If not, print that nothing was done."""
     if ask is None:
-        sys.stdout.write(f"{catalogue.say('nothing was done: --yes does it without a question')}\n")
+        sys.stdout.write(
+            f"{catalogue.say('nothing was done, because nobody can answer here: --yes does it without a question')}\n"
+        )
         return False
     is_wanted = ask(f"{catalogue.say('do that? [Y/n]')} ").strip().lower() in YES
     if not is_wanted:
@@ -129,7 +131,7 @@ def _next(places: Places, config: Config, plan: Sequence[SetupStep], catalogue: 
     say = catalogue.say
     lines = [
         say(
-            "{file} is good: `{command}` says what it means",
+            "{file} has no problems: `{command}` prints what it means",
             file=places.configuration,
             command=CHECK.format(name=places.name),
         )
@@ -140,7 +142,7 @@ def _next(places: Places, config: Config, plan: Sequence[SetupStep], catalogue: 
     if config.mqtt.ca_file == broker.authority:
         lines += [
             say(
-                "every device gets {authority}, and its own certificate and key from {directory}",
+                "copy to every device {authority}, and the device's own certificate and key from {directory}",
                 authority=broker.authority,
                 directory=broker.house,
             ),

@@ -30,7 +30,9 @@ def wrong_files(options: argparse.Namespace) -> Text | str | None:
     except TlsFilesError as wrong:
         return f"{wrong.key} {catalogue_of(options).say_text(wrong.text)}"
     except UnicodeDecodeError:
-        return Text("{file}: no text in UTF-8, and so no password", {"file": str(options.password_file)})
+        return Text(
+            "{file}: it is not a text in UTF-8, so it cannot be a password", {"file": str(options.password_file)}
+        )
     return None
 
 

@@ -43,29 +43,34 @@ def _standing(name: str, told: Mapping[str, str]) -> Iterator[Text]:
     if state == "active":
         yield Text("{wheel} runs since {since}", since)
     elif state == "inactive":
-        yield Text("{wheel} is stopped: `{start}`", {"wheel": name, "start": f"systemctl start wheeld@{name}"})
+        yield Text(
+            "{wheel} is stopped; start it: `{start}`", {"wheel": name, "start": f"systemctl start wheeld@{name}"}
+        )
     elif state != "failed" and sub != "auto-restart":
-        yield Text("{wheel} starts or stops, since {since}", since)
+        yield Text("{wheel} is starting or stopping, since {since}", since)
     else:
-        yield Text("{wheel} does not run since {since}", since)
+        yield Text("{wheel} has not run since {since}", since)
         yield _ended(told)
         if sub == "auto-restart":
-            yield Text("it is started again by itself")
+            yield Text("systemd starts it again")
         else:
             again = {"reset": f"systemctl reset-failed wheeld@{name}", "start": f"systemctl start wheeld@{name}"}
-            yield Text("once that is mended: `{reset}`, then `{start}`", again)
+            yield Text("after you have corrected the cause: `{reset}`, then `{start}`", again)
     if (last := told["StatusText"]) and state != "inactive":
-        yield Text("it says: {what}", {"what": last})
-    yield Text("`{logs}` says more", {"logs": f"wheeld logs {name}"})
+        yield Text("the daemon reports: {what}", {"what": last})
+    yield Text("`{logs}` prints more", {"logs": f"wheeld logs {name}"})
     if told["UnitFileState"] != "enabled":
-        yield Text("no boot starts it: `{enable}`", {"enable": f"systemctl enable wheeld@{name}"})
+        yield Text(
+            "it does not start with the computer; to change this: `{enable}`",
+            {"enable": f"systemctl enable wheeld@{name}"},
+        )
 
 
 def _ended(told: Mapping[str, str]) -> Text:
     code = told["ExecMainStatus"]
     known = {str(each.value): each.text for each in Exit}
     if told["Result"] in ("exit-code", "start-limit-hit") and code in known:
-        return Text("it ended with {code}: {why}", {"code": code, "why": known[code]})
+        return Text("it ended with exit code {code}: {why}", {"code": code, "why": known[code]})
     return Text("systemd ended it, or could not start it: {result}", {"result": f"{told['Result']} {code}"})
 
 

@@ -43,7 +43,7 @@ def verify(root: Path, release_key: Path) -> Exit:
     key_id, check = public_key(release_key)
     signature = root / SIGNATURE
     if not signature.exists() or not check(signature.read_bytes(), data):
-        return _fail([f"the key {key_id} ({release_key}) did not sign {MANIFEST}: it proves nothing"])
+        return _fail([f"the key {key_id} ({release_key}) did not sign {MANIFEST}, so that file proves nothing"])
     if different := [*differences(manifest, files), *false_copies(root)]:
         return _fail(different)
     sys.stdout.write(
