@@ -207,7 +207,8 @@ def test_a_wrong_configuration_is_reported_with_its_lines(command: list[str], tm
     assert captured.err.splitlines() == [
         "wheeld: the configuration is wrong",
         (
-            f"{path}:3: table.id: 'A 3' goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most; "
+            f"{path}:3: table.id: 'A 3' becomes a part of MQTT topics: use only lower-case letters, "
+            "digits, - and _, 64 at most; "
             'write "a-3"'
         ),
         f"{path}:8: wheel.rotor_tick: is not a known key; did you mean rotor_ticks?",

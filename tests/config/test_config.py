@@ -146,17 +146,17 @@ def test_a_wrong_key_is_reported_with_what_was_expected(section: str, line: str,
 @pytest.mark.parametrize(
     ("section", "line", "expected"),
     [
-        ("table", 'site = "Casinò 1"', "f.toml:2: table.site: 'Casinò 1' goes into MQTT topics"),
-        ("table", 'id = "a/b"', "table.id: 'a/b' goes into MQTT topics"),
+        ("table", 'site = "Casinò 1"', "f.toml:2: table.site: 'Casinò 1' becomes a part of MQTT topics"),
+        ("table", 'id = "a/b"', "table.id: 'a/b' becomes a part of MQTT topics"),
         ("table", 'game = "poker"', "f.toml:2: table.game: no regulation for campione/poker; known: campione/roulette"),
         ("table", "min_laps = 2", "table.min_laps: 2 is not within 3…20 (Art. 10 asks 3 at least"),
         ("table", 'game = "fair"', 'wheel.rotor_direction: a fair wheel turns one way only (A7): set "cw" or "ccw"'),
         ("wheel", 'rotor_direction = "cw"', "wheel.rotor_direction: a french rotor may turn either way"),
         ("wheel", "rotor_ticks = 20", "wheel.rotor_ticks: 20 is not within 37"),
-        ("wheel", "beams_deg = [0, 360]", "f.toml:8: wheel.beams_deg: angles are degrees from 0 up to"),
-        ("wheel", "beams_deg = [5]", "wheel.beams_deg: one beam can't show which way the ball runs"),
-        ("wheel", "beams_deg = [5, 185]", "can't show which way the ball runs (Art. 10)"),
-        ("wheel", "readers_deg = [7, 7]", "wheel.readers_deg: two of them stand at the same angle"),
+        ("wheel", "beams_deg = [0, 360]", "f.toml:8: wheel.beams_deg: an angle is 0 degrees or more and less than 360"),
+        ("wheel", "beams_deg = [5]", "wheel.beams_deg: one beam can't show the ball's direction"),
+        ("wheel", "beams_deg = [5, 185]", "can't show the ball's direction (Art. 10)"),
+        ("wheel", "readers_deg = [7, 7]", "wheel.readers_deg: two of them are at the same angle"),
     ],
 )
 def test_the_core_validates_the_meaning_and_problems_name_the_files_keys(

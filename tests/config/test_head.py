@@ -41,13 +41,13 @@ def test_sensors_report_what_they_are_there_for_and_the_head_the_rest() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (SLINGSHOT, "f.toml:1: table.unproven: is missing: nothing here proves R2 (Art. 10)"),
+        (SLINGSHOT, "f.toml:1: table.unproven: is missing, and these sensors do not prove R2 (Art. 10)"),
         (with_line("table", 'unproven = "maybe"', SLINGSHOT), 'table.unproven: is "maybe"; expected "void" or "chef"'),
-        (with_line("table", 'unproven = "void"', ALONE), 'table.unproven: is "void", and these sensors prove all of'),
-        (with_line("wheel", 'ball = "head"', GOOD), 'wheel.ball: is "head", and the wheel has none'),
+        (with_line("table", 'unproven = "void"', ALONE), 'table.unproven: is "void", but these sensors prove all of'),
+        (with_line("wheel", 'ball = "head"', GOOD), 'wheel.ball: is "head", and no head is configured'),
         (
             with_line("wheel", 'ball = "head"', with_line("table", 'unproven = "void"', COMBINED)),
-            "wheel.beams_deg: ball",
+            'wheel.beams_deg: with ball = "head" nothing uses these sensors',
         ),
         (with_line("wheel", 'pocket = "sensors"', ALONE.replace(HEAD, HEAD + SENSORS)), "wheel.pocket: is"),
         (with_line("wheel", "readers_deg = [7]", ALONE.replace(HEAD, HEAD + SENSORS)), "wheel.pocket: is"),

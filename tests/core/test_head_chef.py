@@ -152,7 +152,7 @@ def test_a_wheel_that_contradicts_its_number_leaves_it_to_the_chef_to_name_one(
         evening.say("resume")
     assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
     assert evening.notices() == ["number_corrected"]
-    expected = 'the number by the chef, for no sensor proves which one it is; otherwise "rien va"'
+    expected = 'the number by the chef, because no sensor proves it; otherwise "rien va"'
     assert evening.of("table")[-1]["waiting_for"] == expected
     refused = evening.say("confirm", coup=1, reason="seen by all")
     assert (refused.done, refused.why) == (
@@ -279,9 +279,9 @@ def test_a_confirmation_without_its_coup_or_its_reason_is_refused() -> None:
     evening = awaiting()
     evening.observe(Command(evening.now_us, "confirm", "Rossi", "seen", None, "a"))
     assert not evening.replies[-1].done
-    assert evening.replies[-1].why == "it does not say which coup it confirms, and another may have come"
-    assert evening.confirm(reason="").why == "it gives no reason, and the result records one"
-    assert evening.confirm(coup=7).why == "it is for coup 7; coup 1 is at hand"
+    assert evening.replies[-1].why == "the command does not say which coup it confirms, and another coup may have begun"
+    assert evening.confirm(reason="").why == "the command gives no reason, and the result must record one"
+    assert evening.confirm(coup=7).why == "the command is for coup 7; coup 1 is at hand"
     assert evening.verdicts() == []
 
 
@@ -291,7 +291,7 @@ def test_a_confirmation_without_its_coup_or_its_reason_is_refused() -> None:
         ("closed", "no number awaits the chef"),
         ("faites_vos_jeux", "no number awaits the chef"),
         ("bets closed early", "no number awaits the chef"),
-        ("ball_running", "R3, Art. 11: no number is out yet, and nobody confirms what sensors can prove"),
+        ("ball_running", "R3, Art. 11: no number is out yet, and nobody may confirm what the sensors can still prove"),
         ("ball_on_obstacle", "R3b, Art. 11: no sensor proves which number it is: name the number"),
         ("operations", "the coup is a result already"),
         ("rien_va", "rulebook 2: a void coup never becomes a result"),

@@ -627,7 +627,7 @@ def test_tout_va_waits_while_the_head_reports_a_running_ball_then_the_chefs_word
     evening.report_phase("ready")
     reply = evening.say("tout_va")
     assert (reply.done, evening.state) == (True, "faites_vos_jeux")
-    assert reply.why.endswith("no sensor sees where the ball lies: the word given serves")
+    assert reply.why.endswith("no sensor sees where the ball lies: the person's word counts")
     assert evening.notices() == ["chefs_word"]
     assert evening.of("notice")[0]["by"] == "chef"
 

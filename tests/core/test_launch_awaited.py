@@ -196,7 +196,7 @@ def test_a_wheel_that_stops_its_game_under_an_open_table_suspends_it(place: str,
     assert table["waiting_for"] == "start the wheel, which has stopped its game, then resumption of play"
     refused = evening.say("resume")
     assert not refused.done
-    assert refused.why.endswith("the wheel has stopped its game, and no coup could be observed: it is started first")
+    assert refused.why.endswith("the wheel has stopped its game, and no coup could be observed: start the wheel first")
     evening.report_phase("ready", 2)
     assert evening.state == "suspended"
     assert evening.of("table")[-1]["waiting_codes"] == ["resume"]

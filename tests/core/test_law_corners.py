@@ -136,7 +136,7 @@ def test_a_ball_that_readers_see_in_the_same_pocket_again_needs_no_chef() -> Non
 def test_the_chef_gives_another_number_and_no_number_that_the_wheel_has_not() -> None:
     evening = seen_in(9)
     refused = evening.say("confirm", coup=1, reason="it lay there", number=40)
-    assert (refused.done, refused.why) == (False, "it gives a number that is not on the wheel")
+    assert (refused.done, refused.why) == (False, "the command gives a number that is not on the wheel")
     assert evening.say("confirm", coup=1, reason="it lay there", number=31).done
     (result,) = evening.of("result")
     assert (result["number"], result["unproven"], result["confirmed_by"]) == (31, ["R3"], "chef")
@@ -190,7 +190,7 @@ def test_the_chef_is_asked_for_a_number_that_no_reader_saw() -> None:
     table = evening.last("table").payload
     assert (table["state"], table["waiting_for"]) == (
         "awaiting_chef",
-        'the number by the chef, for no sensor proves which one it is; otherwise "rien va"',
+        'the number by the chef, because no sensor proves it; otherwise "rien va"',
     )
 
 

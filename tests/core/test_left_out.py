@@ -79,7 +79,7 @@ def test_who_left_it_out_and_why_is_published() -> None:
     notice = evening.of("notice")[-1]
     assert (notice["notice"], notice["by"], notice["reason"]) == ("sensors_left_out", "Rossi", WHY)
     assert notice["figures"] == {"without": "beam/2", "used_again": ""}
-    assert notice["text"] == "play goes on, and what only these sensors prove is not proven: beam 3"
+    assert notice["text"] == "play goes on without these sensors, and what only they could prove is not proven: beam 3"
 
 
 NOTHING_ELSE = "nothing else reports what this sensor reports: "
@@ -90,15 +90,15 @@ NOTHING_ELSE = "nothing else reports what this sensor reports: "
     [
         (FRENCH, ("beam/2",), (), "these fail, and play can go on without them: beam 3"),
         (FRENCH, ("beam/2", "reader/1"), ("beam/2",), "these fail, and play can go on without them: reader 2"),
-        (FRENCH, ("beam/2", "beam/3"), ("beam/2", "beam/3"), "2 beams would be left, and 3 are needed"),
-        (FRENCH, ("beam/2", "beam/3"), ("beam/2",), "2 beams would be left, and 3 are needed"),
-        (FRENCH, ("beam/2",), ("beam/2", "beam/1"), "only a sensor that fails is left out; these work: beam 2"),
+        (FRENCH, ("beam/2", "beam/3"), ("beam/2", "beam/3"), "2 beams would be left, but to go on the table needs 3"),
+        (FRENCH, ("beam/2", "beam/3"), ("beam/2",), "2 beams would be left, but to go on the table needs 3"),
+        (FRENCH, ("beam/2",), ("beam/2", "beam/1"), "only sensors that fail may be left out; these work: beam 2"),
         (FRENCH, ("object",), ("object", "beam/9"), "this table has no such sensor: beam/9"),
         (FRENCH, ("rotor",), ("rotor",), NOTHING_ELSE + "the rotor's sensor"),
         (FRENCH, ("rotor", "object"), ("object",), NOTHING_ELSE + "the rotor's sensor"),
         (FRENCH, ("link",), ("link",), NOTHING_ELSE + "the line to the sensors"),
-        (THREE_BEAMS, ("beam/0",), ("beam/0",), "2 beams would be left, and 3 are needed to go on without the others"),
-        (ONE_READER, ("reader/0",), ("reader/0",), "the table cannot go on without all of these: reader 1"),
+        (THREE_BEAMS, ("beam/0",), ("beam/0",), "2 beams would be left, but to go on the table needs 3"),
+        (ONE_READER, ("reader/0",), ("reader/0",), "the table cannot go on without any of these: reader 1"),
     ],
 )
 def test_a_resume_that_leaves_too_little_is_refused_in_words(
@@ -256,7 +256,7 @@ def test_without_the_object_sensor_the_chefs_word_serves(*, stuck: bool) -> None
     assert evening.say("resume", by="Rossi", reason="I see that it is clear", without=("object",)).done
     (word,) = [notice for notice in evening.of("notice") if notice["notice"] == "chefs_word"]
     assert (word["by"], word["reason"]) == ("Rossi", "I see that it is clear")
-    assert word["text"] == "no sensor sees whether the cylinder is clear: the word given serves"
+    assert word["text"] == "no sensor sees whether the cylinder is clear: the person's word counts"
     assert "foreign object" not in evening.last("table").payload["waiting_for"]
     evening.drop(present=False)
     evening.drop()

@@ -103,6 +103,6 @@ def test_a_late_bet_is_recorded_with_the_run_at_that_moment(accepted: bool) -> N
     assert evening.verdicts() == [("result", 17)]
     refused = evening.say("late_bet", accepted=True)
     assert not refused.done
-    assert "late only while one does" in refused.why
+    assert "late only while a ball runs" in refused.why
     assert evening.say("operations_done").done
     assert not evening.say("late_bet").done, "it does not say which"

@@ -70,11 +70,11 @@ def test_a_good_table_has_no_problems(changes: dict[str, Any]) -> None:
         ({"rotor_ticks": 4097}, "rotor_ticks", "37…4096"),
         ({"beams_deg": ()}, "beams_deg", "0 given"),
         ({"beams_deg": tuple(range(33))}, "beams_deg", "33 given"),
-        ({"beams_deg": (0, 90, 360)}, "beams_deg", "not including, 360"),
-        ({"beams_deg": (-1, 90, 180)}, "beams_deg", "from 0"),
-        ({"beams_deg": (0, float("nan"), 180)}, "beams_deg", "from 0"),
+        ({"beams_deg": (0, 90, 360)}, "beams_deg", "less than 360"),
+        ({"beams_deg": (-1, 90, 180)}, "beams_deg", "0 degrees or more"),
+        ({"beams_deg": (0, float("nan"), 180)}, "beams_deg", "0 degrees or more"),
         ({"beams_deg": (0, 90, 90)}, "beams_deg", "same angle"),
-        ({"beams_deg": (45,)}, "beams_deg", "which way the ball runs"),
+        ({"beams_deg": (45,)}, "beams_deg", "the ball's direction"),
         ({"beams_deg": (0, 180)}, "beams_deg", "opposite"),
         ({"beams_deg": (10, 190 + 19)}, "beams_deg", "opposite"),
         ({"beams_deg": (300, 120 + 1)}, "beams_deg", "opposite"),
@@ -161,4 +161,4 @@ def test_beams_of_four_or_more_bear_two_strays_where_the_file_does_not_say() -> 
 
 def test_a_head_counts_its_laps_itself() -> None:
     problems = msgspec.structs.replace(MERCURY, strays_tolerated=1).check()
-    assert problems == [("strays_tolerated", Text("needs beams: a head counts its laps itself"))]
+    assert problems == [("strays_tolerated", Text("needs beams: the head counts the laps itself"))]

@@ -177,7 +177,7 @@ def test_only_the_announced_one_is_acknowledged() -> None:
     """What the inspector read may have been taken back since."""
     evening = opened()
     refused = evening.say("acknowledge", who="Verdi", by="Neri")
-    assert (refused.done, "nobody of that name is announced" in refused.why) == (False, True)
+    assert (refused.done, "no person of that name is announced" in refused.why) == (False, True)
     assert not evening.say("acknowledge", by="Neri").done
     evening.say("bouler", who="Verdi", announced=True)
     evening.say("bouler", who="Bianchi", announced=True)

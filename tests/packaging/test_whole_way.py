@@ -160,7 +160,7 @@ def test_apt_installs_everything(machine: Machine) -> None:
 
 def test_setup_asks_shows_its_plan_and_does_it(machine: Machine) -> None:
     said = at_a_terminal(machine, SETUP, "\n" * QUESTIONS + "y\n")
-    assert "which game of the house" in said
+    assert "the game of this house" in said
     assert "/etc/wheeld/bench-01.toml" in said
     assert START in said
     assert machine.ask("systemctl", "is-active", "mosquitto") == "active"

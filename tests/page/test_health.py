@@ -74,7 +74,7 @@ def test_the_worst_stands_first_and_each_trouble_has_its_own_tile() -> None:
         ("the line to the sensors", "look"),
     ]
     assert listed[0].value == "fails"
-    assert listed[1].value == "the line to the sensor board damages what it carries"
+    assert listed[1].value == "the line to the sensor board damages data"
     assert listed[1].mend == "check the cable of the sensor board and its plugs"
     assert [tile.value for tile in listed if tile.name == "Sensors"] == ["the others work"]
 

@@ -89,7 +89,7 @@ def test_a_wrong_answer_is_refused_at_once_in_the_words_of_the_configuration() -
     for key in ("table.site", "wheel.rotor_ticks", "setup.broker"):
         answers.put(key, None)
     said = asked(answers, "Campione", "campione", "12", "148", "mine", "house", "")
-    assert said[0].strip().startswith("'Campione' goes into MQTT topics: lower-case letters")
+    assert said[0].strip().startswith("'Campione' becomes a part of MQTT topics: use only lower-case letters")
     assert "12" in said[1]
     assert said[2].strip() == 'is "mine"; expected "house" or "existing"'
     assert (answers.get("table.site"), answers.get("wheel.rotor_ticks")) == ("campione", 148)
@@ -252,7 +252,7 @@ def test_what_differs_is_said_at_the_end(computer: BareComputer, capsys: pytest.
 
 def test_a_wrong_option_ends_with_the_code_of_a_wrong_configuration(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["setup", *SIMULATED, "--site", "No", "--yes", "--dry-run"]) == Exit.BAD_CONFIG
-    assert "table.site: 'No' goes into MQTT topics" in capsys.readouterr().err
+    assert "table.site: 'No' becomes a part of MQTT topics" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -352,7 +352,7 @@ def _add_setup(commands: Commands[_Parser]) -> None:
     setup.add_argument("--site", help="the casino's name, a part of every topic")
     setup.add_argument("--table", metavar="ID", help="the table's name, a part of every topic (default: NAME)")
     setup.add_argument("--house", help="the house whose regulation counts")
-    setup.add_argument("--game", help="the game, one of those of the house")
+    setup.add_argument("--game", help="the game of this house")
     sees = setup.add_mutually_exclusive_group()
     sees.add_argument("--board", metavar="LINE", help="a sensor board on this serial line sees the wheel")
     sees.add_argument("--head", metavar="PRODUCT", help="the wheel's own head sees it")

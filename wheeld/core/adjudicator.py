@@ -33,19 +33,20 @@ OBJECT_LEVELS = {fact: level for level, fact in OBJECT_FACTS.items()}
 OF_A_RUN = (Fact.LEFT_TRACK, Fact.LEFT_TRACK_UNPROVEN, Fact.OPPOSITE_DIRECTION)
 LOW_MARGINS: dict[Measure, str] = {
     "laps": translatable("the verdict stands; the number of laps was close to another one"),
-    "direction": translatable("the verdict stands; the direction of the ball was close to being read the other way"),
+    "direction": translatable("the verdict stands; the sensors nearly showed the other direction of the ball"),
     "pocket": translatable("the verdict stands; the ball was read close to the edge of its pocket"),
     "passes": translatable("the verdict stands; few passes of the ball support it"),
     "rotor": translatable("the verdict stands; the rotor turned so slowly that its stop was hard to tell"),
     "sight": translatable("the verdict stands; the sensors saw little of what they should have seen"),
     "slowing": translatable(
-        "the verdict stands; no free ball changes its speed so: did something touch it, or beams miss it?"
+        "the verdict stands; a free ball does not change its speed like this: did something touch it, or did "
+        "beams miss it?"
     ),
     "time": translatable("the verdict stands; the launch was close to the moment from which it was allowed"),
 }
 """The text of a notice about a verdict with a low margin, by the measure of the margin."""
 
-IN_DOUBT = translatable("nobody could be heard from {since} to {until}, and it counts from the beginning of that time")
+IN_DOUBT = translatable("no command could arrive from {since} to {until}: this one counts from the earlier time")
 """What a reply adds to a "rien va" if it is not known when it was said (docs/rulebook.md 7)."""
 
 
@@ -88,7 +89,7 @@ class Adjudicator:
         coup = self._state.coup
         if command.coup is not None and command.coup != coup:
             say = self._catalogue.say
-            why = say("it is for coup {asked}; coup {current} is at hand", asked=command.coup, current=coup)
+            why = say("the command is for coup {asked}; coup {current} is at hand", asked=command.coup, current=coup)
             self._reply(command, now_us, done=False, why=why)
         elif lack := missing(command, self._pockets):
             self._reply(command, now_us, done=False, why=self._catalogue.say(lack))

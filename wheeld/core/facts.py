@@ -82,7 +82,7 @@ class Fact(Named):
     WEAK_LAUNCH = "weak_launch", "a pass or two on the track, then the ball lies elsewhere, or nowhere"
     LAUNCH_AWAITED = "launch_awaited", 'no ball has run within a minute of "rien ne va plus"'
     LAUNCH_FAILED = "launch_failed", "the wheel reports that its launch failed"
-    STRAY_PULSE = "stray_pulse", "a beam pulsed for nothing"
+    STRAY_PULSE = "stray_pulse", "a beam reported a pulse that no ball made"
     SAME_DIRECTION = "same_direction", "the ball turns with the rotor"
     OPPOSITE_DIRECTION = "opposite_direction", "the ball turns against the rotor"
     BALL_SLOWED = "ball_slowed", "the ball has slowed to the set speed"
@@ -90,8 +90,8 @@ class Fact(Named):
     LEAVING_FORESEEN = "leaving_foreseen", "the ball will soon leave the track"
     LEFT_TRACK = "left_track", "the ball left the track, its laps proven"
     LEFT_TRACK_SHORT = "left_track_short", "the ball left the track, too few laps proven"
-    LEFT_TRACK_UNPROVEN = "left_track_unproven", "the ball left the track, its laps suggested and not proven"
-    FALL_OVERDUE = "fall_overdue", "no pocket yet, longer than a fall takes"
+    LEFT_TRACK_UNPROVEN = "left_track_unproven", "the ball left the track, and its laps are suggested but not proven"
+    FALL_OVERDUE = "fall_overdue", "the ball left the track longer ago than a fall takes, and no pocket is known yet"
     NUMBER_SEEN = "number_seen", "a reader sees the ball in a pocket"
     NUMBER = "number", "the ball came to rest in a pocket, its run proven"
     NUMBER_UNPROVEN = "number_unproven", "the ball came to rest in a pocket, its run not proven"
@@ -99,33 +99,36 @@ class Fact(Named):
     NUMBER_NOT_PROVEN = "number_not_proven", "the ball was seen in a pocket, and nothing proves that it rested there"
     NUMBER_OVERTAKEN = "number_overtaken", "a ball launched while another number awaits the chef lies in a pocket"
     NUMBER_CORRECTED = "number_corrected", "the wheel takes its number back, or reports another for the same game"
-    BALL_MOVED = "ball_moved", "the ball lies in another pocket, no launch was seen"
+    BALL_MOVED = "ball_moved", "the ball lies in another pocket, and no launch was seen"
     BALL_CARRIED = "ball_carried", "the ball lies in another pocket, and may have been taken from the one where it lay"
     BALL_TAKEN = "ball_taken", "the ball was taken from its pocket"
     BALL_IN_PLACE = "ball_in_place", "the ball lies in the pocket of the last number"
     ROTOR_STOPPED_RUNNING = "rotor_stopped_running", "the rotor stopped while the ball ran"
-    ROTOR_STOPPED_BEFORE_DROP = "rotor_stopped_before_drop", "the rotor stopped, the ball off the track, in no pocket"
+    ROTOR_STOPPED_BEFORE_DROP = (
+        "rotor_stopped_before_drop",
+        "the rotor stopped after the ball had left the track and before it lay in a pocket",
+    )
     ROTOR_STOPPED_IN_FALL = (
         "rotor_stopped_in_fall",
-        "the rotor stopped, and the ball may lie in a pocket that no reader has met yet",
+        "the rotor stopped, and the ball may lie in a pocket that no reader has seen yet",
     )
     ROTOR_WRONG_WAY = "rotor_wrong_way", "a fair wheel turns the other way"
     OBJECT_IN = "object_in", "a foreign object is in the cylinder"
     OBJECT_OUT = "object_out", "the cylinder is clear"
     OBJECT_UNKNOWN = "object_unknown", "nobody knows whether the cylinder is clear"
     SENSOR_FAULT = "sensor_fault", "a sensor or its link failed"
-    SENSOR_SPARED = "sensor_spared", "a sensor failed that the coup at hand can do without"
+    SENSOR_SPARED = "sensor_spared", "a sensor failed, and the coup at hand can be proven without it"
     SENSOR_TROUBLE = "sensor_trouble", "something is wrong with a sensor or its line"
     LEFT_OUT_WORKS = "left_out_works", "a sensor that is left out works again"
     DOOR_OPENED = "door_opened", "the door of the cabinet is open"
     DOOR_CLOSED = "door_closed", "the door of the cabinet is closed"
-    LAUNCH_UNSEEN = "launch_unseen", "a ball runs, its launch was not seen"
+    LAUNCH_UNSEEN = "launch_unseen", "a ball runs, and its launch was not seen"
     UNOBSERVED_COUP = "unobserved_coup", "the wheel counted a coup that it never reported"
     WHEEL_VOID = "wheel_void", "the wheel declares its own game void"
     WHEEL_STOPPED = "wheel_stopped", "the wheel has stopped its game"
     RESTARTED = "restarted", "the controller was restarted"
     STOOD_STILL = "stood_still", "the machine, or the disk of the journal, stood still"
-    BOULER_DUE = "bouler_due", "the bouler has spun for his time"
+    BOULER_DUE = "bouler_due", "the bouler's time is over"
     OPEN = "open", "open"
     RIEN_NE_VA_PLUS = "rien_ne_va_plus", "rien ne va plus"
     RIEN_VA = "rien_va", "rien va"
@@ -178,7 +181,7 @@ class Case(Named):
 
 
 _PROBATION = "wait until the line to the sensors has been good for some seconds"
-_BUSY = "reduce what else the computer does, or mend a line that bounces"
+_BUSY = "stop other programs on the computer, or repair a line that bounces"
 
 
 @unique
@@ -195,7 +198,7 @@ class Trouble(Named):
 
     NOTHING_HEARD = (
         "nothing_heard",
-        "nothing is heard from the sensor board",
+        "the sensor board sends nothing",
         "check the power and the cable of the sensor board",
     )
     CLOCK_RAN_BACK = (
@@ -210,12 +213,12 @@ class Trouble(Named):
     )
     REFUSED_SERIAL = (
         "refused_serial",
-        "another sensor board is connected than the configured one",
+        "the connected sensor board is not the configured one",
         "connect the configured sensor board, or correct its serial number in the configuration",
     )
     REFUSED_CONFIGURATION = (
         "refused_configuration",
-        "the sensor board is set up in another way than the configuration says",
+        "the settings of the sensor board are not those of the configuration",
         "set the sensor board up as configured, or correct its checksum in the configuration",
     )
     REFUSED_LAYOUT = (
@@ -225,43 +228,43 @@ class Trouble(Named):
     )
     GARBAGE_HEARD = (
         "garbage_heard",
-        "what is heard from the sensor board can't be read",
+        "the sensor board sends data that nobody can read",
         "check the cable of the sensor board, and the speed of its line in the configuration",
     )
     EVENTS_MISSING = (
         "events_missing",
-        "events of the sensor board are missing, and do not come when they are asked for again",
-        "check the cable of the sensor board, which loses what is sent",
+        "events of the sensor board are missing, and the board does not send them again",
+        "check the cable of the sensor board: it loses data",
     )
     NO_ANSWER = (
         "no_answer",
-        "the sensor board is heard, and answers nothing",
+        "the sensor board sends data, but answers no request",
         "check the wire that leads to the sensor board, then switch the board off and on",
     )
     EVENTS_LOST = "events_lost", "the sensor board could not keep all events until they were fetched", _PROBATION
-    BOARD_RESTARTED = "board_restarted", "the sensor board started anew", _PROBATION
-    EDGES_MISSED = "edges_missed", "the sensor board was too slow for what its sensors saw", _PROBATION
+    BOARD_RESTARTED = "board_restarted", "the sensor board restarted", _PROBATION
+    EDGES_MISSED = "edges_missed", "the sensor board was too slow for the edges of its sensors", _PROBATION
     CLOCK_STEPPED = "clock_stepped", "the clock of the sensor board jumped", _PROBATION
     EDGES_LOST = "edges_lost", "more edges came on the pins than the computer could read", _BUSY
-    EDGES_LATE = "edges_late", "edges on the pins were told too late to count", _BUSY
-    PINS_BEHIND = "pins_behind", "the computer looks at the pins too seldom", _BUSY
-    MISDATED = "misdated", "the sensor board gave an event a time at which it can't have been", _PROBATION
+    EDGES_LATE = "edges_late", "edges on the pins were reported too late to count", _BUSY
+    PINS_BEHIND = "pins_behind", "the computer reads the pins too rarely", _BUSY
+    MISDATED = "misdated", "the sensor board gave an event an impossible time", _PROBATION
     SLIPPED = (
         "slipped",
-        "where the pockets stand is not known: the encoder has slipped on the rotor, or the ball was moved unseen",
+        "nobody knows where the pockets stand: the encoder has slipped on the rotor, or somebody moved the ball unseen",
         "lay the ball in a pocket, let the rotor turn, and resume with the number of that pocket",
     )
     BLIND = "blind", "it did not see a ball that the others saw", "clean it, align it and check its wire"
     CHATTERS = "chatters", "it reports more often than a ball can pass", "clean it, align it and check its wire"
     LINE_DAMAGED = (
         "line_damaged",
-        "the line to the sensor board damages what it carries",
+        "the line to the sensor board damages data",
         "check the cable of the sensor board and its plugs",
     )
     CLOCK_DRIFTS = (
         "clock_drifts",
         "the clock of the sensor board goes too fast or too slow",
-        "check the time server of the computer, and replace the sensor board if it goes on",
+        "check the time server of the computer; if the trouble stays, replace the sensor board",
     )
 
     @property

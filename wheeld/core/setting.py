@@ -38,7 +38,7 @@ Problem: TypeAlias = tuple[str, Text]
 """A setting, and what is wrong with it."""
 NAME = Text("lower-case letters, digits, - and _, 64 at most")
 TRUE_OR_FALSE = Text("true or false")
-_LEFT_OUT = '`"sensors"` where such sensors are described or there is no `[head]`, else `"head"`'
+_LEFT_OUT = '`"sensors"` if such sensors are described or there is no `[head]`, else `"head"`'
 HOUSES = tuple(dict.fromkeys(house for house, _ in PROFILES))
 LAPS_LEAST = min(profile.min_laps for profile in PROFILES.values())
 POCKETS_LEAST = min(profile.pockets.count for profile in PROFILES.values())
@@ -106,16 +106,17 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         str, _key("table.id", translatable("the table's name; it is part of every topic"), NAME, "campione-03")
     ]
     house: Annotated[
-        str, _key("table.house", translatable("whose regulation is played, with `game`"), quoted(HOUSES), "campione")
+        str,
+        _key("table.house", translatable("the house whose regulation counts"), quoted(HOUSES), "campione"),
     ]
-    game: Annotated[str, _key("table.game", translatable("which game of the house"), quoted(GAMES), "roulette")]
+    game: Annotated[str, _key("table.game", translatable("the game of this house"), quoted(GAMES), "roulette")]
     wheel: Literal["french", "fair"]
     """The wheel of the game."""
     rotor_ticks: Annotated[
         int,
         _key(
             "wheel.rotor_ticks",
-            translatable("sectors of the rotor's encoder in one turn; left out where the head reports the rotor"),
+            translatable("sectors of the rotor's encoder in one turn; leave this out if the head reports the rotor"),
             Text(
                 "a whole number, no fewer than the wheel has pockets, {least} to {most}",
                 {"least": POCKETS_LEAST, "most": ROTOR_TICKS_MAX},
@@ -130,7 +131,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         tuple[float, ...],
         _key(
             "wheel.beams_deg",
-            translatable("where the sensors of the ball's track stand; left out where the head reports the ball"),
+            translatable("the angles of the beams at the ball's track; leave this out if the head reports the ball"),
             _angles_in_number(2, BEAMS_MAX),
             (0, 90, 180, 270),
             default=(),
@@ -141,9 +142,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         tuple[float, ...],
         _key(
             "wheel.readers_deg",
-            translatable(
-                "where the sensors stand that see the ball in its pocket; left out where the head gives the number"
-            ),
+            translatable("the angles of the readers of the pockets; leave this out if the head gives the number"),
             _angles_in_number(1, READERS_MAX),
             (30, 150, 270),
             default=(),
@@ -197,7 +196,8 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "wheel.rotor_direction",
             translatable(
-                "which way a Fair wheel turns, seen from above; needed there, left out at a French wheel (A7)"
+                "the direction in which a Fair wheel turns, seen from above; required there, left out for a "
+                "French wheel (A7)"
             ),
             quoted(get_args(Direction)),
             "cw",
@@ -220,7 +220,8 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         int | None,
         _key(
             "table.strays_tolerated",
-            "how many pulses may be strays, whichever they are, and a lap is proven all the same (R2); only with beams",
+            "how many pulses may be strays: the proof of a lap must hold without them, whichever they are "
+            "(R2); only with beams",
             _whole(1, STRAYS_MAX),
             2,
             left_out=f"2 with {MANY_BEAMS} beams or more, else 1",
@@ -253,8 +254,8 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         _key(
             "table.unproven",
             translatable(
-                "what becomes of a coup of which the sensors cannot prove all that R1 and R2 ask: it is void, or the "
-                "chef confirms it; must be given with a head that cannot prove all of it and has no beams beside it"
+                "what happens to a coup for which the sensors cannot prove R1 and R2: it is void, or the "
+                "chef confirms it; required with a head that cannot prove both and has no beams beside it"
             ),
             quoted(get_args(Unproven)),
             "chef",
@@ -275,7 +276,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         _key(
             "table.test",
-            "whether it is a bench table: every message is marked, and no feed takes it for a live one",
+            "whether this is a bench table: every message is marked, and no feed takes it for a live one",
             TRUE_OR_FALSE,
             example=True,
         ),
@@ -285,7 +286,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         VoidWords | None,
         _key(
             "table.void_words",
-            "with which words a coup is declared void",
+            "the words with which a coup is declared void",
             quoted(get_args(VoidWords)),
             "nulla vale",
             left_out="those of the house",
@@ -295,7 +296,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         Language | None,
         _key(
             "table.language",
-            "the language of what people read in messages; numbers are announced as at the house",
+            "the language of texts for people in messages; numbers are announced as at the house",
             Text("{first} or {last}", {"first": '"fr", "it"', "last": '"en"'}),
             "it",
             left_out="that of the house",
@@ -421,7 +422,8 @@ def _name(key: Literal["site", "table"], setting: TableSetting) -> Iterator[Prob
     if re.fullmatch(NAME_PATTERN, value):
         return
     what = Text(
-        "{value} goes into MQTT topics: lower-case letters, digits, - and _ only, 64 at most", {"value": repr(value)}
+        "{value} becomes a part of MQTT topics: use only lower-case letters, digits, - and _, 64 at most",
+        {"value": repr(value)},
     )
     near = re.sub(r"\s+", "-", value.strip().lower())
     if re.fullmatch(NAME_PATTERN, near):
@@ -462,13 +464,13 @@ def _source(key: Part, setting: TableSetting) -> Iterator[Problem]:
         yield (
             key,
             Text(
-                "is {value}, and the wheel has none: describe it in a section [head], or leave this out",
+                "is {value}, and no head is configured: describe the head in a section [head], or leave this key out",
                 {"value": '"head"'},
             ),
         )
     elif getattr(setting, SENSORS_OF[key]):
         lines = {"head": f'{key} = "head"', "sensors": f'{key} = "sensors"'}
-        yield SENSORS_OF[key], Text("{head} leaves them without use: take them out, or set {sensors}", lines)
+        yield SENSORS_OF[key], Text("with {head} nothing uses these sensors: leave them out, or set {sensors}", lines)
 
 
 def _number(setting: TableSetting) -> Iterator[Problem]:
@@ -476,7 +478,7 @@ def _number(setting: TableSetting) -> Iterator[Problem]:
         yield (
             "pocket",
             Text(
-                "is {sensors}, and a head is there to give the number: set {head}, or take the head away",
+                "is {sensors}, but the configured head gives the number: set {head}, or remove the section [head]",
                 {"sensors": '"sensors"', "head": '"head"'},
             ),
         )
@@ -504,8 +506,8 @@ def _policy(setting: TableSetting) -> Iterator[Problem]:
         yield (
             "unproven",
             Text(
-                "is missing: nothing here proves {rules} ({article}). Add beams, or set what happens to such a coup: "
-                "{void}, or {chef} if the chef confirms each",
+                "is missing, and these sensors do not prove {rules} ({article}). Add beams, or say what "
+                "happens to such a coup: {void}, or {chef} if the chef confirms each",
                 {"rules": tuple(map(Text, setting.lacks)), "article": article, "void": '"void"', "chef": '"chef"'},
             ),
         )
@@ -513,7 +515,7 @@ def _policy(setting: TableSetting) -> Iterator[Problem]:
         yield (
             "unproven",
             Text(
-                "is {value}, and these sensors prove all of {article}: leave it out",
+                "is {value}, but these sensors prove all of {article}: leave this key out",
                 {"value": f'"{setting.unproven}"', "article": article},
             ),
         )
@@ -523,9 +525,9 @@ def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[Prob
     if not 1 <= len(angles_deg) <= most:
         yield key, Text("{count} given, 1…{most} needed", {"count": len(angles_deg), "most": most})
     if any(not 0 <= angle < 360 for angle in angles_deg):
-        yield key, Text("angles are degrees from 0 up to, not including, 360; where 360 would be write 0")
+        yield key, Text("an angle is 0 degrees or more and less than 360; write 0 for 360")
     if len(set(angles_deg)) < len(angles_deg):
-        yield key, Text("two of them stand at the same angle; each has its own")
+        yield key, Text("two of them are at the same angle; give each its own angle")
 
 
 def _beams(setting: TableSetting) -> Iterator[Problem]:
@@ -536,14 +538,17 @@ def _beams(setting: TableSetting) -> Iterator[Problem]:
     if len(beams_deg) == 1:
         yield (
             "beams_deg",
-            Text("one beam can't show which way the ball runs, so no coup could ever be proven ({article})", article),
+            Text(
+                "one beam can't show the ball's direction, so no coup could ever be proven ({article})",
+                article,
+            ),
         )
     if len(beams_deg) == 2 and abs(abs(beams_deg[0] - beams_deg[1]) - 180) < MIRROR_DEG:
         yield (
             "beams_deg",
             Text(
-                "two beams within {degrees}° of opposite can't show which way the ball runs ({article}): move one, or "
-                "add a third",
+                "two beams within {degrees}° of opposite can't show the ball's direction ({article}): move "
+                "one, or add a third",
                 {"degrees": MIRROR_DEG, **article},
             ),
         )
@@ -574,7 +579,7 @@ def _strays(setting: TableSetting) -> Iterator[Problem]:
         wrong = {"wrong": _within(strays, 1, STRAYS_MAX)}
         yield "strays_tolerated", Text("{wrong} (R2: 2 with four beams or more, else 1)", wrong)
     if strays is not None and setting.ball == "head":
-        yield "strays_tolerated", Text("needs beams: a head counts its laps itself")
+        yield "strays_tolerated", Text("needs beams: the head counts the laps itself")
 
 
 def _last_number(setting: TableSetting) -> Iterator[Problem]:
@@ -589,7 +594,7 @@ def _auto_rien_ne_va_plus(setting: TableSetting) -> Iterator[Problem]:
     if speed is not None and not 0.3 <= speed <= 3:
         yield "auto_rien_ne_va_plus_rev_s", Text("{speed} is not within 0.3…3 laps per second", {"speed": str(speed)})
     if speed is not None and setting.ball == "head":
-        yield "auto_rien_ne_va_plus_rev_s", Text("needs beams: a head does not report the ball's speed")
+        yield "auto_rien_ne_va_plus_rev_s", Text("needs beams: the head does not report the ball's speed")
 
 
 RULES: tuple[Callable[[TableSetting], Iterator[Problem]], ...] = (

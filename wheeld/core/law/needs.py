@@ -105,10 +105,10 @@ def _opens_bets_next(known: Known) -> bool:
     return table.state is State.BETS_CLOSED_EARLY
 
 
-CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the word given serves")
+CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the person's word counts")
 """Published with "tout va" and "operations done" while the object sensor is left out (N6)."""
 
-PLACED = translatable("the ball lies in {number}, by the word given; readers saw it {off_pockets} pockets from there")
+PLACED = translatable("the ball lies in {number}, as a person says; readers saw it {off_pockets} pockets from there")
 """Every later number depends on this word (docs/rulebook.md 7)."""
 
 
@@ -117,7 +117,8 @@ def without_text(sensors: tuple[str, ...]) -> Text:
     if not sensors:
         return Text("every sensor is used again")
     return Text(
-        "play goes on, and what only these sensors prove is not proven: {sensors}", {"sensors": sensor_texts(sensors)}
+        "play goes on without these sensors, and what only they could prove is not proven: {sensors}",
+        {"sensors": sensor_texts(sensors)},
     )
 
 
@@ -144,7 +145,7 @@ def _why_no_place(known: Known) -> Text | None:
     if pocket is None:
         return Text(Trouble.SLIPPED.mend) if PLACE in observer.faults else None
     if PLACE not in observer.faults and known.pockets.order[pocket] != known.table_state.ball_belongs_in:
-        return Text("where the pockets stand is known: give no number")
+        return Text("the sensors know where the pockets stand: give no number")
     if observer.off_by(pocket, known.now_us) is None:
         return Text("no reader has seen the ball lie still in a pocket yet: does the rotor turn?")
     return None
@@ -158,7 +159,7 @@ def why_not(known: Known) -> tuple[Text, ...]:
         return (Text("this table has no such sensor: {names}", {"names": ", ".join(unknown)}),)
     if working := [sensor for sensor in after if not observer.is_faulty(sensor)]:
         return (
-            Text("only a sensor that fails is left out; these work: {sensors}", {"sensors": sensor_texts(working)}),
+            Text("only sensors that fail may be left out; these work: {sensors}", {"sensors": sensor_texts(working)}),
         )
     if why := objection(observer.setting, after):
         return (why,)
@@ -220,7 +221,7 @@ WHEEL_PLAYS = Need(
     lambda known: not known.observer.wheel_stopped,
     A.START_WHEEL,
     "N8",
-    "the wheel has stopped its game, and no coup could be observed: it is started first",
+    "the wheel has stopped its game, and no coup could be observed: start the wheel first",
 )
 SENSORS_WORK = Need(
     "sensors_work",
@@ -269,7 +270,7 @@ PLACE_SEEN = Need(
     "place_seen",
     lambda known: not is_place_unseen(known),
     rules="3",
-    word=translatable("no sensor sees where the ball lies: the word given serves"),
+    word=translatable("no sensor sees where the ball lies: the person's word counts"),
 )
 AT_REST = Need(
     "at_rest",
@@ -283,7 +284,7 @@ NO_OBSTACLE = Need(
     lambda known: not is_obstacle_open(known),
     A.CLEAR_OBSTACLE,
     "6",
-    word=translatable("no sensor has seen where the ball came to rest: the word serves that no obstacle holds it"),
+    word=translatable("no sensor has seen where the ball came to rest; the person says that no obstacle holds it"),
 )
 NOT_RUNNING = Need("not_running", lambda known: known.observer.ball.where is not Where.RUNS, A.BLOCK_BALL, "3")
 NOT_TAKEN = Need("not_taken", lambda known: known.observer.ball.where is not Where.TAKEN, A.NO_LAUNCH, "N2")
@@ -308,13 +309,13 @@ NUMBER_READ = Need(
     "number_read",
     _is_number_read,
     rules="R3b",
-    text="it was said before the number awaited the chef: read it, then confirm it or name another",
+    text="the command came before the number awaited the chef: read the number, then confirm it or name another",
 )
 ANNOUNCED = Need(
     "announced",
     lambda known: asked(known).who == known.table_state.spinning.next_who,
     rules="A4",
-    text="nobody of that name is announced as the next bouler",
+    text="no person of that name is announced as the next bouler",
 )
 HAS_VERDICT = Need(
     "has_verdict",

@@ -33,19 +33,19 @@ S, F = State, Fact
 def missing(command: Command, pockets: PocketLayout) -> str:
     """Return what is missing or wrong in a command, so that it cannot be done. Empty if nothing is."""
     if command.name in ("bouler", "acknowledge") and not command.who:
-        return translatable("it does not say who the bouler is")
+        return translatable("the command does not say who the bouler is")
     if command.name == "confirm" and command.coup is None:
-        return translatable("it does not say which coup it confirms, and another may have come")
+        return translatable("the command does not say which coup it confirms, and another coup may have begun")
     if command.name == "confirm" and not command.reason:
-        return translatable("it gives no reason, and the result records one")
+        return translatable("the command gives no reason, and the result must record one")
     if command.name == "late_bet" and command.accepted is None:
-        return translatable("it does not say whether the bet is accepted")
+        return translatable("the command does not say whether the bet is accepted")
     if command.name == "ruling" and (command.about is None or command.ruled_as is None):
-        return translatable("it does not say on which coup the direction rules, or what")
+        return translatable("the command does not say on which coup the direction rules, or how")
     if command.name == "ruling" and (command.ruled_as == "number") is (command.number is None):
-        return translatable("a number belongs to a ruling that names another one, and to no other")
+        return translatable("only a ruling that names another number has a number")
     if command.number is not None and command.number not in pockets.order:
-        return translatable("it gives a number that is not on the wheel")
+        return translatable("the command gives a number that is not on the wheel")
     return ""
 
 
@@ -64,8 +64,8 @@ def cited(row: Row, fact: Fact, known: Known) -> tuple[str, ...]:
     return tuple(rule for rule in row.rules if rule.removesuffix("b") in unproven)
 
 
-_NO_NUMBER = "no number is out yet, and nobody confirms what sensors can prove"
-_RESUME_FIRST = "play is suspended; it is resumed first"
+_NO_NUMBER = "no number is out yet, and nobody may confirm what the sensors can still prove"
+_RESUME_FIRST = "play is suspended: resume it first"
 
 ROWS = (
     on(
@@ -113,7 +113,7 @@ ROWS = (
         F.RIEN_NE_VA_PLUS,
         (S.BETS_CLOSED_EARLY, S.RIEN_NE_VA_PLUS, S.BALL_ON_OBSTACLE, S.AWAITING_CHEF),
         "6",
-        "bets are closed already; saying it again changes nothing",
+        "bets are closed already; the command changes nothing",
     ),
     refuse(F.RIEN_NE_VA_PLUS, ELSEWHERE, "", "no bets are open"),
     void(F.RIEN_VA, RUNNING, Cause.CHEF, "the chef declares the coup void"),
@@ -150,7 +150,7 @@ ROWS = (
         (F.CONFIRM, F.RIEN_VA),
         (S.CLOSED, S.SUSPENDED),
         "R3b A6",
-        "the number goes on awaiting the chef: play is resumed, or the table opened, before he answers",
+        "the number goes on awaiting the chef: resume play or open the table before he answers",
     ).when(needs.CHEF_AWAITED),
     on(
         F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "3", "the ball is in its pocket, the game goes on", Act.TOUT_VA
@@ -188,11 +188,11 @@ ROWS = (
         all_but(S.CLOSED),
         "last_coup",
         "A5",
-        "announced; the next coup to be launched that is valid is the last",
+        "announced; the next valid coup to be launched is the last",
         Act.NOTE_LAST,
     ),
     ignore(
-        (F.LAST_COUP, F.LAST_COUP_OFF, F.BOULER), ELSEWHERE, "", "it is so already; saying it again changes nothing"
+        (F.LAST_COUP, F.LAST_COUP_OFF, F.BOULER), ELSEWHERE, "", "this is so already; the command changes nothing"
     ).when(needs.SO_ALREADY),
     notice(F.LAST_COUP_OFF, ELSEWHERE, "last_coup_off", "A5", "taken back; the game goes on", Act.FORGET_LAST),
     void(F.CLOSE, RUNNING, Cause.BREAKDOWN, "play ended while a coup ran", Act.END_PLAY, to=S.CLOSED, rules="A6"),
@@ -255,7 +255,7 @@ ROWS = (
         Act.NOTE_BOULER,
     ).when(needs.TIME_NOT_OVER),
     notice(F.LATE_BET, RUNNING, "late_bet", "A3", "the chef alone decides on a bet that comes while the ball runs"),
-    refuse(F.LATE_BET, ELSEWHERE, "A3", "no ball runs: a bet is late only while one does"),
+    refuse(F.LATE_BET, ELSEWHERE, "A3", "no ball runs: a bet is late only while a ball runs"),
     on(F.RULING, ELSEWHERE, STAY, "A9", "the ruling is published; the verdict stays as it was", Act.RULE).needing(
         needs.HAS_VERDICT
     ),

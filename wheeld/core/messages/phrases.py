@@ -16,7 +16,7 @@ AWAITED: dict[Awaited, str] = {
     Awaited.REPAIR: translatable("repair {sensors}"),
     Awaited.START_WHEEL: translatable("start the wheel, which has stopped its game"),
     Awaited.BLOCK_BALL: translatable("stop the ball before it enters a pocket"),
-    Awaited.BALL_AT_REST: translatable("rest of the ball that runs or falls"),
+    Awaited.BALL_AT_REST: translatable("rest of the ball, which still runs or falls"),
     Awaited.CLEAR_OBSTACLE: translatable("make sure that no ball lies on an obstacle"),
     Awaited.OBJECT_LEVEL: translatable("report of the object sensor, whether the cylinder is clear"),
     Awaited.TURN_ROTOR: translatable("turn the rotor, so that a reader can see the ball"),
@@ -40,7 +40,7 @@ MEND_SENSOR = translatable("{sensor}: {mend} ({what})")
 NUMBER_SEEN = translatable(
     'confirmation by the chef: the number seen ({number}), which is not proven, or another; otherwise "{void}"'
 )
-NUMBER_UNSEEN = translatable('the number by the chef, for no sensor proves which one it is; otherwise "{void}"')
+NUMBER_UNSEEN = translatable('the number by the chef, because no sensor proves it; otherwise "{void}"')
 """The text of `CONFIRM` if the number itself is not proven (R3b)."""
 NUMBER_PROVEN = translatable('confirmation by the chef: the number {number}, or another; otherwise "{void}"')
 """The text of `CONFIRM` if all is proven, and the chef confirms each number at this table."""

@@ -149,11 +149,11 @@ def objection(setting: TableSetting, sensors: Sequence[str]) -> Text | None:
     rest = without(setting, sensors)
     if len(rest.beams_deg) < min(BEAMS_LEFT_MIN, len(setting.beams_deg)):
         return Text(
-            "{left} beams would be left, and {needed} are needed to go on without the others",
+            "{left} beams would be left, but to go on the table needs {needed}",
             {"left": len(rest.beams_deg), "needed": BEAMS_LEFT_MIN},
         )
     if rest.check():
-        return Text("the table cannot go on without all of these: {sensors}", {"sensors": sensor_texts(sensors)})
+        return Text("the table cannot go on without any of these: {sensors}", {"sensors": sensor_texts(sensors)})
     return None
 
 
