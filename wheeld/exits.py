@@ -13,21 +13,21 @@ class Exit(IntEnum):
 
     OK = 0, "done"
     USAGE = 2, "the command line is wrong"
-    LOOK = 3, "of `doctor`: nothing is wrong, but something should be looked at or tried again"
-    BAD_DATA = 65, "the data is wrong: a malformed log, a journal with a fault, a program that is not its release's"
-    NO_INPUT = 66, "a file that was named does not exist or cannot be read, or has nothing of what was asked for"
+    LOOK = 3, "of `doctor`: nothing is wrong, but somebody should look at something, or try again"
+    BAD_DATA = 65, "the data is wrong: a malformed log, a journal with a fault, a program that differs from its release"
+    NO_INPUT = 66, "a named file does not exist, cannot be read, or does not contain what you asked for"
     NOT_INSTALLED = (
         69,
-        "what the command needs is not installed: a release's manifest, the libraries of a report, systemd",
+        "something that the command needs is not installed: a release's manifest, the libraries of a report, systemd",
     )
     NOT_OPENED = 73, "the journal cannot be used (another table's, edited, …), or another daemon uses it"
     IO_FAILED = (
         74,
         "a file, the journal or a port could not be read, written or opened (disk full, failing; port in use)",
     )
-    UNANSWERED = 75, "the broker could not be reached, or the wheel did not answer: it may be done or not"
-    REFUSED = 77, "the broker or the wheel refused it, and nothing was done; the answer says why"
-    BAD_CONFIG = 78, "the configuration is wrong: where and why is on standard error"
+    UNANSWERED = 75, "the broker could not be reached, or the wheel did not answer: the command may be done or not"
+    REFUSED = 77, "the broker or the wheel refused the command, and nothing was done; the answer says why"
+    BAD_CONFIG = 78, "the configuration is wrong: standard error says where and why"
     INTERRUPTED = 130, "interrupted"
 
     def __new__(cls, code: int, text: str) -> Self:

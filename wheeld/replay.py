@@ -79,13 +79,13 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
     if seen.t_us < last_us and not isinstance(seen, Command):
         raise CheckError(
             Text(
-                "t {t} is older than the line before it ({before}): lines stand in time order",
+                "t {t} is older than the line before it ({before}): lines must be in the order of their times",
                 {"t": seen.t_us, "before": last_us},
             )
         )
     if seen.t_us > T_US_MAX:
         raise CheckError(
-            Text("t {t} is more than ten years: microseconds since the header are meant", {"t": seen.t_us})
+            Text("t {t} is more than ten years: it must be in microseconds since the header", {"t": seen.t_us})
         )
     match seen:
         case Rotor():
@@ -122,7 +122,7 @@ def _check_span(seen: Command | Standstill | Heard) -> None:
 def _check_head(seen: HeadReport, setting: TableSetting) -> None:
     """Raise CheckError if no head can have reported this."""
     if setting.head is None:
-        raise CheckError(Text("a head's report, and the header names no head"))
+        raise CheckError(Text("this is a head's report, but the header names no head"))
     limits = {"spin": SPIN_MAX + 1, "laps": HEAD_LAPS_MAX + 1, "number": setting.profile.pockets.count}
     for name, most in (limits | dict.fromkeys(("from_spin", "to_spin"), SPIN_MAX + 1)).items():
         _check_range(name, getattr(seen, name, 0) or 0, most)
@@ -140,7 +140,7 @@ def _check_sensor(seen: Sensed | SensorState | Level, setting: TableSetting) -> 
         return
     if is_level and not (kind in SENSOR_KINDS and SENSOR_KINDS[kind].has_level):
         levelled = {"sensor": repr(sensor), "levelled": "object, beam/N, reader/N, button/NAME", "last": "door"}
-        raise CheckError(Text("level of {sensor}: {levelled} and {last} have one", levelled))
+        raise CheckError(Text("level of {sensor}: only {levelled} and {last} have a level", levelled))
     if sensor not in setting.sensors:
         known = {"sensor": repr(sensor), "names": ", ".join(setting.sensors)}
         raise CheckError(Text("sensor {sensor}: the header has {names}", known))
@@ -297,7 +297,7 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
             return table, Step(), True
         return *Table.start(setting, boot_id=boot_id, started_utc_us=started_utc_us), False
     except (*_UNREADABLE, LookupError, ArithmeticError) as problem:
-        told = Text("not a header that a table can be made of: {problem}", {"problem": _told(problem)})
+        told = Text("not a header of a table: {problem}", {"problem": _told(problem)})
         raise LogError(number, told) from problem
 
 
@@ -313,7 +313,7 @@ def _blaming_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observa
         try:
             return apply(seen)
         except (*_UNREADABLE, LookupError, ArithmeticError) as problem:
-            told = Text("its snapshot is no state of a table: {problem}", {"problem": _told(problem)})
+            told = Text("its snapshot is not a state of a table: {problem}", {"problem": _told(problem)})
             raise LogError(1, told) from problem
 
     return applied

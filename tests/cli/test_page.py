@@ -107,7 +107,7 @@ def test_a_file_that_cannot_be_used_is_named(
 
 @pytest.mark.parametrize(
     ("host", "why"),
-    [("127.0.0.1", "another program has this port"), ("192.0.2.1", "this computer has no such address")],
+    [("127.0.0.1", "another program uses this port"), ("192.0.2.1", "this computer does not have this address")],
 )
 @pytest.mark.usefixtures("unlogged")
 def test_a_port_that_cannot_be_opened_is_named(host: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,7 +45,7 @@ async def test_an_address_and_the_computer_s_names_are_taken(host: str) -> None:
 async def test_another_s_name_is_refused(host: str, path: str) -> None:
     status, text, cache = await answer_to(host, path)
     assert (status, cache) == (421, "no-store")
-    assert "is no name of this computer" in text
+    assert "is not a name of this computer" in text
 
 
 async def test_the_refusal_says_what_to_do_in_the_reader_s_language() -> None:

@@ -42,7 +42,7 @@ async def test_why_the_sensors_are_not_reached_is_logged_once(tmp_path: Path, mo
     whys = [each.get("why", each["event"]) for each in said[:4]]
     assert [why.partition(":")[0] for why in whys] == [
         "there is no such socket",
-        "nobody listens there",
+        "no program listens at this socket",
         "there is no such socket",
         "sensors.reached",
     ]

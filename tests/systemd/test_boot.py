@@ -125,7 +125,7 @@ def test_only_serial_lines_and_pins_can_be_opened(machine: Machine) -> None:
     machine.shell("mknod -m 666 /dev/ttyS31 c 4 95 && mknod -m 666 /dev/watchful c 10 237")
     answers = {name: answer_of(machine, name) for name in ("ttyS31", "watchful")}
     assert "no permission" in answers["watchful"]
-    assert "no device behind it" in answers["ttyS31"], "the list let it through to the driver"
+    assert "no device is connected to it" in answers["ttyS31"], "the list let it through to the driver"
 
 
 def test_secrets_come_as_credentials_and_may_be_missing(machine: Machine) -> None:

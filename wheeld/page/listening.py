@@ -24,9 +24,9 @@ HANDSHAKE_S_MAX = 10.0
 """A TLS handshake takes a few hundredths of a second, or a few seconds on a bad radio link."""
 
 TROUBLES = {
-    errno.EADDRINUSE: "another program has this port: end that, or give another port",
-    errno.EADDRNOTAVAIL: "this computer has no such address: give one of its own",
-    errno.EACCES: "only root may open a port below 1024: give a higher one",
+    errno.EADDRINUSE: "another program uses this port: stop that program, or give another port",
+    errno.EADDRNOTAVAIL: "this computer does not have this address: give one of its own addresses",
+    errno.EACCES: "only root may open a port below 1024: give a higher port",
 }
 """What is wrong with an address, and what to do."""
 

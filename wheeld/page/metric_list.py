@@ -184,7 +184,7 @@ METRICS: tuple[Single | Histogram, ...] = (
     Single(
         "wheeld_table_state",
         "gauge",
-        "1 for the state in which the table is, 0 for each other one",
+        "1 for the present state of the table, 0 for each other state",
         lambda view: (
             [] if view.table is None else [((name,), name == view.table.state) for name in get_args(StateName)]
         ),
@@ -224,7 +224,7 @@ METRICS: tuple[Single | Histogram, ...] = (
     ),
     Histogram(
         "wheeld_result_lateness_seconds",
-        "how late results were, of those that were more than two seconds late, since the page started",
+        "how late the late results were (more than two seconds), since the page started",
         lambda view: [((), view.wheel.lateness)],
     ),
     Single(
@@ -251,7 +251,7 @@ METRICS: tuple[Single | Histogram, ...] = (
     Single(
         "wheeld_self_test_passed",
         "gauge",
-        "1 where the self-test of this run passed",
+        "1 if the self-test of this run passed",
         _of_health(lambda health: None if health.self_test is None else health.self_test.passed),
     ),
     Single(
@@ -269,7 +269,7 @@ METRICS: tuple[Single | Histogram, ...] = (
     Single(
         "wheeld_clock_synchronised",
         "gauge",
-        "1 where a time server has set the computer's clock",
+        "1 if a time server has set the computer's clock",
         _of_health(lambda health: health.clock.synchronised),
     ),
     Single(
@@ -288,13 +288,13 @@ METRICS: tuple[Single | Histogram, ...] = (
     Single(
         "wheeld_unreadable_messages_total",
         "counter",
-        "messages below the wheel's topics that are none of this version, since the page started",
+        "messages on the wheel's topics that this version cannot read, since the page started",
         _figure(lambda view: view.wheel.unreadable),
     ),
     Single(
         "wheeld_entries_left_out",
         "gauge",
-        "entries of the report of health that are no metric: their names are too long, not printable or too many",
+        "entries of the report of health that become no metric: their names are too long, not printable or too many",
         _of_health(_left_out),
     ),
 )

@@ -38,8 +38,8 @@ def named(more: Collection[str]) -> Middleware:
         if name in ours or _is_address(name):
             return await handler(request)
         refusal = Text(
-            "{name} is no name of this computer. Call the page by the computer's address. If your network gives the "
-            "computer this name, add --name={name} to the options of wheeld page.",
+            "{name} is not a name of this computer. Open the page with the computer's address. If your "
+            "network gives the computer this name, add --name={name} to the options of wheeld page.",
             {"name": name[:CHARACTERS_MAX]},
         )
         raise web.HTTPMisdirectedRequest(text=Catalogue(language_of(request, "en")).say_text(refusal))

@@ -184,7 +184,7 @@ class Panel:
             if request.transport is not None:
                 self.known.add(request.transport)
         elif not is_open:
-            raise web.HTTPForbidden(text="the panel's token has not been given")
+            raise web.HTTPForbidden(text="this browser has not given the panel's token")
         if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
             raise web.HTTPForbidden(text="this came from another site")
         response: web.StreamResponse = await handler(request)  # type: ignore[misc]
@@ -211,7 +211,7 @@ class Panel:
             async with _in_time():
                 given = str((await request.post()).get("token", ""))
         except UNREADABLE_FORM:
-            raise web.HTTPBadRequest(text="this is no form of the panel") from None
+            raise web.HTTPBadRequest(text="this is not a form of the panel") from None
         session, language = self._token.session(given), self._language(request)
         if session is None:
             why = "wait_token" if self._token.is_locked else "wrong_token"

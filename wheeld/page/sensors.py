@@ -15,9 +15,9 @@ LINE_BYTES_MAX = 1_048_576
 """The evidence of a long coup has a tenth of this."""
 AGAIN_S = 2.0
 TROUBLES = {
-    errno.ENOENT: "there is no such socket: the wheel does not run, or its configuration has no [monitor] of that path",
-    errno.ECONNREFUSED: "nobody listens there: the wheel has ended",
-    errno.EACCES: "this user may not use it: the directory must give it his group, as wheeld's tmpfiles.d does",
+    errno.ENOENT: "there is no such socket: the wheel does not run, or its [monitor] has another path",
+    errno.ECONNREFUSED: "no program listens at this socket: the wheel has stopped",
+    errno.EACCES: "this user may not use the socket: its directory must belong to his group, as in wheeld's tmpfiles.d",
 }
 """What is wrong, and what to do."""
 

@@ -27,12 +27,13 @@ WORDS = {
     "panel_bouler": translatable("The bouler's panel"),
     "skip": translatable("Skip to the content"),
     "language": translatable("Language"),
-    "lost": translatable("The wheel is not seen. What stands here is old."),
+    "lost": translatable("The wheel is not seen. What this page shows is old."),
     "never": translatable(
-        "Nothing has been heard of this table yet. Check its name in the options of this page, and its wheel."
+        "No message about this table has come yet. Check the table's name in the options of this page, and "
+        "whether its wheel runs."
     ),
-    "lost_page": translatable("This page has lost its server. What stands here is old."),
-    "lost_sensors": translatable("The sensors are not seen here: speed, laps and beams are not drawn."),
+    "lost_page": translatable("This page has lost the connection to its server. What it shows is old."),
+    "lost_sensors": translatable("This page gets no data from the sensors: it cannot draw speed, laps and beams."),
     "out_of_service": translatable("out of service"),
     "last_bets": translatable("last bets"),
     "bench": translatable("BENCH TABLE: nothing here is paid"),
@@ -66,11 +67,11 @@ WORDS = {
     "last_void": translatable("The last void coup"),
     "no_void": translatable("No void coup is known here."),
     "last_ruling": translatable("The last ruling of the direction"),
-    "evidence": translatable("What the sensors saw of it"),
-    "no_evidence": translatable("Its evidence is in the journal; this page was not there when it was decided."),
+    "evidence": translatable("What the sensors saw of this coup"),
+    "no_evidence": translatable("The evidence is in the journal; this page did not run when the coup became void."),
     "seconds": translatable("seconds"),
     "health": translatable("The wheel's health"),
-    "no_health": translatable("No report of it has come yet."),
+    "no_health": translatable("No report of health has come yet."),
     "level_wrong": translatable("wrong"),
     "level_look": translatable("look at it"),
     "sensors": translatable("Sensors"),
@@ -114,9 +115,9 @@ WORDS = {
     "last_coup": translatable("la dernière"),
     "full_screen": translatable("Full screen"),
     "who": translatable("Who acts"),
-    "who_hint": translatable("Your name. It stands in the journal beside each command."),
+    "who_hint": translatable("Your name. The journal stores it with each command."),
     "act_as": translatable("Act as"),
-    "change_person": translatable("Somebody else acts"),
+    "change_person": translatable("Another person acts"),
     "token": translatable("Token"),
     "enter": translatable("Enter"),
     "wrong_token": translatable("That is not the token of this panel. Ask the technician."),
@@ -145,15 +146,15 @@ WORDS = {
     "done": translatable("Done"),
     "refused": translatable("Refused"),
     "unanswered": translatable(
-        "Not answered. It may be done or not: look at the state of the table before you say it again."
+        "No answer. The command may be done or not: look at the state of the table before you give it again."
     ),
     "unsent": translatable("Not sent: {why}"),
     "broker_away": translatable("the broker is not reached; call the technician"),
-    "too_old": translatable("what this panel showed was more than {count} s old; look at it again"),
-    "other_command": translatable("this press came with another command before; press again"),
-    "again": translatable("This panel asks for its token again. What was pressed last was not sent."),
+    "too_old": translatable("the panel showed a state that was more than {count} s old; look again"),
+    "other_command": translatable("this press was sent with another command before; press again"),
+    "again": translatable("This panel asks for its token again. The last press was not sent."),
     "mute": translatable(
-        "This panel does not reach the broker: nothing can be said to the wheel. Call the technician."
+        "This panel does not reach the broker, so no command can reach the wheel. Call the technician."
     ),
     "answers": translatable("Answers"),
     **{f"case_{case.value}": case.text for case in Case},

@@ -38,7 +38,7 @@ class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=0.02,
             le=60,
-            title="a board that says nothing for longer is a fault",
+            title="silence of the board for longer than this is a fault",
             description=translatable("seconds, 0.02 to 60"),
             examples=[0.5],
         ),
@@ -54,7 +54,8 @@ class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
     config_hash: Annotated[
         _Hash | None,
         Meta(
-            title="the checksum of the board's own settings, as it reports it; another one is refused",
+            title="the checksum of the board's own settings, as the board reports it; a board with another one is "
+            "refused",
             examples=["9f86d081884c7d65"],
             extra={"left_out": "any"},
         ),

@@ -206,7 +206,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=2000,
-            title="a shorter pulse of a beam or a reader is no ball",
+            title="a pulse of a beam or a reader that is shorter than this is no ball",
             description=translatable("microseconds, 0 to 2000"),
             examples=[100],
         ),

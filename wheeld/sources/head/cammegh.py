@@ -73,7 +73,7 @@ def rules(setting: HeadSetting) -> Iterator[Iterator[Wrong]]:
 def _polls(head: HeadSetting) -> Iterator[Wrong]:
     if head.poll and head.silence_s_max <= 2 * POLL_NS / 1e9:
         seconds = {"seconds": f"{head.silence_s_max:g}"}
-        yield "silence_s_max", Text("{seconds} s is no more than two polls", seconds)
+        yield "silence_s_max", Text("{seconds} s is not longer than two polls", seconds)
     if head.poll and not head.writable:
         yield "poll", Text("needs a line that takes commands: the head's port 1, with writable = true")
 

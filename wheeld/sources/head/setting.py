@@ -56,7 +56,10 @@ class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
     ] = True
     poll: Annotated[
         bool,
-        Meta(title="whether the head is asked for each status line, because it sends none by itself", examples=[True]),
+        Meta(
+            title="whether wheeld asks the head for each status line, because the head sends none by itself",
+            examples=[True],
+        ),
     ] = False
     bare_number: Annotated[
         bool, Meta(title="whether this port gives the number also on a line of its own", examples=[False])
@@ -66,7 +69,7 @@ class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=60,
-            title="a head that says nothing for longer is a fault; with `poll` more than 1 s",
+            title="silence of the head for longer than this is a fault; with `poll` more than 1 s",
             description=translatable("seconds, 1 to 60"),
             examples=[3],
         ),

@@ -28,7 +28,7 @@ COMMAND_CHARACTERS_MAX = 100
 
 _ADVICE: dict[int | None, str] = {
     errno.ENOENT: "the port is not there: is the board plugged in, and does sensors.port name it?",
-    errno.ENXIO: "the port is there but no device behind it: is the board plugged in?",
+    errno.ENXIO: "the port exists, but no device is connected to it: is the board plugged in?",
     errno.EACCES: "no permission: `adduser wheeld dialout` lets the daemon use serial ports; then restart it",
     errno.EPERM: "no permission: `adduser wheeld dialout` lets the daemon use serial ports; then restart it",
     errno.ENOTTY: "this is not a serial port: check sensors.port",
