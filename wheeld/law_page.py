@@ -36,9 +36,9 @@ _GROUPS = {
 _KEY = """\
 `any_state`, `any_other_state` (all but `awaiting_chef`), `any_open_state` (all but that and `closed`),
 `any_running_state` (`ball_running`, `rien_ne_va_plus`, `ball_on_obstacle`), `any_coup` (those and `awaiting_chef`) and
-`either_before_launch` (`faites_vos_jeux`, `bets_closed_early`) stand for all of their states, `where_it_was` for the
-one that a suspension hid. What leads from any state makes a coup that was running void (breakdown); a number that
-awaits the chef goes on awaiting him.
+`either_before_launch` (`faites_vos_jeux`, `bets_closed_early`) stand for all of their states. `where_it_was` is the
+state before the suspension. A move from `any_state` makes a running coup void (breakdown). A number that awaits the
+chef goes on awaiting him.
 """
 
 

@@ -189,7 +189,7 @@ async def test_systemd_is_notified_that_it_is_ready_alive_and_stopping(
             assert sent[0].startswith(f"READY=1\nSTATUS={evening.header['table']}: closed, coup 0")
             assert sent[1] == "WATCHDOG=1"
             (*_, away) = await asyncio.to_thread(until, manager, "messages owed: ")
-            assert f"; the broker 127.0.0.1:{port} is not reached since " in away
+            assert f"; the broker 127.0.0.1:{port} has not been reached since " in away
             assert await daemon.end() == Exit.OK
         assert until(manager, "STOPPING=1")
 

@@ -23,7 +23,7 @@ def test_no_ball_within_a_minute_of_rien_ne_va_plus_is_reported_once() -> None:
     evening.wait(200)
     assert awaited(evening) == [said_us + 60_000_000]
     notice = evening.of("notice")[-1]
-    assert notice["text"].endswith("rulebook 6: it voids nothing; the table waits for the launch")
+    assert notice["text"].endswith("rulebook 6: this voids nothing; the table waits for the launch")
     assert (evening.state, evening.verdicts()) == ("rien_ne_va_plus", [])
     assert "launch" in evening.last("table").payload["waiting_for"]
     evening.run()
@@ -134,7 +134,7 @@ def test_a_misfire_that_stands_as_bets_open_is_reported_then(again: str) -> None
     assert awaited(evening) == []
     assert evening.say(again).done  # type: ignore[arg-type]
     (text,) = [one["text"] for one in evening.of("notice") if one["notice"] == "launch_awaited"]
-    assert text.endswith("it voids nothing; the table waits for the launch")
+    assert text.endswith("this voids nothing; the table waits for the launch")
     assert evening.state == "faites_vos_jeux"
     assert evening.say("rien_ne_va_plus").done
     evening.lines(2)

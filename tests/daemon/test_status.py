@@ -102,10 +102,10 @@ async def test_a_broker_that_is_away_is_said_with_since_when_why_and_what_is_owe
     await at.clock.advance(LOOK_S)
     assert at.sent == [], "nothing has changed"
     at.outage, at.owed = Outage("10.0.0.2:8883", at.clock.monotonic_ns(), EXPIRED), 12
-    assert at.away == f"10.0.0.2:8883 is not reached since 19:00: {EXPIRED}", "what is owed was not counted yet"
+    assert at.away == f"10.0.0.2:8883 has not been reached since 19:00: {EXPIRED}", "what is owed was not counted yet"
     await at.clock.advance(LOOK_S)
     assert at.sent == [at.status.line]
-    assert at.away == f"10.0.0.2:8883 is not reached since 19:00: {EXPIRED}; messages owed: 12"
+    assert at.away == f"10.0.0.2:8883 has not been reached since 19:00: {EXPIRED}; messages owed: 12"
     await at.clock.advance(3600)
     assert len(at.sent) == 1, "and said once"
     at.outage = None
@@ -136,4 +136,4 @@ async def test_of_a_day_before_the_date_is_said_too() -> None:
     at = bench()
     at.outage = Outage("broker:1883", at.clock.monotonic_ns(), "refused")
     await at.clock.advance(86_401)
-    assert at.away == "broker:1883 is not reached since 2026-11-20 19:00: refused"
+    assert at.away == "broker:1883 has not been reached since 2026-11-20 19:00: refused"

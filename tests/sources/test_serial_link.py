@@ -170,7 +170,7 @@ def test_a_port_is_held_by_one_only_and_that_is_named(pty: Pty) -> None:
             open_serial(pty.name, 115200)
         other.kill()
     assert wrong.value.why.startswith(f"process {other.pid} holds the port ({sys.executable} -c import serial")
-    assert wrong.value.why.endswith("): stop that, or correct the port in the configuration")
+    assert wrong.value.why.endswith("): stop that process, or correct the port in the configuration")
     assert wrong.value.why.isprintable()
 
 

@@ -46,7 +46,8 @@ def test_journald_has_each_lines_priority_and_the_wheel(machine: Machine) -> Non
     talk.systemctl("start")
     machine.until(lambda: talk.count("broker.unreachable") > 0, "that no broker is there")
     machine.until(
-        lambda: "the broker 127.0.0.1:1883 is not reached since" in talk.show("StatusText"), "its status says that too"
+        lambda: "the broker 127.0.0.1:1883 has not been reached since" in talk.show("StatusText"),
+        "its status says that too",
     )
     assert {seen["PRIORITY"] for seen in talk.events() if seen["level"] == "info"} == {"6"}
     warnings = machine.ask("journalctl", "-p", "warning", "-t", "wheeld@talk", "-o", "cat").splitlines()

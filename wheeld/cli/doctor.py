@@ -63,7 +63,7 @@ HARMLESS = frozenset(
 )
 """Counters that also rise on a good line."""
 LINES = {"board": "link", "gpio": "link", "head": "head"}
-"""For each part, the sensor that shows whether the part reports. A silent part without losses is not a good part."""
+"""For each part, the sensor that shows whether the part reports. A silent part is not good, even if it lost nothing."""
 
 
 def doctor(options: argparse.Namespace) -> Exit:

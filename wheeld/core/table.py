@@ -328,7 +328,7 @@ class Table:
             return NOTHING  # this holds for nearly all encoder edges
         self._take(shown)
         self._hear(seen)
-        begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for it
+        begins_to_turn = kind is Rotor and not is_routine  # the table may have waited for the rotor to turn
         pending = self._pending  # time alone changes what is awaited, so a message may follow without a fact
         matters = kind not in FREQUENT or begins_to_turn or bool(pending.messages or pending.replies or pending.facts)
         if matters or not is_routine:

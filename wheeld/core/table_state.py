@@ -142,7 +142,7 @@ class Coup(msgspec.Struct):
             if (at_us := getattr(self, name)) is not None:
                 setattr(self, name, at_us + later_us)
         self.called, self.seen = _later(self.called, later_us), _later(self.seen, later_us)
-        if self.seen is not None:  # it was before the restart, whatever the host's clock did in between
+        if self.seen is not None:  # the sighting was before the restart, even if the host's clock was set since
             self.seen = msgspec.structs.replace(self.seen, t_us=min(self.seen.t_us, 0))
 
 

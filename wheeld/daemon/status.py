@@ -71,11 +71,11 @@ class DaemonStatus:
         if codes[0] not in SENSED:
             yield f"waiting for: {words}"
         if (outage := self._outage()) is not None:
-            yield f"the broker {outage.address} is not reached since {self._local(outage.since_ns)}: {outage.why}"
+            yield f"the broker {outage.address} has not been reached since {self._local(outage.since_ns)}: {outage.why}"
             if self._owed is not None:
                 yield f"messages owed: {self._owed}"
         for (kind, topic), refusal in self._refusals.items():
-            yield f"the broker refuses {kind} of {topic} since {self._local(refusal.since_ns)}: {refusal.why}"
+            yield f"the broker has refused {kind} of {topic} since {self._local(refusal.since_ns)}: {refusal.why}"
 
     def _local(self, at_ns: int) -> str:
         """Return a time of the host's monotonic clock as local time: "21:04", with the date if it is more than a day

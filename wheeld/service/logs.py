@@ -58,12 +58,14 @@ class _Libraries(logging.Handler):
 def _tell_uncaught(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
     if issubclass(kind, KeyboardInterrupt):
         return
-    structlog.get_logger("library").critical("library", library="python", text="an error ends it", exc_info=error)
+    structlog.get_logger("library").critical(
+        "library", library="python", text="an unexpected error ends the program", exc_info=error
+    )
 
 
 def _tell_uncaught_in_thread(seen: threading.ExceptHookArgs) -> None:
     name = "?" if seen.thread is None else seen.thread.name
-    text = f"an error ends the thread {name}"
+    text = f"an unexpected error ends the thread {name}"
     structlog.get_logger("library").error("library", library="python", text=text, exc_info=seen.exc_value)
 
 

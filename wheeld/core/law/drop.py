@@ -83,13 +83,13 @@ ROWS = (
         "the ball rests on an obstacle; no bet is added or withdrawn until it falls or the rotor stops",
         Act.CLOSE_BETS,
     ),
-    ignore(F.FALL_OVERDUE, ELSEWHERE, "", "there is nothing to lock"),
+    ignore(F.FALL_OVERDUE, ELSEWHERE, "", "there are no bets to lock"),
     on(
         F.NUMBER_SEEN,
         S.BALL_RUNNING,
         S.RIEN_NE_VA_PLUS,
         "R3 6",
-        "bets close at the drop; it is the number only when the ball rests there",
+        "bets close at the drop; this pocket is the number only when the ball rests there",
         Act.CLOSE_BETS,
         Act.NOTICE,
         kind="number_seen",
@@ -99,7 +99,7 @@ ROWS = (
         (S.RIEN_NE_VA_PLUS, S.BALL_ON_OBSTACLE),
         "number_seen",
         "R3",
-        "it is the number only when the ball rests there",
+        "this pocket is the number only when the ball rests there",
         Act.CLOSE_BETS,
     ),
     notice(F.NUMBER_SEEN, S.AWAITING_CHEF, "number_seen", "R3b", "the chef's word decides"),
@@ -123,7 +123,7 @@ ROWS = (
         Act.AWAIT,
     ),
     ignore(F.NUMBER_NOT_PROVEN, ELSEWHERE, "", "no coup is running, or its number awaits the chef"),
-    ignore(F.ROTOR_STOPPED_IN_FALL, ELSEWHERE, "N5", "armed until the drop only"),
+    ignore(F.ROTOR_STOPPED_IN_FALL, ELSEWHERE, "N5", "a stop of the rotor counts only until the drop"),
     breakdown(F.NUMBER_UNPROVEN, RUNNING, "a coup that was not observed whole is never valid"),
     on(
         F.NUMBER_UNCONFIRMED,
@@ -178,9 +178,9 @@ ROWS = (
         (F.ROTOR_STOPPED_RUNNING, F.ROTOR_STOPPED_BEFORE_DROP),
         S.AWAITING_CHEF,
         "N4 N5",
-        "armed until the drop; the ball rests in its pocket",
+        "a stop of the rotor counts only until the drop; the ball rests in its pocket",
     ),
-    ignore(F.ROTOR_STOPPED_RUNNING, ELSEWHERE, "N4", "armed from launch to drop only"),
+    ignore(F.ROTOR_STOPPED_RUNNING, ELSEWHERE, "N4", "a stop of the rotor counts only from launch to drop"),
     void(
         F.ROTOR_STOPPED_BEFORE_DROP,
         RUNNING,
@@ -197,9 +197,9 @@ ROWS = (
     ignore(F.ROTOR_WRONG_WAY, ELSEWHERE, "", "no ball runs"),
     void(F.OBJECT_IN, RUNNING, Cause.FOREIGN_OBJECT, "the object fell in before the number was out"),
     notice(
-        F.OBJECT_IN, ELSEWHERE, "foreign_object", "N6", "it voids nothing now; the next coup waits until it is cleared"
+        F.OBJECT_IN, ELSEWHERE, "foreign_object", "N6", "no void now; the next coup waits until the object is cleared"
     ),
-    ignore(F.OBJECT_OUT, ELSEWHERE, "N6", "what waited for it may go on"),
+    ignore(F.OBJECT_OUT, ELSEWHERE, "N6", "commands that waited for a clear cylinder may go on"),
     ignore(F.OBJECT_UNKNOWN, ELSEWHERE, "7", "nothing is decided on it until the object sensor has reported again"),
     on(
         F.BALL_MOVED,

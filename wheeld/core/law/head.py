@@ -29,7 +29,7 @@ ROWS = (
         Act.BEGIN,
         to=S.RIEN_VA_OPERATIONS_OWED,
     ),
-    ignore(F.LAUNCH_UNSEEN, ELSEWHERE, "", "it is the ball of the coup that is void already"),
+    ignore(F.LAUNCH_UNSEEN, ELSEWHERE, "", "this is the ball of the coup that is void already"),
     breakdown((F.LAUNCH_UNSEEN, F.UNOBSERVED_COUP), RUNNING, "the coup that runs was not observed whole"),
     breakdown(F.UNOBSERVED_COUP, S.BETS_CLOSED_EARLY, "the wheel has counted a coup that nobody observed", Act.BEGIN),
     notice(
@@ -37,7 +37,7 @@ ROWS = (
         ELSEWHERE,
         "unobserved_coup",
         "N8",
-        "what came of it is not known, and no number is guessed",
+        "nobody knows what came of that coup, and no number is guessed",
         Act.OVERTAKE,
     ),
     breakdown(F.WHEEL_VOID, RUNNING, "the wheel itself declares its game void"),

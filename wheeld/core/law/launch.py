@@ -8,7 +8,7 @@ from wheeld.core.law.rows import AFTER_VOID, BEFORE_LAUNCH, ELSEWHERE, RUNNING, 
 
 S, F = State, Fact
 
-_STILL_AWAITED = "it voids nothing; the table waits for the launch"
+_STILL_AWAITED = "this voids nothing; the table waits for the launch"
 
 ROWS = (
     on(F.LAUNCHED, S.FAITES_VOS_JEUX, S.BALL_RUNNING, "A1", "the launch starts the coup", Act.BEGIN).needing(

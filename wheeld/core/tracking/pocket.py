@@ -518,5 +518,5 @@ def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:
 
 
 def _turned_deg(before: Seen, seen: Seen, begun_us: int) -> float:
-    """Return how far the rotor turned between two sightings. If it stood in between: 360, as this is unknown."""
+    """Return how far the rotor turned between two sightings. If it stood in between, nobody knows: return 360."""
     return abs(seen.turned_deg - before.turned_deg) if before.t_us >= begun_us else 360.0

@@ -24,7 +24,7 @@ UNSENT_BYTES_MAX = 65_536
 """The host sends about 100 bytes a second. If this many bytes wait, the board has not read for minutes."""
 
 COMMAND_CHARACTERS_MAX = 100
-"""Of the program that holds a port, in the log and the status."""
+"""The length of the command of a process that holds a port, in the log and the status."""
 
 _ADVICE: dict[int | None, str] = {
     errno.ENOENT: "the port is not there: is the board plugged in, and does sensors.port name it?",
@@ -142,13 +142,15 @@ def open_serial(port: str, baud: int) -> SerialLink:
 def _held(port: str) -> str:
     holder = holder_of(port)
     if holder is None:
-        return "a program of another user holds the port: `wheeld doctor`, as root, says which"
-    return f"process {holder[0]} holds the port ({holder[1]}): stop that, or correct the port in the configuration"
+        return "a program of another user holds the port: run `wheeld doctor` as root to see which"
+    return (
+        f"process {holder[0]} holds the port ({holder[1]}): stop that process, or correct the port in the configuration"
+    )
 
 
 def holder_of(port: str) -> tuple[str, str] | None:
-    """The process that has the port open, and its command; who has locked it goes before others. None where this user,
-    who sees his own processes, sees none."""
+    """Return the process that has the port open, and its command. A process that has locked the port comes before
+    others. None if this user can see no such process: a user sees only his own."""
     found: dict[bool, tuple[str, str]] = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
