@@ -1,11 +1,11 @@
-// What every page has: its words, the stream of what is known, and the bar that says that the wheel is lost.
+// The parts of every page: its words, the stream of data, and the bar that says that the page does not see the wheel.
 "use strict";
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const WORDS = DATA.words;
 const TITLE = document.title;
-const SILENT_MS = 6000; // three beats of the server
-const AGAIN_MS = 3000; // as often as browsers ask again for a stream that broke
+const SILENT_MS = 6000; // three intervals of the server's stream
+const AGAIN_MS = 3000; // browsers wait as long before they ask again for a broken stream
 
 function say(key, parts = {}) {
   return WORDS[key].replace(/\{(\w+)\}/g, (place, name) => (name in parts ? String(parts[name]) : place));
@@ -15,7 +15,7 @@ function element(id) {
   return document.getElementById(id);
 }
 
-// A screen reader reads out again whatever is written into a live region, the same text too.
+// Write only a text that has changed: a screen reader reads aloud each text that is written, even the same one.
 function write(id, text) {
   const place = element(id);
   if (place.textContent !== text) place.textContent = text;
@@ -42,15 +42,15 @@ function showNumbers(wheel) {
   fill("numbers", wheel.numbers.map((seen) => pocket("li", seen)));
 }
 
-// A browser asks for a stream again that broke, but not for one that was refused, because there are too many viewers or a
-// token is asked for anew. The page begins again then, as soon as it can be had.
+// A browser asks again for a stream that broke, but not for one that the server refused. The server refuses a stream if
+// there are too many viewers, or if it asks for the token again. Then load the page again as soon as that works.
 async function begin() {
   const page = await fetch(location.href).catch(() => null);
   if (page?.ok) location.reload();
   else setTimeout(begin, AGAIN_MS);
 }
 
-// `on` handles each kind of event. A page without a stream must say so at once: what stands on it is old.
+// `on` handles each kind of event. A page without a stream must say so at once, because it shows old data.
 function follow(path, on) {
   let heard = 0;
   let away = "";

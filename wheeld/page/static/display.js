@@ -1,4 +1,4 @@
-// The players' display: legible at ten metres, and nothing on it needs a mouse.
+// The players' display. People can read it from ten metres, and it needs no mouse.
 "use strict";
 
 const POINTED_MS = 4000;
@@ -15,7 +15,7 @@ function line(text) {
   return Object.assign(document.createElement("li"), { textContent: text });
 }
 
-// Both sides of an even chance in words, and a bar that is parted as they are.
+// Both sides of an even chance in words, and a bar that shows their shares.
 function share(sides) {
   const item = line("");
   item.style.setProperty("--percent", `${sides[0].percent}%`);
@@ -24,7 +24,7 @@ function share(sides) {
   return item;
 }
 
-// What colour and shape say, beside the words.
+// Show the state by colour and shape too, not only in words.
 function phase(wheel) {
   if (wheel.cause !== "" || wheel.state === "rien_va") return "void";
   if (wheel.state === "operations") return "number";
@@ -38,7 +38,7 @@ follow("/display/events", {
     const number = element("number");
     const isOut = wheel.cause === "" && wheel.state !== "rien_va" && wheel.number !== null;
     show("number", isOut ? wheel.number.number : null);
-    // While a coup runs the last number is that of the one before.
+    // While a coup runs, the last number is that of the coup before it.
     const isPast = !["operations", "faites_vos_jeux", "closed"].includes(wheel.state);
     number.className = `number ${isOut ? wheel.number.colour : ""} ${isPast ? "past" : ""}`;
     const isLastBets = document.body.dataset.phase === "last-bets";
@@ -59,7 +59,7 @@ follow("/display/events", {
   },
 });
 
-// Links and the button stay out of the players' way until somebody moves the pointer.
+// Hide the links and the button until somebody moves the pointer.
 document.addEventListener("pointermove", () => {
   document.body.classList.add("pointed");
   clearTimeout(pointed);

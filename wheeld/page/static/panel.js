@@ -4,12 +4,12 @@
 const CASES = ["same_direction", "early_launch", "too_few_laps", "rotor_stopped", "foreign_object"];
 const ANSWERS_MAX = 20;
 const ANSWER_MS_MAX = 20000; // the server waits 15 s for the wheel
-const SETTLE_MS = 500; // the second touch of two does not meet the button that came in the place of the first
-const DEAD_MS = 700; // nor an answer to the question that the first has opened
+const SETTLE_MS = 500; // so a double touch does not press the button that takes the place of the first one
+const DEAD_MS = 700; // and it does not answer the question that the first touch opened
 const APART_PX = 8; // between a button and its question
-let now = null; // the newest that is known of the wheel
-let drawn = ""; // which offers stand on the page
-const waits = new WeakMap(); // the timer of each button that is still
+let now = null; // the newest data about the wheel
+let drawn = ""; // the offers that the page shows
+const waits = new WeakMap(); // the timer of each button that takes no press yet
 
 function person() {
   return sessionStorage.getItem("by") || "";
@@ -34,9 +34,9 @@ function answer(label, word, why) {
   return item;
 }
 
-// A press counts from its beginning: what a finger or a key met while the button was still is not done when it is let go,
-// nor what it met in the place of another button. A click that neither began (of a screen reader) counts as it comes. A
-// key that is held goes on from button to button.
+// A press counts from its beginning. If a finger or a key went down while the button took no press, or while another
+// button was in this place, nothing is done when it goes up. A click without a finger or a key (from a screen reader)
+// counts at once. A key that is held down does not press the next button.
 function onPress(press, act) {
   let isMeant = false;
   press.onpointerdown = () => (isMeant = press.ariaDisabled !== "true");
@@ -50,7 +50,7 @@ function onPress(press, act) {
   };
 }
 
-// A browser sends a request again whose connection broke: the server knows it by this.
+// A browser may send a request again if its connection broke. The server recognises the copy by this value.
 function newPress() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -79,8 +79,8 @@ async function send(offer, more) {
   else answer(offer.label, told.done ? "done" : "refused", told.why);
 }
 
-// What a person adds to a command, and why; null: do nothing. The question stands apart from the button that opened it, so
-// that no touch of that button meets an answer.
+// Ask what a person adds to a command, and why. null: do nothing. The question is at a distance from the button that
+// opened it, so a second touch of that button cannot answer the question.
 function ask(offer, press) {
   const [dialog, yes, no, why, whys] = ["sure", "sure-yes", "sure-no", "why", "whys"].map(element);
   const more = field(offer);
@@ -128,7 +128,8 @@ function ask(offer, press) {
   });
 }
 
-// Below the button, for the number and the state stand above it; where that is too little room, on the side with more.
+// Show the question below the button, because the number and the state are above it. If there is too little room, use
+// the side with more room.
 function place(dialog, press) {
   const { top, bottom } = press.getBoundingClientRect();
   const below = innerHeight - bottom;
@@ -176,7 +177,7 @@ function given(input) {
 }
 
 function asNumber(value) {
-  return String(Number(value)) === value ? Number(value) : value; // "00" is printed in a pocket, and no number
+  return String(Number(value)) === value ? Number(value) : value; // "00" is printed in a pocket, but is not a number
 }
 
 function button(offer) {
@@ -188,7 +189,7 @@ function button(offer) {
     press.append(Object.assign(document.createElement(tag), { textContent: text }));
   }
   onPress(press, async () => {
-    // He means the coup that he sees: another may have come before he has said that he is sure.
+    // He means the coup that he sees. Another coup may begin before he answers the question.
     const told = { coup: now.coup };
     if (offer.number !== null) told.number = asNumber(offer.number);
     if (press.dataset.asks === "true") {
@@ -199,7 +200,7 @@ function button(offer) {
       Object.assign(told, more);
     }
     press.dataset.sent = "";
-    press.ariaDisabled = "true"; // a button that is disabled would lose the focus
+    press.ariaDisabled = "true"; // a disabled button would lose the focus
     await send(offer, told);
     delete press.dataset.sent;
     settle([press]);
@@ -211,7 +212,7 @@ function focusOffer(name) {
   (document.querySelector(`[data-command="${name}"]`) || document.querySelector("[data-command]"))?.focus();
 }
 
-// The last of two waits of one button counts.
+// If a button has to wait twice, the second wait counts.
 function settle(buttons) {
   for (const press of buttons) {
     press.ariaDisabled = "true";
@@ -224,18 +225,18 @@ function settle(buttons) {
 }
 
 function settleOffers() {
-  settle(document.querySelectorAll("#offers [data-asks=false]")); // the others ask again anyway
+  settle(document.querySelectorAll("#offers [data-asks=false]")); // the other buttons ask a question first
 }
 
 function showOffers(offers) {
-  const wanted = JSON.stringify([now.coup, offers]); // the same words are others in another coup
+  const wanted = JSON.stringify([now.coup, offers]); // the same words mean something else in another coup
   if (wanted === drawn) return;
   drawn = wanted;
   const focused = document.activeElement?.dataset?.command;
   element("offers").replaceChildren(...offers.map(button));
   settleOffers();
   element("nothing").hidden = offers.length > 0;
-  // Who works with the keyboard stays where he was, or at the first button.
+  // A person who uses the keyboard keeps his place, or gets the first button.
   if (focused) focusOffer(focused);
 }
 
@@ -257,7 +258,7 @@ element("change").addEventListener("click", () => {
   showPerson();
 });
 
-// What stands above the offers moves them when it grows or shrinks: a press that was aimed before would meet another.
+// If the parts above the offers grow or shrink, the offers move. Then a press could hit another button than meant.
 const above = new ResizeObserver(settleOffers);
 document.querySelectorAll("header, .bar, .acting, .figures, .health").forEach((part) => above.observe(part));
 
@@ -271,7 +272,7 @@ follow(`/${DATA.role}/events`, {
     show("waiting", wheel.waiting);
     const shown = wheel.awaited ?? wheel.number;
     show("number", shown?.number);
-    // While a coup runs it is that of the one before.
+    // While a coup runs, this is the number of the coup before it.
     const isPast = !wheel.awaited && !["operations", "faites_vos_jeux", "closed"].includes(wheel.state);
     element("number").className = `number ${shown?.colour ?? ""} ${isPast ? "past" : ""} ${wheel.awaited ? "awaited" : ""}`;
     showNumbers(wheel);

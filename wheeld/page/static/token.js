@@ -1,4 +1,4 @@
-// Why the token was not taken.
+// Shows why the server did not accept the token.
 "use strict";
 
 const why = new URLSearchParams(location.search).get("why");

@@ -1,9 +1,9 @@
-// The live page: the wheel as its sensors see it.
+// The live page. It shows the wheel as the sensors see it.
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
-const LIT_MS = 250; // a beam that fired stays lit so long, for eyes
-const LAPS_APART = 0.07; // of the width: numbers that are nearer would run into each other
+const LIT_MS = 250; // a beam stays lit for this long after a pulse, so that people see it
+const LAPS_APART = 0.07; // a part of the width; closer numbers would overlap
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const bowl = element("bowl");
 let about = null;
@@ -13,7 +13,7 @@ let beams = [];
 let readers = [];
 let lastBeam = null;
 let lastSeen = "";
-let coupDrawn = null; // whose evidence stands there
+let coupDrawn = null; // the coup whose evidence the page shows
 let coupVoid = null;
 let failing = []; // the sensors that stop play now
 
@@ -25,7 +25,7 @@ function draw(tag, attributes, parent, text) {
   return node;
 }
 
-// Degrees clockwise from the top, as the sensors' angles are.
+// Degrees clockwise from the top, like the angles of the sensors.
 function at(deg, radius) {
   const angle = ((deg - 90) * Math.PI) / 180;
   return [radius * Math.cos(angle), radius * Math.sin(angle)];
@@ -102,7 +102,7 @@ function showBall(glance) {
   }
 }
 
-// Without its line nothing is seen, and what was seen last is true no more.
+// Without lines from the sensors the page sees nothing, and the last data is no longer true.
 function goBlind() {
   element("blind").hidden = false;
   if (ball) ball.setAttribute("visibility", "hidden");
@@ -155,7 +155,7 @@ function showVoid(told) {
   showWhose();
 }
 
-// Evidence of another coup than the one that is told would be read as that one's.
+// Show evidence only if it belongs to the void coup that the page names. People would mistake any other for it.
 function showWhose() {
   const isIts = coupDrawn !== null && coupDrawn === coupVoid;
   element("evidence").hidden = !isIts;
@@ -188,7 +188,7 @@ function drawRow(row, moment, parent) {
   placed("moment", moment, plot);
 }
 
-// Rows on one axis of time; where it was decided a line runs through all of them.
+// Rows on one time axis. A line through all rows marks the moment of the decision.
 function showEvidence(told) {
   const place = element("evidence");
   place.replaceChildren();
@@ -206,7 +206,7 @@ function showEvidence(told) {
   showWhose();
 }
 
-// Only what changed is written: a tile that somebody reads stays where it is.
+// Write only what has changed, so that a tile does not move while somebody reads it.
 function showTiles(tiles) {
   const place = element("tiles");
   const key = JSON.stringify(tiles);
