@@ -162,7 +162,7 @@ def test_after_an_early_launch_both_are_owed() -> None:
 
 
 def test_a_ball_that_is_taken_too_early_is_warned_of() -> None:
-    """N2: where a launch is awaited, or is no coup, there is nothing to warn of."""
+    """N2: where a launch is awaited, or would begin no coup, there is nothing to warn of."""
     owed = (State.OPERATIONS, State.RIEN_VA, State.RIEN_VA_OPERATIONS_OWED)
     for state in State:
         assert (A.NO_LAUNCH in awaited(state, NOT_TAKEN)) == (state in owed), state

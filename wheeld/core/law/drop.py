@@ -130,7 +130,7 @@ ROWS = (
         RUNNING,
         S.AWAITING_CHEF,
         "R3 R1 R2",
-        "proven as far as these sensors can; where the table is set so, the chef confirms the rest, or each number",
+        "proven as far as these sensors can; if the table is set so, the chef confirms the rest, or each number",
         Act.CLOSE_BETS,
         Act.AWAIT,
     ),
@@ -248,6 +248,6 @@ ROWS = (
         "no reader saw it taken: a hand moved it while the rotor stood or nobody watched, or the encoder has slipped",
         Act.LOSE_PLACE,
     ),
-    ignore(F.BALL_CARRIED, ELSEWHERE, "", "no game is on; hands may move the ball"),
+    ignore(F.BALL_CARRIED, ELSEWHERE, "", "no game is on; people may move the ball"),
     on(F.BALL_IN_PLACE, ELSEWHERE, STAY, "3", "the ball is where it belongs between coups", Act.AT_HOME),
 )

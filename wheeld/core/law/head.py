@@ -44,13 +44,15 @@ ROWS = (
     notice(F.WHEEL_VOID, ELSEWHERE, "wheel_void", "", "no coup is running; a result stands"),
     notice(F.WHEEL_VOID, S.AWAITING_CHEF, "wheel_void", "N8", "the number that awaits the chef goes on awaiting him"),
     ignore(F.WHEEL_VOID, AFTER_VOID, "", "its coup is void already"),
-    breakdown(F.NUMBER_CORRECTED, RUNNING, "a wheel that contradicts its own number proves none; nobody confirms it"),
+    breakdown(
+        F.NUMBER_CORRECTED, RUNNING, "a wheel that contradicts its own number proves no number; nobody may confirm it"
+    ),
     notice(
         F.NUMBER_CORRECTED,
         (S.AWAITING_CHEF, S.CLOSED, S.SUSPENDED),
         "number_corrected",
         "R3b N8",
-        "a verdict stands; a number that awaits the chef is his to name, by the ball in its pocket",
+        "a verdict stands; if a number awaits the chef, he names it by the ball in its pocket",
         Act.DOUBT,
     ),
     notice(

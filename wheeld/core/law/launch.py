@@ -63,7 +63,7 @@ ROWS = (
         'operations are not finished, and "{tout_va}" is not said: a launch now is void',
     ),
     notice(F.BALL_TAKEN, S.RIEN_VA, "tout_va_owed", "N2", '"{tout_va}" is not said: a launch now is void'),
-    ignore(F.BALL_TAKEN, ELSEWHERE, "", "a launch is awaited, or is no coup"),
+    ignore(F.BALL_TAKEN, ELSEWHERE, "", "a launch is awaited, or would begin no coup"),
     # --- a launch that is awaited and does not come
     notice(F.LAUNCH_AWAITED, S.BETS_CLOSED_EARLY, "launch_awaited", "6", _STILL_AWAITED),
     notice(F.LAUNCH_FAILED, BEFORE_LAUNCH, "launch_awaited", "6", _STILL_AWAITED),
@@ -78,6 +78,6 @@ ROWS = (
         Act.BEGIN,
         rules="R2",
     ),
-    ignore(F.WEAK_LAUNCH, AFTER_VOID, "3", "hands put the ball back now; a stray pulse launches nothing"),
-    ignore(F.WEAK_LAUNCH, ELSEWHERE, "", "no game is on; hands may move the ball"),
+    ignore(F.WEAK_LAUNCH, AFTER_VOID, "3", "people put the ball back now; a stray pulse launches nothing"),
+    ignore(F.WEAK_LAUNCH, ELSEWHERE, "", "no game is on; people may move the ball"),
 )

@@ -104,7 +104,7 @@ ROWS = (
         S.FAITES_VOS_JEUX,
         S.BETS_CLOSED_EARLY,
         "6",
-        "said before the launch, bets close",
+        "said before the launch: bets close",
         Act.CLOSE_BETS,
         Act.AWAIT_LAUNCH,
     ),

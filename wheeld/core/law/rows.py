@@ -41,7 +41,7 @@ class Act(Enum):
     ASTRAY = "after a gap the ball lies elsewhere: the chef confirms each number"
     AT_HOME = "the ball is where it belongs; if readers saw a hand bring it there, the doubt ends"
     OVERTAKE = "what is seen from now on does not concern the number that awaits the chef"
-    CLOSE_BETS = "note that bets closed"
+    CLOSE_BETS = "note that bets are closed"
     AWAIT_LAUNCH = "await the launch for a minute"
     NOTE_LAST = "note la dernière"
     FORGET_LAST = "la dernière is taken back"

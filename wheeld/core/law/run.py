@@ -9,7 +9,7 @@ S, F = State, Fact
 
 ROWS = (
     void(F.SAME_DIRECTION, RUNNING, Cause.SAME_DIRECTION, "the ball must run against the rotor", rules="R1"),
-    ignore(F.SAME_DIRECTION, ELSEWHERE, "", "no coup is running; it would have been void"),
+    ignore(F.SAME_DIRECTION, ELSEWHERE, "", "no coup is running; a running coup would be void"),
     ignore(F.STRAY_PULSE, ELSEWHERE, "", "a sensor may pulse by itself; no ball made this pulse"),
     ignore(F.OPPOSITE_DIRECTION, ELSEWHERE, "R1", "this is how the ball must run"),
     on(F.BALL_SLOWED, S.BALL_RUNNING, S.RIEN_NE_VA_PLUS, "A1", "the ball has slowed to the set speed", Act.CLOSE_BETS),

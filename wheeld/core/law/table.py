@@ -133,9 +133,9 @@ _GROUPS = {
     **dict.fromkeys(RUNNING, Meaning.RUNNING),
     State.AWAITING_CHEF: Meaning.OVERTAKING,
 }
-_OF_VOID = Row(STAY, ("2",), "its coup is void already; it never becomes another", acts=(Act.DISOWN,))
+_OF_VOID = Row(STAY, ("2",), "its coup is void already; the run never becomes another", acts=(Act.DISOWN,))
 _WHILE_CLOSED = Row(
-    STAY, ("6",), "no game was on when it was launched", acts=(Act.NOTICE, Act.DISOWN), notice="launch_while_closed"
+    STAY, ("6",), "no game was on at the launch", acts=(Act.NOTICE, Act.DISOWN), notice="launch_while_closed"
 )
 _OVERTAKING = Row(
     STAY,
@@ -145,7 +145,7 @@ _OVERTAKING = Row(
     notice="launch_too_early",
 )
 _WHILE_SUSPENDED = msgspec.structs.replace(_WHILE_CLOSED, notice="launch_while_suspended")
-_BY_HAND = Row(STAY, ("6",), "no game was on; hands may have moved the ball", acts=(Act.DISOWN,))
+_BY_HAND = Row(STAY, ("6",), "no game was on; people may have moved the ball", acts=(Act.DISOWN,))
 _EARLY = Row(
     State.RIEN_VA, ("N2",), "the ball ran before the table was ready for it", void=Cause.EARLY_LAUNCH, acts=(Act.BEGIN,)
 )

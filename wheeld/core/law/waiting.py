@@ -137,7 +137,7 @@ HOLDS = (
         Topic.UNREPORTED,
         (S.FAITES_VOS_JEUX,),
         frozenset({"rien_va"}),
-        why="the ball may run already, and its head reports it later (N7)",
+        why="the ball may run already, and the head may report it later (N7)",
     ),
     Hold(
         Topic.REST,
@@ -157,14 +157,14 @@ HOLDS = (
                 F.WEAK_LAUNCH,
             }
         ),
-        "once the number is out it voids nothing (R3)",
+        "once the number is out, what waits here voids nothing (R3)",
     ),
     Hold(
         Topic.SAID,
         COUP,
         frozenset(),
         NUMBERS,
-        "what the chef said before the number voids the coup, also where the network delays it (N7)",
+        "what the chef said before the number voids the coup, even if the network delays his word (N7)",
     ),
 )
 
