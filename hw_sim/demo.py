@@ -30,8 +30,7 @@ from hw_sim.evening import named, repeatable
 from hw_sim.events import SensorState, SimEvent, TableCommand
 from hw_sim.exits import writing
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
-from hw_sim.logins import command_leaf
-from hw_sim.panel import payload_of
+from hw_sim.panel import command_leaf, payload_of
 from hw_sim.people import People, TableStuckError
 from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
@@ -69,8 +68,6 @@ FIRST = (
     "breakdown_link",
 )
 """These give twelve verdicts, with all eight causes of a void. The scenarios after them are drawn at random."""
-LOOK_S = 0.4
-"""Real seconds until the daemon has published everything about the last event."""
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 """Without one of these in the environment there is no screen for a browser."""
 
@@ -174,7 +171,8 @@ class Demo:
         self._panel: asyncio.Queue[TableCommand] = asyncio.Queue()
         self._power: asyncio.Queue[SensorState] = asyncio.Queue()
         self._board = SimBoard(board_setup(LAYOUT), boot_id=random.SystemRandom().getrandbits(32))
-        self.people = People(live, self.subscriber, look_s=LOOK_S * self._speed, on_scenario=self._show_scenario)
+        look_s = pace.LOOK_S * self._speed
+        self.people = People(live, self.subscriber, look_s=look_s, on_scenario=self._show_scenario)
         self._ledger = Ledger()
         self._bench = Play(
             live, self.people, self.subscriber, self._ledger, speed=self._speed, by_hand=bool(args.by_hand)
@@ -205,6 +203,7 @@ class Demo:
         config.write_text(self._configuration(served, port, monitor), encoding="utf-8")
         command = [sys.executable, "-m", "wheeld", "run", "-c", str(config)]
         await client.subscribe(ROOT + "#", qos=1)
+        events = self._bench.events(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
         with Pty(port) as pty:
             async with self._pages(served, monitor, directory / "page.log") as pages:
                 # The daemon must end first. Otherwise it would report a silent wheel while the others end.
@@ -212,7 +211,7 @@ class Demo:
                     self._run_daemon(command),
                     self._listen(client),
                     self._use_panel(client),
-                    self._play(pty),
+                    Player(self._board, pty, speed=self._speed, deliver=self._deliver).play(events),
                     self._announce(pages),
                     _fail(served.process.ended()),
                 )
@@ -284,10 +283,6 @@ class Demo:
                 "message", message_text(leaf, payload, self.subscriber.words) or "", name=leaf, coup=payload.get("coup")
             )
         self._view.show_message(line)
-
-    async def _play(self, pty: Pty) -> None:
-        events = self._bench.events(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
-        await Player(self._board, pty, speed=self._speed, deliver=self._deliver).play(events)
 
     def _deliver(self, event: SimEvent) -> None:
         """Send an event to the panel, to the power switch or to the board. A button sends no reason and no name, so a

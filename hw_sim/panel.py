@@ -14,7 +14,6 @@ import mqtt5
 
 from firmware_protocol.messages import BUTTONS
 from hw_sim.events import TableCommand
-from hw_sim.logins import command_leaf
 from hw_sim.subscriber import SEQUENCED, Payload, Subscriber
 
 READ_BYTES = 65_536
@@ -25,6 +24,9 @@ AGAIN_S = 1.0
 """The time from the end of a connection to the next attempt. A broker restarts within a second or two."""
 AS_USUAL = "as usual"
 """The reason that is sent if a person has given none, because a panel requires one."""
+LOGINS = {"chef": "chef-{table}", "table": "table-system-{table}", "direction": "direction"}
+"""The login names with which people send commands: those of the roles in docs/interfaces.md. A broker with an access
+list accepts a name only from its own user. The demo's broker has no access list."""
 
 
 class BrokerAddress(NamedTuple):
@@ -38,6 +40,11 @@ class BrokerAddress(NamedTuple):
     ca_file: Path | None = None
     cert_file: Path | None = None
     key_file: Path | None = None
+
+
+def command_leaf(by: str, name: str, table: str) -> str:
+    """Return the topic, below the table's root, on which the person `by` sends the command `name`."""
+    return f"cmd/{LOGINS[by].format(table=table)}/{name}"
 
 
 def no_button_says(command: TableCommand) -> bool:

@@ -14,6 +14,4 @@ to unknown ones. They may reply `OK` to a setting and then ignore it.
 
 The cable to the host (`cable`) loses bytes of a line, or the end of a line, which joins it to the next. A host may be
 blocked and then read many lines at once, or be absent.
-
-`evening_coups` computes what a head shows of the simulated wheel's ball and rotor.
 """

@@ -184,14 +184,13 @@ class SimHead:
         if key == "q":
             self.automatic = rest == "1"
             return None
-        asking = {"T": self._parameter, "P": self._power, "o": self._mode, "O": self._overview}
+        if key == "O":
+            state = self._status[0].state if self._status else 6
+            return f"*O {state} {int(self.automatic)} {self.parameters['h']} {self.mode}"
+        asking = {"T": self._parameter, "P": self._power, "o": self._mode}
         if key in asking:
             return asking[key](rest)
         return f"*{key} {FIXED.get(key, 'NO')}"
-
-    def _overview(self, rest: str) -> str:  # noqa: ARG002  the command takes no values and ignores any
-        state = self._status[0].state if self._status else 6
-        return f"*O {state} {int(self.automatic)} {self.parameters['h']} {self.mode}"
 
     def _mode(self, rest: str) -> str:
         if self._status and self._status[0].state != 6:

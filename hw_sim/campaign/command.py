@@ -14,8 +14,7 @@ from typing import Any
 
 from hw_sim.campaign import page, pictures, plots, report
 from hw_sim.campaign.black_box import find
-from hw_sim.campaign.evening_run import CampaignPlan, EveningRun
-from hw_sim.campaign.processes import run_evenings
+from hw_sim.campaign.evening_run import CampaignPlan, EveningRun, run_evenings
 from hw_sim.evening import AMERICANS
 from hw_sim.exits import EXIT_FAILED, writing
 
@@ -107,7 +106,11 @@ def _campaign(args: argparse.Namespace, wheeld: Path) -> int:
     hard = args.margin or args.faults > 1
     allowed = args.false_voids_max or (HARD_FALSE_VOIDS_MAX if hard else FALSE_VOIDS_MAX)
     found = report.report(plan, args.coups, evening_runs, timing, allowed)
-    _write(args.out, found, evening_runs)
+    rows = [row for one in evening_runs for row in one.rows]
+    early_warnings = [warning for one in evening_runs for warning in one.early_warnings]
+    html = page.page(found, plots.plots(rows, early_warnings, found))
+    (args.out / "report.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    (args.out / "report.html").write_text(html, encoding="utf-8")
     sys.stdout.write("".join(f"{line}\n" for line in _summary(found, args.out)))
     return EXIT_FAILED if found["failures"] else 0
 
@@ -133,13 +136,6 @@ def _bar(coups: int) -> Iterator[Callable[[int, int], None]]:
             progress.update(task, advance=compared, disagreements=disagreements)
 
         yield show
-
-
-def _write(out: Path, found: dict[str, Any], evening_runs: list[EveningRun]) -> None:
-    rows = [row for one in evening_runs for row in one.rows]
-    early_warnings = [warning for one in evening_runs for warning in one.early_warnings]
-    (out / "report.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    (out / "report.html").write_text(page.page(found, plots.plots(rows, early_warnings, found)), encoding="utf-8")
 
 
 def _summary(found: dict[str, Any], out: Path) -> Iterator[str]:

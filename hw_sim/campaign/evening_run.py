@@ -1,12 +1,22 @@
 """Draws one evening of a campaign, adds faults, plays it into the black box, and compares it with its truth. After each
-disagreement that leaves daemon and people out of step, the black box starts again at the next mark."""
+disagreement that leaves daemon and people out of step, the black box starts again at the next mark.
+
+Several evenings run in parallel processes. The number of processes does not change the result.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 from hw_sim.campaign.black_box import Ended, replay
 from hw_sim.campaign.comparison import ComparedSpan, SpanComparer
@@ -103,7 +113,8 @@ def run_evening(plan: CampaignPlan, index: int, wheeld: Path) -> EveningRun:
         evening, faulty, lambda without: plan.faulty(evening, index, without), disagreements, wheeld
     )
     name, beams = plan.named(index), len(evening.header["beams_deg"])
-    refused = beams == 1 and _refused(segments)
+    first = segments[0]
+    refused = beams == 1 and first.ended.code > 0 and not first.ended.stopped and not first.compared
     return EveningRun(
         index,
         beams,
@@ -134,13 +145,44 @@ def run_segments(part: Slice, wheeld: Path) -> Iterator[Segment]:
         first += len(comparer.compared)
 
 
-def _refused(segments: list[Segment]) -> bool:
-    ended = segments[0].ended
-    return ended.code > 0 and not ended.stopped and not segments[0].compared
-
-
 def _failed(segments: list[Segment], beams: int) -> str | None:
     ended = segments[-1].ended
     if not ended.stopped and ended.code:
         return f"exit code {ended.code}: {ended.stderr}"
     return "one beam can prove no direction, and the layout was not refused" if beams == 1 else None
+
+
+Result: TypeAlias = Callable[[], EveningRun]
+"""Waits until an evening has been run, and returns it."""
+
+
+def run_evenings(plan: CampaignPlan, coups: int, jobs: int, wheeld: Path) -> Iterator[EveningRun]:
+    """Run evenings 0, 1, 2, … until they have `coups` rows, `jobs` at a time.
+
+    An evening whose layout is refused has no rows, so other evenings run in its place. An evening that was started but
+    is not needed is not returned, because only the plan may decide which evenings belong to a campaign.
+    """
+    with _workers(jobs) as submit:
+        pending: deque[Result] = deque()
+        indices = count()
+        compared = 0
+        while compared < coups:
+            while len(pending) <= jobs and compared + len(pending) * plan.evening_coups < coups:
+                pending.append(submit(plan, next(indices), wheeld))
+            evening_run = pending.popleft()()
+            compared += len(evening_run.rows)
+            yield evening_run
+
+
+@contextmanager
+def _workers(jobs: int) -> Iterator[Callable[[CampaignPlan, int, Path], Result]]:
+    if jobs == 1:  # no second process is needed: an evening runs when its result is requested
+        yield lambda *evening: partial(run_evening, *evening)
+        return
+    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of the progress bar's thread
+    pool = ProcessPoolExecutor(jobs, mp_context=context)
+
+    try:
+        yield lambda *evening: pool.submit(run_evening, *evening).result
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hw_sim.events import SimEvent
-from hw_sim.logins import command_leaf
+from hw_sim.panel import command_leaf
 from hw_sim.table import SimTable
 from hw_sim.whole.computer import STARTED_UTC_US
 from hw_sim.whole.plan import Manner

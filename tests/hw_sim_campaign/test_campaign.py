@@ -16,9 +16,8 @@ import pytest
 
 from hw_sim.campaign import command, coup_command, pictures
 from hw_sim.campaign.black_box import HeardMessage, find, replay
-from hw_sim.campaign.evening_run import CampaignPlan, EveningRun, run_evening
+from hw_sim.campaign.evening_run import CampaignPlan, EveningRun, run_evening, run_evenings
 from hw_sim.campaign.explain import Disagreement, Explanation, explain
-from hw_sim.campaign.processes import run_evenings
 from hw_sim.campaign.report import Timing, report
 from hw_sim.campaign.slices import Slice
 from hw_sim.cli import main

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hw_sim.logins import command_leaf
+from hw_sim.panel import command_leaf
 from tests.journal.journals import write_keys
 from tests.systemd.machine import Machine
 from tests.systemd.people import ROOT, TABLE, configuration

@@ -18,8 +18,7 @@ from hw_sim.configuration import board_setup, sections
 from hw_sim.evening import draw_layout, repeatable
 from hw_sim.events import SimEvent, TableCommand
 from hw_sim.live_table import QUICK_PAUSE_FACTOR, LiveTable, draw_scenarios
-from hw_sim.logins import command_leaf
-from hw_sim.panel import payload_of
+from hw_sim.panel import command_leaf, payload_of
 from hw_sim.people import People
 from hw_sim.pty_link import Player, Pty
 from hw_sim.subscriber import SEQUENCED, Subscriber
