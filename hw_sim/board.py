@@ -15,7 +15,6 @@ the faults of its `cable`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,10 +154,11 @@ class SimBoard:
             return b""
         data = bytes(self._babble)
         self._babble.clear()
-        frame: bytes | None = b""
-        while frame is not None:
-            data += frame
-            frame = self._next_frame() if len(data) + ENCODED_BYTES_MAX < room else None
+        while len(data) + ENCODED_BYTES_MAX < room:
+            message = self._answer() or self._heartbeat() or self._events()  # the most urgent first
+            if message is None:
+                break
+            data += encode_frame(encode(message))
         return self.cable.carry(data)
 
     def _message_of(self, event: sim.SimEvent) -> m.Event | None:
@@ -168,17 +168,14 @@ class SimBoard:
                 return event.message if self.setup.layout.stands[event.switch] else None
             case sim.Sensed():
                 return event.message
-            case sim.SensorState():
-                return self._sensor(event)
+            case sim.SensorState(sensor=sensor, ok=ok):
+                (self._faulty.discard if ok else self._faulty.add)(sensor)
+                kind, _, index = sensor.partition("/")
+                return m.SensorReport(_SENSOR_KINDS[kind], int(index or 0), ok)
             case sim.TableCommand(name=name) if name in _BUTTONS:
                 self._held_until_us[_BUTTONS[name]] = event.t_us + HELD_US
                 return m.ButtonPress(_BUTTONS[name])
         return None
-
-    def _sensor(self, event: sim.SensorState) -> m.SensorReport:
-        kind, _, index = event.sensor.partition("/")
-        (self._faulty.discard if event.ok else self._faulty.add)(event.sensor)
-        return m.SensorReport(_SENSOR_KINDS[kind], int(index or 0), event.ok)
 
     # Messages of the host
 
@@ -204,11 +201,6 @@ class SimBoard:
 
     # Messages to the host
 
-    def _next_frame(self) -> bytes | None:
-        """Return the most urgent message: answers first, then heartbeats, then events. None if there is no message."""
-        message = self._answer() or self._heartbeat() or self._events()
-        return None if message is None else encode_frame(encode(message))
-
     def _answer(self) -> m.FromBoard | None:
         if self._sync:
             (token, rx_us), self._sync = self._sync, None
@@ -219,7 +211,10 @@ class SimBoard:
             return self._identity(hello)
         if self._test and self._test[1] <= self.board_us:
             (token, _), self._test = self._test, None
-            return m.SelfTestResult(self.boot_id, token, self._shown_us(self.board_us), tuple(self._sensors()))
+            tested = self.setup.layout.tested.items()
+            working = (m.SensorReport(kind, index, ok=True) for kind, count in tested for index in range(count))
+            found = tuple(m.SensorReport(one.kind, one.index, one.name not in self._faulty) for one in working)
+            return m.SelfTestResult(self.boot_id, token, self._shown_us(self.board_us), found)
         return None
 
     def _identity(self, hello: m.Hello) -> m.Identity:
@@ -237,11 +232,6 @@ class SimBoard:
             config_hash=self.setup.config_hash,
             layout=self.setup.layout,
         )
-
-    def _sensors(self) -> list[m.SensorReport]:
-        tested = self.setup.layout.tested.items()
-        working = [m.SensorReport(kind, index, ok=True) for kind, count in tested for index in range(count)]
-        return [m.SensorReport(one.kind, one.index, one.name not in self._faulty) for one in working]
 
     def _heartbeat(self) -> m.Heartbeat | None:
         if self.board_us < self._beat_us:
@@ -261,20 +251,17 @@ class SimBoard:
 
     def _levels(self) -> m.Levels:
         """The present levels. A beam or a reader that has failed is blocked."""
-        blocked = {kind: tuple(sorted(self._faulty_of(kind))) for kind in ("beam", "reader")}
+        faulty = [sensor.partition("/") for sensor in self._faulty]
+        beams, readers = (
+            tuple(sorted(int(number) for of, _, number in faulty if of == kind)) for kind in ("beam", "reader")
+        )
         held = tuple(button for button in m.BUTTONS if self._held_until_us.get(button, -1) > self._now_us)
         fitted = self.setup.layout.stands
         stands: dict[str, Any] = {
             name: words[self._stands[name]] if fitted[name] and name not in self._faulty else "unknown"
             for name, words in m.STANDS.items()
         }
-        return m.Levels(blocked["beam"], blocked["reader"], held, **stands)
-
-    def _faulty_of(self, kind: str) -> Iterator[int]:
-        for sensor in self._faulty:
-            of, _, number = sensor.partition("/")
-            if of == kind:
-                yield int(number)
+        return m.Levels(beams, readers, held, **stands)
 
     def _events(self) -> m.Events | None:
         """The next batch, if it is full, contains more than rotor edges, or its oldest event has waited long enough."""
@@ -291,14 +278,12 @@ class SimBoard:
         first_shown_us = self._shown_us(first_us)  # a new frame begins where the clock restarts
         batch = [timed for timed in batch if self._shown_us(timed.board_us) >= first_shown_us]
         first_seq, self._sent_seq = self._sent_seq, self._sent_seq + len(batch)
-        return m.Events(self.boot_id, first_seq, tuple(map(self._shown, batch)))
+        shown = tuple(m.TimedEvent(self._shown_us(timed.board_us), timed.event) for timed in batch)
+        return m.Events(self.boot_id, first_seq, shown)
 
     def _shown_us(self, board_us: int) -> int:
         """Return that time as the board's messages contain it."""
         return board_us if self.wraps_us is None else board_us % self.wraps_us
-
-    def _shown(self, timed: m.TimedEvent) -> m.TimedEvent:
-        return m.TimedEvent(self._shown_us(timed.board_us), timed.event)
 
     @property
     def _is_urgent(self) -> bool:

@@ -70,12 +70,22 @@ class BallPass(Sensed, frozen=True, tag="ball"):
     beam: int
     sent: ClassVar[Callable[..., messages.Event]] = messages.BallPass
 
+    @property
+    def seen_by(self) -> str:
+        """The name of the beam."""
+        return f"beam/{self.beam}"
+
 
 class Sighting(Sensed, frozen=True, tag="pocket"):
     """The ball, lying in a pocket, passed under reader number `reader`."""
 
     reader: int
     sent: ClassVar[Callable[..., messages.Event]] = messages.PocketSighting
+
+    @property
+    def seen_by(self) -> str:
+        """The name of the reader."""
+        return f"reader/{self.reader}"
 
 
 class ForeignObject(Switched, frozen=True, tag="object"):

@@ -40,7 +40,7 @@ DONE = (
 )
 """The steps that people do."""
 ROTOR_KEPT_REV_S = 0.8 * ROTOR_RPM[0] / 60
-"""Readers see a lying ball soon if the rotor has at least this speed."""
+"""Readers see a lying ball soon if the rotor has at least this speed. A slower rotor is pushed."""
 CLEAR_S = 1.0
 """The time in which a hand takes an object out of the cylinder."""
 
@@ -141,7 +141,9 @@ class People:
             case "clear_object":
                 does += live.play(_clear)
             case "repair":
-                does += [*live.play(self._put_back), *self._name_pocket(self._opening)]
+                shown = self._subscriber.table
+                word = "open" if shown is not None and shown["state"] == "closed" else "resume"
+                does += [*live.play(self._put_back), *self._name_pocket(word)]
             case "resume":
                 does += live.command(code, by="direction", reason=say("the wheel is in order"))
             case "open" | "tout_va" | "operations_done":
@@ -155,12 +157,6 @@ class People:
     def _name_pocket(self, word: str) -> list[SimEvent]:
         number, reason = self._live.table.lies_in, self._words.say("the ball lies there")
         return self._live.command(word, by="direction", reason=reason, number=number)
-
-    @property
-    def _opening(self) -> str:
-        """The command that starts play again."""
-        shown = self._subscriber.table
-        return "open" if shown is not None and shown["state"] == "closed" else "resume"
 
     @property
     def _is_back(self) -> bool:

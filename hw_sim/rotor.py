@@ -51,14 +51,11 @@ class SimRotor:
         self._coast(0.0, angle, speed)
 
     def _coast(self, t_s: float, angle: float, speed: float) -> None:
-        self._pieces.append(Piece(t_s, angle, speed, -speed * self._drag_per_s))
+        piece = Piece(t_s, angle, speed, -speed * self._drag_per_s)
+        self._pieces.append(piece)
         if speed:
-            self._rest_at_end()
-
-    def _rest_at_end(self) -> None:
-        last = self._pieces[-1]
-        stop = last.t_s - last.speed / last.accel
-        self._pieces.append(Piece(stop, last.angle_at(stop), 0.0, 0.0))
+            stop = t_s - speed / piece.accel
+            self._pieces.append(Piece(stop, piece.angle_at(stop), 0.0, 0.0))
 
     def piece_at(self, t_s: float) -> Piece:
         """The piece at `t_s`."""

@@ -78,8 +78,8 @@ def levels(world: World, wires: Wires) -> dict[int, bool]:
     return {**idle, **door, wires.a: a, wires.b: b, wires.z: z}
 
 
-def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires, *, start_ns: int = 0) -> list[Edge]:
-    """Every change of a line from time 0 (`start_ns`) to `end_s`, in order."""
+def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires) -> list[Edge]:
+    """Every change of a line from time 0 to `end_s`, in order."""
     changes = [*_rotor(world, end_s, wires)]
     for event in events:
         changes += _of(event, world, wires)
@@ -97,7 +97,7 @@ def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires, 
             level = bool(blocked[change.pin]) is (change.pin == wires.door_pin)
         if now[change.pin] is not level:
             now[change.pin] = level
-            found.append(Edge(change.pin, level, start_ns + round(change.t_s * 1e9)))
+            found.append(Edge(change.pin, level, round(change.t_s * 1e9)))
     return found
 
 
@@ -141,17 +141,13 @@ def _of(event: SimEvent, world: World, wires: Wires) -> Iterator[Change]:
             kind, _, number = sensor.partition("/")
             yield Change(t_s, (wires.beams if kind == "beam" else wires.readers)[int(number)], not ok)
         case TableCommand(name=name) if name in wires.buttons:
-            yield from _pressed(wires.buttons[name], t_s)
+            yield from _moved(wires.buttons[name], t_s, active=True)
+            yield from _moved(wires.buttons[name], t_s + PRESS_S, active=False)
 
 
 def _blocked(pin: int, middle_s: float, width_s: float) -> Iterator[Change]:
     yield Change(middle_s - width_s / 2, pin, active=True)
     yield Change(middle_s + width_s / 2, pin, active=False)
-
-
-def _pressed(pin: int, t_s: float) -> Iterator[Change]:
-    yield from _moved(pin, t_s, active=True)
-    yield from _moved(pin, t_s + PRESS_S, active=False)
 
 
 def _moved(pin: int, t_s: float, *, active: bool) -> Iterator[Change]:

@@ -126,7 +126,11 @@ class World:
         for slipped in self.slipped:
             here = slice(*(bisect_left(seen, t_s * 1e6, key=T_US) for t_s in (slipped.from_s, slipped.to_s)))
             seen[here] = [RotorEdge(e.t_us, (e.tick + slipped.by) % ticks, e.direction) for e in seen[here]]
-        return self._without_outages("rotor", seen)
+        for outage in self.outages:
+            if outage.sensor in {"rotor", "link"}:
+                first = bisect_left(seen, us(outage.from_s), key=T_US)
+                del seen[first : bisect_right(seen, us(outage.to_s), key=T_US)]
+        return seen
 
     def slipped_by(self, t_s: float) -> int:
         """The number of sectors by which the encoder's disc is ahead of its right place at that time."""
@@ -135,14 +139,14 @@ class World:
     def passes(self) -> list[BallPass]:
         """The ball's passes at all beams, run by run."""
         seen = [BallPass(us(t_s), beam) for run in self.runs for t_s, beam in run.passes(self.layout.beams_deg)]
-        return [event for event in seen if not self.is_silent(f"beam/{event.beam}", event.t_us)]
+        return [event for event in seen if not self.is_silent(event.seen_by, event.t_us)]
 
     def lying(self, start_s: float, end_s: float) -> list[Sighting]:
         """The sightings of the ball in its pockets between the two times, stay by stay."""
         seen = [
             Sighting(us(t_s), reader) for stay in self.stays for t_s, reader in self.sightings(stay, start_s, end_s)
         ]
-        return [event for event in seen if not self.is_silent(f"reader/{event.reader}", event.t_us)]
+        return [event for event in seen if not self.is_silent(event.seen_by, event.t_us)]
 
     def is_silent(self, sensor: str, t_us: int) -> bool:
         """Whether `sensor`, or the link behind it, reports nothing at that time."""
@@ -151,11 +155,4 @@ class World:
     def _seen(self, start_s: float, end_s: float) -> list[SimEvent]:
         seen = [*self.direct_events, *self.edges(start_s, end_s), *self.passes(), *self.lying(start_s, end_s)]
         seen.sort(key=T_US)
-        return seen
-
-    def _without_outages(self, sensor: str, seen: list[RotorEdge]) -> list[RotorEdge]:
-        for outage in self.outages:
-            if outage.sensor in {sensor, "link"}:
-                first = bisect_left(seen, us(outage.from_s), key=T_US)
-                del seen[first : bisect_right(seen, us(outage.to_s), key=T_US)]
         return seen

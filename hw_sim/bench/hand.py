@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from hw_sim.events import BallPass, SensorState, SimEvent
 from hw_sim.live_table import LiveTable
-from hw_sim.people import PLACE
+from hw_sim.people import PLACE, ROTOR_KEPT_REV_S
 from hw_sim.subscriber import Subscriber
-from hw_sim.table import ROTOR_RPM, SimTable
+from hw_sim.table import SimTable
 from hw_sim.wheel import opposite
 from hw_sim.words import translatable
 from hw_sim.world import Stay, us
@@ -30,8 +30,6 @@ NOISE_GAP_S = 0.03
 """Time between the two pulses of a disturbance. No ball is fast enough for this."""
 BRAKE_REV_S2 = 0.25
 """How hard a hand brakes a rotor: the middle of the range in the scenarios."""
-ROTOR_KEPT_REV_S = 0.8 * ROTOR_RPM[0] / 60
-"""A rotor slower than this is pushed."""
 PROOF_S = 15.0
 """Time from rest to a proven number: more than two turns of the slowest rotor that is not pushed."""
 BOULERS = ("Anna", "Bruno")
@@ -118,12 +116,6 @@ class Hand:
     @property
     def _table(self) -> SimTable:
         return self._live.table
-
-    @property
-    def _last_number(self) -> int | None:
-        """Return the pocket to which the ball belongs. None if there is none yet."""
-        table = self._subscriber.table
-        return None if table is None else table["last_number"]
 
     @property
     def _laps(self) -> str:
@@ -216,7 +208,8 @@ class Hand:
         """Lay the ball in the pocket of the last number."""
         if self._is_running:
             raise NotPossibleError(self.say("The ball {where}: wait until it rests, or take it.", where=self._where))
-        table, wanted = self._table, self._last_number
+        table, shown = self._table, self._subscriber.table
+        wanted = None if shown is None else shown["last_number"]
         if self._ball is BallPlace.POCKET and table.ball_is_in(wanted):
             raise NotPossibleError(self.say("The ball lies in {number} already.", number=table.lies_in))
         number = table.rng.choice(table.layout.pockets) if wanted is None else wanted

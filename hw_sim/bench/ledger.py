@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
-from collections.abc import Callable
-from datetime import datetime
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -31,8 +30,7 @@ class Entry(msgspec.Struct, frozen=True):
 class Ledger:
     """The newest entries. Readers can wait for more."""
 
-    def __init__(self, clock: Callable[[], datetime] = datetime.now) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=ENTRIES_MAX)
         self._written = 0
         self._news = asyncio.Event()
@@ -40,7 +38,7 @@ class Ledger:
     def write(self, kind: Kind, text: str, *, name: str = "", coup: int | None = None) -> None:
         """Add an entry, and wake the readers."""
         self._written += 1
-        self._entries.append(Entry(self._written, kind, f"{self._clock():%H:%M:%S}", name, text, coup))
+        self._entries.append(Entry(self._written, kind, time.strftime("%H:%M:%S"), name, text, coup))
         self._news.set()
         self._news = asyncio.Event()
 

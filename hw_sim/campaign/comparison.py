@@ -289,7 +289,9 @@ def _of_result(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, 
         safe = laps_safe(beams_deg, verdict.payload["laps_needed"])
         if outcome["laps"] < safe:
             return "unproven"
-    evidence_us = _evidence_us(verdict)
+    # The payload gives the time of the evidence in UTC. The comparison needs it on the sensing clock.
+    at, evidence_at = (datetime.fromisoformat(verdict.payload[name]) for name in ("at", "evidence_at"))
+    evidence_us = verdict.t - (at - evidence_at) // timedelta(microseconds=1)
     if verdict.payload["cause"] == "breakdown" and outcome.get("down_t", evidence_us + 1) <= evidence_us:
         return "broke_down"
     if verdict.payload["cause"] in ("early_launch", "breakdown") and "readers_dead" in outcome:
@@ -297,9 +299,3 @@ def _of_result(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, 
         # at rest, and people launched again when they should have named the number (N8).
         return "asked"
     return "void_after_number" if evidence_us > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"
-
-
-def _evidence_us(void: HeardMessage) -> int:
-    """Return the time of a void's evidence on the sensing clock. Its payload has this time in UTC."""
-    at, evidence_at = (datetime.fromisoformat(void.payload[name]) for name in ("at", "evidence_at"))
-    return void.t - (at - evidence_at) // timedelta(microseconds=1)

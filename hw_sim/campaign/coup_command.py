@@ -18,7 +18,6 @@ from hw_sim.campaign.slices import Slice
 from hw_sim.campaign.timeline import Interval, read_timeline
 from hw_sim.exits import EXIT_FAILED, UsageError, writing
 from hw_sim.faults import KINDS
-from hw_sim.table import Outcome
 
 DRAWN_S_MAX = 120.0
 """Faults that last longer (jitter, drift) are not drawn: they affect the whole coup and would only fill the picture."""
@@ -59,7 +58,10 @@ def run(args: argparse.Namespace) -> int:
     plan, index, mark = _named(args)
     with writing():
         played = play(plan, index, mark, find(args.wheeld), frozenset(args.without))
-        _write(args, played)
+        if args.log is not None:
+            log.write(args.log, played.part.header, played.part.events())
+        if args.svg is not None:
+            args.svg.write_text(picture(played, args.coup), encoding="utf-8")
     sys.stdout.write("".join(f"{line}\n" for line in _summary(played)))
     return 0 if played.compared is not None and not played.compared.disagreement else EXIT_FAILED
 
@@ -105,13 +107,6 @@ def _replay(part: Slice, wheeld: Path) -> Played:
     return Played(part, last if last.span.index == part.last else None, messages)
 
 
-def _write(args: argparse.Namespace, played: Played) -> None:
-    if args.log is not None:
-        log.write(args.log, played.part.header, played.part.events())
-    if args.svg is not None:
-        args.svg.write_text(picture(played, args.coup), encoding="utf-8")
-
-
 def picture(played: Played, title: str) -> str:
     """Return the coup as SVG. Raises MissingExtraError."""
     part = played.part
@@ -128,21 +123,18 @@ def picture(played: Played, title: str) -> str:
             for one in own.strikes()
             if one.to_us - one.from_us < DRAWN_S_MAX * 1e6
         ],
-        truth=[*_falls(own), *(line for span in own.spans() for outcome in span.outcomes for line in _true(outcome))],
+        truth=list(_true_times(own)),
     )
     return draw(timeline.cut(), title, "coup")
 
 
-def _falls(own: Slice) -> Iterator[tuple[float, str]]:
+def _true_times(own: Slice) -> Iterator[tuple[float, str]]:
+    """Yield when each ball rested, and the times in the truth of each void. A result has none."""
     for fall in own.evening.world.falls:
         rest_s = fall.rest_s * own.faulty.scale
         if own.start_us <= rest_s * 1e6 < own.end_us:
             yield rest_s, f"rests in {fall.number}"
-
-
-def _true(outcome: Outcome) -> Iterator[tuple[float, str]]:
-    """Yield the times in the truth of a void. A result has none."""
-    if "evidence_t" in outcome:
+    for outcome in (outcome for span in own.spans() for outcome in span.outcomes if "evidence_t" in outcome):
         yield outcome["evidence_t"] / 1e6, f"truth: {outcome['cause']}"
         yield outcome["deadline_t"] / 1e6, "deadline"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from hw_sim.campaign.pictures import blank, svg
+from hw_sim.campaign.pictures import FAINT, INK, RIGHT, WRONG, blank, svg
 from hw_sim.campaign.timeline import LogTimeline
 from hw_sim.events import called
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDTH_IN = 15.0
-INK, FAINT, TRUE, FALSE = "#22313f", "#c8d0d8", "#2e7d5b", "#b3392f"
 STATE_COLOURS = {
     "faites_vos_jeux": "#d8ead9",
     "ball_running": "#cfe0f2",
@@ -57,7 +56,10 @@ def draw(timeline: LogTimeline, title: str, name: str) -> str:
         axes.set_ylabel(row.name, rotation=0, ha="right", va="center", fontsize=8)
         axes.tick_params(labelsize=7)
         axes.spines[["top", "right"]].set_visible(False)
-        _verdict_lines(axes, timeline)
+        for verdict in timeline.verdicts:
+            colour = WRONG if verdict.void else RIGHT
+            axes.axvline(verdict.t_s, color=colour, linewidth=1)
+            axes.axvline(verdict.evidence_s, color=colour, linewidth=0.8, linestyle="--")
     all_axes[-1].set_xlim(timeline.start_s, max(timeline.end_s, timeline.start_s + 1))
     all_axes[-1].set_xlabel("s, sensing clock", fontsize=8)
     return svg(figure, name)
@@ -82,8 +84,8 @@ def _beams(axes: Axes, timeline: LogTimeline) -> None:
     real, stray = _sorted_out(timeline.passes, timeline.true_passes)
     _, missed = _sorted_out(timeline.true_passes or [], timeline.passes)
     _dots(axes, real, "|", INK, "pass")
-    _dots(axes, stray, "x", FALSE, "pulse without a ball")
-    _dots(axes, missed, "o", FALSE, "ball without a pulse")
+    _dots(axes, stray, "x", WRONG, "pulse without a ball")
+    _dots(axes, missed, "o", WRONG, "ball without a pulse")
     _lanes(axes, [called(f"beam/{beam}") for beam in range(timeline.beams)])
     if stray or missed:
         axes.legend(fontsize=6, loc="upper right", frameon=False, ncols=3)
@@ -141,7 +143,7 @@ def _strikes(axes: Axes, timeline: LogTimeline) -> None:
     names = sorted({strike.text for strike in timeline.strikes})
     for strike in timeline.strikes:
         lane = names.index(strike.text)
-        axes.plot([strike.from_s, strike.to_s], [lane, lane], "-|", color=FALSE, linewidth=2, markersize=5)
+        axes.plot([strike.from_s, strike.to_s], [lane, lane], "-|", color=WRONG, linewidth=2, markersize=5)
     _lanes(axes, names)
 
 
@@ -172,7 +174,7 @@ def _verdicts(axes: Axes, timeline: LogTimeline) -> None:
         is_late = 2 * verdict.t_s > timeline.start_s + timeline.end_s
         side, ha = (-3, "right") if is_late else (3, "left")
         axes.annotate(f"verdict: {verdict.text}", (verdict.t_s, 0.78), (side, 0), textcoords="offset points", ha=ha,
-                      fontsize=8, color=FALSE if verdict.void else TRUE)  # fmt: skip
+                      fontsize=8, color=WRONG if verdict.void else RIGHT)  # fmt: skip
         axes.annotate("its evidence", (verdict.evidence_s, 0.5), (side, 0), textcoords="offset points", ha=ha,
                       fontsize=6)  # fmt: skip
     for place, (t_s, text) in enumerate(timeline.truth):
@@ -181,9 +183,3 @@ def _verdicts(axes: Axes, timeline: LogTimeline) -> None:
         axes.annotate(text, (t_s, height), (3, 0), textcoords="offset points", fontsize=7, color=INK)
     axes.set_ylim(0, 1)
     axes.set_yticks([])
-
-
-def _verdict_lines(axes: Axes, timeline: LogTimeline) -> None:
-    for verdicts in timeline.verdicts:
-        axes.axvline(verdicts.t_s, color=FALSE if verdicts.void else TRUE, linewidth=1)
-        axes.axvline(verdicts.evidence_s, color=FALSE if verdicts.void else TRUE, linewidth=0.8, linestyle="--")

@@ -84,16 +84,15 @@ def _disagreements(disagreements: list[dict[str, Any]]) -> Iterator[str]:
         yield "<p>None.</p>"
         return
     heads = ("coup", "kind", "truth", "published", "cause", "strikes of faults")
-    yield _table(heads, (_disagreement(each) for each in disagreements[:SHOWN_MOST]))
+    rows = []
+    for each in disagreements[:SHOWN_MOST]:
+        joint = " and " if each["together"] else " or "
+        cause = joint.join(each["causes"]) or ("together" if each["explained"] else "UNEXPLAINED")
+        rows.append((each["coup"], each["kind"], each["truth"], each["told"], cause, "; ".join(each["harms"])))
+    yield _table(heads, rows)
     if len(disagreements) > SHOWN_MOST:
         yield f"<p>{len(disagreements) - SHOWN_MOST:,} more are in report.json.</p>"
     yield f"<p>To play one again: <code>{escape(disagreements[0]['replay'])} --svg coup.svg</code></p>"
-
-
-def _disagreement(each: dict[str, Any]) -> tuple[str, ...]:
-    joint = " and " if each["together"] else " or "
-    cause = joint.join(each["causes"]) or ("together" if each["explained"] else "UNEXPLAINED")
-    return each["coup"], each["kind"], each["truth"], each["told"], cause, "; ".join(each["harms"])
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

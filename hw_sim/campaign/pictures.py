@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXTRA = ("matplotlib", "rich")
+INK, FAINT, RIGHT, WRONG = "#22313f", "#c8d0d8", "#2e7d5b", "#b3392f"
+"""The colours of all pictures."""
 HINT = "in the source tree: pip install './hw_sim[campaign]'"
 
 

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hw_sim.campaign.pictures import blank, svg
-from hw_sim.campaign.report import both_laps, grouped
+from hw_sim.campaign.pictures import FAINT, INK, RIGHT, WRONG, blank, svg
+from hw_sim.campaign.report import laps_by_beams, voids_by_cause
 from hw_sim.campaign.rows import EarlyWarning, VerdictRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, FAINT, RIGHT, WRONG = "#22313f", "#c8d0d8", "#2e7d5b", "#b3392f"
 DELAY_LEAST_MS = 1.0
 """Shorter delays are drawn at this value, because a logarithmic axis has no zero."""
 LAPS_AXIS = (2.0, 25.0)
@@ -76,16 +75,16 @@ def _confusion(confusion: dict[str, dict[str, int]]) -> Plot:
 
 
 def _delays(rows: Sequence[VerdictRow]) -> Plot:
-    voids = sorted(grouped((row for row in rows if row.delay_us is not None), lambda row: row.truth).items())
+    voids = voids_by_cause(rows)
     figure, axes = _axes(8, 1.2 + 0.42 * len(voids))
-    for y, (_, some) in enumerate(voids):
+    for y, some in enumerate(voids.values()):
         delays = [max(DELAY_LEAST_MS, row.delay_us / 1e3) for row in some if row.delay_us is not None]
         allowed = [row.allowed_us / 1e3 for row in some if row.allowed_us is not None]
         axes.boxplot([delays], positions=[y], orientation="horizontal", widths=0.5, whis=(0, 99), sym=",")
         if allowed:
             axes.plot([min(allowed), max(allowed)], [y + 0.36] * 2, color=WRONG, linewidth=2, marker="|")
     axes.set_xscale("log")
-    axes.set_yticks(range(len(voids)), [cause for cause, _ in voids], fontsize=8)
+    axes.set_yticks(range(len(voids)), list(voids), fontsize=8)
     axes.set_xlabel("ms after the evidence")
     text = (
         "How long after its evidence each void was published: box from the first to the third quarter, whisker to 99 "
@@ -106,10 +105,9 @@ def _margins(margin: dict[str, Any]) -> Plot:
 
 def _laps(rows: Sequence[VerdictRow]) -> Plot:
     figure, axes = _axes(8, 4.5)
-    by_beams = sorted(grouped(both_laps(rows), lambda laps: laps[2]).items())
-    for beams, some in by_beams:
+    for beams, some in laps_by_beams(rows).items():
         # Less than a tenth of a lap is not visible here, and a dot for each coup would take megabytes.
-        dots = sorted({(round(run, 1), round(seen, 1)) for run, seen, _ in some})
+        dots = sorted({(round(run, 1), round(seen, 1)) for run, seen in some})
         axes.plot([run for run, _ in dots], [seen for _, seen in dots], ".", markersize=3, label=f"{beams} beams")
     axes.plot(LAPS_AXIS, LAPS_AXIS, color=FAINT, linewidth=1, zorder=0)
     axes.set_xlabel("laps run")

@@ -47,7 +47,12 @@ def report(
 ) -> dict[str, Any]:
     """Return the whole report. Only `timing` depends on more than the plan and the programs."""
     rows = [row for evening_run in evening_runs for row in evening_run.rows]
-    disagreements = _disagreements(plan, evening_runs)
+    disagreements = [
+        _disagreement(plan, evening_run, row)
+        for evening_run in evening_runs
+        for row in evening_run.rows
+        if row.kind not in AGREEING
+    ]
     valid = sum(row.truth == "result" for row in rows)
     false_voids = sum(row.kind == "false_void" for row in rows)
     counts = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
@@ -69,10 +74,15 @@ def report(
             "share": len(idle) / len(rows) if rows else 0.0,
             "all": [{**asdict(one), "replay": f"hw-sim coup {one.coup}{plan.options()}"} for one in idle],
         },
-        "confusion": _confusion(rows),
-        "void_delay_ms": _delays(rows),
+        # A result with a wrong number has its own column.
+        "confusion": _tables(
+            (row.truth, "another number" if row.kind == "wrong_number" else row.verdict) for row in rows
+        ),
+        "void_delay_ms": {cause: _delay(voids) for cause, voids in voids_by_cause(rows).items()},
         "margin": _margins(rows),
-        "laps": _laps(rows),
+        "laps": {
+            str(beams): _unseen([run - seen for run, seen in both]) for beams, both in laps_by_beams(rows).items()
+        },
         "unproven": _unproven(rows),
         "warnings": _warnings([warning for evening_run in evening_runs for warning in evening_run.early_warnings]),
         "causes": _causes(disagreements),
@@ -129,18 +139,11 @@ def _failures(
     return [words for wrong, words in found if wrong]
 
 
-def _disagreements(plan: CampaignPlan, evening_runs: Iterable[EveningRun]) -> list[dict[str, Any]]:
-    return [
-        _disagreement(plan, evening_run, row)
-        for evening_run in evening_runs
-        for row in evening_run.rows
-        if row.kind not in AGREEING
-    ]
-
-
 def _disagreement(plan: CampaignPlan, evening_run: EveningRun, row: VerdictRow) -> dict[str, Any]:
     cause = evening_run.explained[row.coup]
-    causes = list(cause.causes) or ([OWN_STRAY] if _is_by_its_own_stray(row) else [])
+    # The scenario's own stray pulse may make a coup void, but it must never make a wrong number.
+    is_by_own_stray = row.scenario in STRAY_SCENARIOS and row.kind == "false_void"
+    causes = list(cause.causes) or ([OWN_STRAY] if is_by_own_stray else [])
     return {
         "coup": row.coup,
         "kind": row.kind,
@@ -156,23 +159,12 @@ def _disagreement(plan: CampaignPlan, evening_run: EveningRun, row: VerdictRow) 
     }
 
 
-def _is_by_its_own_stray(row: VerdictRow) -> bool:
-    """Whether the stray pulse of the row's own scenario can be the cause. At some times such a pulse makes a coup void,
-    but it must never make a wrong number."""
-    return row.scenario in STRAY_SCENARIOS and row.kind == "false_void"
-
-
 def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
     counted = Counter(pairs)
     table: dict[str, dict[str, int]] = {}
     for (first, second), number in sorted(counted.items()):
         table.setdefault(first, {})[second] = number
     return table
-
-
-def _confusion(rows: Iterable[VerdictRow]) -> dict[str, dict[str, int]]:
-    """Count the rows by truth and verdict. A result with a wrong number has its own column."""
-    return _tables((row.truth, "another number" if row.kind == "wrong_number" else row.verdict) for row in rows)
 
 
 def _causes(disagreements: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
@@ -184,9 +176,9 @@ def _causes(disagreements: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]
     return _tables((cause_name(each), each["kind"]) for each in disagreements)
 
 
-def _delays(rows: Iterable[VerdictRow]) -> dict[str, dict[str, float | int | None]]:
-    voids = grouped((row for row in rows if row.delay_us is not None), lambda row: row.truth)
-    return {cause: _delay(some) for cause, some in sorted(voids.items())}
+def voids_by_cause(rows: Iterable[VerdictRow]) -> dict[str, list[VerdictRow]]:
+    """Return the voids whose delay is known, by their true cause, in the order of the causes."""
+    return dict(sorted(grouped((row for row in rows if row.delay_us is not None), lambda row: row.truth).items()))
 
 
 def _delay(rows: list[VerdictRow]) -> dict[str, float | int | None]:
@@ -216,18 +208,13 @@ def _margins(rows: Iterable[VerdictRow]) -> dict[str, Any]:
     }
 
 
-def both_laps(rows: Iterable[VerdictRow]) -> list[tuple[float, float, int]]:
-    """Return (laps run, laps proven, beams) of every coup with a right result."""
-    return [
-        (row.laps_run, row.laps_seen, row.beams)
-        for row in rows
-        if row.kind == "right" and row.laps_run is not None and row.laps_seen is not None
-    ]
-
-
-def _laps(rows: Iterable[VerdictRow]) -> dict[str, dict[str, float | int]]:
-    by_beams = grouped(both_laps(rows), lambda laps: laps[2])
-    return {str(beams): _unseen([run - seen for run, seen, _ in some]) for beams, some in sorted(by_beams.items())}
+def laps_by_beams(rows: Iterable[VerdictRow]) -> dict[int, list[tuple[float, float]]]:
+    """Return (laps run, laps proven) of every coup with a right result, by number of beams, in the order of these."""
+    laps: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for row in rows:
+        if row.kind == "right" and row.laps_run is not None and row.laps_seen is not None:
+            laps[row.beams].append((row.laps_run, row.laps_seen))
+    return dict(sorted(laps.items()))
 
 
 def _unseen(laps: list[float]) -> dict[str, float | int]:

@@ -14,7 +14,6 @@ from hw_sim.campaign.comparison import MarkSpan
 from hw_sim.evening import Evening
 from hw_sim.events import ClockReading, End, RotorEdge, SensorState, SimEvent, Switched, TableCommand
 from hw_sim.faults import FaultyEvening, Strike
-from hw_sim.table import Outcome
 from hw_sim.world import T_US, us
 
 WATCHED_US = 3_000_000
@@ -34,7 +33,11 @@ class Slice:
     def spans(self) -> list[MarkSpan]:
         """Return its marks and their true outcomes, on the clock of the log."""
         return [
-            MarkSpan(index, self._log_us(us(mark.start_s)), self._truth(index))
+            MarkSpan(
+                index,
+                self._log_us(us(mark.start_s)),
+                tuple(self.faulty.truth[mark.first : mark.first + mark.count]),
+            )
             for index, mark in enumerate(self.evening.marks[self.first : self.last + 1], start=self.first)
         ]
 
@@ -61,7 +64,11 @@ class Slice:
             yield TableCommand(start_us, "open", "chef")
         before = self.evening.marks[self.first].first
         for event in events[start : min(bisect_left(events, end_us, key=T_US), len(events) - 1)]:
-            yield _of_coup(event, before) if isinstance(event, TableCommand) else event
+            if isinstance(event, TableCommand) and event.coup is not None:
+                # The table of this log counts its coups from its own start.
+                yield msgspec.structs.replace(event, coup=event.coup - before)
+            else:
+                yield event
         yield End(end_us)
 
     def strikes(self) -> list[Strike]:
@@ -80,17 +87,8 @@ class Slice:
             return self.faulty.events[-1].t_us
         return self._log_us(us(self.evening.marks[self.last].end_s))
 
-    def _truth(self, index: int) -> tuple[Outcome, ...]:
-        mark = self.evening.marks[index]
-        return tuple(self.faulty.truth[mark.first : mark.first + mark.count])
-
     def _log_us(self, world_us: int) -> int:
         return round(world_us * self.faulty.scale)
-
-
-def _of_coup(command: TableCommand, before: int) -> TableCommand:
-    """Renumber the command's coup for a table that starts counting after `before` outcomes."""
-    return command if command.coup is None else msgspec.structs.replace(command, coup=command.coup - before)
 
 
 def _states(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:

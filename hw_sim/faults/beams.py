@@ -26,7 +26,7 @@ def missed(clean: CleanReadings, rng: random.Random, rate: float, effects: Effec
     for seen in clean.passes:
         if rng.random() < rate:
             effects.missed.add(seen)
-            effects.note("missed", Window(seen.t_us, seen.t_us), f"{called(f'beam/{seen.beam}')} misses a pass")
+            effects.note("missed", Window(seen.t_us, seen.t_us), f"{called(seen.seen_by)} misses a pass")
 
 
 def doubled(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -35,9 +35,7 @@ def doubled(clean: CleanReadings, rng: random.Random, rate: float, effects: Effe
         if rng.random() < rate:
             again = BallPass(seen.t_us + rng.randint(*DOUBLE_US), seen.beam)
             effects.false_passes.append(again)
-            effects.note(
-                "doubled", Window(seen.t_us, again.t_us), f"{called(f'beam/{seen.beam}')} pulses twice on one pass"
-            )
+            effects.note("doubled", Window(seen.t_us, again.t_us), f"{called(seen.seen_by)} pulses twice on one pass")
 
 
 def stray(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:

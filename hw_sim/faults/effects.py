@@ -35,6 +35,10 @@ class Window:
     from_us: int
     to_us: int
 
+    def covers(self, t_us: int) -> bool:
+        """Whether the window includes that time."""
+        return self.from_us <= t_us <= self.to_us
+
     def cut(self, events: list[Event]) -> list[Event]:
         """Remove the events of this window from `events`, which are in time order, and return them."""
         here = slice(bisect_left(events, self.from_us, key=T_US), bisect_right(events, self.to_us, key=T_US))
@@ -46,15 +50,6 @@ class Window:
         """Insert `part` where `cut` removed it from `events`."""
         place = bisect_left(events, self.from_us, key=T_US)
         events[place:place] = part
-
-
-@dataclass(frozen=True)
-class Slip:
-    """From `from_us` until `to_us` the encoder reports every sector `by` too high."""
-
-    from_us: int
-    to_us: int
-    by: int
 
 
 @dataclass(frozen=True)
@@ -92,6 +87,7 @@ class Effects:
     `false_passes` and `false_sightings` are reported although no ball was there; `missed` passes are not reported. A
     sensor in `silent` reports nothing in its window. A sensor in `delayed` reports the given number of µs late. No
     sensor reports while the link is `down`. `self_tests` are reports of self-tests. `lost_edges` are indices of edges.
+    In each window of `slips`, the encoder reports every sector too high by the given number.
     `offsets_us` are added to the edges in order, and repeated. `repeated` and `late` are windows of frames; those in
     `late` have a seed for their order. `readings` are the host's readings of UTC. `scale` is the sensing clock's rate.
     """
@@ -104,7 +100,7 @@ class Effects:
     self_tests: list[SensorState] = field(default_factory=list)
     lost_edges: list[int] = field(default_factory=list)
     offsets_us: list[int] = field(default_factory=list)
-    slips: list[Slip] = field(default_factory=list)
+    slips: list[tuple[Window, int]] = field(default_factory=list)
     down: list[Window] = field(default_factory=list)
     repeated: list[Window] = field(default_factory=list)
     late: list[tuple[Window, int]] = field(default_factory=list)

@@ -7,7 +7,7 @@ import random
 from bisect import bisect_right
 from functools import lru_cache
 
-from hw_sim.faults.effects import CleanReadings, Effects, Slip, Window
+from hw_sim.faults.effects import CleanReadings, Effects, Window
 from hw_sim.faults.rates import JITTER_US_MAX
 
 SLIP_SECTORS = (2, 40)
@@ -54,5 +54,5 @@ def slip(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects
     for t_us in clean.random_times_us(rng, rate):
         window = Window(t_us, ends_us[min(bisect_right(ends_us, t_us), len(ends_us) - 1)])
         by = rng.choice((-1, 1)) * rng.randint(*SLIP_SECTORS)
-        effects.slips.append(Slip(window.from_us, window.to_us, by))
+        effects.slips.append((window, by))
         effects.note("slip", window, f"the encoder has slipped by {by:+d} sectors")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import cycle
 
@@ -65,27 +65,23 @@ def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[
         if rate and kind not in without:
             fault(clean, repeatable(f"{seed} {kind}"), rate, effects)
     events: list[SimEvent] = [
-        *_direct_events(clean, effects),
+        *(event for event in evening.world.direct_events if not isinstance(event, BallPass)),
+        *effects.self_tests,
         *_edges(clean, effects),
-        *_passes(clean, effects),
-        *_sightings(clean, effects),
+        *_reported(clean, effects, clean.passes, effects.false_passes),
+        *_reported(clean, effects, clean.sightings, effects.false_sightings),
     ]
     events.sort(key=T_US)
     for window in _merged(effects.down):
         window.put(events, _while_link_is_down(window, window.cut(events)))
     for window in effects.repeated:
-        window.put(events, _repeated(window.cut(events)))
+        # Commands are in no frame.
+        events_twice = [e for e in window.cut(events) for _ in range(1 if isinstance(e, TableCommand) else 2)]
+        window.put(events, events_twice)
     for window, order_seed in effects.late:
         rng = random.Random(order_seed)  # noqa: S311  nothing here is secret
         window.put(events, _with_one_time(window.cut(events), rng))
     return _on_sensing_clock(clean, effects, Window(0, clean.end_us - 1).cut(events))
-
-
-def _direct_events(clean: CleanReadings, effects: Effects) -> list[SimEvent]:
-    return [
-        *(event for event in clean.evening.world.direct_events if not isinstance(event, BallPass)),
-        *effects.self_tests,
-    ]
 
 
 def _edges(clean: CleanReadings, effects: Effects) -> list[RotorEdge]:
@@ -96,38 +92,21 @@ def _edges(clean: CleanReadings, effects: Effects) -> list[RotorEdge]:
     for place in reversed(effects.lost_edges):
         del edges[place]
     ticks = clean.evening.world.layout.rotor_ticks
-    for slip in effects.slips:
-        here = Window(slip.from_us, slip.to_us)
-        here.put(edges, [RotorEdge(e.t_us, (e.tick + slip.by) % ticks, e.direction) for e in here.cut(edges)])
+    for window, by in effects.slips:
+        window.put(edges, [RotorEdge(e.t_us, (e.tick + by) % ticks, e.direction) for e in window.cut(edges)])
     return edges
 
 
-def _passes(clean: CleanReadings, effects: Effects) -> list[BallPass]:
-    seen = [
-        *clean.passes,
-        *(pulse for pulse in effects.false_passes if not _is_down(clean, f"beam/{pulse.beam}", pulse.t_us)),
-    ]
-    left = [p for p in seen if p not in effects.missed and not _is_silent(effects, f"beam/{p.beam}", p.t_us)]
-    return [BallPass(_reported_us(effects, f"beam/{p.beam}", p.t_us), p.beam) for p in left]
-
-
-def _sightings(clean: CleanReadings, effects: Effects) -> list[Sighting]:
-    caught = (seen for seen in effects.false_sightings if not _is_down(clean, f"reader/{seen.reader}", seen.t_us))
-    left = [s for s in [*clean.sightings, *caught] if not _is_silent(effects, f"reader/{s.reader}", s.t_us)]
-    return [Sighting(_reported_us(effects, f"reader/{s.reader}", s.t_us), s.reader) for s in left]
-
-
-def _is_down(clean: CleanReadings, sensor: str, t_us: int) -> bool:
-    return clean.evening.world.is_silent(sensor, t_us)
-
-
-def _is_silent(effects: Effects, sensor: str, t_us: int) -> bool:
-    return any(name == sensor and window.from_us <= t_us <= window.to_us for name, window in effects.silent)
-
-
-def _reported_us(effects: Effects, sensor: str, t_us: int) -> int:
-    late = (by for name, window, by in effects.delayed if name == sensor and window.from_us <= t_us <= window.to_us)
-    return t_us + max(late, default=0)
+def _reported(
+    clean: CleanReadings, effects: Effects, true: Iterable[BallPass | Sighting], false: Iterable[BallPass | Sighting]
+) -> Iterator[BallPass | Sighting]:
+    """Yield what beams or readers report, from what they see without faults, and what faults make them see."""
+    is_down = clean.evening.world.is_silent
+    for seen in (*true, *(seen for seen in false if not is_down(seen.seen_by, seen.t_us))):
+        silent = (window for name, window in effects.silent if name == seen.seen_by)
+        if seen not in effects.missed and not any(window.covers(seen.t_us) for window in silent):
+            late = (by for name, window, by in effects.delayed if name == seen.seen_by and window.covers(seen.t_us))
+            yield msgspec.structs.replace(seen, t_us=seen.t_us + max(late, default=0))
 
 
 def _merged(windows: Iterable[Window]) -> list[Window]:
@@ -157,11 +136,6 @@ def _while_link_is_down(window: Window, hidden: list[SimEvent]) -> list[SimEvent
     return [down, *commands, up, *states]
 
 
-def _repeated(events: list[SimEvent]) -> list[SimEvent]:
-    """Every event twice, except commands, which are in no frame."""
-    return [event for event in events for _ in range(1 if isinstance(event, TableCommand) else 2)]
-
-
 def _with_one_time(events: list[SimEvent], rng: random.Random) -> list[SimEvent]:
     """The commands, then all other events at the time of the last one. The observations of one sensor stay in order.
     Those of different sensors are in a random order."""
@@ -170,14 +144,10 @@ def _with_one_time(events: list[SimEvent], rng: random.Random) -> list[SimEvent]
     turns = []
     for event in events:
         if not isinstance(event, TableCommand):
-            turns.append(_sensor(event))
+            turns.append((type(event), getattr(event, "beam", None), getattr(event, "reader", None)))
             queues.setdefault(turns[-1], deque()).append(msgspec.structs.replace(event, t_us=events[-1].t_us))
     rng.shuffle(turns)
     return [*commands, *(queues[turn].popleft() for turn in turns)]
-
-
-def _sensor(event: SimEvent) -> object:
-    return type(event), getattr(event, "beam", None), getattr(event, "reader", None)
 
 
 def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEvent]) -> FaultyEvening:
@@ -201,7 +171,7 @@ def _watched(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcom
         return outcome
     launched_us = max((us(run.t_s) for run in clean.evening.world.runs if us(run.t_s) < outcome["out_t"]), default=0)
     down = [one.from_us for one in effects.down if one.to_us > launched_us and one.from_us < outcome["out_t"]]
-    down += [slip.from_us for slip in effects.slips if launched_us < slip.from_us < outcome["out_t"]]
+    down += [window.from_us for window, _ in effects.slips if launched_us < window.from_us < outcome["out_t"]]
     watched: Outcome = {**outcome}
     if down:
         watched["down_t"] = min(down)

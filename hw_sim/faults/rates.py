@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass, fields, replace
 
 GROSS_PER_H = 1 / 2_000
@@ -14,8 +15,6 @@ DRIFT_PPM_MAX = 100.0
 """A crystal with a larger error is broken, and the host's comparison of the clocks reports it."""
 LIKELY_MAX = 0.5
 """With any factor a sensor is right in at least half of the cases. A sensor that is always wrong is another fault."""
-
-_UNITS = ("_per_h", "_us", "_ppm")
 
 
 @dataclass(frozen=True)
@@ -79,13 +78,7 @@ class Rates:
         return rate
 
 
-def _kind(field: str) -> str:
-    for unit in _UNITS:
-        field = field.removesuffix(unit)
-    return field
-
-
-FIELDS: dict[str, str] = {_kind(field.name): field.name for field in fields(Rates)}
+FIELDS: dict[str, str] = {re.sub("_(per_h|us|ppm)$", "", field.name): field.name for field in fields(Rates)}
 """For each kind of fault its field in `Rates`. The field's name is the kind and the unit of the rate."""
 KINDS: tuple[str, ...] = tuple(FIELDS)
 """The names of the faults."""

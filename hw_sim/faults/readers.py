@@ -41,6 +41,7 @@ def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effec
     A sighting in the last pocket would be no fault. It would only prove the number one sighting sooner than in the
     truth of the scenario, which was written for readers that do not see the ball before it rests.
     """
+    count = len(clean.evening.world.layout.pockets)
     for fall in clean.evening.world.falls:
         seen_at: list[float] = []
         if rng.random() < rate:
@@ -48,7 +49,7 @@ def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effec
                 t_s = rng.uniform(min(fall.left_s + POCKETS_AFTER_S, fall.rest_s), fall.rest_s)
                 reader = _any_reader(clean, rng)
                 rests_at = _off_pockets(clean, t_s, fall.number, reader)
-                if all(_apart(rests_at, before, clean) > 1 for before in (0.0, *seen_at)):
+                if all(1 < (rests_at - before) % count < count - 1 for before in (0.0, *seen_at)):
                     _false_sighting(us(t_s), reader, "bounce", effects)
                     seen_at.append(rests_at)
 
@@ -60,12 +61,6 @@ def touch(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
             for reader in range(len(clean.evening.world.layout.readers_deg)):
                 if abs(_off_pockets(clean, t_s, number, reader)) < VIEW_POCKETS and rng.random() < rate:
                     _false_sighting(us(t_s), reader, "touch", effects)
-
-
-def _apart(pockets: float, others: float, clean: CleanReadings) -> float:
-    """The distance between two places on the rotor, in pockets."""
-    count = len(clean.evening.world.layout.pockets)
-    return abs((pockets - others + count / 2) % count - count / 2)
 
 
 def _off_pockets(clean: CleanReadings, t_s: float, number: int, reader: int) -> float:

@@ -252,7 +252,7 @@ def _slip(table: SimTable) -> None:
     table.slip_disc(table.rng.choice((-1, 1)) * table.rng.choice(ways))
 
 
-def _name_place(table: SimTable, word: str = "resume") -> None:
+def _name_place(table: SimTable) -> None:
     """Let the readers see the ball in the last number's pocket. Then a person names that number in a command."""
     if not table.ball_is_in(table.last_number):
         table.put_ball_back()
@@ -260,7 +260,7 @@ def _name_place(table: SimTable, word: str = "resume") -> None:
     for _ in range(SLIP_TURNS):
         table.keep_turning()
         table.now_s += table.turn_s()
-    table.command(word, by="direction", reason="the ball lies there", number=table.last_number)
+    table.command("resume", by="direction", reason="the ball lies there", number=table.last_number)
     table.wait(0.5, 1)
 
 

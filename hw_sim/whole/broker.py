@@ -55,12 +55,11 @@ class KeptSession:
 
     def hears(self, topic: str) -> bool:
         """Whether the session has subscribed to `topic`, by its name or with a `+` for any of its levels."""
-        return any(_fits(subscribed, topic) for subscribed in self.topics)
-
-
-def _fits(subscribed: str, topic: str) -> bool:
-    wanted, levels = subscribed.split("/"), topic.split("/")
-    return len(wanted) == len(levels) and all(one in ("+", level) for one, level in zip(wanted, levels, strict=True))
+        levels = topic.split("/")
+        return any(
+            len(wanted) == len(levels) and all(one in ("+", level) for one, level in zip(wanted, levels, strict=True))
+            for wanted in (subscribed.split("/") for subscribed in self.topics)
+        )
 
 
 class SimBroker:

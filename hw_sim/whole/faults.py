@@ -59,7 +59,7 @@ class Faults:
             "noise": self._noise,
             "damage": lambda fault: self._set(fault, self._line(fault).cable, damage=(1 / 500, 0.0)),
             "all_power": self._all_power,
-            "wheel_stops": self._wheel_stops,
+            "wheel_stops": lambda _: vars(house.head).update(is_stopped=True),
             "wheel_misfires": lambda fault: self._set(fault, house.head, misfires=(True, False)),
             # the sensors
             "disc_slips": self._disc_slips,
@@ -164,9 +164,6 @@ class Faults:
             parts.append(partial(line.power, on=True))
         for back in parts:
             house.timeline.after_s(fault.for_s + rng.uniform(0, 5), back)
-
-    def _wheel_stops(self, _: PlannedFault) -> None:
-        self._house.head.is_stopped = True
 
     def _disc_slips(self, fault: PlannedFault) -> None:
         self._house.sight.slipped += round(fault.amount)

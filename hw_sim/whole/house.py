@@ -260,10 +260,12 @@ class House:
         t_us, witness = self.now_us, self.witness
         observers: list[SimLine | SimWires] = [*self.lines.values()] or [self.wires]
         self.head.advance(t_us)
+        table = self.broker.retained.get(ROOT + "table")
+        shows_open = table is not None and json.loads(table)["bets"] == "open"
         for what, is_so in (
             ("blind", any(one.is_blind for one in observers)),
             ("board off", not all(one.has_power for one in observers)),
-            ("shown open", self._shows_open()),
+            ("shown open", shows_open and self._is_online),
             ("cut off", not self._is_connected),
             ("daemon unwell", not self.computer.is_well or not self._is_connected),
         ):
@@ -283,11 +285,6 @@ class House:
         """Whether the broker retains that the daemon is online."""
         there = self.broker.retained.get(ROOT + "availability")
         return there is not None and bool(json.loads(there)["state"] == "online")
-
-    def _shows_open(self) -> bool:
-        """Whether a screen shows open bets while the daemon is online."""
-        table = self.broker.retained.get(ROOT + "table")
-        return table is not None and bool(json.loads(table)["bets"] == "open") and self._is_online
 
 
 def _is_valid(run: BallRun, rest_s: float, rotor: SimRotor) -> bool:

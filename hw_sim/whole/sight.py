@@ -26,22 +26,13 @@ class SimSight:
 
     def see(self, event: SimEvent) -> None:
         """Report an event that happens at the wheel now, as the sensors see it."""
-        match event:
-            case RotorEdge(tick=tick):
-                event = msgspec.structs.replace(event, tick=(tick + self.slipped) % self._ticks)
-            case BallPass(beam=beam):
-                self._seen_by(f"beam/{beam}", event)
+        if isinstance(event, RotorEdge):
+            event = msgspec.structs.replace(event, tick=(event.tick + self.slipped) % self._ticks)
+        elif isinstance(event, BallPass | Sighting):
+            if self.blind[event.seen_by]:
                 return
-            case Sighting(reader=reader):
-                self._seen_by(f"reader/{reader}", event)
+            if self.late[event.seen_by]:
+                late = msgspec.structs.replace(event, t_us=event.t_us + LATE_US)
+                self._timeline.at(late.t_us, lambda: self._report(late))
                 return
         self._report(event)
-
-    def _seen_by(self, sensor: str, event: SimEvent) -> None:
-        if self.blind[sensor]:
-            return
-        if not self.late[sensor]:
-            self._report(event)
-            return
-        late = msgspec.structs.replace(event, t_us=event.t_us + LATE_US)
-        self._timeline.at(late.t_us, lambda: self._report(late))
