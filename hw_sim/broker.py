@@ -27,7 +27,7 @@ def program(*, path: str | None = None) -> str:
     where = os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_PROGRAMS]) if path is None else path
     found = shutil.which("mosquitto", path=where)
     if found is None:
-        raise DemoError("there is no broker: apt-get install mosquitto")
+        raise DemoError("the broker mosquitto is not installed: apt-get install mosquitto")
     return found
 
 

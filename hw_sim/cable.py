@@ -11,7 +11,8 @@ import random
 from collections.abc import Iterator
 
 NOISE_BYTES_MAX = 8
-"""The longest burst of noise: about the bytes of a millisecond at 115200 baud, while a person touches a connector."""
+"""The longest burst of noise: about as many bytes as pass in a millisecond at 115200 baud. A person who touches a
+connector causes such a burst."""
 
 
 class Cable:

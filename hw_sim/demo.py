@@ -78,7 +78,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "demo",
         help="broker, simulated wheel, daemon, its pages and a live view",
         description="Start a broker, a simulated wheel, the daemon and its pages, and show its messages, until Ctrl-C. "
-        "It prints the address of the bench page. The journal stays in a directory, so that a second run goes on where "
+        "It prints the address of the bench page. The journal stays in a directory, so a second run continues where "
         "the first one stopped.",
     )
     parser.add_argument("--coups", type=_count, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
@@ -87,8 +87,9 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "bench",
         help="the demo, played by hand in a browser",
-        description="Start what the demo starts, and wait for you: the bench page, whose address it prints, has a "
-        "button for each thing that can happen at a wheel, beside the answers of the daemon. Ctrl-C ends it.",
+        description="Start the same programs as the demo, and wait for you. It prints the address of the bench page. "
+        "This page has a button for each thing that can happen at a wheel, and shows the answers of the daemon. "
+        "Ctrl-C ends it.",
     )
     _add_options(parser, speed=1.0, state=Path(".wheeld-bench"))
     parser.set_defaults(run=run, by_hand=True, coups=0)
@@ -96,7 +97,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def _add_options(parser: argparse.ArgumentParser, *, speed: float, state: Path) -> None:
     pace.add_pace(parser, speed=speed)
-    parser.add_argument("--seed", type=int, metavar="N", help="random seed (default: another one each time)")
+    parser.add_argument("--seed", type=int, metavar="N", help="random seed (default: a new one each time)")
     parser.add_argument(
         "--state", type=Path, default=state, metavar="DIR", help=f"where the journal is (default {state})"
     )
@@ -104,10 +105,10 @@ def _add_options(parser: argparse.ArgumentParser, *, speed: float, state: Path) 
         "--language",
         choices=LANGUAGES,
         default=language_here(),
-        help="of what people read (default: the locale's, else en)",
+        help="language of the texts for people (default: that of the locale, or en)",
     )
     parser.add_argument(
-        "--no-browser", action="store_true", help="open no browser (without a terminal and a display none is opened)"
+        "--no-browser", action="store_true", help="open no browser (none is opened without a terminal or a display)"
     )
 
 
@@ -192,9 +193,9 @@ class Demo:
         except asyncio.CancelledError:
             pass  # a signal is the ordinary end of a demo
         except aiomqtt.MqttError as error:
-            raise DemoError(f"the broker is gone: {error}") from error
+            raise DemoError(f"the connection to the broker of the demo is lost: {error}") from error
         except TableStuckError as error:
-            raise DemoError(f"{error}; its log is {self._state / 'wheeld.log'}") from error
+            raise DemoError(f"{error}; the log of the daemon is {self._state / 'wheeld.log'}") from error
 
     async def _run_parts(self, served: Broker, client: aiomqtt.Client, directory: Path) -> None:
         """Subscribe first, then start wheel and daemon, so that no message is missed."""
@@ -317,14 +318,16 @@ class Demo:
         verdicts = say(
             "{count} verdicts: {results} results, {voids} voids", count=count, results=results, voids=count - results
         )
-        differences = [say("not as it was played: {words}", words=words) for words in self.people.differences]
+        differences = [
+            say("a verdict differs from the truth: {words}", words=words) for words in self.people.differences
+        ]
         return [
             "",
             verdicts + (f" ({voids})" if voids else ""),
             self._received(),
-            *(differences or [say("each as it was played")]),
+            *(differences or [say("every verdict agrees with the truth")]),
             say(
-                "kept: {journal} (wheeld journal verify reads it; the next demo goes on with it)",
+                "kept: {journal} (“wheeld journal verify” checks it, and the next demo continues it)",
                 journal=self._state / "journal.sqlite",
             ),
         ]

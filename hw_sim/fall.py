@@ -12,7 +12,7 @@
   recorded evenings, and scatter over several pockets, as Small & Tse observed.
 
 The ball is a point without spin, and it never jumps off the wheel. The model does not explain why a worn rotor favours
-some pockets. A `Bias` only gives these pockets, and how much the rotor favours them.
+some pockets. A `Bias` only says which pockets, and how much.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class ChefClient:
         match packet:
             case mqtt5.ConnAckPacket():
                 if int(packet.reason_code) >= 0x80:
-                    raise ValueError(f"the broker refuses us: {packet.reason_code.name}")
+                    raise ValueError(f"the broker refuses the login of the chef: {packet.reason_code.name}")
                 leaves = [mqtt5.TopicFilter(self._broker.root + leaf, max_qos=mqtt5.QoS(1)) for leaf in SEQUENCED]
                 writer.write(mqtt5.SubscribePacket(1, leaves).write())
                 self._writer = writer

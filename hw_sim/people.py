@@ -180,7 +180,7 @@ def _clear(table: SimTable) -> None:
 def told_of(table: Payload | None) -> str:
     """Describe the table's state from its last message."""
     if table is None:
-        return "the table has said nothing at all"
+        return "the table has published nothing"
     waits, failing = (", ".join(table[name]) or "nothing" for name in ("waiting_codes", "failing"))
     return f"the table's state is {table['state']}, it waits for {waits}, and {failing} fails"
 

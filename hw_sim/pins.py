@@ -11,7 +11,7 @@ from wheeld.ports import Edge, PinsError, Pull, Taken
 class SimPins:
     """Lines that change as planned with `play`. Edges are reported `latency_ns` later. `advance` makes time pass.
 
-    The times of edges are exact for any `error_ns`.
+    `error_ns` is only what the pins say about themselves: the times of their edges are exact.
     """
 
     def __init__(self, *, now_ns: int = 0, latency_ns: int = 0, error_ns: int = 0) -> None:

@@ -17,20 +17,22 @@ from hw_sim.table import Outcome
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand."""
     parser = subparsers.add_parser("record", help="write an observation log and its truth", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the log; compressed if it ends in .gz")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the log; compressed if the name ends in .gz"
+    )
     parser.add_argument("--truth", type=Path, metavar="FILE", help="the truth (default: beside the log, .truth.json)")
     faults = parser.add_mutually_exclusive_group()
     faults.add_argument(
         "--noise", action="store_true", help="sensors with faults at ordinary rates, without gross faults"
     )
-    faults.add_argument("--faults", type=float, metavar="X", help="all faults, gross ones too, at X times their rates")
+    faults.add_argument("--faults", type=float, metavar="X", help="all faults, also gross ones, at X times their rates")
     parser.add_argument(
         "--scenario", nargs="+", metavar="NAME", help="scenarios to play, in order (hw-sim scenarios lists them)"
     )
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="random seed; without --scenario everything is drawn from it"
     )
-    parser.add_argument("--margin", action="store_true", help="mix in launches of two to four laps")
+    parser.add_argument("--margin", action="store_true", help="add launches of two to four laps")
     parser.set_defaults(run=run)
 
 

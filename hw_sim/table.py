@@ -43,10 +43,11 @@ AT_ONCE_S = 0.05
 DOUBLE_PRESS_S = (0.15, 0.6)
 """The time from the first press of a button to the second press, by a person who is not sure."""
 OVERDUE_GAPS, OVERDUE_LAPS = 2.5, 0.75
-"""One pass may be missed. The pass after it is overdue when, since leaving the track, the slowest ball would have run
-this many of the widest gaps between beams, and at least this part of a lap."""
+"""One pass may be missed. The pass after it is overdue when the slowest ball would have run this many of the widest
+gaps between beams since it left the track, and at least this part of a lap."""
 LAUNCH_KNOWN_S = 2.5
-"""When a launch must be known. The rulebook has no deadline, but several passes take less even with two beams."""
+"""The time from a launch until it must be known. The rulebook has no deadline. Several passes take less time than this,
+even with two beams."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,11 @@ class Fumbles:
 
 
 class Outcome(TypedDict, total=False):
-    """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out: at the first sighting of the ball
-    at rest, or if there is none, when the chef gave the number. `closed_t`: the time by which its bets must be shown as
-    closed. `blind`: the one sensor that saw nothing. `down_t`: when the sensors' line went down, or the encoder
-    slipped, if this affected its run. `readers_dead`: at some time of the coup no reader worked."""
+    """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out. This is the first sighting of the
+    ball at rest. If there was none, it is the time at which the chef gave the number. `closed_t`: the time by which its
+    bets must be shown as closed. `blind`: the one sensor that saw nothing. `down_t`: when the sensors' line went down,
+    or the encoder slipped, if this affected the ball's run. `readers_dead`: at some time of the coup no reader
+    worked."""
 
     kind: str
     number: int
@@ -400,7 +402,8 @@ class SimTable:
 
     def void(self, cause: str, evidence_s: float, deadline_s: float, laps: float | None = None) -> None:
         """Record a void coup. Its evidence is at `evidence_s`, and the verdict must be published by `deadline_s`.
-        `laps`: given if the chef says that they were too few. Sensors that missed passes may have shown it before."""
+        `laps`: the laps that the ball ran, if the chef says that they were too few. If sensors missed passes, the
+        daemon may have found too few laps before."""
         self.truth.append(
             {
                 "kind": "void",

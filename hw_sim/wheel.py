@@ -62,8 +62,8 @@ RUB_TO_REV_S = (0.55, 0.68)
 RUBBING = 0.75
 """The part of the wheels on which balls rub. It was seven of nine runs."""
 LEVEL_DEG, BADLY_KEPT_DEG = 0.1, 0.3
-"""The tilt of a real table is at most the first angle. Thorp played on tables with up to 0.2°. No table is tilted by
-more than the second angle."""
+"""The tilt of a well-kept table is at most the first angle, and of a badly kept one at most the second. Thorp played on
+tables with up to 0.2°."""
 BADLY_KEPT = 0.1
 """The part of the wheels that are tilted by more than the first angle."""
 RADIUS_M = 0.36
@@ -167,8 +167,8 @@ class Arc:
 
 @dataclass(frozen=True)
 class Track:
-    """The bowl's effect on a ball: friction, air, rubbing (see above), the speed at which the ball leaves, the tilt,
-    the angle of the lowest point, and the angle of the first upright deflector."""
+    """The properties of the bowl: friction, air drag and rubbing (see above), the speed at which a ball leaves the
+    track, the tilt, the angle of the lowest point, and the angle of the first upright deflector."""
 
     c0_rev_s2: float
     c2_per_rev: float

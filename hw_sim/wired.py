@@ -18,7 +18,7 @@ from hw_sim.world import World
 from wheeld.ports import Edge
 
 BALL_M = 0.020
-"""Balls are 18 or 21 mm (design: real wheels)."""
+"""The diameter of a ball. Real balls have 18 or 21 mm."""
 POCKET_RADIUS_M = 0.25
 """Distance from the rotor's axis to a ball in a pocket."""
 STRAY_S = 0.004

@@ -40,7 +40,13 @@ def buttons(say: Say) -> Mapping[str, Button]:
         Button(
             "weak-launch", ball, say("Launch weakly"), say("Too little push for three laps (N3)."), Hand.launch_weakly
         ),
-        Button("take-ball", ball, say("Take the ball"), say("A hand takes it, even off the track."), Hand.take_ball),
+        Button(
+            "take-ball",
+            ball,
+            say("Take the ball"),
+            say("A hand takes it, even while it runs on the track."),
+            Hand.take_ball,
+        ),
         Button(
             "ball-back",
             ball,
@@ -58,7 +64,7 @@ def buttons(say: Say) -> Mapping[str, Button]:
             "confirm",
             people,
             say("Confirm the number"),
-            say("When it awaits the chef: where the ball was seen to rest (R3b)."),
+            say("If the number awaits the chef: the one in which people saw the ball rest (R3b)."),
             Hand.confirm,
         ),
         says("operations_done", "table", say("Operations done"), say("All is paid: the next coup may begin.")),
@@ -99,14 +105,14 @@ def buttons(say: Say) -> Mapping[str, Button]:
             "power-on",
             wheel,
             say("Switch the power on"),
-            say("Both start anew, with what the journal has."),
+            say("Both start again, with the data of the journal."),
             Hand.power_on,
         ),
         Button(
             "noise",
             wheel,
             say("Noise on a beam"),
-            say("A beam pulses and no ball is there: nothing is decided by that."),
+            say("A beam pulses without a ball: this decides nothing."),
             Hand.make_noise,
         ),
     )

@@ -166,7 +166,9 @@ class Hand:
     def launch_with_rotor(self) -> str:
         """Launch the ball in the rotor's own direction."""
         if not self._speed():
-            raise NotPossibleError(self.say("The rotor stands still: it has no direction to launch in."))
+            raise NotPossibleError(
+                self.say("The rotor stands still, so it has no direction in which to launch the ball.")
+            )
         return self._launch(None, self.say("in the rotor's own direction"), with_rotor=True)
 
     def launch_weakly(self) -> str:
@@ -335,7 +337,7 @@ class Hand:
         shown = self._subscriber.table
         who = next(name for name in BOULERS if shown is None or name != shown["bouler"])
         self._table.command("bouler", who=who, reason=self.say("at the bench"))
-        return self.say("The chef has {who} spin from now on.", who=who)
+        return self.say("The chef lets {who} spin from now on.", who=who)
 
     def confirm(self) -> str:
         """Confirm the number in which people saw the ball rest. If they saw none, confirm the table's number."""

@@ -50,7 +50,7 @@ class Play:
         button = self._buttons[name]
         if not self._is_handed_over:
             raise NotPossibleError(
-                self._words.say("The people finish what they do; then it is your turn.")
+                self._words.say("The people finish what they are doing. Then it is your turn.")
                 if self._by_hand
                 else self._words.say("The people of the demo play. Press “By hand” first.")
             )
@@ -66,7 +66,7 @@ class Play:
             )
         self._by_hand = by_hand
         if by_hand:
-            return say("The people finish their coup; then it is your turn.")
+            return say("The people finish their coup. Then it is your turn.")
         return say("The people put the wheel in order and go on playing.")
 
     def _play_by_hand(self) -> Iterator[SimEvent]:
@@ -90,7 +90,7 @@ class Play:
             self._note(say("The people play {name}: {about}", name=scenario.name, about=say(scenario.about)))
             yield scenario
             for outcome in truth[known:]:  # the next one is requested, so its events are over
-                self._note(say("What was true: {outcome}.", outcome=outcome_text(outcome, self._words)))
+                self._note(say("The truth: {outcome}.", outcome=outcome_text(outcome, self._words)))
 
     def _note(self, text: str) -> None:
         self._ledger.write("truth", text)

@@ -69,7 +69,7 @@ class Server:
     async def _events(self, request: web.Request) -> web.StreamResponse:
         """Send all entries, or those after the last one that this browser received, and then each new entry."""
         if self._readers >= READERS_MAX:
-            raise web.HTTPServiceUnavailable(text="too many open pages")
+            raise web.HTTPServiceUnavailable(text="too many pages of this bench are open: close one")
         had = request.headers.get("Last-Event-ID", "0")
         number = int(had) if had.isdecimal() else 0
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
@@ -114,9 +114,9 @@ def _guard(pages: str) -> Middleware:
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse pages of other sites: they must not press buttons, or read this page under another host name."""
         if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-            raise web.HTTPForbidden(text="this came from another site")
+            raise web.HTTPForbidden(text="this request came from a page of another site")
         if request.url.host not in (HOST, "localhost"):
-            raise web.HTTPForbidden(text=f"this bench is at {HOST}")
+            raise web.HTTPForbidden(text=f"this bench answers only under the name {HOST}")
         response = await handler(request)
         if not response.prepared:
             response.headers.update(headers)
@@ -147,7 +147,7 @@ def captions(say: Say) -> Mapping[str, str]:
         "other_pages": say("Pages of this wheel"),
         "live_page": say("Live page"),
         "display": say("Players’ display"),
-        "ended": say("The bench has ended. What stands here is old."),
+        "ended": say("The bench has ended. This page shows old data."),
         "live": say("The wheel, as its daemon sees it"),
         "frame": say("The live page of the wheel"),
         "acts": say("What happens at the wheel"),

@@ -32,11 +32,17 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
                         help="mercury-360 or slingshot-2")  # fmt: skip
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pty", type=Path, metavar="PATH", help="where the serial port shall appear")
-    where.add_argument("--tcp", type=int, metavar="PORT", help="listen on the loopback, for socket://; 0 picks a port")
+    where.add_argument(
+        "--tcp", type=int, metavar="PORT", help="listen on the loopback, for socket://; 0: any free port"
+    )
     parser.add_argument("--rfc2217", action="store_true", help="with --tcp: use RFC 2217, for rfc2217://")
-    parser.add_argument("--kinds", nargs="+", metavar="KIND", help="kinds of coups to draw from; without it, all")
-    parser.add_argument("--coups", type=int, default=COUPS, metavar="N", help=f"so many, then end (default {COUPS})")
-    parser.add_argument("--rough", action="store_true", help="a cable that tears, merges and holds up lines")
+    parser.add_argument("--kinds", nargs="+", metavar="KIND", help="kinds of coups to draw from (default: all)")
+    parser.add_argument(
+        "--coups", type=int, default=COUPS, metavar="N", help=f"play N coups, then end (default {COUPS})"
+    )
+    parser.add_argument(
+        "--rough", action="store_true", help="a cable that loses parts of lines, joins lines and delays them"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
     add_pace(parser, speed=1.0)
     parser.set_defaults(run=run)
@@ -47,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     known = KINDS[args.product]
     wrong = sorted(set(args.kinds or ()) - known.keys())
     if wrong:
-        raise UsageError(f"{args.product.value} plays {', '.join(known)}; not {', '.join(wrong)}")
+        raise UsageError(f"{args.product.value} has no kind {', '.join(wrong)}; its kinds are {', '.join(known)}")
     rng = repeatable(f"cammegh {args.seed}")
     coups = itertools.islice(Drawing(args.product, rng).coups(args.kinds or list(known)), args.coups)
     cable = LineCable(rng, ROUGH if args.rough else CLEAN)

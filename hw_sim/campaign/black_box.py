@@ -68,7 +68,7 @@ def find(wanted: Path | None = None) -> Path:
     beside = Path(sys.executable).with_name("wheeld")
     found = wanted or (beside if beside.exists() else Path(shutil.which("wheeld") or beside))
     if not os.access(found, os.X_OK):
-        raise BlackBoxError(f"{found} is no program that can be run")
+        raise BlackBoxError(f"{found} is missing or cannot be run: give the program wheeld with --wheeld FILE")
     return found
 
 
@@ -146,7 +146,7 @@ def _message(line: bytes) -> HeardMessage:
         head = _head(line)
         return HeardMessage(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
     except msgspec.DecodeError as wrong:
-        raise BlackBoxError(f"it wrote {line[:80]!r}, which is no message ({wrong})") from wrong
+        raise BlackBoxError(f"wheeld wrote {line[:80]!r}, which is no message ({wrong})") from wrong
 
 
 def _write(pipe: IO[bytes], lines: Iterable[bytes]) -> None:

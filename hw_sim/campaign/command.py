@@ -34,18 +34,26 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "campaign",
         help="test wheeld with thousands of coups",
         description="Play evenings with sensor faults into `wheeld replay -` and compare every verdict with the truth. "
-        "Exit code 0 only if no void was published as valid, no number was wrong, no void came after a number was "
-        "out, a fault explains every disagreement and false voids are rare enough; 1 otherwise.",
+        "Exit code 0 only if no void was published as a result, no number was wrong, no void came after a number was "
+        "out, a fault explains every disagreement, and false voids are rare enough. Otherwise exit code 1.",
     )
-    parser.add_argument("--coups", type=_positive, default=1000, metavar="N", help="at least so many, whole evenings")
-    parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, metavar="J", help="evenings at a time")
+    parser.add_argument(
+        "--coups", type=_positive, default=1000, metavar="N", help="play at least N coups, in whole evenings"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=_positive,
+        default=os.cpu_count() or 1,
+        metavar="J",
+        help="how many evenings to play at the same time",
+    )
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"where the report goes (default {OUT})")
     parser.add_argument(
         "--false-voids-max",
         type=float,
         metavar="SHARE",
-        help=f"false voids allowed, of the valid coups (default {FALSE_VOIDS_MAX:g}; with --margin or more faults "
-        f"{HARD_FALSE_VOIDS_MAX:g})",
+        help=f"allowed share of false voids in the valid coups (default {FALSE_VOIDS_MAX:g}; with --margin or more "
+        f"faults {HARD_FALSE_VOIDS_MAX:g})",
     )
     parser.add_argument("--seed", default="0", metavar="S", help="random seed: the same seed gives the same report")
     add_plan(parser)
@@ -54,23 +62,25 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def add_plan(parser: argparse.ArgumentParser) -> None:
     """Declare the parameters of a campaign that also decide a single coup, and the program under test."""
-    parser.add_argument("--faults", type=float, default=1.0, metavar="X", help="times the default fault rates")
+    parser.add_argument("--faults", type=float, default=1.0, metavar="X", help="factor of the default fault rates")
     parser.add_argument(
         "--people",
         type=float,
         default=1.0,
         metavar="X",
-        help="how often people press early, late, twice and wrongly, times the default (0: never)",
+        help="factor of how often people press early, late, twice and wrongly (0: never)",
     )
     parser.add_argument(
         "--americans",
         type=float,
         default=AMERICANS,
         metavar="SHARE",
-        help=f"of the evenings, on an American wheel (default {AMERICANS:g}; 1: all)",
+        help=f"share of the evenings on an American wheel (default {AMERICANS:g}; 1: all)",
     )
     parser.add_argument("--margin", action="store_true", help="launches of two to four laps only")
-    parser.add_argument("--wheeld", type=Path, metavar="FILE", help="the program (default: beside Python, or on PATH)")
+    parser.add_argument(
+        "--wheeld", type=Path, metavar="FILE", help="the program wheeld (default: beside Python, or on PATH)"
+    )
 
 
 def _positive(text: str) -> int:

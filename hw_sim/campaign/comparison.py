@@ -43,32 +43,32 @@ Kind: TypeAlias = Literal[
     "false_alarm",
 ]
 KINDS: dict[Kind, str] = {
-    "right": "as it truly was",
-    "unproven": "it ran its laps, but so few that the passes of this layout cannot prove three",
+    "right": "the verdict agrees with the truth",
+    "unproven": "the ball ran its laps, but so few that the passes at the beams of this wheel cannot prove three",
     "wrong_number": "a result with another number",
     "false_valid": "a result where there was a void, or nothing",
     "false_void": "a void where there was a result",
-    "void_after_number": "a void where there was a result, by something that came after the number was out",
+    "void_after_number": "a void where there was a result: its reason came after the number was out",
     "chef_voided": "a void where there was a result: its number was not proven, and the chef said so",
     "broke_down": "a void where there was a result: in its run the sensors' line was down, or the encoder slipped (N8)",
-    "asked": "a person must look before its number counts, or before 'tout va', and the script has none who does",
-    "in_wake": "after a wrong verdict of its scenario, whose people go on as if it had been right",
-    "wrong_cause": "a void by another cause",
-    "premature": "a void by its cause, but before there was evidence of it",
-    "late": "right, but after its deadline",
+    "asked": "a person must look before the number counts, or before 'tout va', and the script has no such person",
+    "in_wake": "after a wrong verdict of the same scenario: its people go on as if that verdict had been right",
+    "wrong_cause": "a void with another cause",
+    "premature": "a void with the right cause, but before there was evidence of it",
+    "late": "the right verdict, but after its deadline",
     "missed": "no verdict",
     "extra_void": "a void where there was nothing",
-    "stranded": "every verdict right, but then the table waited for people who had done all that the rules require",
+    "stranded": "every verdict right, but then the table waited for people, who had done all that the rules require",
     "bets_open": "the verdict is right, but bets were shown open after the ball had left the track",
     "untold": "every verdict right, but a sensor saw nothing for three coups and people were not told",
-    "false_alarm": "every verdict right, but people were told that a sensor sees nothing, which sees",
+    "false_alarm": "every verdict right, but people were told that a sensor sees nothing, although it works",
 }
 AGREEING: frozenset[Kind] = frozenset({"right", "unproven", "chef_voided", "broke_down", "asked", "in_wake"})
 HARMLESS: frozenset[Kind] = frozenset(
     {"false_void", "asked", "wrong_cause", "premature", "late", "missed", "extra_void"}
 )
-"""Kinds that an earlier wrong verdict may cause, because the people do not do what the table then asks for. A wrong
-number, or a void after the number was out, is never excused."""
+"""An earlier wrong verdict may cause these kinds: the people then do not do what the table asks for. It never excuses a
+wrong number, or a void after the number was out."""
 WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})
 """States that only people can end. In any other state, observations may still lead to a verdict."""
 

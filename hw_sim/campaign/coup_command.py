@@ -42,14 +42,16 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "coup",
         help="play one coup of a campaign again, and draw it",
-        description="Play the coup that a campaign's report names by itself, with the same options as the campaign's, "
-        "and print its truth and its verdicts. Exit code 1 if they disagree.",
+        description="Play one coup of a campaign by itself and print its truth and its verdicts. Give the name that "
+        "the report has for the coup, and the same options as for the campaign. Exit code 1 if truth and verdicts "
+        "disagree.",
     )
     parser.add_argument("coup", metavar="SEED/EVENING/MARK", help="as in the report")
     add_plan(parser)
-    parser.add_argument("--without", nargs="+", default=[], choices=KINDS, metavar="KIND", help=", ".join(KINDS))
+    parser.add_argument("--without", nargs="+", default=[], choices=KINDS, metavar="KIND",
+                        help=f"leave out these kinds of faults: {', '.join(KINDS)}")  # fmt: skip
     parser.add_argument("--log", type=Path, metavar="FILE", help="write its observation log")
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw it")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the coup in this file")
     parser.set_defaults(run=run)
 
 
@@ -70,7 +72,7 @@ def _named(args: argparse.Namespace) -> tuple[CampaignPlan, int, int]:
     seed, _, places = args.coup.partition("/")
     *more, index, mark = places.split("/") if "/" in places else ("", "")
     if not (index.isdecimal() and mark.isdecimal()):
-        raise NoCoupError(f"{args.coup!r} is no SEED/EVENING/MARK")
+        raise NoCoupError(f"{args.coup!r} names no coup: write SEED/EVENING/MARK, as in the report")
     return (
         CampaignPlan("/".join([seed, *more]), args.faults, args.margin, args.people, args.americans),
         int(index),
@@ -86,7 +88,7 @@ def play(plan: CampaignPlan, index: int, mark: int, wheeld: Path, without: froze
     """
     evening = plan.evening(index)
     if mark >= len(evening.marks):
-        raise NoCoupError(f"evening {plan.named(index)} has the marks 0 to {len(evening.marks) - 1}")
+        raise NoCoupError(f"evening {plan.named(index)} has no mark {mark}, only 0 to {len(evening.marks) - 1}")
     alone = Slice(evening, plan.faulty(evening, index, without), mark, mark)
     played = _replay(alone, wheeld)
     if played.compared is None or played.compared.disagreement:
@@ -144,11 +146,11 @@ def _summary(played: Played) -> Iterator[str]:
     mark = part.evening.marks[part.last]
     yield f"{mark.scenario}, {mark.start_s:.3f} to {mark.end_s:.3f} s of its evening"
     if part.first != part.last:
-        yield f"played alone it agrees: played from mark {part.first} on, as in the campaign"
+        yield f"it agrees if it is played alone, so it was played from mark {part.first} on, as in the campaign"
     for strike in replace(part, first=part.last).strikes():
         yield f"  sensors: {strike.from_us / 1e6:.6f} s {strike.fault}: {strike.what}"
     if compared is None:
-        yield "daemon and people were out of step before this coup"
+        yield "not compared: daemon and people were out of step before this coup"
         return
     for each in compared.comparisons:
         yield f"{each.kind}: truth {_truth(each)}; published {_verdict(each)}"

@@ -27,8 +27,10 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "`hw-sim draw coup.jsonl --svg coup.svg`.",
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="an observation log, compressed by gzip or not")
-    parser.add_argument("--svg", type=Path, required=True, metavar="FILE", help="the picture")
-    parser.add_argument("--wheeld", type=Path, metavar="FILE", help="the program (default: beside Python, or on PATH)")
+    parser.add_argument("--svg", type=Path, required=True, metavar="FILE", help="where to write the picture")
+    parser.add_argument(
+        "--wheeld", type=Path, metavar="FILE", help="the program wheeld (default: beside Python, or on PATH)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -47,7 +49,7 @@ def picture(path: Path, wheeld: Path) -> str:
     try:
         log = gzip.decompress(packed) if packed.startswith(GZIP_MAGIC) else packed
     except (gzip.BadGzipFile, EOFError, zlib.error) as wrong:
-        raise BadDataError(f"{path}: damaged, or not copied whole ({wrong})") from wrong
+        raise BadDataError(f"{path}: damaged, or not copied completely ({wrong})") from wrong
     lines = log.splitlines(keepends=True)
     messages, ended = replay_all(wheeld, lines, facts=True)
     if ended.code:

@@ -149,7 +149,7 @@ def _failed(segments: list[Segment], beams: int) -> str | None:
     ended = segments[-1].ended
     if not ended.stopped and ended.code:
         return f"exit code {ended.code}: {ended.stderr}"
-    return "one beam can prove no direction, and the layout was not refused" if beams == 1 else None
+    return "a wheel with one beam was not refused, although one beam cannot prove a direction" if beams == 1 else None
 
 
 Result: TypeAlias = Callable[[], EveningRun]

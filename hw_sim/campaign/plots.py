@@ -87,8 +87,8 @@ def _delays(rows: Sequence[VerdictRow]) -> Plot:
     axes.set_yticks(range(len(voids)), list(voids), fontsize=8)
     axes.set_xlabel("ms after the evidence")
     text = (
-        "How long after its evidence each void was published: box from the first to the third quarter, whisker to 99 "
-        "in 100; red: from the earliest to the latest deadline that the rulebook sets for those coups."
+        "How long after its evidence each void was published. Box: from the first to the third quarter. Whisker: up to "
+        "99 in 100. Red: from the earliest to the latest deadline that the rulebook sets for those coups."
     )
     return Plot("Delay of voids by cause", text, svg(figure, "delays"))
 
@@ -100,7 +100,9 @@ def _margins(margin: dict[str, Any]) -> Plot:
     axes.set_xlabel("margin, 0: nearly another verdict")
     axes.set_ylabel("verdicts")
     limits = ", ".join(f"{name} {number:,}" for name, number in margin["of"].items())
-    return Plot("Margins", f"How far each verdict was from another. What limited it: {limits}.", svg(figure, "margins"))
+    return Plot(
+        "Margins", f"How far each verdict was from another verdict. Limited by: {limits}.", svg(figure, "margins")
+    )
 
 
 def _laps(rows: Sequence[VerdictRow]) -> Plot:
@@ -114,7 +116,7 @@ def _laps(rows: Sequence[VerdictRow]) -> Plot:
     axes.set_ylabel("laps proven")
     axes.legend(fontsize=8, frameon=False)
     text = (
-        "Laps that the passes proved against laps that the ball ran, of every right result; none may be above the line."
+        "For every right result, the laps that the ball ran and that the passes proved. No dot may be above the line."
     )
     return Plot("Laps proven and laps run", text, svg(figure, "laps"))
 
@@ -126,7 +128,7 @@ def _unproven(unproven: dict[str, dict[str, float | int]]) -> Plot:
     axes.set_xticks(places, [f"{beams} beams\n{each['ran']:,} coups" for beams, each in unproven.items()], fontsize=8)
     axes.set_ylabel("not proven, %")
     axes.set_ylim(0, 100)
-    text = "Of the launches that truly ran 3.0 to 3.3 laps, the share whose passes could not prove three."
+    text = "Of the balls that truly ran 3.0 to 3.3 laps: the share whose passes could not prove three laps."
     return Plot("Short launches that cannot be proven", text, svg(figure, "unproven"))
 
 
@@ -143,7 +145,7 @@ def _lead(early_warnings: Sequence[EarlyWarning]) -> Plot:
     axes.set_ylabel("voids foreseen")
     axes.legend(fontsize=8, frameon=False)
     return Plot(
-        "Early warning", "How long before a void for too few laps its warning was published.", svg(figure, "lead")
+        "Early warning", "How long a warning was published before the void for too few laps.", svg(figure, "lead")
     )
 
 
@@ -153,5 +155,5 @@ def _leaving(errors_ms: list[float]) -> Plot:
     axes.set_yscale("symlog", linthresh=1)
     axes.set_xlabel("ms, forecast minus true")
     axes.set_ylabel("warnings")
-    text = "The error of the forecast of when the ball leaves the track."
+    text = "The forecast time at which the ball leaves the track, compared with the true time."
     return Plot("Leaving the track", text, svg(figure, "leaving"))

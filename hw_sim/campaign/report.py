@@ -114,7 +114,7 @@ def _failures(
     coups, hard = sum(counts.values()), plan.faults > 1
     unexplained = sum(not each["explained"] for each in disagreements)
     found = [
-        (counts["false_valid"], f"{counts['false_valid']} results where there was none (false_valid)"),
+        (counts["false_valid"], f"{counts['false_valid']} results where there was no result (false_valid)"),
         (counts["wrong_number"], f"{counts['wrong_number']} wrong numbers (wrong_number)"),
         (
             counts["void_after_number"],

@@ -84,12 +84,12 @@ class CleanReadings:
 class Effects:
     """What all faults of one evening do.
 
-    `false_passes` and `false_sightings` are reported although no ball was there; `missed` passes are not reported. A
+    `false_passes` and `false_sightings` are reported although no ball was there. `missed` passes are not reported. A
     sensor in `silent` reports nothing in its window. A sensor in `delayed` reports the given number of µs late. No
     sensor reports while the link is `down`. `self_tests` are reports of self-tests. `lost_edges` are indices of edges.
-    In each window of `slips`, the encoder reports every sector too high by the given number.
-    `offsets_us` are added to the edges in order, and repeated. `repeated` and `late` are windows of frames; those in
-    `late` have a seed for their order. `readings` are the host's readings of UTC. `scale` is the sensing clock's rate.
+    In a window of `slips`, the encoder reports every sector too high by the given number. `offsets_us` are added to the
+    times of the edges, in order and from the start again. `repeated` and `late` are windows of frames. Those in `late`
+    have a seed for their order. `readings` are the host's readings of UTC. `scale` is the sensing clock's rate.
     """
 
     false_passes: list[BallPass] = field(default_factory=list)

@@ -121,10 +121,10 @@ def _merged(windows: Iterable[Window]) -> list[Window]:
 
 
 def _while_link_is_down(window: Window, hidden: list[SimEvent]) -> list[SimEvent]:
-    """The events that a log contains for a window in which the link is down.
+    """Return the events that a log contains for a window in which the link is down.
 
-    Commands arrive, because they do not use this link. Pulses are lost. The board reports objects and self-tests, which
-    are states, when the link is up again.
+    Commands arrive, because they do not use this link. Pulses are lost. Objects and self-tests are states, so the board
+    reports them when the link is up again.
     """
     commands = [event for event in hidden if isinstance(event, TableCommand)]
     states = [
@@ -137,8 +137,8 @@ def _while_link_is_down(window: Window, hidden: list[SimEvent]) -> list[SimEvent
 
 
 def _with_one_time(events: list[SimEvent], rng: random.Random) -> list[SimEvent]:
-    """The commands, then all other events at the time of the last one. The observations of one sensor stay in order.
-    Those of different sensors are in a random order."""
+    """Return the commands, then all other events with the time of the last one. The observations of one sensor stay in
+    order. Those of different sensors are in a random order."""
     commands: list[SimEvent] = [event for event in events if isinstance(event, TableCommand)]
     queues: dict[object, deque[SimEvent]] = {}
     turns = []
@@ -165,8 +165,8 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
 
 
 def _watched(clean: CleanReadings, effects: Effects, outcome: Outcome) -> Outcome:
-    """The outcome, with what the sensors did not observe before its number was out: `down_t` if the link was down or
-    the encoder slipped, `readers_dead` if no reader worked."""
+    """Return the outcome, with the faults that struck before its number was out: `down_t` if the link was down or the
+    encoder slipped, `readers_dead` if no reader worked."""
     if outcome["kind"] != "result":
         return outcome
     launched_us = max((us(run.t_s) for run in clean.evening.world.runs if us(run.t_s) < outcome["out_t"]), default=0)

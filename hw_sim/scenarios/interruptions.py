@@ -66,7 +66,7 @@ def breakdown_sensor(table: SimTable) -> None:
 
 @scenario()
 def beam_spared(table: SimTable) -> None:
-    """One beam of four or more fails its self-test while the ball runs: the others prove the coup."""
+    """One of four or more beams fails its self-test while the ball runs: the others prove the coup."""
     beams = len(table.layout.beams_deg)
     if beams <= BEAMS_NEEDED:
         valid(table)
@@ -79,7 +79,7 @@ def beam_spared(table: SimTable) -> None:
 
 @scenario(weight=0.5)
 def breakdown_idle(table: SimTable) -> None:
-    """The cable fails between coups: the table is suspended, resumed, and plays on."""
+    """The cable fails between coups: play is suspended, then resumed. A valid coup follows."""
     table.wait(2, 4)
     table.now_s = table.outage("link", 4, 8)
     resume(table, "cable")
@@ -110,7 +110,7 @@ def suspend_idle(table: SimTable) -> None:
 
 @scenario(weight=0.5)
 def close_running(table: SimTable) -> None:
-    """The direction closes the table while the ball runs; it is opened again."""
+    """The direction closes the table while the ball runs. Then the table is opened again."""
     running(table)
     table.command("close", by="direction", reason="order of the direction")
     breakdown(table)
@@ -123,7 +123,7 @@ def close_running(table: SimTable) -> None:
 
 @scenario(weight=0.5)
 def launch_while_closed(table: SimTable) -> None:
-    """The ball of a closed table is launched: a notice, no coup; then the table opens for a valid coup."""
+    """The ball of a closed table is launched: a notice, but no coup. Then the table opens for a valid coup."""
     table.wait(2, 5)
     table.command("close")
     table.prepare_launch()

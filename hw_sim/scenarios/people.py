@@ -46,7 +46,7 @@ def _chefs_number(table: SimTable, number: int) -> None:
 
 @scenario(weight=0, hasty=1)
 def operations_done_before_proof(table: SimTable) -> None:
-    """Operations done is pressed while the ball rests and nothing proves its number: it counts from the proof on."""
+    """The table says "operations done" when the ball rests, before the proof: this counts from the proof on."""
     number = at_rest(table)
     table.command("operations_done", by="table")
     table.result(number)
@@ -55,7 +55,7 @@ def operations_done_before_proof(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=1)
 def rien_va_at_rest(table: SimTable) -> None:
-    """The chef says rien va when the ball rests and its number is not proven yet: too late, it is valid."""
+    """The chef says "rien va" when the ball rests, before its number is proven: too late, the coup is valid."""
     number = at_rest(table)
     table.command("rien_va", reason="late bet disputed")
     _proven(table, number)
@@ -63,7 +63,7 @@ def rien_va_at_rest(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=1)
 def suspend_at_rest(table: SimTable) -> None:
-    """The direction suspends play when the ball rests and its number is not proven yet: it is valid."""
+    """The direction suspends play when the ball rests, before its number is proven: the coup is valid."""
     number = at_rest(table)
     table.command("suspend", by="direction", reason="order of the direction")
     table.result(number)
@@ -73,7 +73,7 @@ def suspend_at_rest(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=0.5)
 def beam_fails_at_rest(table: SimTable) -> None:
-    """A beam fails its self-test when the ball rests and its number is not proven yet: it is valid."""
+    """A beam fails its self-test when the ball rests, before its number is proven: the coup is valid."""
     number = at_rest(table)
     back_s = table.outage(f"beam/{table.rng.randrange(len(table.layout.beams_deg))}", 4, 12)
     table.result(number)
@@ -82,7 +82,7 @@ def beam_fails_at_rest(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=1)
 def rotor_stopped_at_rest(table: SimTable) -> None:
-    """A hand stops the rotor when the ball rests, before the proof: the chef may have to confirm it."""
+    """A hand stops the rotor when the ball rests, before the proof: the chef may have to confirm the number."""
     number = at_rest(table)
     asked_s = table.now_s + READER_TURNS * table.turn_s()
     table.stop_rotor()
@@ -95,7 +95,7 @@ def rotor_stopped_at_rest(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=1)
 def ball_lifted_at_rest(table: SimTable) -> None:
-    """The ball is lifted before its number is proven: the chef confirms the number, or says rien va."""
+    """A hand lifts the ball before its number is proven: the chef confirms the number or says "rien va"."""
     number = at_rest(table)
     table.lift_ball()
     table.now_s += READER_TURNS * table.turn_s()
@@ -111,7 +111,7 @@ def ball_lifted_at_rest(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=0.5)
 def confirmed_too_early(table: SimTable) -> None:
-    """The chef confirms wrong numbers while the ball runs and before the proof: the proven one counts."""
+    """The chef confirms wrong numbers during the run and before the proof: only the proven number counts."""
     run_and_close(table)
     table.confirm(table.rng.choice(table.layout.pockets))
     number = table.fall()
@@ -122,7 +122,7 @@ def confirmed_too_early(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=1)
 def tout_va_at_once(table: SimTable) -> None:
-    """After a void the chef says tout va before any reader has met the ball: it is granted when one has."""
+    """After a void the chef says "tout va" before a reader sees the ball: it is accepted when one sees it."""
     void_by_chef(table)
     table.wait(2, 5)
     table.spin_rotor()
@@ -139,7 +139,7 @@ def tout_va_at_once(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=1)
 def rien_ne_va_plus_by_mistake(table: SimTable) -> None:
-    """Rien ne va plus is said by mistake before the launch, faites vos jeux undoes it: a valid coup."""
+    """The chef says "rien ne va plus" too early, by mistake, then "faites vos jeux". A valid coup follows."""
     table.wait(1, 3)
     table.command("rien_ne_va_plus")
     table.wait(0.8, 3)
@@ -151,7 +151,7 @@ def rien_ne_va_plus_by_mistake(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=2)
 def wrong_presses(table: SimTable) -> None:
-    """People press what means nothing, at every step of a valid coup: each is refused and changes nothing."""
+    """People press wrong buttons at each step of a valid coup: all are refused and change nothing."""
     _fumble(table, BETWEEN_COUPS)
     run_and_close(table, seconds=5)
     _fumble(table, WHILE_RUNNING)
@@ -162,7 +162,7 @@ def wrong_presses(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=1)
 def wrong_presses_after_void(table: SimTable) -> None:
-    """People press what means nothing after a void: each is refused and changes nothing."""
+    """People press wrong buttons after a void: all are refused and change nothing."""
     void_by_chef(table)
     _fumble(table, AFTER_A_VOID)
     restore(table)

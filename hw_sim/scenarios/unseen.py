@@ -18,17 +18,17 @@ HALF_BLIND_LAPS = 5
 """Within this many laps a beam that works sees the ball four times (docs/rulebook.md N8)."""
 SLIP_TICKS = (2, 40)
 SLIP_POCKETS = 0.2
-"""A slip by less than 0.15 of a pocket does not count (docs/rulebook.md 7)."""
+"""The smallest slip, in pockets. A slip by less than 0.15 of a pocket does not count (docs/rulebook.md 7)."""
 SLIP_KNOWN_S = 1.0
-"""The time of a few edges of the slowest rotor. Then a slip is known."""
+"""The time until a slip is known: a few edges of the slowest rotor."""
 PLACE_TURNS = 2.0
 """Within this many turns each reader has seen a lying ball twice."""
 SLIP_TURNS = 6
 """The most turns until a slip is found and the ball is seen in its pocket. A wired encoder is unsure until its mark has
 come twice. Then every reader sees the ball twice between two pockets, and then once more in its pocket."""
 ON_OBSTACLE_S, ON_OBSTACLE_TURNS = 8.0, 1.5
-"""The time, and the turns of the rotor after it, since the ball left the track. A ball that no reader has seen by then
-counts as a ball on an obstacle."""
+"""A ball that no reader has seen counts as a ball on an obstacle, if this time has passed since it left the track, and
+then these turns of the rotor."""
 SHORT_STOP_S = (0.8, 2.0)
 """docs/rulebook.md N4: a stop of 0.8 s is found by any encoder."""
 
@@ -54,7 +54,7 @@ def _blind_coups(table: SimTable, sensor: str, lost_turns: float) -> None:
 
 @scenario(weight=0, rare=0.3)
 def beam_blind(table: SimTable) -> None:
-    """One beam of four or more sees nothing for one coup to eight: valid ones, and people are told by the third."""
+    """One of four or more beams sees nothing for 1 to 8 coups. All are valid, and by the third, people are told."""
     beams = table.layout.beams_deg
     if len(beams) <= BEAMS_NEEDED:
         valid(table)
@@ -67,7 +67,7 @@ def beam_blind(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.3)
 def reader_blind(table: SimTable) -> None:
-    """One reader of two or more sees nothing for one coup to eight: valid ones, and people are told by the third."""
+    """One of two or more readers sees nothing for 1 to 8 coups. All are valid, and by the third, people are told."""
     readers = len(table.layout.readers_deg)
     if readers == 1:
         valid(table)
@@ -77,7 +77,7 @@ def reader_blind(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.5)
 def two_beams_blind(table: SimTable) -> None:
-    """Two adjacent beams of four see nothing: the ball's run is not observed whole."""
+    """Two neighbouring beams of four see nothing, so a part of the ball's run is not observed."""
     beams = len(table.layout.beams_deg)
     if beams != BEAMS_NEEDED + 1:
         valid(table)
@@ -101,7 +101,7 @@ def _readers(table: SimTable) -> Sequence[str]:
 
 @scenario(weight=0, rare=1)
 def readers_blind(table: SimTable) -> None:
-    """No reader sees the fallen ball for a coup or more, and a hand may stop the rotor: the chef gives the numbers."""
+    """No reader sees the fallen ball in one coup or more. A hand may stop the rotor. The chef gives the numbers."""
     for coup in range(table.rng.choice(BLIND_COUPS[:2])):
         run_and_close(table)
         if coup == 0:
@@ -125,7 +125,7 @@ def readers_blind(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.5)
 def reader_spared(table: SimTable) -> None:
-    """One reader of two or more fails its self-test while the ball runs: the others prove the number."""
+    """One of two or more readers fails its self-test while the ball runs: the others prove the number."""
     readers = _readers(table)
     if len(readers) == 1:
         valid(table)
@@ -141,7 +141,7 @@ def reader_spared(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.5)
 def beam_fails_in_the_fall(table: SimTable) -> None:
-    """A beam fails its self-test after the ball left the track: it is valid."""
+    """A beam fails its self-test after the ball left the track: the coup is valid."""
     run_and_close(table)
     table.wait_until(table.run.end_s + table.overdue_s())
     back_s = table.outage(f"beam/{table.rng.randrange(len(table.layout.beams_deg))}", 45, 55)
@@ -149,7 +149,7 @@ def beam_fails_in_the_fall(table: SimTable) -> None:
     repaired(table, back_s)
 
 
-# A number that was seen and can't be proven any more
+# A number that was seen but can no longer be proven
 
 
 def _confirmed(table: SimTable, number: int) -> None:
@@ -188,7 +188,7 @@ def sensor_fails_at_rest(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.5)
 def link_cut_at_launch(table: SimTable) -> None:
-    """The cable is cut just after the second pass of a launch: a breakdown, and tout va is owed."""
+    """The cable is cut just after the second pass of a launched ball: a breakdown. "Tout va" must follow."""
     table.prepare_launch()
     table.launch(seconds=8)
     table.wait_until(table.pass_s(1))
@@ -206,7 +206,7 @@ def link_cut_at_launch(table: SimTable) -> None:
 
 @scenario(weight=0)  # not drawn: if one ball is proven before readers see the other, its number is a result
 def second_ball(table: SimTable) -> None:
-    """A second ball is thrown in as the ball falls: two are no number, and the chef who is asked says rien va."""
+    """A second ball is thrown in during the fall: two balls give no number. The chef, when asked, says "rien va"."""
     run_and_close(table)
     table.fall()
     rest_s = table.now_s
@@ -232,7 +232,7 @@ def second_ball(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.5)
 def rotor_stops_shortly(table: SimTable) -> None:
-    """A hand stops the rotor for a second or so while the ball runs, and turns it on: void."""
+    """A hand stops the rotor for about a second while the ball runs, then pushes it again: the coup is void."""
     table.prepare_launch()
     table.launch(seconds=10)
     table.wait_for_part_of_run(0.15, 0.35)
@@ -297,7 +297,7 @@ def disc_slips_in_operations(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.3)
 def disc_slips_running(table: SimTable) -> None:
-    """The encoder's disc slips while the ball runs: a breakdown; a person names the ball's pocket."""
+    """The encoder's disc slips while the ball runs: a breakdown. A person names the ball's pocket."""
     running(table)
     _slip(table)
     table.wait_until(table.next_tick_s())
@@ -310,7 +310,7 @@ def disc_slips_running(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.3)
 def disc_slips_before_the_answer(table: SimTable) -> None:
-    """The encoder's disc slips while a number awaits the chef: he confirms it, and a person names a pocket."""
+    """The encoder's disc slips while a number awaits the chef. He confirms it. A person names the ball's pocket."""
     number = at_rest(table)
     table.lift_ball()
     table.now_s += READER_TURNS * table.turn_s()

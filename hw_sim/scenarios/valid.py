@@ -8,7 +8,7 @@ from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, SimTable
 GENTLY_REV_S2 = (0.02, 0.1)
 """The rate at which a hand slows a rotor without stopping it. A full stop would take 3 to 15 s."""
 SAID_S = 0.5
-"""The time of a person's words. What happens at the same moment may be known first, by a shorter way."""
+"""How long a person speaks. An event at the same moment may reach the daemon sooner than the person's words."""
 
 
 def drop(table: SimTable, *, hang_s: float = 0.0) -> None:
@@ -35,14 +35,14 @@ def run_and_close(table: SimTable, *, seconds: float = 0.0) -> None:
 
 @scenario(weight=12)
 def valid(table: SimTable) -> None:
-    """An ordinary coup: launch, rien ne va plus while the ball runs, a number."""
+    """An ordinary coup: a launch, "rien ne va plus" while the ball runs, and a number."""
     run_and_close(table)
     drop(table)
 
 
 @scenario(weight=2)
 def valid_few_laps(table: SimTable) -> None:
-    """A weak launch that still makes its three laps, with little to spare."""
+    """A weak launch: the ball runs its three laps and only a little more. The coup is valid."""
     table.prepare_launch()
     table.launch(table.rng.uniform(table.laps_safe, table.laps_safe + 2))
     close_and_drop(table, 0.2, 0.7)
@@ -50,7 +50,7 @@ def valid_few_laps(table: SimTable) -> None:
 
 @scenario()
 def lap_margin(table: SimTable) -> None:
-    """A launch a lap short to a lap over: where passes prove neither, the chef says whether it made its laps."""
+    """The ball runs up to a lap more or less than it must. If its passes do not prove which, the chef decides."""
     table.prepare_launch()
     needed = table.layout.laps_needed
     run = table.launch(table.rng.uniform(needed - 1.0, needed + 1.0))
@@ -77,7 +77,7 @@ def lap_margin(table: SimTable) -> None:
 
 @scenario()
 def valid_no_rnvp(table: SimTable) -> None:
-    """A coup in which nobody says rien ne va plus: it is valid, bets close when the ball leaves the track."""
+    """Nobody says "rien ne va plus": the coup is valid, and bets close when the ball leaves the track."""
     table.prepare_launch()
     table.launch()
     drop(table)
@@ -85,7 +85,7 @@ def valid_no_rnvp(table: SimTable) -> None:
 
 @scenario()
 def valid_rnvp_before_launch(table: SimTable) -> None:
-    """Rien ne va plus is said before the launch, and perhaps once more during the run."""
+    """The chef says "rien ne va plus" before the launch, and perhaps once more during the run."""
     table.wait(4, 8)
     table.command("rien_ne_va_plus")
     table.prepare_launch()
@@ -106,7 +106,7 @@ def valid_slow_rotor(table: SimTable) -> None:
 
 @scenario(weight=2)
 def obstacle_falls(table: SimTable) -> None:
-    """The ball rests on an obstacle, falls while the rotor still turns, and the number is valid."""
+    """The ball rests on an obstacle and falls while the rotor still turns: the number is valid."""
     run_and_close(table)
     drop(table, hang_s=table.rng.uniform(8, 20))
 
@@ -125,7 +125,7 @@ def object_after(table: SimTable) -> None:
 
 @scenario()
 def object_before_the_proof(table: SimTable) -> None:
-    """A coin falls in after readers saw the ball at rest, before the proof: the number is out."""
+    """A coin falls in after readers saw the ball at rest, before the proof: the number is out already."""
     run_and_close(table)
     number = table.fall()
     table.wait_for_sightings(table.rng.randint(1, SIGHTINGS_TO_CALL - 1))
@@ -149,7 +149,7 @@ def object_before_launch(table: SimTable) -> None:
 
 @scenario()
 def stray_idle(table: SimTable) -> None:
-    """A beam pulses once while the ball lies in its pocket: no launch, then a valid coup."""
+    """A beam pulses once while the ball lies in its pocket: this is no launch. A valid coup follows."""
     table.wait(1, 3)
     table.stray_pulse()
     table.wait_for_sightings(4)
@@ -168,7 +168,7 @@ def stray_pulse(table: SimTable) -> None:
 
 @scenario()
 def rotor_idle_stop(table: SimTable) -> None:
-    """The bouler stops the rotor for a while between coups; then a valid coup."""
+    """The bouler stops the rotor for a while between coups. A valid coup follows."""
     table.wait(1, 3)
     table.stop_rotor()
     table.wait(4, 12)
@@ -191,13 +191,13 @@ def rotor_pushed_running(table: SimTable) -> None:
 
 @scenario()
 def rotor_braked_running(table: SimTable) -> None:
-    """A hand brushes the rotor while the ball runs: it slows and turns on, and the coup is valid."""
+    """A hand touches the rotor while the ball runs: the rotor slows down and does not stop. The coup is valid."""
     _changed_running(table, (0.5, 0.8), accel=GENTLY_REV_S2)
 
 
 @scenario()
 def rotor_braked_in_pocket(table: SimTable) -> None:
-    """A hand brakes the rotor while the ball lies in its pocket, before the number is proven: it is valid."""
+    """A hand brakes the rotor when the ball rests, before its number is proven: the coup is valid."""
     run_and_close(table)
     number = table.fall()
     table.wait(0.0, 1.0)

@@ -11,9 +11,10 @@ from hw_sim.wheel import BallRun, opposite
 STOP_KNOWN_S = 2.0
 """A stopped rotor must be reported within this time of its last tick."""
 READER_TURNS = 1.5
-"""One reader sees a ball in a pocket within a turn. A ball unseen for this many turns rests on an obstacle."""
+"""One reader sees a ball in a pocket within a turn. If no reader sees the ball for this many turns, it rests on an
+obstacle."""
 PASSES_OF_A_LAUNCH = 3
-"""Fewer passes prove no speed. Such a launch is known only from the pocket in which the ball lies afterwards."""
+"""Fewer passes prove no speed. Such a launch is only known when the ball lies in another pocket."""
 
 
 def restore(table: SimTable) -> None:
@@ -75,7 +76,7 @@ def early_launch(table: SimTable) -> None:
 
 @scenario()
 def launch_before_tout_va(table: SimTable) -> None:
-    """A void by the chef's word, then a launch before tout va: void again."""
+    """The chef says "rien va". Then the ball is launched before "tout va": this coup is void, too."""
     run_and_close(table, seconds=8)
     chef(table)
     table.wait(0.5, 1.5)
@@ -149,7 +150,7 @@ def rotor_stops_running(table: SimTable) -> None:
 
 @scenario(french_only=True)
 def rotor_reverses_running(table: SimTable) -> None:
-    """A hand reverses the rotor while the ball runs: it stopped, even if only for an instant."""
+    """A hand reverses the rotor while the ball runs: the rotor stood still, even if only for an instant."""
     last_tick_s = _stop_running(table)
     table.direction = opposite(table.direction)
     table.spin_rotor()
@@ -171,7 +172,7 @@ def rotor_stopped_at_launch(table: SimTable) -> None:
 
 @scenario()
 def obstacle_rotor_stops(table: SimTable) -> None:
-    """The ball rests on an obstacle and the rotor stops before it falls."""
+    """The ball rests on an obstacle, and the rotor stops before the ball falls."""
     run_and_close(table)
     table.wait_until(table.run.end_s + table.rng.uniform(8, 16) + READER_TURNS * table.turn_s())
     last_tick_s = table.stop_rotor(accel=(0.04, 0.12))
@@ -250,7 +251,7 @@ def number_after_void(table: SimTable) -> None:
 
 @scenario()
 def wrong_pocket_after_void(table: SimTable) -> None:
-    """After a void the ball is put in a wrong pocket: tout va is refused until it lies in the right one."""
+    """After a void the ball is put in a wrong pocket: "tout va" is refused until it lies in the right one."""
     void_by_chef(table)
     table.put_ball_back(table.rng.choice([n for n in sorted(table.layout.pockets) if n != table.last_number]))
     table.command("tout_va")
@@ -259,7 +260,7 @@ def wrong_pocket_after_void(table: SimTable) -> None:
 
 @scenario(first_only=True)
 def first_coup_void(table: SimTable) -> None:
-    """The table's first coup is void: no previous number, so the chef's word is enough; then a valid coup."""
+    """The table's first coup is void. Without a last number, the chef's word is enough. A valid coup follows."""
     run_and_close(table)
     chef(table)
     block_or_fall(table)
@@ -269,7 +270,7 @@ def first_coup_void(table: SimTable) -> None:
 
 @scenario()
 def la_derniere(table: SimTable) -> None:
-    """The last coup is announced; a void does not use it up, the next valid one closes the table; it opens again."""
+    """The last coup is announced. A void does not count: the next valid coup closes the table. It opens again."""
     table.wait(1, 4)
     table.command("last_coup")
     too_few_laps(table)

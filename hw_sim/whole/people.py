@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 TABLE = "wheel-1"
 """The table's name. The logins of its people end with it."""
 READY_S, SLIP_S = 75.0, 45.0
-"""A table whose people do what it asks for must be ready for the next coup within READY_S after the faults. This takes
-longest if readers see the ball in a wrong pocket: "tout va", "suspend", and "resume" with its number. It may take
-SLIP_S longer if the disc has slipped during another fault, because people then put the ball back first."""
+"""If people do what the table asks for, it must be ready for the next coup within READY_S after the faults. The longest
+case: readers see the ball in a wrong pocket, and people say "tout va", "suspend", and "resume" with the number. If the
+disc has slipped during another fault, people first put the ball back. Then it may take SLIP_S longer."""
 LOOK_S = 1.0
 """Time between two looks at the published state."""
 PLACE_SEEN_S = 12.0

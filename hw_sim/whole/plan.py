@@ -138,7 +138,7 @@ KINDS: Mapping[str, FaultKind] = {
     "daemon_killed": FaultKind("the daemon's process is killed; systemd starts it again after 5 s"),
     "daemon_stopped": FaultKind("the daemon is told to stop, and started again", (1, 20)),
     "host_power": FaultKind("the daemon's computer loses its power", (3, 40)),
-    "stall_short": FaultKind("the daemon stands still for less time than a silent line may last", (0.05, 0.7)),
+    "stall_short": FaultKind("the daemon stands still, but for less time than a line may be silent", (0.05, 0.7)),
     "stall": FaultKind("the daemon stands still", (1, 15)),
     "busy": FaultKind(
         "now and then another process has the processor for up to `amount` s, also between two readings of the clocks",
@@ -150,7 +150,7 @@ KINDS: Mapping[str, FaultKind] = {
     "host_drift": FaultKind("the computer's clock runs too fast, by `amount` ppm", (20, 60), (50, 1500)),
     # The disk
     "disk_slow": FaultKind("each call of the journal takes `amount` s", (2, 20), (0.05, 0.8)),
-    "disk_full": FaultKind("the disk takes no more", (2, 20)),
+    "disk_full": FaultKind("the disk is full", (2, 20)),
     # The board and its line
     "board_power": FaultKind("the board loses its power", (0.5, 30), at=LINES),
     "board_reset": FaultKind("the board's watchdog resets it", at=LINES),
@@ -158,11 +158,15 @@ KINDS: Mapping[str, FaultKind] = {
     "unplugged": FaultKind("the plug of the line is pulled", (0.3, 30), at=LINES),
     "cable_cut": FaultKind("no byte passes", (0.2, 20), at=LINES),
     "loose_contact": FaultKind("a contact of the line opens or closes each `amount` s", (8, 30), (0.8, 2.5), at=LINES),
-    "board_mute": FaultKind("the host hears nothing of the board, which hears the host", (0.2, 20), at=LINES),
-    "board_deaf": FaultKind("the board hears nothing of the host, which hears the board", (1, 130), at=LINES),
-    "noise": FaultKind("of all bytes `amount` are lost, others come as often", (2, 20), (0.0002, 0.02), at=LINES),
-    "damage": FaultKind("one byte in 500 arrives as another, both ways", (5, 30), is_harmless=True, at=BOARD),
-    "all_power": FaultKind("everything loses its power, and gets it back part by part", (2, 30)),
+    "board_mute": FaultKind("the host hears nothing from the board, but the board hears the host", (0.2, 20), at=LINES),
+    "board_deaf": FaultKind("the board hears nothing from the host, but the host hears the board", (1, 130), at=LINES),
+    "noise": FaultKind(
+        "a part `amount` of the bytes is lost, and as many false bytes arrive", (2, 20), (0.0002, 0.02), at=LINES
+    ),
+    "damage": FaultKind(
+        "one byte in 500 arrives with another value, in both directions", (5, 30), is_harmless=True, at=BOARD
+    ),
+    "all_power": FaultKind("everything loses its power, and the parts get it back one by one", (2, 30)),
     # The sensors. `amount` selects one of the sensors of a kind. The disc has 37 ticks, so 36 ahead is one back
     "disc_slips": FaultKind("the encoder's disc slips, by `amount` ticks", (0, 0), (2, 35), at=BOARD),
     "disc_slips_back": FaultKind("the encoder's disc slips, by `amount` ticks", (0, 0), (-35, -2), at=BOARD),
@@ -176,15 +180,17 @@ KINDS: Mapping[str, FaultKind] = {
     "wheel_stops": FaultKind("a SlingShot 2 stops its own game", at=SLINGSHOTS),
     "wheel_misfires": FaultKind("the launch of a SlingShot 2 fails", (6, 60), at=SLINGSHOTS),
     # The broker and the settlement core
-    "broker_restarted": FaultKind("the broker restarts, and remembers all", (0.2, 15), is_harmless=True),
-    "broker_forgot": FaultKind("the broker restarts, and has forgotten all", (0.2, 15), is_harmless=True),
+    "broker_restarted": FaultKind("the broker restarts, and keeps all its data", (0.2, 15), is_harmless=True),
+    "broker_forgot": FaultKind("the broker restarts, and has lost all its data", (0.2, 15), is_harmless=True),
     "network_cut": FaultKind("nothing passes between daemon and broker", (0.5, 25), is_harmless=True),
     "settlement_away": FaultKind("the settlement core does not run", (1, 40), is_harmless=True),
     # People and things
     "object": FaultKind("a foreign object falls in the cylinder; it is taken out when the table asks for it", at=SEEN),
-    "object_in_the_dark": FaultKind("a foreign object falls in while what reports it has no power", (1, 20), at=SEEN),
+    "object_in_the_dark": FaultKind(
+        "a foreign object falls in while the device that reports it has no power", (1, 20), at=SEEN
+    ),
     "object_gone_in_the_dark": FaultKind(
-        "a foreign object is taken out while what reports it has no power", (1, 20), at=SEEN
+        "a foreign object is taken out while the device that reports it has no power", (1, 20), at=SEEN
     ),
     "rien_va": FaultKind("the chef says rien va at a panel"),
     "impatience": FaultKind("each second the chef gives the command for which the table waits, even in a run", (2, 20)),

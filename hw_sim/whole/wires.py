@@ -22,7 +22,7 @@ BEAM_S, READER_S = 0.008, 0.040
 INDEX_S, STANDING_S = 0.004, 0.05
 """Time between two checks of the position of a near mark: while the rotor turns, and while it stands still."""
 LAG_NS = 30_000_000
-"""Delay of every edge, because a ball blocks a sensor before the ball's middle passes it."""
+"""Delay of every edge. A ball blocks a sensor before its middle passes it, but an edge cannot be in the past."""
 
 
 class HousePins(SimPins):

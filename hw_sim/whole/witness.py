@@ -1,6 +1,6 @@
 """A record of what truly happened at the wheel, and of commands and messages. It does not use the daemon.
 
-Oracles compare them afterwards. Times are those of the timeline, in microseconds.
+Afterwards oracles compare the messages with the truth. Times are those of the timeline, in microseconds.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TrueCoup:
-    """A valid coup as it was played, from its launch to its rest in the pocket of `number`. Whether it was launched in
-    time is not checked, because that depends on commands."""
+    """A valid coup as it was played, from its launch to its rest in the pocket of `number`. An early launch also counts
+    here as valid, because this depends on commands."""
 
     round: int
     launch_us: int

@@ -229,7 +229,7 @@ def test_the_direction_ends_a_coup_that_runs(bench: VirtualBench, name: str, sta
 
 def test_another_bouler_spins(bench: VirtualBench) -> None:
     for who in ("Anna", "Bruno", "Anna"):
-        assert bench.play.press("bouler") == f"The chef has {who} spin from now on."
+        assert bench.play.press("bouler") == f"The chef lets {who} spin from now on."
         bench.run(1)
         assert bench.subscriber.table is not None
         assert bench.subscriber.table["bouler"] == who

@@ -20,7 +20,7 @@ def test_the_people_play_by_themselves_and_nobody_else_meanwhile() -> None:
     with pytest.raises(NotPossibleError, match="by themselves already"):
         bench.play.press("by-itself")
     played = [text for text in bench.truth if text.startswith("The people play")]
-    true = [text for text in bench.truth if text.startswith("What was true:")]
+    true = [text for text in bench.truth if text.startswith("The truth:")]
     assert len(played) >= 3
     assert len(true) >= 2
 
@@ -28,11 +28,11 @@ def test_the_people_play_by_themselves_and_nobody_else_meanwhile() -> None:
 def test_they_finish_their_coup_before_they_hand_over() -> None:
     bench = VirtualBench(1, by_hand=False)
     bench.run(30)
-    assert bench.play.press("by-hand") == "The people finish their coup; then it is your turn."
-    with pytest.raises(NotPossibleError, match="then it is your turn"):
+    assert bench.play.press("by-hand") == "The people finish their coup. Then it is your turn."
+    with pytest.raises(NotPossibleError, match="Then it is your turn"):
         bench.play.press("launch")
     bench.until_handed_over()
-    assert bench.truth[-1].startswith("What was true:")
+    assert bench.truth[-1].startswith("The truth:")
     assert bench.people.differences == []
 
 

@@ -265,4 +265,4 @@ def test_a_report_that_cannot_be_written_is_reported(tmp_path: Path, capsys: pyt
 
 def test_a_missing_program_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["campaign", "--wheeld", str(tmp_path / "none"), "--out", str(tmp_path)]) == 69
-    assert "none is no program" in capsys.readouterr().err
+    assert "none is missing or cannot be run" in capsys.readouterr().err

@@ -174,7 +174,7 @@ def test_a_damaged_compressed_log_is_named(tmp_path: Path, bad: bytes, capsys: p
     path = tmp_path / "coup.jsonl.gz"
     path.write_bytes(bad)
     assert main(["draw", str(path), "--svg", str(tmp_path / "no.svg")]) == 65
-    assert f"{path}: damaged, or not copied whole (" in capsys.readouterr().err
+    assert f"{path}: damaged, or not copied completely (" in capsys.readouterr().err
 
 
 def test_the_error_without_matplotlib_names_what_to_install(

@@ -85,9 +85,9 @@ def test_the_tally(tmp_path: Path) -> None:
     tally = one.tally()
     assert "3 verdicts: 1 results, 2 voids (chef 2)" in tally
     assert "seq 1 to 4, 1 missing; the seed was --seed 4" in tally
-    assert "each as it was played" in tally
+    assert "every verdict agrees with the truth" in tally
     one.people.differences.append("valid: played result 3; published nothing")
-    assert "not as it was played: valid: played result 3; published nothing" in one.tally()
+    assert "a verdict differs from the truth: valid: played result 3; published nothing" in one.tally()
 
 
 def test_a_number_of_coups_below_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,8 +123,8 @@ def failing(error: Exception) -> Callable[..., object]:
     ("error", "expected"),
     [
         (DemoError("there is no broker"), "there is no broker"),
-        (aiomqtt.MqttError("gone"), "the broker is gone: gone"),
-        (TableStuckError("the table says no"), "the table says no; its log is"),
+        (aiomqtt.MqttError("gone"), "the connection to the broker of the demo is lost: gone"),
+        (TableStuckError("the table says no"), "the table says no; the log of the daemon is"),
     ],
 )
 def test_a_part_that_fails_ends_the_demo_with_its_reason(

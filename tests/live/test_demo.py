@@ -49,7 +49,7 @@ def test_it_ends_by_itself_and_a_second_run_continues(tmp_path: Path) -> None:
             assert process.returncode == 0, outputs
     for text in outputs:
         assert "2 verdicts: 1 results, 1 voids (same_direction 1)" in text
-        assert "each as it was played" in text
+        assert "every verdict agrees with the truth" in text
         assert "nothing missing" in text
         assert re.search(r"VOID .*same_direction · N1, Art. 11", text)
     coups = [[int(coup) for coup in re.findall(r"coup +(\d+)  (?:RESULT|VOID)", text)] for text in outputs]
