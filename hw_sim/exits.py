@@ -15,7 +15,7 @@ class CommandError(Exception):
 
 
 class UsageError(CommandError):
-    """The options make no sense."""
+    """The options are wrong, or do not go together."""
 
     exit_code = 2
 

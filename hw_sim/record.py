@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hw_sim import log
-from hw_sim.evening import Evening, draw_evening, script
+from hw_sim.evening import draw_evening, script
 from hw_sim.events import SimEvent
 from hw_sim.exits import writing
 from hw_sim.faults import GROSS, Rates, add_faults
-from hw_sim.table import Outcome
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,19 +35,15 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.set_defaults(run=run)
 
 
-def _events_and_truth(evening: Evening, args: argparse.Namespace) -> tuple[Iterable[SimEvent], list[Outcome]]:
-    """The events as the sensors report them, and the truth on their clock."""
-    if not args.noise and args.faults is None:
-        return evening.events(), evening.truth
-    rates = Rates() if args.noise else Rates().times(args.faults)
-    faulty = add_faults(evening, f"record {args.seed}", rates, without=GROSS if args.noise else frozenset())
-    return faulty.events, faulty.truth
-
-
 def run(args: argparse.Namespace) -> int:
     """Write both files. Returns the exit code. Raises UnknownScenarioError, FileError."""
     evening = script(args.scenario, args.seed) if args.scenario else draw_evening(args.seed, margin=args.margin)
-    events, truth = _events_and_truth(evening, args)
+    events: Iterable[SimEvent] = evening.events()
+    truth = evening.truth
+    if args.noise or args.faults is not None:
+        rates = Rates() if args.noise else Rates().times(args.faults)
+        faulty = add_faults(evening, f"record {args.seed}", rates, without=GROSS if args.noise else frozenset())
+        events, truth = faulty.events, faulty.truth
     with writing():
         log.write(args.out, evening.header, events)
         log.write_truth(args.truth or log.truth_path(args.out), truth)

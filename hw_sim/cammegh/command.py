@@ -32,17 +32,11 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
                         help="mercury-360 or slingshot-2")  # fmt: skip
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pty", type=Path, metavar="PATH", help="where the serial port shall appear")
-    where.add_argument(
-        "--tcp", type=int, metavar="PORT", help="listen on the loopback, for socket://; 0: any free port"
-    )
+    where.add_argument("--tcp", type=int, metavar="PORT", help="listen on the loopback, for socket://; 0: a free port")
     parser.add_argument("--rfc2217", action="store_true", help="with --tcp: use RFC 2217, for rfc2217://")
     parser.add_argument("--kinds", nargs="+", metavar="KIND", help="kinds of coups to draw from (default: all)")
-    parser.add_argument(
-        "--coups", type=int, default=COUPS, metavar="N", help=f"play N coups, then end (default {COUPS})"
-    )
-    parser.add_argument(
-        "--rough", action="store_true", help="a cable that loses parts of lines, joins lines and delays them"
-    )
+    parser.add_argument("--coups", type=int, default=COUPS, metavar="N", help=f"coups to play (default {COUPS})")
+    parser.add_argument("--rough", action="store_true", help="a cable that damages, joins and delays lines")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
     add_pace(parser, speed=1.0)
     parser.set_defaults(run=run)

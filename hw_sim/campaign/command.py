@@ -37,16 +37,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         "Exit code 0 only if no void was published as a result, no number was wrong, no void came after a number was "
         "out, a fault explains every disagreement, and false voids are rare enough. Otherwise exit code 1.",
     )
-    parser.add_argument(
-        "--coups", type=_positive, default=1000, metavar="N", help="play at least N coups, in whole evenings"
-    )
-    parser.add_argument(
-        "--jobs",
-        type=_positive,
-        default=os.cpu_count() or 1,
-        metavar="J",
-        help="how many evenings to play at the same time",
-    )
+    parser.add_argument("--coups", type=_positive, default=1000, metavar="N", help="at least N, in whole evenings")
+    parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, metavar="J", help="evenings in parallel")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"where the report goes (default {OUT})")
     parser.add_argument(
         "--false-voids-max",
@@ -78,9 +70,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
         help=f"share of the evenings on an American wheel (default {AMERICANS:g}; 1: all)",
     )
     parser.add_argument("--margin", action="store_true", help="launches of two to four laps only")
-    parser.add_argument(
-        "--wheeld", type=Path, metavar="FILE", help="the program wheeld (default: beside Python, or on PATH)"
-    )
+    parser.add_argument("--wheeld", type=Path, metavar="FILE", help="wheeld's path (default: beside Python or on PATH)")
 
 
 def _positive(text: str) -> int:

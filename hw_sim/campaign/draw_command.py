@@ -28,9 +28,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     )
     parser.add_argument("log", type=Path, metavar="LOG", help="an observation log, compressed by gzip or not")
     parser.add_argument("--svg", type=Path, required=True, metavar="FILE", help="where to write the picture")
-    parser.add_argument(
-        "--wheeld", type=Path, metavar="FILE", help="the program wheeld (default: beside Python, or on PATH)"
-    )
+    parser.add_argument("--wheeld", type=Path, metavar="FILE", help="wheeld's path (default: beside Python or on PATH)")
     parser.set_defaults(run=run)
 
 

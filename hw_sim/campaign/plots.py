@@ -100,9 +100,7 @@ def _margins(margin: dict[str, Any]) -> Plot:
     axes.set_xlabel("margin, 0: nearly another verdict")
     axes.set_ylabel("verdicts")
     limits = ", ".join(f"{name} {number:,}" for name, number in margin["of"].items())
-    return Plot(
-        "Margins", f"How far each verdict was from another verdict. Limited by: {limits}.", svg(figure, "margins")
-    )
+    return Plot("Margins", f"How far each verdict was from another one. Limited by: {limits}.", svg(figure, "margins"))
 
 
 def _laps(rows: Sequence[VerdictRow]) -> Plot:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from statistics import fmean, median
 from typing import Any, TypeVar
 
@@ -29,8 +30,7 @@ IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE = 1, 1e-5
 STRAY_SCENARIOS, OWN_STRAY = ("stray_pulse", "stray_idle"), "the scenario's own stray"
 """Scenarios that contain a stray pulse even without faults, and the cause that is reported if it makes a coup void."""
 
-Key = TypeVar("Key", bound=Hashable)
-Item = TypeVar("Item")
+Key = TypeVar("Key", int, str)
 
 
 @dataclass(frozen=True)
@@ -94,12 +94,9 @@ def report(
     }
 
 
-def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Group the items by their key. The keys are in the order of their first item."""
-    groups: dict[Key, list[Item]] = defaultdict(list)
-    for item in items:
-        groups[key(item)].append(item)
-    return dict(groups)
+def grouped(rows: Iterable[VerdictRow], key: Callable[[VerdictRow], Key]) -> dict[Key, list[VerdictRow]]:
+    """Group the rows by their key, in the order of the keys."""
+    return {value: list(some) for value, some in groupby(sorted(rows, key=key), key)}
 
 
 def _failures(
@@ -178,7 +175,7 @@ def _causes(disagreements: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]
 
 def voids_by_cause(rows: Iterable[VerdictRow]) -> dict[str, list[VerdictRow]]:
     """Return the voids whose delay is known, by their true cause, in the order of the causes."""
-    return dict(sorted(grouped((row for row in rows if row.delay_us is not None), lambda row: row.truth).items()))
+    return grouped((row for row in rows if row.delay_us is not None), lambda row: row.truth)
 
 
 def _delay(rows: list[VerdictRow]) -> dict[str, float | int | None]:
@@ -237,7 +234,7 @@ def _unproven(rows: Iterable[VerdictRow]) -> dict[str, dict[str, float | int]]:
             "unproven": sum(row.kind == "unproven" for row in some),
             "share": sum(row.kind == "unproven" for row in some) / len(some),
         }
-        for beams, some in sorted(grouped(nearly, lambda row: row.beams).items())
+        for beams, some in grouped(nearly, lambda row: row.beams).items()
     }
 
 

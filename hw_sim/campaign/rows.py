@@ -61,8 +61,8 @@ class EarlyWarning:
 
 @dataclass(frozen=True, slots=True)
 class IdleSuspension:
-    """A suspension of the table outside a coup, by no person, that no gross fault explains. `t_us`: its time.
-    `failing`: the sensors that the message names."""
+    """A suspension of an idle table that no person ordered and no gross fault explains. `failing`: the sensors that the
+    message names."""
 
     coup: str
     t_us: int

@@ -151,7 +151,7 @@ def rien_ne_va_plus_by_mistake(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=2)
 def wrong_presses(table: SimTable) -> None:
-    """People press wrong buttons at each step of a valid coup: all are refused and change nothing."""
+    """People press wrong buttons at each step of a valid coup. Each is refused and changes nothing."""
     _fumble(table, BETWEEN_COUPS)
     run_and_close(table, seconds=5)
     _fumble(table, WHILE_RUNNING)
@@ -162,7 +162,7 @@ def wrong_presses(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=1)
 def wrong_presses_after_void(table: SimTable) -> None:
-    """People press wrong buttons after a void: all are refused and change nothing."""
+    """People press wrong buttons after a void. Each is refused and changes nothing."""
     void_by_chef(table)
     _fumble(table, AFTER_A_VOID)
     restore(table)

@@ -54,7 +54,7 @@ def _blind_coups(table: SimTable, sensor: str, lost_turns: float) -> None:
 
 @scenario(weight=0, rare=0.3)
 def beam_blind(table: SimTable) -> None:
-    """One of four or more beams sees nothing for 1 to 8 coups. All are valid, and by the third, people are told."""
+    """One of four or more beams sees nothing for 1 to 8 coups. All are valid. By the third, people are told."""
     beams = table.layout.beams_deg
     if len(beams) <= BEAMS_NEEDED:
         valid(table)
@@ -67,7 +67,7 @@ def beam_blind(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.3)
 def reader_blind(table: SimTable) -> None:
-    """One of two or more readers sees nothing for 1 to 8 coups. All are valid, and by the third, people are told."""
+    """One of two or more readers sees nothing for 1 to 8 coups. All are valid. By the third, people are told."""
     readers = len(table.layout.readers_deg)
     if readers == 1:
         valid(table)
