@@ -182,12 +182,6 @@ class HostSession:
         counted = {"events": self._stream.reported, "duplicate_events": self._stream.duplicates}
         return {**dict.fromkeys(COUNTERS, 0), **self._counts, **counted, **self._decoder.rejected}
 
-    @property
-    def _replay_retry_ns(self) -> int:
-        if self._round_trip_ns is None:
-            return REPLAY_RETRY_NS_MAX
-        return min(max(REPLAY_ROUND_TRIPS * self._round_trip_ns, REPLAY_RETRY_NS_MIN), REPLAY_RETRY_NS_MAX)
-
     def data_to_send(self) -> bytes:
         """Return the bytes to write to the line now. Each byte is returned only once."""
         data = bytes(self._outgoing)
@@ -204,11 +198,14 @@ class HostSession:
                 case Task.REPLAY:
                     self._send_replay(host_ns)
                 case Task.ACK:
-                    self._send_ack(host_ns)
+                    self._send(m.Ack(self._boot_id, self._safe_seq))
+                    self._ack_after_ns = host_ns + ACK_INTERVAL_NS
                 case Task.ASK_TIME:
                     self._ask_time(host_ns)
                 case _:
-                    self._ask_self_test(host_ns)
+                    if self.identity is not None:
+                        self._send(m.SelfTestRequest(self._test_token))
+                    self._due_ns[Task.SELF_TEST] = host_ns + SELF_TEST_RETRY_NS
 
     def receive(self, data: bytes, host_ns: int) -> list[SessionEvent]:
         """Return the events in `data`, which was read from the line at `host_ns`."""
@@ -391,11 +388,8 @@ class HostSession:
         self._counts["replay_requests"] += 1
         self._replay_begun = False
         self._send(m.Replay(self._boot_id, self._stream.next_seq))
-        self._due_ns[Task.REPLAY] = host_ns + self._replay_retry_ns
-
-    def _send_ack(self, host_ns: int) -> None:
-        self._send(m.Ack(self._boot_id, self._safe_seq))
-        self._ack_after_ns = host_ns + ACK_INTERVAL_NS
+        answer_ns = REPLAY_RETRY_NS_MAX if self._round_trip_ns is None else REPLAY_ROUND_TRIPS * self._round_trip_ns
+        self._due_ns[Task.REPLAY] = host_ns + min(max(answer_ns, REPLAY_RETRY_NS_MIN), REPLAY_RETRY_NS_MAX)
 
     def _ask_time(self, host_ns: int) -> None:
         """Ask for the board's time. The token is the host time, so all requests of this host have different tokens."""
@@ -403,8 +397,3 @@ class HostSession:
         self._send(m.SyncRequest(host_ns))
         self._sync_burst = max(0, self._sync_burst - 1)
         self._due_ns[Task.ASK_TIME] = host_ns + (SYNC_BURST_INTERVAL_NS if self._sync_burst else SYNC_INTERVAL_NS)
-
-    def _ask_self_test(self, host_ns: int) -> None:
-        if self.identity is not None:
-            self._send(m.SelfTestRequest(self._test_token))
-        self._due_ns[Task.SELF_TEST] = host_ns + SELF_TEST_RETRY_NS

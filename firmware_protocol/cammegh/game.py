@@ -127,7 +127,10 @@ class Game:
     def _running(self, last: Status | None, status: Status, host_ns: int) -> Events:
         run = self._run
         if run is None:
-            run = self._run = self._begin(last, status)
+            from_launch = not self._order.gap and last is not None and last.state in _BEFORE_LAUNCH
+            before = min(self._laps_before, default=0)
+            run = HeadRun(status, from_launch=from_launch, laps_before=before, automatic=self._automatic)
+            self._run = run
             yield e.BallSeen(host_ns, run.spin)
         was_broken = run.count.broken
         yield from run.line(status, host_ns)
@@ -135,11 +138,6 @@ class Game:
         for why in run.warnings.line(status, host_ns):
             yield from self._void(run, why, status, host_ns)
         yield from run.enter(status.state, host_ns)
-
-    def _begin(self, last: Status | None, status: Status) -> HeadRun:
-        from_launch = not self._order.gap and last is not None and last.state in _BEFORE_LAUNCH
-        laps_before = min(self._laps_before, default=0)
-        return HeadRun(status, from_launch=from_launch, laps_before=laps_before, automatic=self._automatic)
 
     def _keep_laps(self, status: Status) -> None:
         if status.state in _RUNNING or status.extended is None:

@@ -62,8 +62,11 @@ class LapCount:
         is_first = self._first is None
         if is_first:
             self._first = laps
-        self._falls = self._falls + 1 if self._is_less_than_proven(laps) else 0
-        if (is_first and self._goes_on_from_before(laps)) or self._falls >= LINES_AGREE:
+        # One line with fewer laps than proven is damaged. Two belong to another run. 0 means that the run has ended,
+        # and its laps remain (1.6).
+        self._falls = self._falls + 1 if self.laps is not None and 0 < laps < self.laps else 0
+        goes_on_from_before = is_first and 0 < self._shown_before <= laps
+        if goes_on_from_before or self._falls >= LINES_AGREE:
             self._break()
             return None
         if self._most is None or laps >= self._most:
@@ -79,15 +82,6 @@ class LapCount:
             return FIRST_LAPS_MAX
         ran_ns = max(host_ns - self._most_ns, self._lines_since_most * LINE_NS)
         return self._most + LAPS_PER_S_MAX * ran_ns / 1e9 + 1
-
-    def _goes_on_from_before(self, laps: int) -> bool:
-        """Return whether the first line of the run shows the count from before the launch, or a higher one."""
-        return 0 < self._shown_before <= laps
-
-    def _is_less_than_proven(self, laps: int) -> bool:
-        """Return whether a line shows fewer laps than proven. One such line is damaged, two belong to another run.
-        0 means that the run has ended, and its laps remain (1.6)."""
-        return self.laps is not None and 0 < laps < self.laps
 
     def _agreed(self, laps: int) -> int | None:
         before, self._before = self._before, laps

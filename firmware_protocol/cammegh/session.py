@@ -148,7 +148,10 @@ class CammeghSession:
         events = list(self._check_silence(host_ns))
         if self._is_silent and host_ns >= self._wake_ns:
             self._wake_ns = host_ns + WAKE_NS
-            self._wake(host_ns)
+            # Send the settings for automatic and extended lines again, where they are wanted.
+            self._level.ask(host_ns)
+            if self._asks_slingshot and not self.setup.poll_ns and self._commands.next_tick_ns is None:
+                self._commands.add(commands.AUTOMATIC_STATUS)
         data, unanswered = self._commands.tick(host_ns)
         self._outgoing += data
         if self.setup.poll_ns and host_ns >= self._poll_ns:
@@ -227,9 +230,3 @@ class CammeghSession:
         if self._heard_ns is None:
             self._heard_ns = host_ns
         return self._heard_ns
-
-    def _wake(self, host_ns: int) -> None:
-        """Send the settings for automatic and extended lines to the silent wheel again, where they are wanted."""
-        self._level.ask(host_ns)
-        if self._asks_slingshot and not self.setup.poll_ns and self._commands.next_tick_ns is None:
-            self._commands.add(commands.AUTOMATIC_STATUS)

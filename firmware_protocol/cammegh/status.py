@@ -169,7 +169,8 @@ def parse(line: str, product: Product, *, pockets: int = 37) -> Line:
     if _BARE.fullmatch(line):
         return BareNumber(_number(line, pockets))
     if product is Product.MERCURY_360 and (basic := _BASIC.fullmatch(line)):
-        return _basic(basic, pockets)
+        kind, number = basic.groups()
+        return Basic("S" if kind == "S" else "N") if number is None else Basic("W", _number(number, pockets))
     if _BONUS.fullmatch(line):
         return Bonus()
     if reply := _SENSOR_VIEW.fullmatch(line) or _REPLY.fullmatch(line):
@@ -197,11 +198,6 @@ def _status(line: str, product: Product, pockets: int) -> Status:
 
 def _extended(raw_7: str, laps: str, ball: str, raw_10: str, pocket: str) -> Extended:
     return Extended(int(laps, 16), _direction(ball), None if pocket == "??" else int(pocket), raw_7, raw_10)
-
-
-def _basic(match: re.Match[str], pockets: int) -> Basic:
-    kind: Literal["S", "N"] = "S" if match[1] == "S" else "N"
-    return Basic(kind) if match[2] is None else Basic("W", _number(match[2], pockets))
 
 
 def _direction(digit: str) -> Direction:

@@ -76,7 +76,8 @@ class Outbox:
         """Publish what is owed. Ends only by cancellation or by the store's error."""
         while True:
             session = await self._publisher.connected()
-            await self._start_over()
+            await self._store.reopen_retained()
+            self._cursor = 0
             try:
                 await self._serve(session)
             except ConnectionLostError as error:
@@ -108,10 +109,6 @@ class Outbox:
         """Return how many messages are owed."""
         return await self._store.depth()
 
-    async def _start_over(self) -> None:
-        await self._store.reopen_retained()
-        self._cursor = 0
-
     async def _serve(self, session: int) -> None:
         """Publish over connection `session` until it is lost. Always ends by ConnectionLostError."""
         while True:
@@ -130,7 +127,8 @@ class Outbox:
         return bool(batch)
 
     async def _wait_for_work(self, session: int) -> None:
-        work = self._pause() if self._resends.is_under_way else self._until_asked()
+        under_way = self._resends.is_under_way
+        work = self._clock.sleep(self._pause_s()) if under_way else self._asked.wait()
         news = asyncio.create_task(self._store.wait_news(), name="outbox-news")
         lost = asyncio.create_task(self._publisher.lost(session), name="outbox-lost")
         resend = asyncio.ensure_future(work)
@@ -179,12 +177,6 @@ class Outbox:
 
     def _pause_s(self) -> float:
         return max(0, self._resend_from_ns - self._clock.monotonic_ns()) / 1e9
-
-    async def _until_asked(self) -> None:
-        await self._asked.wait()
-
-    async def _pause(self) -> None:
-        await self._clock.sleep(self._pause_s())
 
     # --- one message ---------------------------------------------------------------------------------------------
 

@@ -27,18 +27,19 @@ class ConfigError(WheeldError, ValueError):
     def said(self, catalogue: Catalogue) -> str:
         """Return the same lines in the language of the catalogue. The place before the colon is not translated, because
         editors read it."""
-        return "\n".join(self._line(problem, catalogue) for problem in self.problems)
-
-    def _line(self, problem: Problem, catalogue: Catalogue) -> str:
         name = catalogue.say_text(self.name) if isinstance(self.name, Text) else self.name
-        place = name if problem.line is None else f"{name}:{problem.line}"
-        return ": ".join(filter(None, (place, problem.key, catalogue.say_text(problem.what))))
+        lines = []
+        for key, what, line in self.problems:
+            place = name if line is None else f"{name}:{line}"
+            lines.append(": ".join(filter(None, (place, key, catalogue.say_text(what)))))
+        return "\n".join(lines)
 
 
 def located(problems: list[Problem], text: str) -> list[Problem]:
-    """Return the problems with their lines in the file's `text`, in the order of the file."""
+    """Return the problems with their lines in the file's `text`, in the order of the file. A missing key has the line
+    of its section."""
     lines = _lines_of_keys(text)
-    found = [problem._replace(line=_line_of(problem.key, lines)) for problem in problems]
+    found = [each._replace(line=lines.get(each.key, lines.get(each.key.partition(".")[0]))) for each in problems]
     return sorted(found, key=lambda problem: problem.line or 0)
 
 
@@ -64,8 +65,3 @@ def _lines_of_keys(text: str) -> dict[str, int]:
         if begun or key:
             lines.setdefault(begun or f"{section}.{key}".lstrip("."), number)
     return lines
-
-
-def _line_of(key: str, lines: dict[str, int]) -> int | None:
-    """Return the line of the key, or the line of its section if the key is missing."""
-    return lines.get(key, lines.get(key.partition(".")[0]))

@@ -211,7 +211,8 @@ def _wrong_value(place: str, kind: Any, value: object, cause: BaseException | No
     if place.endswith(SECRETS):
         why = cause.text if isinstance(cause, PathError) else Text("is no path")
         return Text("{why}; expected {expected}", {"why": why, "expected": expected(kind)})
-    return not_expected(_shown(value), kind)
+    written = msgspec.json.encode(value, enc_hook=str).decode()
+    return not_expected(written if len(written) <= 60 else f"{written[:57]}...", kind)
 
 
 def _one_of(names: list[str]) -> Part:
@@ -250,9 +251,3 @@ def _flat(kind: Any) -> Iterator[Any]:
         yield kind
     for part in parts:
         yield from _flat(part)
-
-
-def _shown(value: object) -> str:
-    """Return the value as the person wrote it. A long value is cut."""
-    text = msgspec.json.encode(value, enc_hook=str).decode()
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -65,12 +65,6 @@ class Key(NamedTuple):
 Keys: TypeAlias = dict[str, Key]
 
 
-def _struct_of(field: structs.FieldInfo) -> type[msgspec.Struct]:
-    """Return the section's structure, also for a section that may be left out."""
-    kind: type[msgspec.Struct] = next((part for part in get_args(field.type) if part is not type(None)), field.type)
-    return kind
-
-
 def _table_sections() -> dict[str, Keys]:
     sections: dict[str, Keys] = {}
     places = config_keys()
@@ -84,7 +78,11 @@ def _table_sections() -> dict[str, Keys]:
 
 _PARTS = {field.name: field for field in structs.fields(Config) if field.name != "table"}
 """The sections that have their own structure."""
-_KINDS = {name: _struct_of(field) for name, field in _PARTS.items()}
+_KINDS: dict[str, type[msgspec.Struct]] = {
+    # The type of a section that may be left out is a union with None.
+    name: next((part for part in get_args(field.type) if part is not type(None)), field.type)
+    for name, field in _PARTS.items()
+}
 SECTIONS: dict[str, Keys] = {
     **_table_sections(),
     **{
@@ -134,8 +132,9 @@ def _table_setting(told: Values, parts: Mapping[str, Any]) -> TableSetting:
     table, head = _structure(TableSetting, Values({**told.known, "wheel": None}, told.unknown)), parts.get("head")
     follows: dict[str, Callable[[], object]] = {
         "wheel": lambda: _wheel(table),
-        "min_laps": lambda: _min_laps(table),
-        "object_sensor": lambda: _has_object_sensor(parts),
+        # 0 for an unknown game, which is refused.
+        "min_laps": lambda: profile.min_laps if (profile := PROFILES.get((table.house, table.game))) else 0,
+        "object_sensor": lambda: "sensors" in parts or ("gpio" in parts and parts["gpio"].object_pin is not None),
         "head": lambda: None if head is None else head.product,
         **{part: partial(_source, table, part, head) for part in SENSORS_OF},
     }
@@ -153,15 +152,6 @@ def _wheel(table: TableSetting) -> str:
     """Return the wheel of the game. For an unknown game, the kind of wheel that the direction of its rotor suggests."""
     profile = PROFILES.get((table.house, table.game))
     return profile.wheel if profile else "fair" if table.rotor_direction else "french"
-
-
-def _min_laps(table: TableSetting) -> int:
-    profile = PROFILES.get((table.house, table.game))
-    return profile.min_laps if profile else 0  # an unknown game is refused
-
-
-def _has_object_sensor(parts: Mapping[str, Any]) -> bool:
-    return "sensors" in parts or ("gpio" in parts and parts["gpio"].object_pin is not None)
 
 
 def _source(table: TableSetting, part: Part, head: HeadSetting | None) -> Source:

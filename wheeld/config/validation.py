@@ -21,7 +21,7 @@ from wheeld.config.unknown import judged, without
 from wheeld.config.validate_gpio import gpio_rules
 from wheeld.config.validate_head import head_rules
 from wheeld.core.catalogue import Part, Text
-from wheeld.core.setting import RULES, SENSORS_OF, TableSetting, config_keys
+from wheeld.core.setting import RULES, SENSORS_OF, config_keys
 from wheeld.monitor.setting import PATH_BYTES_MAX
 
 
@@ -30,8 +30,13 @@ def problems_of(config: Config) -> list[Problem]:
     places = {field: f"{key.section}.{key.name}" for field, key in config_keys().items()} | {"head": "head.product"}
     of_table = [wrong for rule in RULES for wrong in judged(rule(config.table))]
     table = [Problem(places[field], what) for field, what in of_table]
-    # The required sources follow from the table, if its values are right.
-    rest = structs.replace(config, table=without(config.table, _doubtful(config.table, {key for key, _ in of_table})))
+    # The required sources follow from the table, if its values are right. If sensors are wrong because the head reports
+    # their part, that part may be wrong instead.
+    wrong = {field for field, _ in of_table}
+    wrong |= {
+        part for part, sensors in SENSORS_OF.items() if sensors in wrong and getattr(config.table, part) == "head"
+    }
+    rest = structs.replace(config, table=without(config.table, wrong))
     return [*table, *(problem for rule in _rules(rest) for problem in judged(rule))]
 
 
@@ -105,11 +110,6 @@ def _tls(mqtt: MqttSettings) -> Iterator[Problem]:
     except TlsFilesError as wrong:
         what = Text("{wrong}; name the files that the house's authority gave", {"wrong": wrong.text})
         yield Problem(f"mqtt.{wrong.key}", what)
-
-
-def _doubtful(table: TableSetting, wrong: set[str]) -> set[str]:
-    """Return the wrong fields of a table. If sensors are wrong because the head reports their part, add that part."""
-    return wrong | {part for part, sensors in SENSORS_OF.items() if sensors in wrong and getattr(table, part) == "head"}
 
 
 def _rules(config: Config) -> Iterator[Iterator[Problem]]:

@@ -199,16 +199,11 @@ def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Ord
         each.index for each in sorted(known, key=lambda each: (configured_deg[each.index] - configured_deg[0]) % 360)
     ]
     found = [each.index for each in sorted(known, key=lambda each: (each.angle_deg - begin.angle_deg) % 360)]
-    configured = _from(configured, begin.index)
+    at = configured.index(begin.index)
+    configured = configured[at:] + configured[:at]
     if found == configured:
         return "same"
     return "mirrored" if found == [begin.index, *reversed(configured[1:])] else "other"
-
-
-def _from(indices: list[int], first: int) -> list[int]:
-    """Return the same ring of indices, beginning with `first`."""
-    at = indices.index(first)
-    return indices[at:] + indices[:at]
 
 
 def _off_deg(known: Sequence[Learned], configured_deg: Sequence[float], sign: int) -> float:
@@ -311,15 +306,13 @@ def pockets_off(learned: Sequence[Learned], configured_deg: Sequence[float], poc
     one.
     """
     known = [each for each in learned if each.index < len(configured_deg)]
-    off_deg = (apart_deg(each.angle_deg, configured_deg[each.index]) for each in known)
-    off = Counter(_whole_pockets(deg, pocket_deg) for deg in off_deg)
+    off: Counter[int] = Counter()
+    for each in known:
+        off_deg = apart_deg(each.angle_deg, configured_deg[each.index])
+        pockets = round(off_deg / pocket_deg)
+        off[pockets if abs(off_deg - pockets * pocket_deg) <= SPREAD_DEG else 0] += 1
     pockets, count = off.most_common(1)[0] if off else (0, 0)
     return pockets if 2 * count > len(known) else 0
-
-
-def _whole_pockets(off_deg: float, pocket_deg: float) -> int:
-    pockets = round(off_deg / pocket_deg)
-    return pockets if abs(off_deg - pockets * pocket_deg) <= SPREAD_DEG else 0
 
 
 class _Lap(msgspec.Struct, frozen=True):

@@ -58,7 +58,9 @@ def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -
         if owner is None:
             raise JournalError("owner", database.path, "nothing is in it yet: only the daemon begins a journal")
         Tail(database, journal.signer)
-        _begin(journal, owner, at_utc_us)
+        key = None if journal.signer is None else journal.signer.public_key
+        with database.transaction():
+            database.record(ORIGIN, site=owner.site, table_id=owner.table, public_key=key, at_utc_us=at_utc_us)
         journal.begin_run()
         return
     origin = journal.reader.origin()
@@ -71,12 +73,6 @@ def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -
     Tail(database, journal.signer)
     if owner is not None:
         journal.begin_run()
-
-
-def _begin(journal: JournalWriter, owner: Owner, at_utc_us: int) -> None:
-    key = None if journal.signer is None else journal.signer.public_key
-    with journal.database.transaction():
-        journal.database.record(ORIGIN, site=owner.site, table_id=owner.table, public_key=key, at_utc_us=at_utc_us)
 
 
 def _refuse_another(path: Path, origin: StoredOrigin, owner: Owner | None, signer: Signer | None) -> None:

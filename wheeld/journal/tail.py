@@ -16,7 +16,7 @@ from typing import Final
 from wheeld.journal.chain import Value, canonical, debt_sum, debt_term, tail_bytes
 from wheeld.journal.database import Database
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import Signer, StoredTail
+from wheeld.journal.rows import Signer
 from wheeld.journal.seal import Check
 
 _OLD, _NEW = (
@@ -110,9 +110,7 @@ def tail_faults(reader: JournalReader, check: Check | None, *, is_keyed: bool) -
         yield "debts: what is owed was edited"
     if (stored.signature is not None) is not is_keyed:
         yield "tail: unsigned, and this journal has a key" if is_keyed else "tail: signed, and this journal has no key"
-    elif check is not None and not check(stored.signature or b"", _signed_bytes(stored)):
+    elif check is not None and not check(
+        stored.signature or b"", tail_bytes(stored.n, stored.head, stored.kept, stored.debts)
+    ):
         yield "tail: the signature is false: the end of the journal was written without the key"
-
-
-def _signed_bytes(stored: StoredTail) -> bytes:
-    return tail_bytes(stored.n, stored.head, stored.kept, stored.debts)

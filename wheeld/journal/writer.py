@@ -181,7 +181,9 @@ class JournalWriter:
         """Raise JournalError if others have more of this table than this journal. Otherwise note the comparison."""
         refuse_other_mode(self.reader, retained, test=self.test)
         refuse_behind(self.reader, retained, settlement_ack=settlement_ack)
-        self._meet()
+        if self.reader.unmet_from() is not None:
+            with self.database.transaction():
+                self.database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
 
     def adopt(
         self, after_seq: int, last_hash: str, *, by: str, why: str, at_utc_us: int, far: bool = False
@@ -225,11 +227,6 @@ class JournalWriter:
                 "it has last; if it is that one, say it again with --far"
             )
             raise JournalError("conflict", self.database.path, why)
-
-    def _meet(self) -> None:
-        if self.reader.unmet_from() is not None:
-            with self.database.transaction():
-                self.database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
 
     # --- sealing and retention -----------------------------------------------------------------------------------
 
@@ -283,18 +280,16 @@ class JournalWriter:
         again. Give `max_age_s` only while the host's date is trusted: a wrong year would remove everything.
         """
         with self.database.transaction():
-            coups = [] if max_age_s is None else self._beyond_age(now_utc_us - round(max_age_s * 1_000_000))
-            why = "age"
+            coups, why = [], "age"
+            if max_age_s is not None:
+                before_utc_us = now_utc_us - round(max_age_s * 1_000_000)
+                coups = [coup for coup, _ in self._oldest("at_utc_us < ?", before_utc_us)]
             if not coups and max_bytes is not None:
                 coups, why = self._beyond_size(max_bytes), "size"
             for coup in coups:
                 self.database.record(PRUNING, coup=coup, at_utc_us=now_utc_us, why=why)
                 self.database.execute("DELETE FROM logs WHERE coup = ?", coup)
             return len(coups)
-
-    def _beyond_age(self, before_utc_us: int) -> list[int]:
-        """Return the coups of the oldest logs that were stored before this time."""
-        return [coup for coup, _ in self._oldest("at_utc_us < ?", before_utc_us)]
 
     def _beyond_size(self, max_bytes: int) -> list[int]:
         """Return the coups of the oldest logs that must be removed so that the rest fits."""

@@ -287,13 +287,10 @@ async def connected(
         except TimeoutError:
             raise NoAnswerError(f"timed out: {host}:{port} has not answered in {timeout_s:g} s") from None
         except OSError as wrong:
-            raise MqttError(_in_words(wrong)) from wrong
+            # asyncio leaves out the system's words for why it could not connect.
+            number = r"\[Errno (\d+)\] Connect call failed"
+            said = re.sub(number, lambda found: os.strerror(int(found[1])), str(wrong))
+            raise MqttError(said) from wrong
         yield client
     finally:
         await client.close()
-
-
-def _in_words(error: OSError) -> str:
-    """Return the error with the system's words for why it could not connect. asyncio leaves them out."""
-    number = re.compile(r"\[Errno (\d+)\] Connect call failed")
-    return number.sub(lambda found: os.strerror(int(found[1])), str(error))

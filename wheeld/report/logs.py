@@ -43,20 +43,16 @@ def run_of(coup: ValidCoup, log: bytes, layout: SensorPlaces) -> LoggedRun | Non
     if len(passes) < 2:
         return None
     edges = [line for line in lines if line.startswith(_ROTOR)]
+    last = passes[-1]
+    before_us = next((one.t_us for one in reversed(passes[:-1]) if one.beam == last.beam), None)
     return LoggedRun(
         at_utc_us=coup.at_utc_us,
         ball_direction=coup.ball_direction,
-        last_beam=passes[-1].beam,
-        last_lap_s=_last_lap_s(passes),
+        last_beam=last.beam,
+        last_lap_s=None if before_us is None else (last.t_us - before_us) / 1e6,
         slowing=_slowing(edges, coup.launched_us, layout.rotor_ticks),
         passes=tuple((one.t_us, one.beam) for one in passes),
     )
-
-
-def _last_lap_s(passes: Sequence[BallPass]) -> float | None:
-    last = passes[-1]
-    before = [one.t_us for one in passes[:-1] if one.beam == last.beam]
-    return (last.t_us - before[-1]) / 1e6 if before else None
 
 
 def _slowing(edges: Sequence[bytes], launched_us: int, ticks: int) -> float | None:

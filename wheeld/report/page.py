@@ -254,7 +254,13 @@ def _sensors(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterato
     if any(each.seen + each.missed for each in sensors.sensors):
         heads = (say.say("sensor"), say.say("seen"), say.say("missed"), say.say("late, ms"), "")
         rows = (
-            (each.name, each.seen, each.missed, _ms(each.late_s, say), "" if each.enough else few)
+            (
+                each.name,
+                each.seen,
+                each.missed,
+                "" if each.late_s is None else say.decimal(round(1e3 * each.late_s, 1) + 0.0),
+                "" if each.enough else few,
+            )
             for each in sensors.sensors
         )
         yield pictures.sensors() + _details(say, _table(heads, rows))
@@ -266,10 +272,6 @@ def _sensors(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterato
     notices = [(name, count) for name, count in sensors.notices.items() if count]
     if notices:
         yield _table((say.say("notice"), ""), notices)
-
-
-def _ms(seconds: float | None, say: Catalogue) -> str:
-    return "" if seconds is None else say.decimal(round(1e3 * seconds, 1) + 0.0)
 
 
 def chance(p: float, say: Catalogue) -> str:

@@ -45,16 +45,15 @@ def balance(coups: Sequence[ValidCoup], say: Catalogue) -> Balance:
     for coup in coups:
         if coup.ball_direction is not None:
             counts[coup.bouler][coup.ball_direction != "cw"] += 1
-    boulers = [_directions(bouler, cw, ccw, len(counts)) for bouler, (cw, ccw) in counts.items()]
+    boulers = []
+    for bouler, (cw, ccw) in counts.items():
+        low, high = interval(cw, cw + ccw, len(counts))
+        enough = power_of_share(cw + ccw, TOLERATED, EFFECT) >= POWER_MIN
+        boulers.append(Directions(bouler, cw, ccw, low, high, enough))
     boulers.sort(key=lambda one: (-one.cw - one.ccw, one.bouler or ""))
     total, cw = sum(one.cw + one.ccw for one in boulers), sum(one.cw for one in boulers)
     one_way = max(cw, total - cw) >= ONE_WAY * total
     return Balance(one_way=one_way, boulers=boulers, checks=[] if one_way else [_check(one, say) for one in boulers])
-
-
-def _directions(bouler: str | None, cw: int, ccw: int, among: int) -> Directions:
-    low, high = interval(cw, cw + ccw, among)
-    return Directions(bouler, cw, ccw, low, high, power_of_share(cw + ccw, TOLERATED, EFFECT) >= POWER_MIN)
 
 
 def _check(one: Directions, say: Catalogue) -> Check:

@@ -160,15 +160,11 @@ class Pictures:
         with rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
             figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
         whole = text.getvalue()
-        drawing = _without_idle_ids(whole[whole.index("<svg") + len("<svg") :])
+        drawing = whole[whole.index("<svg") + len("<svg") :]
+        # Matplotlib uses the same ids in every picture, but on a page each must be unique. Nothing refers to most.
+        named = {name for pair in re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', drawing) for name in pair}
+        drawing = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in named else "", drawing)
         return f'<svg role="img" aria-label="{escape(alt)}"{drawing}'
-
-
-def _without_idle_ids(drawing: str) -> str:
-    """Remove the ids that nothing refers to. Matplotlib uses the same ids in every picture, but on a page each must be
-    unique."""
-    named = {name for pair in re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', drawing) for name in pair}
-    return re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in named else "", drawing)
 
 
 def name_of(one: Directions | Offsets) -> str:

@@ -170,7 +170,13 @@ def _note(book: _Book, message: _Message, stored: StoredMessage, reader: Journal
             book.places.append((coup, reader))
         case _Void() if message.hash not in book.hashes:
             book.hashes.add(message.hash)
-            book.wheel.voids.append(_void(message, stored.at_utc_us))
+            void = VoidCoup(
+                at_utc_us=stored.at_utc_us,
+                cause=message.cause,
+                margin=message.margin,
+                margin_of=message.margin_of,
+            )
+            book.wheel.voids.append(void)
         case _:
             pass
 
@@ -191,7 +197,7 @@ def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> ValidCoup:
         ball_direction=result.ball_direction,
         bouler=bouler,
         ball_s=None if left is None else (left - result.launched_at).total_seconds(),
-        rest_s=(at_utc_us - _utc_us(result.at) + since_us) / SECOND_US if is_sensed else None,
+        rest_s=(at_utc_us - round(result.at.timestamp() * SECOND_US) + since_us) / SECOND_US if is_sensed else None,
         margin=result.margin,
         margin_of=result.margin_of,
         launched_us=sensed_us(result.launched_at),
@@ -199,14 +205,6 @@ def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> ValidCoup:
         sightings=result.sightings,
         is_chefs_word="R3" in result.unproven,
     )
-
-
-def _void(void: _Void, at_utc_us: int) -> VoidCoup:
-    return VoidCoup(at_utc_us=at_utc_us, cause=void.cause, margin=void.margin, margin_of=void.margin_of)
-
-
-def _utc_us(at: datetime) -> int:
-    return round(at.timestamp() * SECOND_US)
 
 
 def _finish(book: _Book) -> None:

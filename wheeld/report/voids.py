@@ -56,7 +56,11 @@ def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
         slices = [edges[at + 1] - edges[at] for at in range(SLICES)]
         causes.append(CauseShare(name, count, slices, enough=count >= VOIDS_MIN))
         checks.append(_check(name, sum(at >= middle for at in of_cause), count, late / total, say))
-    undecided = _undecided(wheel)
+    undecided = [
+        *(void.at_utc_us for void in wheel.voids if void.cause == BREAKDOWN),
+        *(coup.at_utc_us for coup in wheel.coups if coup.is_chefs_word),
+        *wheel.unobserved_utc_us,
+    ]
     undecided_late = sum(at >= middle for at in undecided)
     if undecided:
         checks += _unsure(undecided_late, len(undecided), total, late / total, say)
@@ -68,13 +72,6 @@ def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
         slice_starts_utc_us=starts,
         checks=checks,
     )
-
-
-def _undecided(wheel: WheelRecord) -> list[int]:
-    """Return the time of each coup that the sensors did not decide, in µs UTC."""
-    found = [void.at_utc_us for void in wheel.voids if void.cause == BREAKDOWN]
-    found += [coup.at_utc_us for coup in wheel.coups if coup.is_chefs_word]
-    return [*found, *wheel.unobserved_utc_us]
 
 
 def _unsure(late: int, count: int, total: int, share: float, say: Catalogue) -> list[Check]:

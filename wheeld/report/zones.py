@@ -59,7 +59,10 @@ def zones(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Zones
         for run in wheel.runs
         if run.last_beam in following
     )
-    found = [_zone(beam, following[beam], angles, counts[beam]) for beam in order] if len(order) > 1 else []
+    found = []
+    for beam, after in following.items() if len(order) > 1 else ():
+        share = ((angles[after] - angles[beam]) % 360 or 360.0) / 360
+        found.append(Zone(beam, after, angles[beam], angles[after], counts[beam], share))
     total = counts.total()
     least = min((zone.share for zone in found), default=0.0)
     power = power_of_share(total, min(1.0, least * TOLERATED), min(1.0, least * EFFECT)) if found else 0.0
@@ -84,11 +87,6 @@ def _tilted(tilt: Tilt, say: Catalogue) -> Check:
 _ACTION = translatable(
     "Level the wheel to 0.1° or better with a spirit level, and clean the track. Beams count their degrees clockwise."
 )
-
-
-def _zone(beam: int, after: int, angles: tuple[float, ...], count: int) -> Zone:
-    share = ((angles[after] - angles[beam]) % 360 or 360.0) / 360
-    return Zone(beam, after, angles[beam], angles[after], count, share)
 
 
 def _check(zone: Zone, total: int, say: Catalogue) -> Check:

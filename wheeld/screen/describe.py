@@ -111,10 +111,6 @@ def _result(body: Payload, screen: Screen) -> str:
     return f"{numbered(label_of(body['number']), body['announcement'])} ({', '.join(parts)})"
 
 
-def _void(body: Payload, screen: Screen) -> str:
-    return f"{body['words']} — {screen.told(body['why'])}"
-
-
 def _ruling(body: Payload, screen: Screen) -> str:
     ruled = screen.catalogue.say(RULED[body["ruled_as"]], number=body["label"])
     return f"{numbered(str(body['about']), ruled)}: {body['reason']} ({body['by']})"
@@ -143,21 +139,16 @@ def _board(body: Payload, screen: Screen) -> str:
     return catalogue.say("{state}, numbers: {numbers}", state=catalogue.say(STATES[body["state"]]), numbers=numbers)
 
 
-def _reply(body: Payload, screen: Screen) -> str:
-    return f"{body['name']} {'✓' if body['done'] else '✗'} {screen.told(body['why'])}".rstrip()
-
-
 def _event(body: Payload, _: Screen) -> str:
     """Return an event record in English, for technicians and laboratories. They read the service's log in English,
     too."""
     who = f" by {body['by']}" if body["by"] else ""
     why = f": {body['why']}" if body["why"] else ""
-    details = ", ".join(f"{name} {_detail(name, value)}" for name, value in body["details"].items())
+    shown = {name: _plain(value) for name, value in body["details"].items()}
+    if "sensor" in shown:
+        shown["sensor"] = Catalogue("en").say_text(sensor_text(str(body["details"]["sensor"])))
+    details = ", ".join(f"{name} {value}" for name, value in shown.items())
     return f"{body['event']}{who}{why}{f' ({details})' if details else ''}"
-
-
-def _detail(name: str, value: object) -> str:
-    return Catalogue("en").say_text(sensor_text(str(value))) if name == "sensor" else _plain(value)
 
 
 def _plain(value: object) -> str:
@@ -179,12 +170,12 @@ def _fact(body: Payload, _: Screen) -> str:
 
 _LINES: dict[str, Callable[[Payload, Screen], str]] = {
     "result": _result,
-    "void": _void,
+    "void": lambda body, screen: f"{body['words']} — {screen.told(body['why'])}",
     "ruling": _ruling,
     "table": _table,
     "notice": _notice,
     "board": _board,
-    "reply": _reply,
+    "reply": lambda body, screen: f"{body['name']} {'✓' if body['done'] else '✗'} {screen.told(body['why'])}".rstrip(),
     "fact": _fact,
     "event": _event,
 }

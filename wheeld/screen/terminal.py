@@ -11,16 +11,14 @@ _STEERING = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 def printable(text: str) -> str:
     """Return a text on one line, with each invisible character as its escape: `\\x1b`."""
-    return "".join(map(_shown, text))
+    return "".join(
+        # French uses spaces that do not break. Python does not count them as printable.
+        one if one.isprintable() or unicodedata.category(one) == "Zs" else one.encode("unicode_escape").decode()
+        for one in text
+    )
 
 
 def printable_bytes(data: bytes) -> bytes:
     """Return a line as it is, byte for byte. Only a line that would control a terminal, or is not text, is escaped."""
     text = data.decode(errors="backslashreplace")
     return printable(text).encode() if text.encode() != data or _STEERING.search(text) else data
-
-
-def _shown(character: str) -> str:
-    if character.isprintable() or unicodedata.category(character) == "Zs":  # French uses spaces that do not break
-        return character
-    return character.encode("unicode_escape").decode()

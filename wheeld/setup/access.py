@@ -61,7 +61,8 @@ def list_for(tables: list[TableAccess], before: str) -> str:
     """Return the list for these tables, and for the tables of the list `before` that have no configuration here: a
     wheel on another computer may use this broker. Raises SetupError if two tables have the same name."""
     known = {(each.site, each.table) for each in tables}
-    elsewhere = [TableAccess.of(*each) for each in _listed(before) if each not in known]
+    listed = re.findall(rf"^# --- ({NAME_PATTERN})/({NAME_PATTERN})$", before, re.MULTILINE)
+    elsewhere = [TableAccess.of(*each) for each in listed if each not in known]
     every = sorted([*tables, *elsewhere], key=lambda each: (each.site, each.table))
     if same := ", ".join(same_names(every)):
         raise SetupError(
@@ -76,11 +77,6 @@ def list_for(tables: list[TableAccess], before: str) -> str:
 def lost(before: str, after: str) -> list[str]:
     """Return the rights of the list `before` that `after` lacks, one line for each. A person added them by hand."""
     return sorted(_rights(before) - _rights(after))
-
-
-def _listed(text: str) -> list[tuple[str, str]]:
-    names = re.findall(rf"^# --- ({NAME_PATTERN})/({NAME_PATTERN})$", text, re.MULTILINE)
-    return [(site, table) for site, table in names]
 
 
 def _rights(text: str) -> set[str]:

@@ -43,7 +43,10 @@ def broker_steps(
             Text("mosquitto is not installed: apt install mosquitto, or name another broker with --broker")
         )
     maker = _Certificates(places, broker, tuple(dict.fromkeys((*hosts, *HERE))), now)
-    made = [*_authority(maker), maker.of_broker(), _configuration(broker)]
+    put = Put(broker.configuration, 0o644, shipped)
+    otherwise = Text("compare it with the one of this version")
+    configuration = steps.text(broker.computer, put, Text("the broker's configuration"), otherwise)
+    made = [*_authority(maker), maker.of_broker(), configuration]
     yield from made
     yield maker.of_wheel(ROLES[0].user(table))
     for role in ROLES[1:]:
@@ -79,7 +82,11 @@ class _Certificates:
         broker, read = self.broker, self.places.computer.read
         key, found = read(broker.authority_key), read(broker.authority)
         if found is None:
-            put = Put(broker.authority, 0o644, self._new_authority)
+            put = Put(
+                broker.authority,
+                0o644,
+                lambda: authority.authority(broker.authority_key.read_bytes(), self._hosts, self._now),
+            )
             return SetupStep(action=Action.MAKE, what=str(put.path), why=Text("its certificate"), files=(put,))
         if key is None:
             files = {"certificate": str(broker.authority), "key": str(broker.authority_key)}
@@ -134,18 +141,9 @@ class _Certificates:
             return SetupStep(action=Action.REPLACE, what=str(certificate.path), why=renewed, files=(fresh,))
         return SetupStep(action=Action.STAYS, what=what, why=why)
 
-    def _new_authority(self) -> bytes:
-        return authority.authority(self.broker.authority_key.read_bytes(), self._hosts, self._now)
-
     def _issued(self, key: Path, name: str, hosts: Sequence[str]) -> bytes:
         by = (self.broker.authority.read_bytes(), self.broker.authority_key.read_bytes())
         return authority.issue(key.read_bytes(), name, by, self._now, hosts)
-
-
-def _configuration(broker: BrokerPlaces) -> SetupStep:
-    put = Put(broker.configuration, 0o644, shipped)
-    otherwise = Text("compare it with the one of this version")
-    return steps.text(broker.computer, put, Text("the broker's configuration"), otherwise)
 
 
 def shipped() -> bytes:

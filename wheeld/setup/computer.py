@@ -107,7 +107,9 @@ class Computer:
         try:
             shutil.chown(path, owner, group)
         except LookupError as wrong:
-            named = {"file": str(path), "wrong": _nobody(str(wrong))}
+            begin, _, name = str(wrong).partition(": ")
+            known = (Text(text, {"name": name}) for text in _NOBODY if text.startswith(f"{begin}:"))
+            named = {"file": str(path), "wrong": next(known, str(wrong))}
             raise SetupError(Text("{file}: {wrong}: install the package that makes this user", named)) from None
 
     def run(self, *command: str) -> None:
@@ -119,9 +121,4 @@ class Computer:
 
 
 _NOBODY = (translatable("no such user: {name}"), translatable("no such group: {name}"))
-
-
-def _nobody(told: str) -> Text | str:
-    """Return Python's message about an unknown user or group, translatable if it is known."""
-    begin, _, name = told.partition(": ")
-    return next((Text(text, {"name": name}) for text in _NOBODY if text.startswith(f"{begin}:")), told)
+"""Python's messages about an unknown user or group."""

@@ -58,7 +58,9 @@ def _sensors(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
             yield from _wheel()
         case "pins":
             yield from _wheel()
-            yield from _pins()
+            yield SetupQuestion("gpio.encoder", "--answers", default="quadrature")
+            for name in ("encoder_pins", "beam_pins", "reader_pins"):
+                yield SetupQuestion(f"gpio.{name}", "--answers", "numbers")
         case "head":
             yield SetupQuestion("head.product", "--head")
             yield SetupQuestion("head.port", "--head-line", offers=here.lines)
@@ -77,12 +79,6 @@ def _wheel(defaults: Sequence[Any] = (None, None, None)) -> Iterator[SetupQuesti
     yield SetupQuestion("wheel.rotor_ticks", "--ticks", "number", default=ticks)
     yield SetupQuestion("wheel.beams_deg", "--beams", "angles", default=beams)
     yield SetupQuestion("wheel.readers_deg", "--readers", "angles", default=readers)
-
-
-def _pins() -> Iterator[SetupQuestion]:
-    yield SetupQuestion("gpio.encoder", "--answers", default="quadrature")
-    for name in ("encoder_pins", "beam_pins", "reader_pins"):
-        yield SetupQuestion(f"gpio.{name}", "--answers", "numbers")
 
 
 def _broker(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
@@ -143,13 +139,10 @@ def take_defaults(answers: Answers, here: Here) -> None:
             what = Text("is missing; expected {expected}; give {option}, or say it in a file of answers", how)
             missing.append(Problem(question.key, what))
     if missing:
-        answers.refuse([*missing, *_wrong_besides({problem.key for problem in missing}, answers)])
-
-
-def _wrong_besides(keys: set[str], answers: Answers) -> list[Problem]:
-    """Return the problems of the answers that were given."""
-    problems = [*answers.setup_problems(), *answers.problems()]
-    return [each for each in problems if each.key not in keys and not each.what.english.startswith("is missing")]
+        # In the same round, the problems of the answers that were given.
+        keys = {problem.key for problem in missing}
+        rest = [each for each in (*answers.setup_problems(), *answers.problems()) if each.key not in keys]
+        answers.refuse([*missing, *(each for each in rest if not each.what.english.startswith("is missing"))])
 
 
 def ask_all(
@@ -189,12 +182,8 @@ def _is_answered(
 def _prompt(question: SetupQuestion, catalogue: Catalogue) -> str:
     """Return the prompt: the question, the accepted values and the default."""
     title, accepted = meaning(question.key)
-    hint = catalogue.say("nothing") if question.optional else _shown(question.default)
+    default = question.default
+    shown = ", ".join(map(str, default)) if isinstance(default, list | tuple) else str(default or "")
+    hint = catalogue.say("nothing") if question.optional else shown
     asked = f"{catalogue.say(title)}\n  ({catalogue.say_text(accepted)}){f' [{hint}]' if hint else ''}"
     return catalogue.say("{first}: {second}", first=asked, second="")
-
-
-def _shown(default: Any) -> str:
-    if default is None:
-        return ""
-    return ", ".join(map(str, default)) if isinstance(default, list | tuple) else str(default)
