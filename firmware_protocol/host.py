@@ -235,7 +235,7 @@ class HostSession:
         if self.identity is None or position.boot_id != self._boot_id:
             return
         if position.next_seq > self._stream.next_seq:
-            raise ValueError(f"the caller acknowledged {position}, ahead of what was reported, {self.position}")
+            raise ValueError(f"the caller acknowledged {position}, but only {self.position} was reported")
         if position.next_seq > self._safe_seq:
             self._safe_seq = position.next_seq
             self._due_ns.setdefault(Task.ACK, self._ack_after_ns)

@@ -173,7 +173,9 @@ def _unpack_events(body: bytes) -> m.Events:
     deltas_us = [record[0] for record in records]
     _require(deltas_us[0] == 0, f"the first event is {deltas_us[0]} µs after first_us")
     _require(deltas_us == sorted(deltas_us), "events out of order of time")
-    _require(max(first_seq + len(records), first_us + deltas_us[-1]) <= m.COUNT_MAX, "numbers or times beyond 64 bits")
+    _require(
+        max(first_seq + len(records), first_us + deltas_us[-1]) <= m.COUNT_MAX, "numbers or times of more than 64 bits"
+    )
     timed = (m.TimedEvent(first_us + delta_us, _unpack_event(*event)) for delta_us, *event in records)
     return m.Events(boot_id, first_seq, tuple(timed))
 
@@ -189,7 +191,7 @@ def _unpack_result(body: bytes) -> m.SelfTestResult:
     for kind, ok, index in _SENSOR.iter_unpack(body[_RESULT_HEAD.size :]):
         _require(ok <= 1, f"sensor state {ok}")
         sensors.append(_sensor(kind, index, ok=ok == 1))
-    _require(len({sensor.name for sensor in sensors}) == len(sensors), "a sensor stands there twice")
+    _require(len({sensor.name for sensor in sensors}) == len(sensors), "the same sensor is there twice")
     return m.SelfTestResult(boot_id, token, board_us, tuple(sensors))
 
 

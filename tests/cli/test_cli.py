@@ -233,7 +233,7 @@ def test_check_config_prints_the_key_and_how_long_evidence_stays(tmp_path: Path,
     assert "evidence is kept for 90 days and up to 2 000 000 000 bytes\n" in printed
     private.write_text("no key at all")
     assert main(["check-config", str(path)]) == Exit.BAD_CONFIG
-    assert f"{private}: no private key in PEM" in capsys.readouterr().err
+    assert f"{private}: neither a private key in PEM" in capsys.readouterr().err
 
 
 def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> None:
@@ -371,7 +371,7 @@ def test_check_config_takes_a_name_that_the_file_makes_a_wheel_s(tmp_path: Path,
 def test_check_config_tells_of_a_certificate_that_has_ended(more: str, tmp_path: Path, capsys: Captured) -> None:
     files = Authority(tmp_path).issue("wheel-campione-03", days=-1)
     assert main(["check-config", str(write(tmp_path, with_certificate(files, more)))]) == Exit.BAD_CONFIG
-    assert re.search(r"mqtt.cert_file: ended at [-\d]+ [:\d]+ UTC: have a new one issued", capsys.readouterr().err)
+    assert re.search(r"mqtt.cert_file: expired at [-\d]+ [:\d]+ UTC: have a new certificate", capsys.readouterr().err)
 
 
 def test_check_config_tells_of_a_certificate_that_names_nobody(

@@ -211,7 +211,7 @@ def test_a_file_of_a_configuration_elsewhere_is_named_by_its_path(house: House, 
 
 def test_a_file_alone_has_no_key_and_the_cure_is_named(house: House, capsys: Captured) -> None:
     assert main(["journal", "adopt", str(house.journal), "--after", "16", "--why", "x"]) == Exit.BAD_DATA
-    assert "there is none: name the wheel in place of its journal's file, or its key with --key" in (
+    assert "no key is given: name the wheel in place of its journal's file, or its key with --key" in (
         capsys.readouterr().err
     )
     assert main(["journal", "seal", str(house.journal), "--why", "x"]) == Exit.USAGE

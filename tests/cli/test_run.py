@@ -210,7 +210,7 @@ def test_systemd_is_told_what_is_wrong_in_the_configuration(tmp_path: Path, monk
         assert main(["run", "-c", str(config)]) == Exit.NO_INPUT
         (*_, gone) = until(manager, "STATUS=")
     assert gone == f"STATUS={config}: there is no such file or directory; check the name"
-    assert "journal.signing_key_file: names credential:signing-key, and there is no /etc/credstore/wheeld." in told
+    assert "journal.signing_key_file: names credential:signing-key, but /etc/credstore/wheeld." in told
     assert "`systemctl restart wheeld@campione-03`" in told
 
 

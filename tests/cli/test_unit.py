@@ -103,7 +103,7 @@ def test_a_computer_that_systemd_did_not_start(answers: Answers, tmp_path: Path,
 def test_a_wheel_that_is_not_here(answers: Answers, capsys: Captured) -> None:
     answers("systemctl", "")
     assert main(["status", "campione-04"]) == Exit.NO_INPUT
-    assert "no wheel of that name" in capsys.readouterr().err
+    assert "no wheel with that name" in capsys.readouterr().err
 
 
 def test_a_log_in_words(answers: Answers, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def test_users_have_the_roles_that_the_file_gives_them() -> None:
 def test_a_name_that_has_a_role_already_gets_no_other(user: str) -> None:
     name = user.format(table=parse(GOOD).table.table)
     (reported,) = problems(with_line("mqtt", f'users = {{ {name} = "chef" }}'))
-    assert f"mqtt.users: gives {name} a role, which is the {user.partition('-')[0]} of this table already" in reported
+    assert f"mqtt.users: gives a role to {name}, who already is the {user.partition('-')[0]} of this table" in reported
 
 
 @pytest.mark.parametrize("user", ["dircetion", "auditor"])
@@ -124,7 +124,7 @@ def test_absolute_paths_stay() -> None:
         (
             "mqtt",
             'password = "x"',
-            "mqtt.password: is not a known key; a secret does not belong in this file: write it to one",
+            "mqtt.password: is not a known key; a secret does not belong in this file: write it into a file of its own",
         ),
         ("mqtt", 'settlement_ack = "yes"', 'is "yes"; expected true or false'),
         ("mqtt", 'users = ["x"]', "expected names at the broker (letters, digits, - . _ @) with the role of each"),
@@ -204,7 +204,7 @@ def test_dotted_keys_are_found_too() -> None:
         ("[table]\nsite =\n", "f.toml:2: table.site: is not TOML: Invalid value (column 7); a text stands in"),
         (
             "[table]\nsite = 1\nsite = 2\n",
-            "f.toml:3: table.site: is not TOML: Cannot overwrite a value (column 9); it stands",
+            "f.toml:3: table.site: is not TOML: Cannot overwrite a value (column 9); it is there",
         ),
         ('a = "', "f.toml:1: is not TOML: Unterminated string (at end of document); a text begins"),
     ],
@@ -242,7 +242,7 @@ def test_a_password_file_that_can_be_read(tmp_path: Path) -> None:
     ("content", "expected"),
     [
         (None, "cannot be read: No such file or directory; name a file with the secret in it, or credential:NAME"),
-        (b"", "is empty; put in it what the key is for"),
+        (b"", "is empty; write into it what this key needs"),
     ],
 )
 def test_a_password_file_of_no_use(tmp_path: Path, content: bytes | None, expected: str) -> None:
@@ -254,7 +254,7 @@ def test_keys_that_are_nothing_alone(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("x")
     (tmp_path / "f").chmod(0o600)
     assert problems(with_line("mqtt", 'password_file = "f"'), tmp_path) == [
-        "f.toml:18: mqtt.username: is missing; expected since password_file is given"
+        "f.toml:18: mqtt.username: is missing; expected because password_file is given"
     ]
     assert problems(with_line("mqtt", 'key_file = "f"'), tmp_path) == [
         "f.toml:18: mqtt.cert_file: is missing; cert_file and key_file go together"
@@ -277,7 +277,7 @@ def test_the_journal_is_signed_and_kept_as_configured(tmp_path: Path) -> None:
 
 def test_the_port_of_tls_without_tls_is_told() -> None:
     (reported,) = problems(with_line("mqtt", "port = 8883"))
-    assert "mqtt.ca_file: is missing; port 8883 is the one of brokers with TLS" in reported
+    assert "mqtt.ca_file: is missing; on port 8883 brokers use TLS" in reported
 
 
 def test_the_port_of_tls_with_tls(tmp_path: Path) -> None:

@@ -96,11 +96,9 @@ def test_every_command_that_needs_no_member_can_be_a_button() -> None:
 
 def test_something_must_see_the_wheel() -> None:
     (reported,) = problems(GOOD.replace(SENSORS, ""))
-    assert (
-        "sensors.port: is missing; expected since sensors report rotor, ball, pocket, and nothing in [gpio]" in reported
-    )
+    assert "sensors.port: is missing; expected because sensors report rotor, ball, pocket, and there is no" in reported
     (reported,) = problems(BUTTONS.replace(SENSORS, ""))
-    assert "gpio.encoder: is missing; expected since there is no [sensors], and something must see" in reported
+    assert "gpio.encoder: is missing; expected because there is no [sensors], and something must see" in reported
 
 
 @pytest.mark.parametrize(
@@ -110,12 +108,12 @@ def test_something_must_see_the_wheel() -> None:
         ("chip = -1", "gpio.chip: is -1; expected the number of /dev/gpiochipN, 0 to 255"),
         ("encoder_pins = [17, 27]", "gpio.encoder_pins: is [17,27]; expected the GPIO numbers of the encoder's lines"),
         ("beam_pins = [5, 6, 13, 54]", "gpio.beam_pins: is [5,6,13,54]; expected a list of GPIO numbers"),
-        ("beam_pins = [5, 6, 13]", "gpio.beam_pins: has 3 pins where wheel.beams_deg has 4 angles; one for each"),
-        ("reader_pins = []", "gpio.reader_pins: has 0 pins where wheel.readers_deg has 3 angles"),
+        ("beam_pins = [5, 6, 13]", "gpio.beam_pins: has 3 pins, but wheel.beams_deg has 4 angles; give one"),
+        ("reader_pins = []", "gpio.reader_pins: has 0 pins, but wheel.readers_deg has 3 angles"),
         ("object_pin = 17", "gpio.object_pin: pin 17 is taken already, by encoder_pins"),
         ("beam_pins = [5, 6, 13, 5]", "gpio.beam_pins: pin 5 is taken already, by beam_pins"),
         ("buzzer = 12", "gpio.buzzer: pin 12 is taken already, by lamp"),
-        ("index_tick = 148", "gpio.index_tick: 148 is not within 0…147, as wheel.rotor_ticks has it"),
+        ("index_tick = 148", "gpio.index_tick: 148 is not within 0…147, which follows from wheel.rotor_ticks"),
         ("debounce_ms = 0", "gpio.debounce_ms: is 0; expected milliseconds, 1 to 200"),
         ("min_pulse_us = 3000", "gpio.min_pulse_us: is 3000; expected microseconds, 0 to 2000"),
         ("beam_blocked_s_max = 0.1", "gpio.beam_blocked_s_max: is 0.1; expected seconds, 0.2 to 60"),
@@ -147,7 +145,7 @@ def test_lines_without_an_encoder() -> None:
 def test_a_quadrature_encoder_has_whole_periods_and_slots_need_not() -> None:
     odd = with_line("wheel", "rotor_ticks = 37", PINS)
     (reported,) = problems(odd)
-    assert "gpio.encoder: is quadrature, with four ticks a period; wheel.rotor_ticks = 37 is no multiple" in reported
+    assert "four ticks in each period; wheel.rotor_ticks = 37 is not a multiple" in reported
     assert gpio(with_line("gpio", 'encoder = "slots"', odd)).encoder == "slots"
 
 

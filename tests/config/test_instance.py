@@ -118,7 +118,7 @@ def test_a_secret_that_is_not_there(root: Path, capsys: Captured) -> None:
     missing = root / STORES[0] / f"wheeld.{NAME}.mqtt-password"
     missing.unlink()
     assert main(["check-config", NAME]) == Exit.BAD_CONFIG
-    assert f"credential:mqtt-password, and there is no {missing}: put it back, or let" in capsys.readouterr().err
+    assert f"credential:mqtt-password, but {missing} does not exist: put it back, or let" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("store", STORES)
@@ -154,7 +154,7 @@ def test_who_may_not_read_it_is_told_in_one_line(root: Path, closed: str, comman
 def test_a_name_that_no_wheel_has(root: Path, command: list[str], capsys: Captured) -> None:
     assert main([*command, "campione-04"]) == Exit.NO_INPUT
     said = capsys.readouterr().err
-    assert f"no such file here, and no wheel of that name ({root}/etc/wheeld/campione-04.toml)" in said
+    assert f"no such file here, and no wheel with that name ({root}/etc/wheeld/campione-04.toml)" in said
     assert "Traceback" not in said
 
 

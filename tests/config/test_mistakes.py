@@ -45,8 +45,8 @@ key_file = "wheel-campione-03.key\""""
 WITH_TLS = GOOD.replace(MQTT, TLS)
 WITH_PASSWORD = GOOD.replace(MQTT, f'{MQTT}\nusername = "wheel-campione-03"\npassword_file = "password"')
 WITH_USERS = GOOD.replace(MQTT, f'{MQTT}\nusers = {{ panel-7 = "chef" }}')
-A_LINE = "on one line, 40 characters at most"
-LIMITS = f"expected a list of texts, 4 at most, each {A_LINE}"
+A_LINE = "on one line, at most 40 characters"
+LIMITS = f"expected a list of at most 4 texts, each {A_LINE}"
 
 MISTAKES = (
     # --- what is not TOML
@@ -57,14 +57,14 @@ MISTAKES = (
     Mistake("a comma in a fraction", MQTT, f"{MQTT}\npublish_timeout_s = 2,5", 20, "mqtt.publish_timeout_s", "(0.5)"),
     Mistake("a colon", "rotor_ticks = 148", "rotor_ticks: 148", 8, "wheel.rotor_ticks", "write KEY = VALUE"),
     Mistake("no value", "rotor_ticks = 148", "rotor_ticks =", 8, "wheel.rotor_ticks", "numbers, true and false do not"),
-    Mistake("a key twice", "[wheel]\n", '[wheel]\nrotor_ticks = 37\n', 9, "wheel.rotor_ticks", "take out one"),
+    Mistake("a key twice", "[wheel]\n", '[wheel]\nrotor_ticks = 37\n', 9, "wheel.rotor_ticks", "remove one"),
     Mistake("a section twice", "[journal]", "[table]\nmin_laps = 3\n[journal]", 15, "table", "below the first"),
     Mistake("a list without an end", "270]\nr", "270\nr", 9, "wheel.beams_deg", "[0, 90]"),
     Mistake("a section without an end", "[wheel]", "[wheel", 7, "wheel", "on a line of its own: [table]"),
     Mistake("a tab and a word", "= 148", "= 148\tsectors", 8, "wheel.rotor_ticks", "# begins a comment"),
     Mistake("a comment of another language", "[wheel]", "; the wheel\n[wheel]", 7, "table", "# and a comment"),
     Mistake("a path of Windows", '"/dev/ttyACM0"', r'"C:\ports\4"', 13, "sensors.port", r"write \\ for each \,"),
-    Mistake("a role twice", "panel-7 = ", 'panel-7 = "display", panel-7 = ', 20, "mqtt.users", "take", WITH_USERS),
+    Mistake("a role twice", "panel-7 = ", 'panel-7 = "display", panel-7 = ', 20, "mqtt.users", "remove", WITH_USERS),
     Mistake("a byte order mark", "[table]", BOM + "[table]", 1, "", "save the file as UTF-8 without it"),
     Mistake("Latin-1", '"campione"\nid', '"campionè"\nid', 2, "table.site", "save the file as UTF-8"),
     Mistake("an empty file", GOOD, "", 1, "", "begin with a copy of"),
@@ -95,21 +95,21 @@ MISTAKES = (
     Mistake("a long name", "[journal]", f'[display]\nname = "{41 * "x"}"\n[journal]', 16, "display.name", A_LINE),
     Mistake("two lines in one", "[journal]", '[display]\nname = "a\\nb"\n[journal]', 16, "display.name", A_LINE),
     # --- who sees the wheel
-    Mistake("two sources", "[gpio]", '[sensors]\nport = "/dev/ttyACM0"\n[gpio]', 16, "gpio.encoder", "take out one",
+    Mistake("two sources", "[gpio]", '[sensors]\nport = "/dev/ttyACM0"\n[gpio]', 16, "gpio.encoder", "remove one",
             PINS),
     Mistake("no source", '[sensors]\nport = "/dev/ttyACM0"\n', "", 0, "sensors.port", "wheel's head in [head]"),
     Mistake("a pin twice", "[16, 20, 21]", "[16, 20, 6]", 18, "gpio.reader_pins", "give each its own", PINS),
     Mistake("a pin of the header", "= 26", "= 77", 19, "gpio.object_pin", "a GPIO number, 0 to 53", PINS),
-    Mistake("too few pins", "[5, 6, 13, 19]", "[5, 6, 13]", 17, "gpio.beam_pins", "one for each, in the same order",
+    Mistake("too few pins", "[5, 6, 13, 19]", "[5, 6, 13]", 17, "gpio.beam_pins", "one pin for each angle, in the same",
             PINS),
     Mistake("a head of another name", "mercury-360", "mercury", 10, "head.product", '"mercury-360" or "slingshot-2"',
             ALONE),
     Mistake("a head without laps", 'unproven = "void"\n', "", 1, "table.unproven", '"chef" if the chef confirms each',
             SLINGSHOT.replace("[wheel]", 'unproven = "void"\n[wheel]')),
-    Mistake("a line twice", "socket://10.0.0.7:4001", "/dev/ttyACM0", 15, "head.port", "that the head is at", COMBINED),
+    Mistake("a line twice", "socket://10.0.0.7:4001", "/dev/ttyACM0", 15, "head.port", "line of the head", COMBINED),
     Mistake("a head's port", ":4001", "", 11, "head.port", "expected a device, or socket://HOST:PORT", ALONE),
     # --- the broker, and secrets
-    Mistake("the port of TLS", MQTT, f"{MQTT}\nport = 8883", 18, "mqtt.ca_file", "only ca_file or cert_file turns on"),
+    Mistake("the port of TLS", MQTT, f"{MQTT}\nport = 8883", 18, "mqtt.ca_file", "ca_file or cert_file turns TLS on"),
     Mistake("no authority", "house-ca.crt", "none.crt", 21, "mqtt.ca_file", "name one that wheeld can read",
             WITH_TLS),
     Mistake("an authority that is none", "house-ca.crt", "password", 21, "mqtt.ca_file",
@@ -120,16 +120,16 @@ MISTAKES = (
             "name with the role wheel in users", WITH_TLS),
     Mistake("a certificate without key", '\nkey_file = "wheel-campione-03.key"', "", 18, "mqtt.key_file",
             "cert_file and key_file go together", WITH_TLS),
-    Mistake("a key open to all", "wheel-campione-03.key", "open.key", 23, "mqtt.key_file", "chmod o= it", WITH_TLS),
-    Mistake("a secret in the file", "password_file", "password", 21, "mqtt.password", "name that in password_file",
+    Mistake("a key open to all", "wheel-campione-03.key", "open.key", 23, "mqtt.key_file", "with chmod o=", WITH_TLS),
+    Mistake("a secret in the file", "password_file", "password", 21, "mqtt.password", "name that file in password_file",
             WITH_PASSWORD),
     Mistake("a secret for its file", '= "password"', '= "hunter2"', 21, "mqtt.password_file",
             "name a file with the secret in it", WITH_PASSWORD),
     Mistake("no credential", '= "password"', '= "credential:mqtt-password"', 21, "mqtt.password_file", "LoadCredential",
             WITH_PASSWORD),
-    Mistake("an address with a user", '"127.0.0.1"', '"wheel@127.0.0.1"', 19, "mqtt.host", "have keys of their own"),
+    Mistake("an address with a user", '"127.0.0.1"', '"wheel@127.0.0.1"', 19, "mqtt.host", "have their own keys"),
     Mistake("a role that is none", '"chef"', '"boss"', 20, "mqtt.users", "table-system, display,", WITH_USERS),
-    Mistake("a second role", "panel-7", "settlement", 20, "mqtt.users", "already; take it out", WITH_USERS),
+    Mistake("a second role", "panel-7", "settlement", 20, "mqtt.users", "of this table; remove settlement", WITH_USERS),
 )  # fmt: skip
 """Line 0: the file has no line for it."""
 

@@ -32,10 +32,11 @@ def test_whether_a_sensor_watches(text: str, *, watched: bool) -> None:
 def test_it_must_be_there_where_the_file_says_so() -> None:
     (problem,) = problems(with_line("wheel", "object_sensor = true", ALONE))
     assert problem.endswith(
-        "wheel.object_sensor: is true, and neither a board nor gpio.object_pin is there: set that, or false"
+        "wheel.object_sensor: is true, but there is neither a board nor gpio.object_pin: set gpio.object_pin, or write "
+        "false here"
     )
 
 
 def test_a_pin_of_it_must_count() -> None:
     (problem,) = problems(with_line("wheel", NONE, PINS))
-    assert problem.endswith("wheel.object_sensor: is false, and gpio.object_pin is one: leave it out")
+    assert problem.endswith("object_sensor: is false, but gpio.object_pin is an object sensor: leave this key out")

@@ -33,7 +33,7 @@ def test_a_credential_of_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         load(tmp_path / "w.toml")
     (line,) = str(wrong.value).splitlines()
     assert "mqtt.password_file: names credential:mqtt-password" in line
-    assert "there is no /etc/credstore/wheeld.campione-03.mqtt-password: put it back" in line
+    assert "but /etc/credstore/wheeld.campione-03.mqtt-password does not exist: put it back" in line
     assert "`wheeld setup campione-03` make it; then `systemctl restart wheeld@campione-03`" in line
     assert "expected" not in line
     closed(brought / "mqtt-password")
@@ -54,7 +54,7 @@ def test_a_credential_where_systemd_brought_none(monkeypatch: pytest.MonkeyPatch
     (tmp_path / "w.toml").write_text(CREDENTIAL)
     with pytest.raises(
         ConfigError,
-        match="names a credential, and systemd gave none: name the wheel and not its file",
+        match="names a credential, but systemd gave none: name the wheel and not its file",
     ):
         load(tmp_path / "w.toml")
 
@@ -68,7 +68,7 @@ def test_a_credential_is_a_name_and_no_path(tmp_path: Path, name: str) -> None:
 
 def test_nothing_is_written_to_a_credential() -> None:
     (reported,) = problems(with_line("journal", 'path = "credential:x"'))
-    assert "journal.path: names a credential, which nothing can be written to" in reported
+    assert "journal.path: names a credential, and nobody can write to a credential" in reported
 
 
 # --- open to others ----------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_a_secret_file_is_closed_to_others(tmp_path: Path, key: str, mode: int, 
         parse(text, directory=tmp_path)
     else:
         (reported,) = problems(text, tmp_path)
-        assert f"mqtt.{key}: is open to everyone on this computer (mode {mode:04o}): chmod o= it" in reported
+        assert f"mqtt.{key}: is open to everyone on this computer (mode {mode:04o}): close it with chmod o=" in reported
 
 
 # --- secrets in the file itself ----------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_a_secret_file_is_closed_to_others(tmp_path: Path, key: str, mode: int, 
 @pytest.mark.parametrize("section", ["mqtt", "journal", "sensors"])
 def test_a_key_for_a_secret(section: str, key: str) -> None:
     (reported,) = problems(with_line(section, f'{key} = "{SECRET}"'))
-    assert "a secret does not belong in this file: write it to one of its own, and name that in" in reported
+    assert "a secret does not belong in this file: write it into a file of its own, and name that file in" in reported
     assert SECRET not in reported
 
 
@@ -106,8 +106,8 @@ PEM = f'"""-----BEGIN PRIVATE KEY-----\\n{SECRET}\\n-----END PRIVATE KEY-----"""
     [
         (f'password_file = "{SECRET}"', "mqtt.password_file: cannot be read: No such file"),
         (f'key_file = "{SECRET}"', "mqtt.key_file: cannot be read: No such file"),
-        (f"key_file = {PEM}", "mqtt.key_file: is no path"),
-        (f'password_file = ["{SECRET}"]', "mqtt.password_file: is no path"),
+        (f"key_file = {PEM}", "mqtt.key_file: is not a path"),
+        (f'password_file = ["{SECRET}"]', "mqtt.password_file: is not a path"),
         (f'password_file = "{SECRET}{"x" * 5000}"', "mqtt.password_file: cannot be read: File name too long"),
         (f'host = "wheel:{SECRET}@broker"', "mqtt.host: is more than the name or the address of a host"),
         (f'host = "mqtts://{SECRET}/"', "mqtt.host: is more than the name or the address of a host"),

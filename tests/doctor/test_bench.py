@@ -239,7 +239,7 @@ def test_the_summary_shows_an_encoder_without_z(
         (
             "en",
             "wrong  the line to the sensors does not work, or reports nothing; check its",
-            "Nothing is written while anything but",
+            "written only when nothing else",
         ),
         (
             "fr",

@@ -353,7 +353,7 @@ def test_nothing_is_written_while_anything_is_wrong_but_an_angle(
     dead = Finding("wrong", "beam_dead", Text("beam 3 pulsed 2 times, another 50"), Text("its wire"))
     assert written(path, found, listed=[*angle, dead]) == Exit.BAD_DATA
     assert path.read_text() == TEXT
-    assert "beam 3 pulsed 2 times, another 50; its wire. Nothing is written" in capsys.readouterr().err
+    assert "beam 3 pulsed 2 times, another 50; its wire. The angles are written only" in capsys.readouterr().err
 
 
 def test_beams_whose_laps_stray_are_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

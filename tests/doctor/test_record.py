@@ -131,7 +131,7 @@ def test_a_bench_tables_record_is_stored_in_its_own_journal_only(
     assert len(shown(journal, capsys)) == 1
     wheel(tmp_path)
     assert doctor(path) == Exit.BAD_DATA
-    assert "it is the journal of a bench table, and [table] has no test = true" in capsys.readouterr().err
+    assert "it is the journal of a bench table, but [table] has no test = true" in capsys.readouterr().err
     assert len(shown(journal, capsys)) == 1
 
 
@@ -146,9 +146,9 @@ def test_a_journal_is_the_daemons_to_begin(tmp_path: Path, moved: list[Observati
     ("owner", "theirs", "ours", "why"),
     [
         (Owner("campione", "campione-04"), None, None, "it is the journal of campione/campione-04"),
-        (OWNER, 7, None, "and there is none: name it in journal.signing_key_file"),
+        (OWNER, 7, None, "but no key is given: name that key in journal.signing_key_file"),
         (OWNER, None, 7, "it was begun without a key"),
-        (OWNER, 7, 8, "use the first one"),
+        (OWNER, 7, 8, "but the given key is"),
     ],
 )
 def test_a_journal_of_another_gets_nothing(

@@ -85,14 +85,14 @@ def test_of_another_table_or_topic() -> None:
     assert fault_of(*Wheel("campione-04").say("result")) == ("foreign", 1)
     assert fault_of("void", Wheel().say("result")[1]) == ("foreign", 1)
     topic, payload = Wheel().say("result", table=3)
-    with pytest.raises(FeedError, match="it is of"):
+    with pytest.raises(FeedError, match="it belongs to"):
         read_message(topic, payload, root="wheel/v1/campione/3")  # a table whose name is the text "3"
 
 
 def test_a_message_of_a_bench_table_is_refused_unless_it_is_asked_for() -> None:
     topic, payload = Wheel(test=True).say("result", number=17)
     assert fault_of(topic, payload) == ("test", 1)
-    with pytest.raises(FeedError, match=r"a bench table publishes under this name. Whoever runs it has to"):
+    with pytest.raises(FeedError, match=r"under this name. The owner of the bench table has to"):
         read_message(topic, payload, root=ROOT)
     assert read_message(topic, payload, root=ROOT, test=True).body["number"] == 17
 

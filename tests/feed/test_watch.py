@@ -198,7 +198,7 @@ async def troubled(port: int, *more: object, language: str = "en") -> str:
 
 async def test_a_port_where_nobody_listens() -> None:
     said = await troubled(free_port())
-    assert said.endswith("no broker listens there: check --host and --port, and whether it runs")
+    assert said.endswith("no broker listens there: check --host and --port, and whether the broker runs")
     assert "aucun broker n'écoute là" in await troubled(free_port(), language="fr")
 
 
@@ -220,7 +220,7 @@ async def test_a_broker_with_tls(tmp_path: Path) -> None:
         assert (await troubled(broker.port, "--ca-file", house.file)).endswith("give --cert-file and --key-file")
         lost = theirs.issue("inspector")
         files = ("--ca-file", house.file, "--cert-file", lost.cert_file, "--key-file", lost.key_file)
-        assert (await troubled(broker.port, *files)).endswith("check --cert-file, and when it ends")
+        assert (await troubled(broker.port, *files)).endswith("check --cert-file, and whether it has expired")
 
 
 def test_silence_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -244,7 +244,7 @@ def test_silence_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch, capsys: pyte
         ("--password-file", "{}: it is not a text in UTF-8, so it cannot be a password"),
         ("--key-file", "--key-file needs --cert-file, the certificate that belongs to the key"),
         ("--cert-file", "cert_file {} and key_file None are not a certificate and its key in PEM"),
-        ("--public-key", "{}: no public key in PEM, nor 32 bytes in base64"),
+        ("--public-key", "{}: neither a public key in PEM, nor 32 bytes in base64"),
     ],
 )
 def test_files_that_no_broker_could_accept(

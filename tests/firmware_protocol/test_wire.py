@@ -115,7 +115,7 @@ IDENTITY = m.Identity(1, 1, 1, 1, 5, 0, 0, 9, "WB-0001", "1.0.0", "00112233aabbc
         (m.Events(1, 0, ()), "0 events"),
         (m.Events(1, 0, (m.TimedEvent(9, m.BallPass(0)), m.TimedEvent(8, m.BallPass(0)))), "value"),
         (m.Events(1, 0, (m.TimedEvent(0, m.BallPass(0)), m.TimedEvent(2**32, m.BallPass(0)))), "value"),
-        (m.Events(1, m.COUNT_MAX, (m.TimedEvent(0, m.BallPass(0)),)), "beyond 64 bits"),
+        (m.Events(1, m.COUNT_MAX, (m.TimedEvent(0, m.BallPass(0)),)), "more than 64 bits"),
         (m.Ack(-1, 0), "value"),
         (m.Heartbeat(1, 0, 0, 0, 8, 7), "beyond the next event"),
         (m.Heartbeat(1, 0, 0, 0, 0, 0, levels=m.Levels(beams_blocked=(16,))), "value"),

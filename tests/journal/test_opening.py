@@ -31,7 +31,7 @@ def records(path: Path) -> int:
 @pytest.mark.parametrize("owner", [Owner("testsite", "table-2"), Owner("elsewhere", "table-1")])
 def test_another_tables_journal_is_refused(path: Path, owner: Owner) -> None:
     open_writer(path, signer=ONE).close()
-    why = f"it is the journal of {OWNER}, and this is {owner}: set journal.path, or site and id"
+    why = f"it is the journal of {OWNER}, but this is {owner}: correct journal.path, or site and id"
     with pytest.raises(JournalError, match=why) as caught:
         open_to_write(path, owner=owner, signer=ONE)
     assert caught.value.fault == "owner"
@@ -41,9 +41,9 @@ def test_another_tables_journal_is_refused(path: Path, owner: Owner) -> None:
 @pytest.mark.parametrize(
     ("begun", "now", "why"),
     [
-        (ONE, OTHER, f"begun with key {ONE.key_id}, and this is key {OTHER.key_id}: use the first one"),
-        (ONE, None, f"begun with key {ONE.key_id}, and there is none: name it in journal.signing_key_file"),
-        (None, ONE, "begun without a key, and journal.signing_key_file names one: take it out"),
+        (ONE, OTHER, f"begun with key {ONE.key_id}, but the given key is {OTHER.key_id}: use key {ONE.key_id}"),
+        (ONE, None, f"begun with key {ONE.key_id}, but no key is given: name that key in journal.signing_key_file"),
+        (None, ONE, "begun without a key, but journal.signing_key_file names one: remove that setting"),
     ],
 )
 def test_another_key_is_refused(path: Path, begun: Signer | None, now: Signer | None, why: str) -> None:
@@ -82,8 +82,8 @@ def test_an_old_message_without_its_signature_is_not_sent_again(path: Path) -> N
 @pytest.mark.parametrize(
     ("begun", "now", "why"),
     [
-        (BENCH, OWNER, "it is the journal of a bench table, and \\[table\\] has no test = true"),
-        (OWNER, BENCH, "it is the journal of a live table, and \\[table\\] has test = true"),
+        (BENCH, OWNER, "it is the journal of a bench table, but \\[table\\] has no test = true"),
+        (OWNER, BENCH, "it is the journal of a live table, but \\[table\\] has test = true"),
     ],
 )
 def test_a_bench_tables_journal_never_becomes_a_live_one_nor_the_other_way_round(

@@ -203,7 +203,7 @@ def test_seal_and_verify_on_the_command_line(path: Path, capsys: Captured) -> No
     assert main(seal) == Exit.NO_INPUT
     path.touch()
     assert main(seal) == Exit.BAD_DATA
-    assert "nothing is in it yet" in capsys.readouterr().err
+    assert "it is empty" in capsys.readouterr().err
     filled(path, 1, signer=FileSigner(private)).close()
     assert main([*seal, "--by", "Anna"]) == Exit.OK
     noted = capsys.readouterr().out.split()[-1]

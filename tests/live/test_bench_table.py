@@ -53,4 +53,4 @@ async def test_a_live_configuration_does_not_go_on_with_its_journal(tmp_path: Pa
         anew = write_config(tmp_path, broker.port, journal="live.sqlite")
         async with turning(SimWheel(13), tmp_path / "board"), running(anew) as daemon:
             refused = await daemon.until("journal.failed")
-            assert "of a bench table of this name, and this is a live table" in refused["why"]
+            assert "of a bench table of this name, but this is a live table" in refused["why"]

@@ -111,7 +111,7 @@ def test_each_finding_stands_with_what_to_do(shown: Outline) -> None:
     for each in findings:
         assert each.said in shown.text
         assert each.action in shown.text
-    assert "Of a hundred wheels with nothing wrong, at most 1 gets any finding." in shown.text
+    assert "Of a hundred wheels with no fault, at most 1 get a finding by chance." in shown.text
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_a_wheel_in_good_order_is_accused_of_nothing() -> None:
         (Fault(bias=BIASED), "sectors", "times their share"),
         (Fault(bias=BIASED, bias_late=True), "sectors_second_half", "in the second half of the coups: the "),
         (Fault(blind_beam=0.05), "sensor_misses", "beam 2 missed the ball"),
-        (Fault(tilt_deg=0.5), "tilt", "the wheel is out of level by about 0.5°, lowest near "),
+        (Fault(tilt_deg=0.5), "tilt", "the wheel is out of level by about 0.5°; its lowest point is near "),
         (Fault(late_beam_s=0.04), "beam_late", "beam 2 reports the ball 40 ms later than the other beams"),
         (Fault(blind_reader=0.1), "sensor_misses", "reader 2 missed the ball"),
         (Fault(rotor_lost=0.4), "drift_rotor_speed", "speed of the rotor: changed by -"),

@@ -102,7 +102,7 @@ async def test_a_revoked_certificate_is_kept_out_and_another_is_not(tmp_path: Pa
     ("days", "host", "authority", "expected"),
     [
         (-1, "127.0.0.1", "house", "the broker's certificate has expired: it has to be renewed at the broker"),
-        (30, "127.0.0.1", "another", "the broker's certificate is not of an authority in ca_file"),
+        (30, "127.0.0.1", "another", "the broker's certificate is not from an authority in ca_file"),
         (30, "127.0.0.2", "house", "the broker's certificate is for another address than `host`"),
     ],
 )

@@ -202,9 +202,10 @@ def test_keys_are_never_replaced_and_certificates_of_others_are_named(computer: 
     before = computer.tree()
     differs = [step for step in set_up(computer, *SIMULATED) if step.action == "differs"]
     found = {step.what.rpartition("/")[2]: ENGLISH.say_text(step.why) for step in differs}
+    new_ones = "move certificate and key away, and setup makes new ones"
     assert found == {
-        "chef-bench-01.crt, chef-bench-01.key": "it is not the one of chef-bench-01; move both away to have new ones",
-        "direction.crt, direction.key": "it does not belong to its key; move both away to have new ones",
+        "chef-bench-01.crt, chef-bench-01.key": f"it is not the certificate of chef-bench-01; {new_ones}",
+        "direction.crt, direction.key": f"it does not belong to its key; {new_ones}",
     }
     assert computer.tree() == before
 
@@ -332,25 +333,25 @@ def test_what_is_not_installed_is_said_before_anything_is_written(
 
 def test_one_table_has_one_wheel(computer: BareComputer) -> None:
     set_up(computer, *SIMULATED)
-    with pytest.raises(SetupError, match="is of this table already"):
+    with pytest.raises(SetupError, match="is already the wheel of this table"):
         planned(computer, "other", "--simulated", "--table", "bench-01", "--house-broker")
     with pytest.raises(SetupError, match="give this wheel another name"):
         planned(computer, "bench-01", "--simulated", "--table", "bench-02", "--house-broker")
-    with pytest.raises(SetupError, match="two tables are called bench-01"):
+    with pytest.raises(SetupError, match="two tables have the name bench-01"):
         planned(computer, "other", "--simulated", "--site", "x", "--table", "bench-01", "--house-broker")
 
 
 def test_an_authority_without_its_key_makes_no_certificates(computer: BareComputer) -> None:
     set_up(computer, *SIMULATED)
     computer.at("etc/wheeld/house/authority.key").unlink()
-    with pytest.raises(SetupError, match="whoever keeps the key makes certificates"):
+    with pytest.raises(SetupError, match="by the person who keeps this key"):
         planned(computer, *SIMULATED)
 
 
 def test_what_is_wrong_afterwards_is_named(computer: BareComputer) -> None:
     set_up(computer, *SIMULATED)
     computer.at("etc/credstore/wheeld.bench-01.mqtt-key").unlink()
-    with pytest.raises(ConfigError, match=r"mqtt.key_file: .*there is no .*bench-01.mqtt-key"):
+    with pytest.raises(ConfigError, match=r"mqtt.key_file: .*bench-01.mqtt-key does not exist"):
         checked(Places(computer, "bench-01"))
 
 

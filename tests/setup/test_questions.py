@@ -184,7 +184,7 @@ def test_a_wrong_answer_in_a_file_is_named_with_its_line_and_what_was_expected(
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("[table\n", "is not TOML"), ("name = 3\n", "name: stands in no section"), ("\xff", "is not UTF-8")],
+    [("[table\n", "is not TOML"), ("name = 3\n", "name: is in no section"), ("\xff", "is not UTF-8")],
 )
 def test_a_file_that_is_none(tmp_path: Path, text: str, words: str) -> None:
     file = tmp_path / "answers.toml"
@@ -198,7 +198,7 @@ def test_without_a_person_all_that_is_missing_is_named_with_its_option() -> None
         answers_of("--board", "/dev/ttyACM0")
     text = str(caught.value)
     for option in ("NAME", "--site", "--house", "--game", "--ticks", "--beams", "--readers"):
-        assert f"give {option}, or say it in a file of answers" in text
+        assert f"give {option}, or write it in a file of answers" in text
     assert text.count("table.site") == 1
 
 

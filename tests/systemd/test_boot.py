@@ -142,7 +142,7 @@ def test_secrets_come_as_credentials_and_may_be_missing(machine: Machine) -> Non
     machine.run("/opt/wheeld/bin/wheeld", "check-config", "keeps")
     checked = machine.run("/opt/wheeld/bin/wheeld", "check-config", "lacks", check=False)
     assert checked.returncode == Exit.BAD_CONFIG
-    assert "there is no /etc/credstore/wheeld.lacks.mqtt-password" in checked.stderr
+    assert "/etc/credstore/wheeld.lacks.mqtt-password does not exist" in checked.stderr
     denied = machine.run("runuser", "-u", "wheeld", "/opt/wheeld/bin/wheeld", "check-config", "keeps", check=False)
     assert denied.returncode == Exit.NO_INPUT
     assert "run this as root" in denied.stderr
@@ -151,7 +151,7 @@ def test_secrets_come_as_credentials_and_may_be_missing(machine: Machine) -> Non
 def test_a_signing_key_that_is_configured_must_be_there(machine: Machine) -> None:
     """A key is optional: no other wheel here has one."""
     machine.shell("umask 077; echo nonsense > /etc/credstore/wheeld.odd.signing-key")
-    for name, why in {"keyless": "no /etc/credstore/wheeld.keyless.signing-key", "odd": "no private key"}.items():
+    for name, why in {"keyless": "wheeld.keyless.signing-key does not exist", "odd": "neither a private key"}.items():
         tries = wheel(machine, name, key="credential:signing-key")
         assert tries.systemctl("start", check=False) != 0
         assert (tries.show("ExecMainStatus"), tries.show("NRestarts")) == (str(Exit.BAD_CONFIG.value), "0")

@@ -258,8 +258,8 @@ class CommandIntake:
         if payload.expires_at is None:
             if user in self._access.must_expire:
                 raise RefusedError(
-                    'it lacks "expires_at", which each command of "{user}" must have: its sender has to say until when '
-                    "it is wanted",
+                    'it has no "expires_at", which each command of "{user}" must have: its sender has to say until '
+                    "when it is wanted",
                     user=user,
                 )
             return
@@ -272,7 +272,7 @@ class CommandIntake:
         if to_utc_us(expires) <= when_said(name, *still, said_utc_us)[0]:
             since, until = map(to_text, still)
             raise RefusedError(
-                "it expired at {at}, while nobody could be heard from {since} to {until}; send it again if it is "
+                "it expired at {at}: from {since} to {until} the wheel could hear nobody; send it again if it is "
                 "still wanted",
                 at=expires.isoformat(),
                 since=since,
@@ -285,7 +285,7 @@ class CommandIntake:
             return None
         said_utc_us = to_utc_us(payload.at)
         if abs(now_utc_us - said_utc_us) > SAID_OFF_US_MAX:
-            then = "it counts from when it came; set the clock of its sender"
+            then = "the time of its arrival counts; set the clock of its sender"
             self._log.warning("command.date_not_used", id=payload.id, at=payload.at.isoformat(), then=then)
             return None
         return said_utc_us
@@ -319,7 +319,7 @@ class CommandIntake:
             why = self._catalogue.say("the journal has no signing key: a technician has to configure one")
         else:
             head = f"{sealed.n}:{sealed.head.hex()}"
-            why = self._catalogue.say("sealed; the head of its chain is {head}", head=head)
+            why = self._catalogue.say("the journal is sealed; the head of its chain is {head}", head=head)
         reply = Reply(0, payload.id, "seal", payload.by, done=done, why=why, user=user)
         await self._journal.answer(reply, now_utc_us)
 
@@ -387,7 +387,7 @@ def _short(payload: bytes) -> bytes:
     """Return the payload. Raises RefusedError if it is too long."""
     if len(payload) > COMMAND_BYTES_MAX:
         raise RefusedError(
-            "it has {size} bytes, and {most} are allowed: its sender has to correct it",
+            "it has {size} bytes, but only {most} are allowed: its sender has to correct it",
             size=len(payload),
             most=COMMAND_BYTES_MAX,
         )
@@ -397,7 +397,7 @@ def _short(payload: bytes) -> bytes:
 def _decode(name: str, incoming: Incoming) -> CommandPayload:
     """Return the command's payload. Raises RefusedError with what is wrong and who has to correct it."""
     if incoming.retained:
-        raise RefusedError("it came retained, and a command acts on the present only: send it without retain")
+        raise RefusedError("it was sent with retain, but a command is for the present only: send it without retain")
     kind = COMMANDS.get(name)
     if kind is None:
         raise RefusedError("there is no such command; the commands are {names}", names=", ".join(sorted(COMMANDS)))

@@ -12,15 +12,26 @@ HINTS = (
             "or leave --from-seq out"
         ),
     ),
-    ("Connection refused", translatable("no broker listens there: check --host and --port, and whether it runs")),
+    (
+        "Connection refused",
+        translatable("no broker listens there: check --host and --port, and whether the broker runs"),
+    ),
     ("Name or service not known", translatable("no computer has that name: check --host")),
-    ("Temporary failure in name resolution", translatable("nobody knows that name now: check --host and the network")),
+    (
+        "Temporary failure in name resolution",
+        translatable("the name of the broker cannot be looked up now: check --host and the network"),
+    ),
     ("CERTIFICATE_REQUIRED", translatable("the broker asks for a certificate: give --cert-file and --key-file")),
     (
         "CERTIFICATE_VERIFY_FAILED",
-        translatable("the broker's certificate is of another authority or name: check --ca-file and --host"),
+        translatable(
+            "the broker's certificate is from another authority, or for another name: check --ca-file and --host"
+        ),
     ),
-    ("_ALERT_", translatable("the broker does not accept our certificate: check --cert-file, and when it ends")),
+    (
+        "_ALERT_",
+        translatable("the broker does not accept our certificate: check --cert-file, and whether it has expired"),
+    ),
     ("ot authori", translatable("the broker does not let this user in: check --username and --password-file")),
     (
         "WRONG_VERSION_NUMBER",
@@ -28,7 +39,7 @@ HINTS = (
     ),
     (
         "reset by peer",
-        translatable("the broker wants TLS where we have none, or the other way round: check --port and --ca-file"),
+        translatable("only one of the two sides uses TLS, the broker or this command: check --port and --ca-file"),
     ),
     ("access list refuses", translatable("this user may not read this table: check SITE/TABLE and `wheeld acl`")),
 )
@@ -37,5 +48,6 @@ first part that is found counts."""
 
 
 def hint_of(trouble: str) -> str | None:
-    """Return what to do about it, in English, the key of its translations. None if the text is clear or not known."""
+    """Return what to do about this error, in English, which is the key of the translations. None if the error is clear
+    by itself, or not known."""
     return next((text for part, text in HINTS if part in trouble), None)

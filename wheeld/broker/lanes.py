@@ -29,8 +29,9 @@ it in half a minute. After that all its messages are refused, but none of other 
 
 TURN = 5
 """How many messages of one sender are taken before it is the turn of others in the lane, even if theirs came later.
-People say less in a row, so the order between them does not change. Behind a flood, a word waits for five messages, or
-for ten if its sender has had its turn: a third of a second, if each takes two writes of 17 ms to an SD card."""
+A person sends fewer messages in a row, so the words of people keep their order. Behind a flood, a word waits for five
+messages, or for ten if its sender has just had its turn. That is a third of a second, if each message takes two writes
+of 17 ms to an SD card."""
 
 ERRANDS = frozenset({"inspect", "program", "seal"})
 """Commands that are not for the table. No verdict depends on them, and their senders need no power over the game."""
@@ -171,7 +172,7 @@ class Acks:
             seq = msgspec.json.decode(payload, type=AckPayload).seq
         except UNREADABLE as error:
             self._counters["acks_malformed"] += 1
-            self._log.error("ack.malformed", why=str(error), then="ignored; its sender has to correct it")
+            self._log.error("ack.malformed", why=str(error), then="the ack is ignored; its sender has to correct it")
             return
         self._counters["acks"] += 1
         if self._highest is None or seq > self._highest:
@@ -230,7 +231,9 @@ class Inbox:
         elif self._lanes[Lane.REFUSALS].has_room(_ALL) and refused.take_one(now_ns):
             self._enqueue(Lane.REFUSALS, _ALL, msgspec.structs.replace(incoming, is_over_budget=True))
             self.counters[f"{place.lane.value}_refused"] += 1
-            self._log.warning("command.over_budget", topic=incoming.leaf, then="refused; its sender sends too many")
+            self._log.warning(
+                "command.over_budget", topic=incoming.leaf, then="refused; its sender sends too many commands"
+            )
         else:
             self._drop(place, incoming.leaf)
 
@@ -270,7 +273,7 @@ class Inbox:
 
     def _drop(self, place: Place, leaf: str) -> None:
         self.counters[f"{place.lane.value}_dropped"] += 1
-        self._log.error("command.dropped", topic=leaf[:64], why="its sender sends too many to answer each")
+        self._log.error("command.dropped", topic=leaf[:64], why="its sender sends too many commands to answer each")
 
     def _allowances_of(self, place: Place) -> tuple[Allowance, Allowance]:
         """Return what is left for commands of this place, and for the answers to those over their budget."""

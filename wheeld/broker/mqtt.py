@@ -39,7 +39,7 @@ session again and again."""
 BRIEF_MAX = 3
 """After this many sessions in a row that ended at once, the log asks a person to look."""
 THROWN_OUT = (
-    "connections end as soon as they are made: give every client its own client_id, or look why the broker fails"
+    "each connection ends as soon as it is made: give every client its own client_id, or find out why the broker fails"
 )
 
 FILES_CHECK_S = 10.0
@@ -74,8 +74,8 @@ Compare: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[None]]
 have more."""
 
 TWO = (
-    "another computer runs this table with this key: it is online at the broker. Nothing more was published here. Find "
-    "it, end it, and have a new key and a new certificate issued"
+    "another computer runs this table with this key: it is online at the broker. Nothing more was published here. "
+    "Find the other computer, stop its wheeld, and have a new key and a new certificate issued"
 )
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -97,7 +97,7 @@ class _Said(msgspec.Struct):
 
 
 class Outage(NamedTuple):
-    """The broker is not reached: at which `address`, since when by the host's monotonic clock, and why."""
+    """The broker cannot be reached: its `address`, since when by the host's monotonic clock, and why."""
 
     address: str
     since_ns: int
@@ -205,7 +205,9 @@ class MqttConnection:
         settings = self._settings
         if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
             self._log.warning(
-                "password.in_clear", host=settings.host, then="anyone on the network can read it: give ca_file"
+                "password.in_clear",
+                host=settings.host,
+                then="anyone on the network can read the password: give ca_file",
             )
         while True:
             connections, started_ns = self.counters["connections"], self._clock.monotonic_ns()
@@ -277,7 +279,8 @@ class MqttConnection:
             await self.publish(publication, session=self.counters["connections"])
 
     async def publish(self, publication: Publication, *, session: int) -> None:
-        """Return when the broker has it (QoS 1: confirmed). Raises ConnectionLostError or PublishRefusedError."""
+        """Publish. Returns when the broker has the message (QoS 1: has confirmed it). Raises ConnectionLostError or
+        PublishRefusedError."""
         if (client := self._live(session)) is None:
             raise ConnectionLostError("not connected")
         try:
@@ -374,7 +377,7 @@ class MqttConnection:
         elif what not in self.refusals:
             self.refusals[what] = Refusal(self._clock.monotonic_ns(), why)
             self._refused.set()
-            then = "tried again until it is allowed: is this certificate or user for this table?"
+            then = "the wheel tries again until it is allowed; check whether this certificate or user is for this table"
             self._log.error("broker.refuses", kind=kind, topic=topic, answer=why, then=then)
 
     async def _compare_retained(self, client: MqttClient) -> None:
@@ -460,7 +463,7 @@ class MqttConnection:
                 await asyncio.to_thread(self._files.context)
             except TlsFilesError as wrong:
                 refused = found
-                then = "the connection made with the former files stays until they are right"
+                then = "the connection with the earlier files stays until the new files are right"
                 self._log.error("tls.not_renewed", why=str(wrong), then=then)
             else:
                 self._log.info("tls.renewed", then="connecting with the new files at once")
@@ -482,7 +485,7 @@ class MqttConnection:
             since_ns = self._clock.monotonic_ns() if ended_ns is None else ended_ns
         self.outage = Outage(f"{settings.host}:{settings.port}", since_ns, why)
         if why != self._told:
-            then = "messages wait in the journal; trying again"
+            then = "messages wait in the journal; the wheel tries again"
             self._log.warning("broker.unreachable", why=why, host=settings.host, port=settings.port, then=then)
         self._told = why
 
@@ -494,7 +497,7 @@ class MqttConnection:
         leaf = publication.topic.removeprefix(self._root)
         if isinstance(publication, Unread):
             self.counters["unread"] += 1
-            why = "it breaks the rules of MQTT, and the broker has let it through"
+            why = "it breaks the rules of MQTT, but the broker passed it on"
             self.sparing_log.error("message.unread", topic=leaf[:64], why=why)
             return
         if leaf in RETAINED and self._client is None:

@@ -90,7 +90,7 @@ class Outbox:
         if seq > last_seq:
             self.counters["acks_refused"] += 1
             self._sparing_log.error(
-                "ack.refused", seq=seq, last_seq=last_seq, why="it acknowledges what was never sent"
+                "ack.refused", seq=seq, last_seq=last_seq, why="it acknowledges a message that was never sent"
             )
             return
         self.counters["acks"] += 1

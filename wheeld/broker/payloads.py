@@ -136,14 +136,14 @@ _Line: TypeAlias = Annotated[
         min_length=1,
         max_length=40,  # in letters that are read at ten metres
         pattern=VISIBLE + r".*\S",
-        description=translatable("a text on one line, 40 characters at most"),
+        description=translatable("a text on one line, at most 40 characters"),
     ),
 ]
 _Lines: TypeAlias = Annotated[
     tuple[_Line, ...],
     Meta(
         max_length=4,
-        description=translatable("a list of texts, 4 at most, each on one line, 40 characters at most"),
+        description=translatable("a list of at most 4 texts, each on one line, at most 40 characters"),
     ),
 ]
 
@@ -163,7 +163,7 @@ class Display(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     limits: Annotated[
         _Lines,
         Meta(
-            title="the least and the most that may be bet, in the house's own words, a text a line",
+            title="the lowest and the highest bets, in the house's own words, one text for each line",
             examples=[["Plein 5–200 €", "Rouge, noir 50–5000 €"]],
             extra={"left_out": "none are shown"},
         ),

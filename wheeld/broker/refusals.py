@@ -40,7 +40,7 @@ def wrong_payload(error: Exception) -> RefusedError:
     """Return the refusal of a payload that could not be decoded because of `error`."""
     detail = str(error)
     if missing := _MISSING.search(detail):
-        return RefusedError('it lacks "{member}": its sender has to correct it', detail=detail, member=missing[1])
+        return RefusedError('it has no "{member}": its sender has to correct it', detail=detail, member=missing[1])
     if unknown := _UNKNOWN.search(detail):
         return RefusedError(
             'it has "{member}", which this command does not take: its sender has to correct it',
@@ -53,7 +53,9 @@ def wrong_payload(error: Exception) -> RefusedError:
     if wrong[1] in _TYPED:
         text, most = _TYPED[wrong[1]]
         return RefusedError(text, detail=detail, most=most)
-    return RefusedError('its "{member}" cannot be so: its sender has to correct it', detail=detail, member=wrong[1])
+    return RefusedError(
+        'its "{member}" has a wrong value: its sender has to correct it', detail=detail, member=wrong[1]
+    )
 
 
 def quoted(text: str) -> str:

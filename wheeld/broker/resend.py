@@ -67,9 +67,7 @@ class Resends:
     def ask(self, question: ResendRequest, last_seq: int) -> None:
         """Add a request. Raises ResendError if too many wait."""
         if len(self._served) + len(self._waiting) >= QUESTIONS_MAX:
-            words = translatable(
-                "{most} who asked before are still being served: ask again when one of them is answered"
-            )
+            words = translatable("{most} earlier requests are not answered yet: ask again when one of them is answered")
             raise ResendError(Text(words, {"most": QUESTIONS_MAX}), last_seq)
         if self._served and question.from_seq < self.next_seq:
             self._waiting.append(question)

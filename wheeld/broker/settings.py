@@ -77,7 +77,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
         _File | None,
         Meta(
             title=translatable(
-                "certificates (PEM) of the authorities that the broker's certificate may be of; turns TLS on"
+                "certificates (PEM) of the authorities that may issue the broker's certificate; turns TLS on"
             ),
             examples=["/etc/wheeld/house-ca.crt"],
             extra={"left_out": "no TLS; with `cert_file` the authorities of the system"},
@@ -104,7 +104,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=3600,
-            title="how often the connection is tried while nothing else is sent",
+            title="how often the connection is tested while nothing else is sent",
             description=translatable("whole seconds, 1 to 3600"),
             examples=[5],
         ),
@@ -114,15 +114,15 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             gt=0,
             le=3600,
-            title="how long the broker may take to confirm a message; then it is sent again",
-            description=translatable("seconds, more than 0, 3600 at most"),
+            title="how long the broker may take to confirm a message before it is sent again",
+            description=translatable("seconds, more than 0, at most 3600"),
             examples=[10],
         ),
     ] = 5.0
     users: Annotated[
         _Users,
         Meta(
-            title="the roles of names at the broker that do not follow from a role and this table",
+            title="the roles of those names at the broker that are not made of a role and this table",
             examples=[{"panel-7": "chef"}],
             extra={"left_out": "only the roles' own names"},
         ),

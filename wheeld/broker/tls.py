@@ -16,10 +16,10 @@ Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 """The version of each file: inode, modification time and size. None for a file that does not exist."""
 
 _OF_BROKER = {
-    9: "is not valid yet: the broker's or this computer's clock is wrong",
+    9: "is not valid yet: the clock of the broker or of this computer is wrong",
     10: "has expired: it has to be renewed at the broker, unless this computer's clock is wrong",
-    62: "is for another name than `host`: correct `host`, unless it is another broker",
-    64: "is for another address than `host`: correct `host`, unless it is another broker",
+    62: "is for another name than `host`: correct `host`; if it is right, this is another broker",
+    64: "is for another address than `host`: correct `host`; if it is right, this is another broker",
 }
 """What OpenSSL's verification codes mean for the broker's certificate. All other codes concern its authority."""
 
@@ -27,7 +27,9 @@ _OF_US = {
     "ALERT_CERTIFICATE_REQUIRED": "the broker asks for a client certificate: give cert_file and key_file",
     "ALERT_CERTIFICATE_EXPIRED": "the broker says that our certificate has expired: renew cert_file",
     "ALERT_CERTIFICATE_REVOKED": "the broker says that our certificate is revoked: have a new cert_file issued",
-    "ALERT_UNKNOWN_CA": "the broker does not know the authority of our certificate: correct cert_file, or its cafile",
+    "ALERT_UNKNOWN_CA": (
+        "the broker does not know the authority of our certificate: correct cert_file, or the broker's cafile"
+    ),
     "ALERT_BAD_CERTIFICATE": "the broker does not accept our cert_file",
     "CONNECTION:_NOT_AUTHORIZED": "the broker does not let us in: correct username and password_file (it may also not "
     "know our certificate), then restart this wheel",
@@ -115,7 +117,7 @@ def fault(error: BaseException) -> str:
     """Return the cause of a failed connection in words, if it was TLS or our login. Otherwise an empty text."""
     cause = error.__cause__
     if isinstance(cause, ssl.SSLCertVerificationError):
-        unknown = "is not of an authority in ca_file: it is another broker, or the wrong ca_file"
+        unknown = "is not from an authority in ca_file: this is another broker, or ca_file is wrong"
         return f"the broker's certificate {_OF_BROKER.get(cause.verify_code, unknown)} ({cause.verify_message})"
     text = str(error).upper().replace(" ", "_")
     return next((words for name, words in _OF_US.items() if name in text), "")

@@ -19,23 +19,23 @@ from wheeld.core.heads import HEADS
 _INTRO = """\
 # The configuration file
 
-Made from the declarations of the keys by `python -m wheeld.config.document`; a test fails when they differ.
+Made from the declarations of the keys by `python -m wheeld.config.document`. A test fails if they differ.
 
-One file for each wheel: TOML, UTF-8, `/etc/wheeld/TABLE.toml` under systemd. It is read once, at the start: restart the
-wheel after a change. [By hand](docs/by-hand.md#configuration) has a whole one. `wheeld check-config campione-03` says
-what a file means, or everything that is wrong in it, with the line; a wheel does not start with a wrong file (exit code
-78).
+One file for each wheel: TOML, UTF-8, `/etc/wheeld/TABLE.toml` under systemd. The daemon reads it once, at its start:
+restart the wheel after a change. [By hand](docs/by-hand.md#configuration) shows a whole file.
+`wheeld check-config campione-03` says what a file means, or everything that is wrong in it, with the line. A wheel does
+not start with a wrong file (exit code 78).
 
 - **A key that is not listed here is refused**, so a mistyped one is found.
-- **A file** is a path; a relative one begins at the directory of the configuration file. A key that ends in `_file` may
-  say `"credential:ID"`: the file that systemd gives the service under this name (`LoadCredential=`), with the unit as
-  it ships `/etc/credstore/wheeld.TABLE.ID`.
-- **A secret** never stands in the configuration. Files of `password_file`, `signing_key_file` and `key_file` must be
-  closed to others (`chmod o=`).
+- **A file** is a path. A relative path begins at the directory of the configuration file. A key that ends in `_file`
+  may say `"credential:ID"`: the file that systemd gives the service under this name (`LoadCredential=`). With the unit
+  as delivered this is `/etc/credstore/wheeld.TABLE.ID`.
+- **A secret** is never in the configuration itself. The files of `password_file`, `signing_key_file` and `key_file`
+  must be closed to others (`chmod o=`).
 - **What sees the wheel** is `[sensors]` (a board), `[gpio]` (pins of this computer) or `[head]` (the wheel's own head),
   or a head beside one of the others. At least one is needed.
-- **"required"** stands for a key without a default. In a section that may be left out it is required if the section is
-  there.
+- **"required"** means a key without a default. In a section that may be left out, the key is required only if the file
+  has the section.
 """
 
 _ABOUT: Mapping[str, str] = {
@@ -51,8 +51,8 @@ _ABOUT: Mapping[str, str] = {
     "mqtt": "The broker, and how the wheel logs in to it. Without `ca_file` and `cert_file` there is no TLS: a\n"
     "password and every message cross the network in clear.",
     "monitor": "What [`wheeld page`](docs/pages.md) needs to draw the wheel as it turns.",
-    "display": "What players read of the table, on [their display](docs/pages.md) and on any other that shows\n"
-    "[`availability`](docs/interfaces.md).",
+    "display": "What players read about the table, on [their display](docs/pages.md) and on every other display that\n"
+    "shows [`availability`](docs/interfaces.md).",
     "log": "How much is logged, as JSON lines on standard error.",
 }
 

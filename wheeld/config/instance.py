@@ -103,7 +103,7 @@ class StoredCredentials:
             if encrypted.exists():
                 raise PathError(
                     Text(
-                        "is {file}, which is encrypted: only systemd can read it, for the unit",
+                        "is {file}, which is encrypted: only systemd can read it, and only for the unit",
                         {"file": str(encrypted)},
                     )
                 )
@@ -118,6 +118,6 @@ def _instance(given: str) -> str | None:
     try:
         config.stat()  # not `exists`: from Python 3.14 on, it is also False if access is denied
     except FileNotFoundError:
-        why = f"there is no such file here, and no wheel of that name ({config})"
+        why = f"there is no such file here, and no wheel with that name ({config})"
         raise FileNotFoundError(errno.ENOENT, why, given) from None
     return given

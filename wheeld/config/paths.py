@@ -42,8 +42,8 @@ def given_by_systemd(name: str) -> Path:
     if not is_in_service():
         raise PathError(
             Text(
-                "names a credential, and systemd gave none: name the wheel and not its file, as in `{command}`, or see "
-                "LoadCredential= in systemd.exec(5)",
+                "names a credential, but systemd gave none: name the wheel and not its file, as in `{command}`, or "
+                "see LoadCredential= in systemd.exec(5)",
                 {"command": "wheeld check-config campione-03"},
             )
         )
@@ -56,7 +56,9 @@ def given_by_systemd(name: str) -> Path:
             "why": not_stored(name, instance, Path("/etc/credstore") / f"wheeld.{instance}.{name}"),
             "restart": shlex.join(["systemctl", "restart", unit]),
         }
-        raise PathError(Text("{why}; then `{restart}`. If it is there, the unit has no LoadCredential= for it", named))
+        raise PathError(
+            Text("{why}; then `{restart}`. If the file exists, the unit has no LoadCredential= for it", named)
+        )
     return path
 
 
@@ -67,13 +69,13 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
         "file": str(file),
         "setup": f"wheeld setup {instance}",
     }
-    return Text("names {credential}, and there is no {file}: put it back, or let `{setup}` make it", named)
+    return Text("names {credential}, but {file} does not exist: put it back, or let `{setup}` make it", named)
 
 
 def resolve(value: str, directory: Path, credentials: Credentials) -> Path:
     """Return the file that `value` names: a credential or a path, if relative from `directory`. Raises PathError."""
     if not value or not value.isprintable():
-        raise PathError(Text("is no path"))
+        raise PathError(Text("is not a path"))
     if not value.startswith(CREDENTIAL):
         return directory / value
     name = value.removeprefix(CREDENTIAL)
@@ -102,12 +104,12 @@ def trouble(path: Path, *, secret: bool) -> Text | None:
             "{file} cannot be read: {reason}; name one that wheeld can read", {"file": str(path), "reason": why}
         )
     if is_empty and secret:
-        return Text("is empty; put in it what the key is for")
+        return Text("is empty; write into it what this key needs")
     if is_empty:
-        return Text("{file} is empty; put in it what the key is for", {"file": str(path)})
+        return Text("{file} is empty; write into it what this key needs", {"file": str(path)})
     if secret and mode & 0o007:
         return Text(
-            "is open to everyone on this computer (mode {mode}): chmod o= it, and choose a new secret",
+            "is open to everyone on this computer (mode {mode}): close it with chmod o=, and choose a new secret",
             {"mode": f"{mode:04o}"},
         )
     return None

@@ -91,7 +91,7 @@ def text_in(path: Path) -> str:
 def tree_of(text: str, name: str) -> dict[str, Any]:
     """Return the content of the text of a file called `name`. Raises ConfigError."""
     if text.startswith(BYTE_ORDER_MARK):
-        what = Text("begins with a byte order mark, which is no TOML; save the file as UTF-8 without it")
+        what = Text("begins with a byte order mark, which TOML does not allow; save the file as UTF-8 without it")
         raise ConfigError(name, [Problem("", what, 1)])
     try:
         tree = tomllib.loads(text)
@@ -162,9 +162,9 @@ class _Reader:
 
     def _path(self, place: str, kind: type, value: object) -> Path:
         if kind is not Path or not isinstance(value, str):
-            raise PathError(Text("is no path"))
+            raise PathError(Text("is not a path"))
         if not place.endswith("_file") and value.startswith(CREDENTIAL):
-            raise PathError(Text("names a credential, which nothing can be written to"))
+            raise PathError(Text("names a credential, and nobody can write to a credential"))
         return resolve(value, self._directory, self._credentials)
 
     def _refuse_unknown(self, section: str, values: dict[str, Any], known: list[str]) -> None:
@@ -192,7 +192,7 @@ def _hint(section: str, name: str, known: list[str]) -> Text:
     if name in MISPLACED:
         files = _one_of([key for key in known if key.endswith(SECRETS)] or ["mqtt.password_file"])
         return Text(
-            "a secret does not belong in this file: write it to one of its own, and name that in {files}",
+            "a secret does not belong in this file: write it into a file of its own, and name that file in {files}",
             {"files": files},
         )
     meant = [place.rpartition(".") for place in _meant(section, name, known)]
@@ -209,7 +209,7 @@ def _wrong_value(place: str, kind: Any, value: object, cause: BaseException | No
     if isinstance(cause, PathError) and str(value).startswith(CREDENTIAL):
         return cause.text
     if place.endswith(SECRETS):
-        why = cause.text if isinstance(cause, PathError) else Text("is no path")
+        why = cause.text if isinstance(cause, PathError) else Text("is not a path")
         return Text("{why}; expected {expected}", {"why": why, "expected": expected(kind)})
     written = msgspec.json.encode(value, enc_hook=str).decode()
     return not_expected(written if len(written) <= 60 else f"{written[:57]}...", kind)

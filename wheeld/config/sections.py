@@ -35,7 +35,7 @@ class LogSection(msgspec.Struct, frozen=True, kw_only=True):
 
     level: Annotated[
         Literal["debug", "info", "warning", "error"],
-        Meta(title="what is less grave than this is not logged", examples=["debug"]),
+        Meta(title="what is less severe than this level is not logged", examples=["debug"]),
     ] = "info"
 
 

@@ -14,7 +14,7 @@ _LINE = Text(
     {"example": '"campione"'},
 )
 _QUOTES = Text("a text begins and ends with {quote} in the same line", {"quote": '"'})
-_TWICE = Text("it stands twice: take out one of the two")
+_TWICE = Text("it is there twice: remove one of the two")
 _HINTS = (
     ("Illegal character", _QUOTES),
     ("Unterminated string", _QUOTES),
@@ -47,7 +47,7 @@ _HINTS = (
     ),
     ("Cannot overwrite", _TWICE),
     ("Duplicate", _TWICE),
-    ("Cannot declare", Text("the section stands twice: write all its keys below the first")),
+    ("Cannot declare", Text("the section is there twice: write all its keys below the first")),
 )
 """What to write instead, by the beginning of the message of Python's parser."""
 _MESSAGES = (

@@ -45,7 +45,7 @@ def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Ite
         yield from _one_too_many("[head]", [key for key in seeing if key not in SWITCHES])
     elif gpio.encoder is not None and "rotor" in by_head:
         line = {"line": 'wheel.rotor = "sensors"'}
-        yield "encoder", Text("is one too many: [head] reports the rotor; take it out, or set {line}", line)
+        yield "encoder", Text("is one too many: [head] reports the rotor; remove this key, or set {line}", line)
     elif gpio.encoder is None and "rotor" not in by_head:
         yield from _no_encoder([key for key in seeing if key != "door_pin"])
 
@@ -63,14 +63,14 @@ def _used_twice(gpio: GpioSetting) -> Iterator[Wrong]:
 
 def _one_too_many(who: Text | str, keys: list[str]) -> Iterator[Wrong]:
     for key in keys[:1]:
-        yield key, Text("is one too many: {who} sees this wheel already; take out one of the two", {"who": who})
+        yield key, Text("is one too many: {who} sees this wheel already; remove one of the two", {"who": who})
 
 
 def _no_encoder(seeing: list[str]) -> Iterator[Wrong]:
     for key in seeing:
         yield key, Text("cannot be used without an encoder: set encoder")
     if not seeing:
-        yield "encoder", Text("is missing; expected since there is no [sensors], and something must see the wheel")
+        yield "encoder", Text("is missing; expected because there is no [sensors], and something must see the wheel")
 
 
 def _sees(gpio: GpioSetting, table: TableSetting) -> bool:
@@ -87,12 +87,15 @@ def _pins(gpio: GpioSetting, table: TableSetting, key: str, angles_key: str) -> 
     pins, angles = len(getattr(gpio, key)), len(getattr(table, angles_key))
     if pins != angles:
         counted: dict[str, Part] = {"pins": pins, "key": f"wheel.{angles_key}", "angles": angles}
-        yield key, Text("has {pins} pins where {key} has {angles} angles; one for each, in the same order", counted)
+        what = Text(
+            "has {pins} pins, but {key} has {angles} angles; give one pin for each angle, in the same order", counted
+        )
+        yield key, what
 
 
 def _encoder_pins(gpio: GpioSetting, table: TableSetting) -> Iterator[Wrong]:
     if _sees(gpio, table) and gpio.encoder is None and gpio.encoder_pins is not None:
-        yield "encoder_pins", Text("belong to no encoder: set encoder, or take them out")
+        yield "encoder_pins", Text("belong to no encoder: set encoder, or remove them")
     if _sees(gpio, table) and gpio.encoder is not None and gpio.encoder_pins is None:
         yield "encoder_pins", Text("is missing; expected the GPIO numbers of its lines A, B and Z")
 
@@ -103,7 +106,8 @@ def _encoder(gpio: GpioSetting, table: TableSetting) -> Iterator[Wrong]:
     ticks = table.rotor_ticks
     if gpio.encoder == "quadrature" and ticks % PERIOD:
         line = {"line": f"wheel.rotor_ticks = {ticks}"}
-        yield "encoder", Text("is quadrature, with four ticks a period; {line} is no multiple", line)
+        what = Text("is quadrature, which has four ticks in each period; {line} is not a multiple of four", line)
+        yield "encoder", what
     if gpio.index_tick >= ticks:
         limits = {"value": gpio.index_tick, "most": ticks - 1}
-        yield "index_tick", Text("{value} is not within 0…{most}, as wheel.rotor_ticks has it", limits)
+        yield "index_tick", Text("{value} is not within 0…{most}, which follows from wheel.rotor_ticks", limits)

@@ -35,7 +35,7 @@ def _wrong_url(port: str) -> Text | None:
         parts = urlsplit(port)
         is_whole = bool(parts.hostname and parts.port)
     except ValueError as wrong:
-        return Text("is no address: {reason}", {"reason": str(wrong)})
+        return Text("is not an address: {reason}", {"reason": str(wrong)})
     if parts.scheme not in SCHEMES:
-        return Text("is of no known kind, {scheme}", {"scheme": f"{parts.scheme}://"})
-    return None if is_whole else Text("lacks the host or its port")
+        return Text("has a kind that is not known, {scheme}", {"scheme": f"{parts.scheme}://"})
+    return None if is_whole else Text("has no host, or no port")

@@ -73,7 +73,8 @@ def _name_at_broker(config: Config) -> Iterator[Problem]:
     if own is not None and own.ends <= datetime.now(UTC):
         ended = {"at": f"{own.ends:%Y-%m-%d %H:%M} UTC"}
         yield Problem(
-            "mqtt.cert_file", Text("ended at {at}: have a new one issued, or let `wheeld setup` do it", ended)
+            "mqtt.cert_file",
+            Text("expired at {at}: have a new certificate issued, or let `wheeld setup` make one", ended),
         )
         return
     if own is None or mqtt.username is not None:
@@ -85,8 +86,8 @@ def _name_at_broker(config: Config) -> Iterator[Problem]:
         yield Problem(
             "mqtt.cert_file",
             Text(
-                "has no common name, so that the broker does not know who we are; expected {user}, or a name with the "
-                "role wheel in users",
+                "has no common name, so the broker does not know who this wheel is; expected {user}, or a name with "
+                "the role wheel in users",
                 right,
             ),
         )
@@ -139,13 +140,13 @@ def _in(section: str, rule: Iterator[tuple[str, Text]]) -> Iterator[Problem]:
 
 def _lines(config: Config) -> Iterator[Problem]:
     if config.head is not None and config.sensors is not None and config.head.port == config.sensors.port:
-        what = Text("is the board's port too, in [sensors]; name the line that the head is at")
+        what = Text("is also the port of the board, in [sensors]; name the line of the head")
         yield Problem("head.port", what)
 
 
 def _use_of_board(config: Config) -> Iterator[Problem]:
     if config.sensors is not None and all(getattr(config.table, part) == "head" for part in SENSORS_OF):
-        what = Text("is a board without use: [head] reports rotor and ball; take [sensors] out")
+        what = Text("is a board that nothing needs: [head] reports rotor and ball; remove [sensors]")
         yield Problem("sensors.port", what)
 
 
@@ -155,8 +156,8 @@ def _something_sees(config: Config) -> Iterator[Problem]:
         return
     if by_sensors := [part for part in SENSORS_OF if getattr(config.table, part) == "sensors"]:
         what = Text(
-            "is missing; expected since sensors report {parts}, and nothing in [gpio] sees the wheel either; or "
-            "describe the wheel's head in [head]",
+            "is missing; expected because sensors report {parts}, and there is no [gpio]; or describe the wheel's "
+            "head in [head]",
             {"parts": ", ".join(by_sensors)},
         )
         yield Problem("sensors.port", what)
@@ -167,10 +168,12 @@ def _object_sensor(config: Config) -> Iterator[Problem]:
     if config.table.object_sensor and config.sensors is None and not has_pin:
         yield Problem(
             "wheel.object_sensor",
-            Text("is true, and neither a board nor gpio.object_pin is there: set that, or false"),
+            Text("is true, but there is neither a board nor gpio.object_pin: set gpio.object_pin, or write false here"),
         )
     if has_pin and not config.table.object_sensor:
-        yield Problem("wheel.object_sensor", Text("is false, and gpio.object_pin is one: leave it out"))
+        yield Problem(
+            "wheel.object_sensor", Text("is false, but gpio.object_pin is an object sensor: leave this key out")
+        )
 
 
 def _files(config: Config) -> Iterator[Iterator[Problem]]:
@@ -191,7 +194,7 @@ def _file(values: msgspec.Struct, section: str, key: str) -> Iterator[Problem]:
 def _socket_name(config: Config) -> Iterator[Problem]:
     if config.monitor is not None and len(bytes(config.monitor.socket)) > PATH_BYTES_MAX:
         what = Text(
-            "is longer than the {most} bytes that Linux takes for a socket; choose a shorter path",
+            "is longer than the {most} bytes that Linux allows for a socket; choose a shorter path",
             {"most": PATH_BYTES_MAX},
         )
         yield Problem("monitor.socket", what)
@@ -199,13 +202,13 @@ def _socket_name(config: Config) -> Iterator[Problem]:
 
 def _host(mqtt: MqttSettings) -> Iterator[Problem]:
     if set(mqtt.host) & set("@/ "):
-        what = Text("is more than the name or the address of a host: user and password have keys of their own")
+        what = Text("is more than the name or the address of a host: user and password have their own keys")
         yield Problem("mqtt.host", what)
 
 
 def _password(mqtt: MqttSettings) -> Iterator[Problem]:
     if mqtt.password_file is not None and mqtt.username is None:
-        yield Problem("mqtt.username", Text("is missing; expected since password_file is given"))
+        yield Problem("mqtt.username", Text("is missing; expected because password_file is given"))
 
 
 def _certificate(mqtt: MqttSettings) -> Iterator[Problem]:
@@ -217,7 +220,7 @@ def _certificate(mqtt: MqttSettings) -> Iterator[Problem]:
 def _port(mqtt: MqttSettings) -> Iterator[Problem]:
     if mqtt.port == TLS_PORT and not TlsFiles(mqtt.ca_file, mqtt.cert_file, mqtt.key_file).named:
         what = Text(
-            "is missing; port {port} is the one of brokers with TLS, which only ca_file or cert_file turns on",
+            "is missing; on port {port} brokers use TLS, and only ca_file or cert_file turns TLS on",
             {"port": TLS_PORT},
         )
         yield Problem("mqtt.ca_file", what)
@@ -231,7 +234,7 @@ def _users(config: Config) -> Iterator[Problem]:
     for user in config.mqtt.users:
         if user in known:
             what = Text(
-                "gives {user} a role, which is the {role} of this table already; take it out",
+                "gives a role to {user}, who already is the {role} of this table; remove {user}",
                 {"user": user, "role": known[user].name},
             )
             yield Problem("mqtt.users", what)

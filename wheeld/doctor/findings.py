@@ -68,15 +68,15 @@ MIRRORED = Text(
 SWAPPED = Text("the ball ran with the rotor: A and B of the encoder may be swapped")
 """If A and B are swapped, an encoder reports the opposite direction and mirrored sectors."""
 BY_HAND = Text(
-    "turn the rotor clockwise by hand: if the line of each second says that it turns counter-clockwise, swap A and B"
+    "turn the rotor clockwise by hand: if the doctor's line for each second then says counter-clockwise, swap A and B"
 )
 """A person can see from above in which direction the rotor turns, even if everything else is wrong."""
 CABLE = Text("check shielding, ground and length of the cable")
 PINS = Text("check the wires to the pins and the computer's load")
 GPIO_ADVICE = {
     "host_stalls": Text("the computer stood still: check its load, its power supply and its storage"),
-    "late_edges": Text("the computer was too busy to date them: reduce its load"),
-    "lost_edges": Text("more edges came than the computer could read: reduce its load, or mend a line that bounces"),
+    "late_edges": Text("the computer was too busy to date the edges in time: reduce its load"),
+    "lost_edges": Text("more edges came than the computer could read: reduce its load, or repair a line that bounces"),
     "link_faults": Text("edges were lost or came late: reduce the computer's load"),
     "encoder_violations": Text("check the encoder's lines A, B and Z: thresholds, gap to the disc, and rotor_ticks"),
     "pulses_too_short": Text(
@@ -268,7 +268,7 @@ def _place(each: Learned, configured_deg: Sequence[float], kind: str) -> Finding
         return Finding("look", "place_unsteady", what, STEADY[kind])
     other = next((n for n, deg in enumerate(configured_deg) if abs(apart_deg(each.angle_deg, deg)) <= OFF_DEG), None)
     if each.lacks is not None and other in (None, each.index):
-        what = Text("{sensor} stands at {angle}°, as far as one direction of the rotor shows", at)
+        what = Text("{sensor} stands at {angle}°, measured in one direction of the rotor only", at)
         return Finding("look", "place_unsteady", what, BOTH_WAYS[each.lacks])
     if abs(off_deg) <= OFF_DEG:
         return Finding("ok", "place_right", Text("{sensor} stands at {angle}° ± {spread}°", at))
@@ -326,7 +326,7 @@ def of_direction(signals: Signals, one_way: Direction | None) -> Iterator[Findin
         return
     other: Direction = "ccw" if one_way == "cw" else "cw"
     if signals.edges[other] > signals.edges[one_way]:
-        what = Text("the encoder tells the direction in which this rotor never turns: A and B may be swapped")
+        what = Text("the encoder reports a direction in which this rotor never turns: A and B may be swapped")
         yield Finding("wrong", "encoder_swapped", what, BY_HAND)
 
 
@@ -343,7 +343,7 @@ def elsewhere(off: int, pockets: PocketLayout, number: int) -> Text:
     """Return the text of where the ball lies if the configured readers are right. `off`: their error in pockets."""
     there = pockets.order[(pockets.index_of[number] - off) % pockets.count]
     return Text(
-        "by readers_deg the ball lies in {there}, not in {number}: the readers are {pockets} pockets off",
+        "by readers_deg the ball lies in {there}, not in {number}: the readers' angles are wrong by {pockets} pockets",
         {"there": label_of(there), "number": label_of(number), "pockets": abs(off)},
     )
 
@@ -416,13 +416,21 @@ def _beam(beam: int, signals: Signals, passes: int, most: int) -> Finding:
     if count == 0:
         return Finding("wrong", "beam_silent", Text("{sensor} never pulsed", seen), _BEAM_WIRE)
     if passes < DEAD_SHARE * most:
-        what = Text("{sensor}: {count} pulses, another has {most}: it is dead, and these are strays", seen)
+        what = Text(
+            "{sensor} has {count} pulses, another beam has {most}: it does not see the ball, and its pulses are false",
+            seen,
+        )
         return Finding("wrong", "beam_dead", what, _BEAM_WIRE)
     if doubles > DOUBLES_SHARE * count:
         do = Text("its threshold is at the ball's edge: aim it at the ball's middle, or debounce it")
         return Finding("look", "beam_doubles", Text("{sensor} pulses twice: {doubles} of {count}", seen), do)
     if passes < (1 - MISSED_SHARE) * most - 1:
-        return Finding("look", "beam_misses", Text("{sensor} misses passes: {count} pulses, others {most}", seen), _AIM)
+        return Finding(
+            "look",
+            "beam_misses",
+            Text("{sensor} misses passes: it has {count} pulses, another beam {most}", seen),
+            _AIM,
+        )
     return Finding("ok", "beam_works", Text("{sensor}: {count} pulses", seen))
 
 
@@ -432,7 +440,7 @@ _AIM = Text("aim it and clean it")
 
 def _readers(signals: Signals, readers: int) -> Iterator[Finding]:
     if not signals.sightings:
-        do = Text("lay it in a pocket and let the rotor turn a few times")
+        do = Text("lay the ball in a pocket and let the rotor turn a few times")
         yield Finding("look", "readers_blind", Text("no reader saw the ball"), do)
         return
     most = max(signals.sightings.values())
@@ -443,7 +451,7 @@ def _readers(signals: Signals, readers: int) -> Iterator[Finding]:
             do = Text("check its wire, its light and its height")
             yield Finding("wrong", "reader_silent", Text("{sensor} never saw the ball", seen), do)
         elif count < most / 2:
-            what = Text("{sensor} saw the ball {count} times, another {most}", seen)
+            what = Text("{sensor} saw the ball {count} times, another reader {most} times", seen)
             yield Finding("look", "reader_misses", what, _AIM)
         else:
             yield Finding("ok", "reader_works", Text("{sensor}: {count} sightings", seen))
@@ -479,10 +487,10 @@ def _jitter(signals: Signals) -> Finding:
     borne_ms = max((ms for sectors, ms in JITTER_BORNE_MS.items() if sectors <= a_pocket))
     jitter_ms = signals.jitter_us / 1e3
     what = Text(
-        "encoder: its edges jitter by {jitter} ms; {sectors} sectors bear {borne} ms",
+        "encoder: its edges jitter by {jitter} ms; with {sectors} sectors {borne} ms do no harm",
         {"jitter": round(jitter_ms, 1), "sectors": signals.ticks, "borne": borne_ms},
     )
     if jitter_ms <= borne_ms:
         return Finding("ok", "encoder_jitter", what)
-    do = Text("check its disc, its gap and its bearing: sightings may not be placed")
+    do = Text("check its disc, its gap and its bearing: it may be unknown in which pocket the ball was seen")
     return Finding("look", "encoder_jitter", what, do)

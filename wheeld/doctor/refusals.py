@@ -95,7 +95,9 @@ def of_readers(
         )
     elif ball_given and ran_with_rotor(spins):
         yield Text(
-            "{swapped}, which would mirror the readers: check A and B, or throw against the rotor", {"swapped": SWAPPED}
+            "{swapped}, and then the angles of the readers would be mirrored: check A and B, or throw against the "
+            "rotor",
+            {"swapped": SWAPPED},
         )
     elif (off := pockets_off(readers, configured_deg, pockets.pocket_deg)) != 0:
         angles = str([each.angle_deg for each in readers])
@@ -121,7 +123,7 @@ def _reader(reader: Learned) -> Iterator[Text]:
         what = Text("{sensor}: single turns differ by {spread}°", at)
         yield Text("{first}: {second}", {"first": what, "second": STEADY["reader"]})
     elif reader.lacks is not None:
-        what = Text("{sensor} saw the ball while the rotor turned one way, and this one turns either way", at)
+        what = Text("{sensor} saw the ball in one direction of the rotor only, and this rotor turns in both", at)
         yield Text("{first}: {second}", {"first": what, "second": BOTH_WAYS[reader.lacks]})
 
 
@@ -130,4 +132,4 @@ def of_findings(found: Iterable[Finding]) -> Iterator[Text]:
     for each in found:
         if each.level == "wrong" and not each.is_angle:
             text = each.found if each.mend is None else found_and_mend(each.found, each.mend)
-            yield Text("{finding}. Nothing is written while anything but an angle is wrong", {"finding": text})
+            yield Text("{finding}. The angles are written only when nothing else is wrong", {"finding": text})

@@ -80,13 +80,13 @@ def read_message(
     body, seq = _body(topic, payload)
     closed = _CLOSED.fullmatch(payload)
     if closed is None:
-        raise FeedError("edited", seq, "it has no hash at its end: it never had one, or was cut")
+        raise FeedError("edited", seq, "it has no hash at its end: it never had one, or its end was cut off")
     content, prev, digest, signature = closed.groups()
     if hashlib.sha256(content).hexdigest().encode() != digest:
         raise FeedError("edited", seq, "its bytes do not have its hash: it was edited")
     whose = ["wheel", "v1", body.get("site"), body.get("table"), body.get("schema")]
     if whose != [*root.split("/"), f"{topic}/1"]:
-        raise FeedError("foreign", seq, f"it is of {str(whose[2:])[:200]} and came on {root}/{topic}")
+        raise FeedError("foreign", seq, f"it belongs to {str(whose[2:])[:200]} but came on {root}/{topic}")
     check_test(body, seq, test=test)
     if verify is not None and (signature is None or not _is_signed(signature, digest, verify)):
         raise FeedError("signature", seq, "its signature is wrong" if signature else "it has no signature")
@@ -94,15 +94,16 @@ def read_message(
 
 
 def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
-    """Raise FeedError unless it is marked as a test exactly if a bench table is requested."""
+    """Raise FeedError if it is of a bench table while a live table is requested, or the reverse."""
     if body.get("test", False) is test:
         return
     if test:
-        why = "it has no mark of a test, and a bench table is asked for: to read a live table, ask without `test`"
+        why = "it has no mark of a test, but a bench table was asked for: to read a live table, ask without `test`"
     else:
         why = (
-            "it is marked as a test and must never be paid: a bench table publishes under this name. Whoever runs it "
-            "has to give it a name of its own ([table] site, id); to read it all the same, ask for it with `test`"
+            "it is marked as a test and must never be paid: a bench table publishes under this name. The owner of "
+            "the bench table has to give it a name of its own ([table] site, id). To read it all the same, ask for "
+            "it with `test`"
         )
     raise FeedError("test", seq, why)
 
@@ -126,7 +127,7 @@ def _body(topic: str, payload: bytes) -> tuple[dict[str, Any], int]:
     except (*NO_JSON, TypeError, LookupError) as error:
         raise FeedError("malformed", None, f"what came on {topic} is no message of a feed: {error}") from error
     if not is_good:
-        raise FeedError("malformed", None, f"a message on {topic} has a seq or a gap that no wheel gives")
+        raise FeedError("malformed", None, f"a message on {topic} has a seq or a gap that no wheel would send")
     return body, seq
 
 
@@ -138,19 +139,19 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 def read_json(payload: bytes) -> Any:
     """Read JSON strictly: refuse what readers understand differently, and what no wheel writes. Raise NO_JSON."""
     if _NUL.search(payload):
-        raise ValueError("a text in it has a NUL, where it ends for some readers")
+        raise ValueError("a text in it contains a NUL, and some readers end the text there")
     return json.loads(payload.decode(), object_pairs_hook=_each_once, parse_constant=_refuse)
 
 
 def _each_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
     once = dict(members)
     if len(once) < len(members):
-        raise ValueError("a name stands twice in one object of it")
+        raise ValueError("one of its objects has the same name twice")
     return once
 
 
 def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a number in JSON")
 
 
 def ed25519(public_key: bytes) -> Verify:

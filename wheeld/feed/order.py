@@ -114,7 +114,7 @@ class Order:
         if self.seq is not None and message.seq > self.seq + 1 and self._wait_for_the_rest(message.seq, now_s):
             return False
         if self._hash is not None and message.prev != self._hash:
-            why = f"its prev is not the hash of seq {message.seq - 1}: something was removed, inserted or replaced"
+            why = f"its prev is not the hash of seq {message.seq - 1}: a message was removed, inserted or replaced"
             raise FeedError("chain", message.seq, why)
         self._accept(message, now_s)
         return True
@@ -202,7 +202,9 @@ class Order:
         self.counters["repeats"] += 1
         known = self._known.get(message.seq, message.hash)
         if known != message.hash:
-            raise FeedError("conflict", message.seq, "another message with this number came before: one is not true")
+            raise FeedError(
+                "conflict", message.seq, "another message with this number came before: one of the two is false"
+            )
 
     def _wait_for_the_rest(self, seq: int, now_s: float) -> bool:
         """Note a gap. Return whether to wait for the missing ones. This message is not kept: a resend brings it."""
@@ -237,7 +239,8 @@ class Order:
         self._unsure = False
         if last < self._asked_from - 1:
             why = (
-                f"it was handed out, and the wheel reports that its last one is {last}: its journal was replaced or cut"
+                f"it was passed on, but the wheel reports that its last message is {last}: the wheel's journal was "
+                "replaced or cut"
             )
             self._beyond = 0
             if self._rolled_back == (seq, last):
@@ -246,7 +249,8 @@ class Order:
             raise FeedError("rolled_back", seq, why)
         if not done and self._beyond > last and self._tries >= CONTRADICTIONS_MAX:
             self._manner.tell(
-                f"seq {self._beyond} came, and the wheel reports that {last} is its last: the message was not its own"
+                f"seq {self._beyond} came, but the wheel reports that its last message is {last}: seq {self._beyond} "
+                "was not from the wheel"
             )
             self._beyond = last
         self._beyond = max(self._beyond, last)

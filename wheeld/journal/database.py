@@ -176,7 +176,7 @@ class Database:
             if what is None and self.integer("PRAGMA data_version") != self._data_version:
                 what = "another program wrote to it"
             if what is not None:
-                why = f"{what} while this one had it open: find out who did it"
+                why = f"{what} while this wheeld had it open: find out who did it"
                 raise JournalError("replaced", self.path, f"{why}; {EXAMINE}")
 
     @contextmanager
@@ -274,7 +274,9 @@ class Database:
                     path.with_name(name).chmod(FILE_MODE)
         except OSError as error:
             fault: Fault = "full" if is_full(path) else "io"
-            raise JournalError(fault, path, f"cannot be made, or closed to others: {_told(error, path)}") from error
+            raise JournalError(
+                fault, path, f"cannot be made, or its permissions cannot be set: {_told(error, path)}"
+            ) from error
 
     def _prepare(self, *, read_only: bool) -> None:
         self._db.execute("PRAGMA cell_size_check = ON")
@@ -307,7 +309,10 @@ class Database:
         # If SQLite cannot keep a WAL, it continues without one, and then a power cut may undo commits. Only its answer
         # shows this.
         if self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            why = "no write-ahead log can be kept there: the disk is full, has failed, or is on a network; correct this"
+            why = (
+                "SQLite cannot keep a write-ahead log there: the disk is full, has failed, or is on a network; "
+                "correct this"
+            )
             raise JournalError("full" if is_full(self.path) else "io", self.path, why)
         # With NORMAL, a power cut could undo rows that were already published.
         self._db.execute("PRAGMA synchronous = FULL")
@@ -379,5 +384,8 @@ def _told(error: OSError, path: Path) -> str:
     if isinstance(error, PermissionError):
         return f"{error.strerror}: files beside it belong to another user; as root: chown wheeld: {path}*"
     if error.errno == errno.EROFS:
-        return f"{error.strerror}: a failing disk becomes so, and `journalctl -k` says why; mend it, then start"
+        return (
+            f"{error.strerror}: Linux makes a failing disk read-only, and `journalctl -k` says why; repair the disk, "
+            "then start"
+        )
     return str(error.strerror)

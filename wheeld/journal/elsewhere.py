@@ -67,9 +67,9 @@ def refuse_other_mode(journal: JournalReader, retained: Mapping[str, bytes], *, 
         raise JournalError(
             "behind",
             journal.database.path,
-            f"the broker retains `{leaf}` of a {theirs} table of this name, and this is a {ours} table. Nothing was "
-            "published. Give the bench table a site or id of its own in [table], or a broker of its own; what it has "
-            "left at this one is cleared by an empty retained message on each of its topics",
+            f"the broker retains `{leaf}` of a {theirs} table of this name, but this is a {ours} table. Nothing was "
+            "published. Give the bench table its own site or id in [table], or its own broker. To clear its old "
+            "messages at this broker, publish an empty retained message on each of its topics",
         )
 
 
@@ -120,11 +120,11 @@ def _has_seal(journal: JournalReader, sealed: _Figures) -> bool:
 def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") -> None:
     raise BehindError(
         journal.database.path,
-        f"{what}, and this journal, which ends at seq {journal.last_seq()}, does not have it: an older copy was "
-        "restored, another file is in its place, or another computer runs this table with this key. Nothing more was "
-        "published. FIRST LOOK FOR THE OTHER COMPUTER (the broker's log says from where this table connects) and end "
-        "it: beside it the command would make two wheels. Then put the newest file back; only if that is lost, go on "
-        "behind it by the command beside this",
+        f"{what}, but this journal, which ends at seq {journal.last_seq()}, does not have it: an older copy was "
+        "restored, another file is in its place, or another computer runs this table with this key. Nothing more "
+        "was published. FIRST LOOK FOR THE OTHER COMPUTER (the broker's log says from where this table connects) "
+        "and stop its wheeld: if it runs on, the command makes two wheels. Then put the newest file back. Only if "
+        "that file is lost, go on behind it by the command beside this text",
         f"{seq}:{last_hash}" if last_hash else str(seq),
     )
 
@@ -135,10 +135,10 @@ def _refuse_ack(journal: JournalReader, seq: int) -> None:
     raise JournalError(
         "behind",
         journal.database.path,
-        f"the settlement core has acknowledged seq {seq}, and this journal, which ends at seq {journal.last_seq()}, "
-        "does not have it. Nothing that the broker retains of the wheel itself is newer than the journal, so THE ACK "
-        "MAY BE FALSE. Nothing was published. Ask the settlement system for the last message that it has, and look in "
-        "the broker's log who publishes `ack`. If it is false, revoke that certificate and clear it by an empty "
-        "retained message on the topic `ack`, then start. Only if the settlement system does have the message an older "
-        "copy was restored, or another file is in its place: put the newest file back (docs/journal.md)",
+        f"the settlement core has acknowledged seq {seq}, but this journal, which ends at seq {journal.last_seq()}, "
+        "does not have it. No message of the wheel itself at the broker is newer than the journal, so THE ACK MAY "
+        "BE FALSE. Nothing was published. Ask the settlement system which message it has last, and look in the "
+        "broker's log who publishes `ack`. If the ack is false, revoke that certificate, publish an empty retained "
+        "message on the topic `ack`, and start again. If the settlement system does have the message, an older copy "
+        "of the journal was restored, or another file is in its place: put the newest file back (docs/journal.md)",
     )

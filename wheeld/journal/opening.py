@@ -19,7 +19,8 @@ from wheeld.journal.verify import verify_end
 from wheeld.journal.writer import JournalWriter
 
 BEGIN_ANEW = (
-    "move the file away and keep it, start, and give the command that the daemon's log then names: the numbers go on"
+    "move the file away and keep it, start the daemon, and give the command that its log then names, so that the "
+    "numbers go on"
 )
 
 
@@ -56,7 +57,7 @@ def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -
     database = journal.database
     if database.is_empty:
         if owner is None:
-            raise JournalError("owner", database.path, "nothing is in it yet: only the daemon begins a journal")
+            raise JournalError("owner", database.path, "it is empty: only the daemon begins a journal")
         Tail(database, journal.signer)
         key = None if journal.signer is None else journal.signer.public_key
         with database.transaction():
@@ -78,21 +79,23 @@ def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -
 def _refuse_another(path: Path, origin: StoredOrigin, owner: Owner | None, signer: Signer | None) -> None:
     whose = f"{origin.site}/{origin.table_id}"
     if owner is not None and str(owner) != whose:
-        why = f"it is the journal of {whose}, and this is {owner}: set journal.path, or site and id in [table]"
+        why = f"it is the journal of {whose}, but this is {owner}: correct journal.path, or site and id in [table]"
         raise JournalError("owner", path, why)
     here = None if signer is None else signer.public_key
     if here == origin.public_key:
         return
     if origin.public_key is None:
-        why = f"it was begun without a key, and journal.signing_key_file names one: take it out, or {BEGIN_ANEW}"
+        why = (
+            f"it was begun without a key, but journal.signing_key_file names one: remove that setting, or {BEGIN_ANEW}"
+        )
     elif here is None:
-        theirs, how = key_id(origin.public_key), f"name it in journal.signing_key_file, or {BEGIN_ANEW}"
+        theirs, how = key_id(origin.public_key), f"name that key in journal.signing_key_file, or {BEGIN_ANEW}"
         if owner is None:  # opened by a command, not by the daemon
             how = "name the wheel in place of its journal's file, or its key with --key"
-        why = f"it was begun with key {theirs}, and there is none: {how}"
+        why = f"it was begun with key {theirs}, but no key is given: {how}"
     else:
         theirs = key_id(origin.public_key)
-        why = f"it was begun with key {theirs}, and this is key {key_id(here)}: use the first one, or {BEGIN_ANEW}"
+        why = f"it was begun with key {theirs}, but the given key is {key_id(here)}: use key {theirs}, or {BEGIN_ANEW}"
     raise JournalError("owner", path, why)
 
 
@@ -102,8 +105,11 @@ def _refuse_other_mode(journal: JournalWriter) -> None:
     if stored is None or stored is journal.test:
         return
     if stored:
-        why = "it is the journal of a bench table, and [table] has no test = true: nothing in it may count"
+        why = "it is the journal of a bench table, but [table] has no test = true: no result of a test may count"
     else:
-        why = "it is the journal of a live table, and [table] has test = true: no test may stand among what counts"
+        why = (
+            "it is the journal of a live table, but [table] has test = true: no test may be stored among results "
+            "that count"
+        )
     why += "; set another journal.path, or put test in [table] back as it was"
     raise JournalError("owner", journal.database.path, why)

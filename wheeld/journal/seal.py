@@ -105,7 +105,9 @@ def _private_key(path: Path) -> ed25519.Ed25519PrivateKey:
     except ImportError as error:
         raise _missing(path) from error
     except (ValueError, TypeError) as error:
-        raise KeyFileError(f"{path}: no private key in PEM without a password, nor 32 bytes in base64") from error
+        raise KeyFileError(
+            f"{path}: neither a private key in PEM without a password, nor 32 bytes in base64"
+        ) from error
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise KeyFileError(f"{path}: not an Ed25519 key; make one with openssl genpkey -algorithm ed25519")
     return key
@@ -123,7 +125,7 @@ def _public_key(path: Path) -> ed25519.Ed25519PublicKey:
     except ImportError as error:
         raise _missing(path) from error
     except ValueError as error:
-        raise KeyFileError(f"{path}: no public key in PEM, nor 32 bytes in base64") from error
+        raise KeyFileError(f"{path}: neither a public key in PEM, nor 32 bytes in base64") from error
     if not isinstance(key, ed25519.Ed25519PublicKey):
         raise KeyFileError(f"{path}: not an Ed25519 key")
     return key

@@ -43,7 +43,7 @@ class JournalSetting(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             title="how long the evidence of a coup is kept; verdicts and commands are never removed",
             examples=[365],
-            extra={"left_out": "as long as `evidence_bytes_max` lets it"},
+            extra={"left_out": "as long as `evidence_bytes_max` allows"},
         ),
     ] = None
     evidence_bytes_max: Annotated[

@@ -217,14 +217,16 @@ class JournalWriter:
     def _refuse_far(self, after_seq: int, last_seq: int, *, far: bool) -> None:
         if after_seq > ADOPTED_SEQ_MAX:
             why = (
-                f"seq {after_seq} is no number of a wheel: too few would be left to go on in; whoever gave it was wrong"
+                f"seq {after_seq} is too large for a wheel: too few numbers would be left after it. Ask again who "
+                "gave you this number"
             )
             raise JournalError("conflict", self.database.path, f"{why}. Nothing was adopted")
         if after_seq - last_seq > ADOPTED_AT_ONCE and not far:
             why = (
-                f"seq {after_seq} is more than {ADOPTED_AT_ONCE} numbers beyond its last, {last_seq}: months of play. "
-                "Nothing was adopted. The numbers between never come back, so ask the settlement system which message "
-                "it has last; if it is that one, say it again with --far"
+                f"seq {after_seq} is more than {ADOPTED_AT_ONCE} numbers beyond the journal's last, {last_seq}: "
+                "months of play. Nothing was adopted. The numbers between would be lost for ever, so ask the "
+                f"settlement system which message it has last. If its last one is seq {after_seq}, give the command "
+                "again with --far"
             )
             raise JournalError("conflict", self.database.path, why)
 

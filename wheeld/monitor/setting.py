@@ -20,7 +20,7 @@ class MonitorSetting(msgspec.Struct, frozen=True, kw_only=True):
     socket: Annotated[
         Annotated[Path, Meta(description=translatable("the path of a socket"))],
         Meta(
-            title="the socket, which the daemon makes; who may write to it can look on, and change nothing",
+            title="the socket, which the daemon makes; whoever may write to it can watch, but change nothing",
             examples=["/run/wheeld/campione-03.monitor"],
         ),
     ]

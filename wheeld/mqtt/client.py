@@ -82,8 +82,9 @@ class MqttClient(asyncio.BufferedProtocol):
         expiry_s: int | None = None,
         timeout_s: float | None = None,
     ) -> None:
-        """Return when the broker has it (QoS 1), or when it is on its way (QoS 0). `expiry_s`: how long the broker may
-        keep it for a reader who is away. Raises MqttError, and its kinds PublicationRefusedError and NoAnswerError."""
+        """Publish. Returns when the broker has the message (QoS 1), or when it was sent (QoS 0). `expiry_s`: how long
+        the broker may keep it for a reader who is away. Raises MqttError, and its kinds PublicationRefusedError and
+        NoAnswerError."""
         publish = partial(
             self._session.publish, topic, payload, qos=qos, retain=retain, correlation=correlation, expiry_s=expiry_s
         )
@@ -108,7 +109,7 @@ class MqttClient(asyncio.BufferedProtocol):
         """Subscribe at QoS 1. Returns the topics that the broker refuses, each with its reason. Raises MqttError."""
         answer = cast("mqtt5.SubAckPacket", await self._within(self._session.subscribe(topics)))
         if len(answer.reason_codes) != len(topics):
-            self._end(BrokenProtocolError("an answer to another number of subscriptions"))
+            self._end(BrokenProtocolError("it answered a wrong number of subscriptions"))
             self._check()
         codes = zip(topics, answer.reason_codes, strict=True)
         return {topic: reason(code) for topic, code in codes if is_failure(code)}
@@ -125,7 +126,7 @@ class MqttClient(asyncio.BufferedProtocol):
     async def close(self, *, forget: bool = False) -> None:
         """Disconnect. `forget`: the broker shall keep nothing of the session. Harmless if the connection is over."""
         code, expiry_s = mqtt5.DisconnectReasonCode.NORMAL_DISCONNECTION, 0 if forget else None
-        self._end(MqttError("we have left"), code, session_expiry_s=expiry_s)
+        self._end(MqttError("this side ended the connection"), code, session_expiry_s=expiry_s)
         if self._transport is None:
             return
         try:
@@ -204,7 +205,7 @@ class MqttClient(asyncio.BufferedProtocol):
         if self._keepalive_s == 0:
             return
         if not self._is_heard:
-            self._end(NoAnswerError(f"the broker has given no sign for {self._keepalive_s} s"))
+            self._end(NoAnswerError(f"the broker has sent nothing for {self._keepalive_s} s"))
             return
         self._is_heard = False
         self.ask()

@@ -118,7 +118,7 @@ class Session:
             raise PublicationRefusedError(str(wrong)) from None
         limit = None if self.accepted is None else self.accepted.max_packet_size
         if limit is not None and len(data) > limit:
-            raise PublicationRefusedError(f"it has {len(data)} bytes, and the broker takes {limit}")
+            raise PublicationRefusedError(f"it has {len(data)} bytes, but the broker accepts only {limit}")
         self._out.append(data)
         if packet_id is not None:
             self._awaited[packet_id] = mqtt5.PubAckPacket
@@ -177,7 +177,10 @@ class Session:
             return None
         body_at, length = head
         if body_at + length - at > self._bytes_max:
-            why = f"a packet of {body_at + length - at} bytes, and it was told that we take {self._bytes_max}"
+            why = (
+                f"a packet of {body_at + length - at} bytes, but it was told that at most {self._bytes_max} are "
+                "accepted"
+            )
             raise BrokenProtocolError(why, mqtt5.DisconnectReasonCode.PACKET_TOO_LARGE)
         return body_at + length if body_at + length <= len(data) else None
 
@@ -198,22 +201,22 @@ class Session:
             self._confirm(packet_id)
         elif isinstance(packet, mqtt5.PubAckPacket | mqtt5.SubAckPacket | mqtt5.UnsubAckPacket):
             if self._awaited.pop(packet.packet_id, None) is not type(packet):
-                raise BrokenProtocolError(f"an answer to packet {packet.packet_id}, which does not wait for it")
+                raise BrokenProtocolError(f"an answer to packet {packet.packet_id}, which waits for no such answer")
             yield packet
         elif isinstance(packet, mqtt5.PingRespPacket):
             yield packet
         elif isinstance(packet, mqtt5.DisconnectPacket):
             raise DisconnectedError(packet.reason_code)
         else:
-            raise BrokenProtocolError(f"a {type(packet).__name__} is nothing that it may send")
+            raise BrokenProtocolError(f"a {type(packet).__name__}, which no broker may send")
 
     def _connack(self, packet: mqtt5.Packet | None) -> mqtt5.ConnAckPacket:
         if not isinstance(packet, mqtt5.ConnAckPacket):
-            raise BrokenProtocolError("something else than an answer to our connection came first")
+            raise BrokenProtocolError("the first packet was not the answer to our connection")
         if is_failure(packet.reason_code):
             raise MqttError(f"the broker refuses the connection: {reason(packet.reason_code)}")
         if int(packet.max_qos) < 1 or not packet.retain_available:
-            raise MqttError("the broker has no QoS 1 or keeps no retained messages: neither can be done without")
+            raise MqttError("the broker does not support QoS 1 or retained messages: both are needed here")
         self.accepted = packet
         return packet
 
@@ -233,7 +236,7 @@ def _read(data: memoryview) -> mqtt5.Packet | None:
         if data[0] & 0xF0 == PUBLISH:
             return None
         raise BrokenProtocolError(
-            f"a packet that is none: {wrong}", mqtt5.DisconnectReasonCode.MALFORMED_PACKET
+            f"bytes that are not a packet of MQTT: {wrong}", mqtt5.DisconnectReasonCode.MALFORMED_PACKET
         ) from None
 
 

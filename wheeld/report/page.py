@@ -38,8 +38,10 @@ LIGHTS = {
     "too_small": translatable("amber"),
 }
 STEPS = {
-    "found": translatable("Do what stands below each finding, the first one first. Then make a new report."),
-    "nothing_found": translatable("Nothing is to be done. Make a new report in a month."),
+    "found": translatable(
+        "Do what is written below each finding. Begin with the first finding. Then make a new report."
+    ),
+    "nothing_found": translatable("There is nothing to do. Make a new report in a month."),
     "too_small": translatable("Play on, and make a new report when there are enough coups."),
 }
 DECIDED = {**RULED, "accepted": LATE_BETS["yes"], "refused": LATE_BETS["no"]}
@@ -88,7 +90,7 @@ def _wheel(health: WheelReport, say: Catalogue, name: str) -> Iterator[str]:
         )
         yield "</ul>"
     promise = say.say(
-        "Of a hundred wheels with nothing wrong, at most {percent} gets any finding.",
+        "Of a hundred wheels with no fault, at most {percent} get a finding by chance.",
         percent=say.decimal(100 * health.false_alarms),
     )
     yield f"</div><p><small>{escape(promise)}</small></p>"
@@ -120,8 +122,8 @@ def _numbers(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterato
         yield _too_small(say)
         return
     power = say.say(
-        "Chi-square {value}, p = {p}. In such a sample a sector of {pockets} pockets with {times} times its share is "
-        "found {power} times of 100; for {least} times of 100, {needed} coups are needed.",
+        "Chi-square {value}, p = {p}. In a sample of this size, a sector of {pockets} pockets with {times} times its "
+        "share is found {power} times of 100. To find it {least} times of 100, {needed} coups are needed.",
         value=say.decimal(round(numbers.chi_square, 1)),
         p=say.decimal(float(f"{numbers.p_chi_square:.2g}")),
         pockets=EFFECT_POCKETS,
@@ -146,7 +148,8 @@ def _numbers(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterato
         for each in numbers.windows
     )
     chance = say.say(
-        "The sectors that stand out most. As large a one comes by chance somewhere on {percent} of 100 fair wheels.",
+        "The sectors that differ most from their share. On {percent} of 100 fair wheels, a sector differs as much by "
+        "chance.",
         percent=say.decimal(float(f"{100 * numbers.p_sectors:.2g}")),
     )
     yield f"<p>{escape(chance)}</p>{_table(heads, windows)}{_details(say, counts)}"
@@ -168,15 +171,15 @@ def _offsets(health: WheelReport, say: Catalogue) -> Iterator[str]:
 def _zones(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield f"<h3>{escape(say.say('Drop zones'))}</h3>"
     if not health.zones.coups:
-        yield f"<p>{escape(say.say('No stored log tells where the ball left the track.'))}</p>"
+        yield f"<p>{escape(say.say('No stored log shows where the ball left the track.'))}</p>"
         return
     yield pictures.zones()
     tilt = health.zones.tilt
     if tilt is None:
-        said = say.say("Too few runs of either direction tell at what times beams see the ball: use a level.")
+        said = say.say("Too few runs of each direction show at what times the beams see the ball: use a spirit level.")
     else:
         said = say.say(
-            "By the times at the beams: {tilt}° out of level, give or take {error}°.",
+            "The times at the beams show that the wheel is {tilt}° ± {error}° out of level.",
             tilt=say.decimal(round(tilt.tilt_deg, 2)),
             error=say.decimal(round(2 * tilt.error_deg, 2)),
         )
@@ -204,10 +207,10 @@ def _balance(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterato
     yield f"<h3>{escape(say.say('Direction of the launches'))}</h3>"
     balance = health.balance
     if not balance.boulers:
-        yield f"<p>{escape(say.say('No sensor tells the direction.'))}</p>"
+        yield f"<p>{escape(say.say('No sensor reports the direction.'))}</p>"
         return
     if balance.one_way:
-        yield f"<p>{escape(say.say('This table launches in one direction: nobody is compared.'))}</p>"
+        yield f"<p>{escape(say.say('The launches at this table go in one direction: boulers are not compared.'))}</p>"
     heads = (say.say("bouler"), "↻", "↺", "")
     few = say.say("too few to say anything")
     rows = ((name_of(each), each.cw, each.ccw, "" if each.enough else few) for each in balance.boulers)
@@ -265,7 +268,7 @@ def _sensors(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterato
         )
         yield pictures.sensors() + _details(say, _table(heads, rows))
     else:
-        yield f"<p>{escape(say.say('No stored log tells what sensors missed.'))}</p>"
+        yield f"<p>{escape(say.say('No stored log shows what sensors missed.'))}</p>"
     if sensors.margins:
         columns = (say.say("measure"), say.say("verdicts"), say.say("near to flipping"))
         yield _table(columns, ((each.measure, each.count, each.low) for each in sensors.margins))

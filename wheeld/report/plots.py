@@ -54,7 +54,7 @@ class Pictures:
         axes.tick_params(axis="x", labelsize=7)
         axes.set_xlabel(self._say.say("numbers, clockwise on the rotor"))
         axes.set_ylabel(self._say.say("coups"))
-        alt = self._say.say("How often each number came; all numbers of 95 of 100 fair wheels lie in the band.")
+        alt = self._say.say("How often each number came. On 95 of 100 fair wheels, all numbers lie in the band.")
         return self._svg(figure, "numbers", alt)
 
     def _found_pockets(self) -> set[int]:
@@ -76,7 +76,7 @@ class Pictures:
         axes.yaxis.set_major_formatter(self._decimal)
         axes.set_ylabel(self._say.say("times its share"))
         return self._svg(
-            figure, "zones", self._say.say("Where the ball left the track, as times the share of each part.")
+            figure, "zones", self._say.say("Where the ball left the track: how many times its share each part has.")
         )
 
     def trends(self) -> str:
@@ -100,7 +100,9 @@ class Pictures:
             drift.set_title(self._say.say("medians by date, UTC"), fontsize=8, loc="left")
             if trend.blocks:  # from zero, otherwise each small change looks like a drift
                 drift.set_ylim(0, 1.3 * max(one.median for one in trend.blocks) or 1)
-        return self._svg(figure, "trends", self._say.say("How each measure is spread, and its medians over time."))
+        return self._svg(
+            figure, "trends", self._say.say("The distribution of each measure, and its medians over time.")
+        )
 
     def balance(self) -> str:
         """Draw the part of each bouler's launches that went clockwise."""

@@ -194,7 +194,9 @@ _LOW_ACTIONS = {
     "passes": translatable("Too few passes are seen: clean the beams, and run wheeld doctor."),
     "pocket": translatable("The readers see the ball beside its pocket: align them (wheeld doctor with a number)."),
     "rotor": translatable("The rotor turns too slowly for its encoder: ask the boulers to turn it faster."),
-    "slowing": translatable("Look at the wheel, its cover and the films of these coups: was the ball touched?"),
+    "slowing": translatable(
+        "Look at the wheel, at its cover and at the camera recordings of these coups: did somebody touch the ball?"
+    ),
     "time": translatable("Launches come just before the table is ready: tell the boulers."),
 }
 

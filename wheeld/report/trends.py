@@ -42,7 +42,9 @@ class Measure(NamedTuple):
     of_run: Callable[[LoggedRun], float | None] = lambda _: None
 
 
-_PEOPLE = translatable("Look how the boulers launch and turn; if they do as before, clean the ball and the track.")
+_PEOPLE = translatable(
+    "Look how the boulers launch the ball and turn the rotor. If they do it as before, clean the ball and the track."
+)
 _BALL = translatable("Clean the ball and the track, check the ball's weight and size, and change it; level the wheel.")
 
 MEASURES = (
@@ -69,7 +71,7 @@ MEASURES = (
         translatable("loss of the rotor's speed"),
         translatable("part of it in a second"),
         0.5,
-        translatable("Clean and oil the rotor's bearing, and look whether something touches the rotor."),
+        translatable("Clean and oil the rotor's bearing, and check whether something touches the rotor."),
         of_run=lambda run: run.slowing,
     ),
     Measure(

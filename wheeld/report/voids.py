@@ -101,7 +101,7 @@ def _check(cause: str, late: int, count: int, share: float, say: Catalogue) -> C
         cause=cause,
     )
     action = say.say(
-        "Look at these coups with wheeld journal show. Tell the boulers and the chef what people did; where sensors or "
-        "the mechanism did it, run wheeld doctor."
+        "Look at these coups with wheeld journal show. If people caused them, tell the boulers and the chef. If "
+        "sensors or the mechanism caused them, run wheeld doctor."
     )
     return Check(code="voids_rising", p=more_late(late, count, share, TOLERATED), said=said, action=action)

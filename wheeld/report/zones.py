@@ -17,10 +17,11 @@ from wheeld.report.timing import RunTimes, Tilt, tilt_of
 from wheeld.report.wheel import WheelRecord
 
 TOLERATED = 1.15
-"""How many times its share of the balls may leave the track in one part. A tilt of 0.1° causes this at the simulator's
+"""How many times its share of the balls one part of the track may have. A tilt of 0.1° causes this on the simulator's
 wheels. Real tables are level to 0.1°."""
 EFFECT = 1.45
-"""What a sample must be large enough to find. A tilt of 0.3° causes a little less at the worst of those wheels."""
+"""The fault that a sample must be large enough to find, as the same factor. On the worst of the simulator's wheels, a
+tilt of 0.3° causes a little less."""
 
 TILT_TOLERATED_DEG = 0.2
 """Real tables are level to half of this tilt."""
@@ -77,7 +78,7 @@ def _tilted(tilt: Tilt, say: Catalogue) -> Check:
     """Check the tilt. `p` is an upper limit for the chance that a tolerated tilt is measured as large as this."""
     away = max(0.0, tilt.tilt_deg - TILT_TOLERATED_DEG) / max(tilt.error_deg, 1e-9)
     said = say.say(
-        "by the times at the beams the wheel is out of level by about {tilt}°, lowest near {low}°",
+        "the times at the beams show that the wheel is out of level by about {tilt}°; its lowest point is near {low}°",
         tilt=say.decimal(round(tilt.tilt_deg, 1)),
         low=round(tilt.low_deg),
     )
@@ -97,7 +98,8 @@ def _check(zone: Zone, total: int, say: Catalogue) -> Check:
         times=say.decimal(round(zone.count / total / zone.share, 2)),
     )
     action = say.say(
-        "Level the wheel to 0.1° or better, and clean the track. The high side is near there or opposite to it."
+        "Level the wheel to 0.1° or better, and clean the track. The high side is near this part of the track, or "
+        "opposite to it."
     )
     return Check(
         code="drop_zone", p=more_than(zone.count, total, min(1.0, zone.share * TOLERATED)), said=said, action=action

@@ -48,8 +48,8 @@ def configured(directory: Path, computer: Computer) -> dict[Path, TableAccess]:
             named = {"file": str(path), "reason": str(wrong)}
             raise SetupError(
                 Text(
-                    "{file} names no table ({reason}), and the broker's list needs every one: correct it or move it "
-                    "away",
+                    "{file} does not name its table ({reason}), and the broker's access list needs every table: "
+                    "correct the file or move it away",
                     named,
                 )
             ) from None
@@ -67,7 +67,7 @@ def list_for(tables: list[TableAccess], before: str) -> str:
     if same := ", ".join(same_names(every)):
         raise SetupError(
             Text(
-                "two tables are called {name}, so their users would be the same: give the table another id",
+                "two tables have the name {name}, so their users would have the same names: give this table another id",
                 {"name": same},
             )
         )

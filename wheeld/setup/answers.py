@@ -46,7 +46,7 @@ class SetupSection(msgspec.Struct, frozen=True, kw_only=True):
     ]
     broker: Annotated[
         Broker,
-        Meta(title=translatable("which broker: a new one on this computer, or one that is there")),
+        Meta(title=translatable("which broker: a new one on this computer, or one that exists already")),
     ]
     broker_names: Annotated[
         tuple[Annotated[str, Meta(pattern=HOST_PATTERN)], ...],
@@ -81,7 +81,7 @@ class Answers:
         answers = cls(str(path), text)
         not_sections = [name for name, section in tree.items() if not isinstance(section, dict)]
         if not_sections:
-            what = Text("stands in no section: {sections}", {"sections": "[setup], [table], …"})
+            what = Text("is in no section; write it below one: {sections}", {"sections": "[setup], [table], …"})
             answers.refuse([Problem(name, what) for name in not_sections])
         answers.values = tree
         return answers

@@ -93,7 +93,7 @@ def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> Text
         return Text("it or its key cannot be read, or another authority issued it")
     names = found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     is_right = [each.value for each in names] == [name]
-    return None if is_right else Text("it is not the one of {name}", {"name": name})
+    return None if is_right else Text("it is not the certificate of {name}", {"name": name})
 
 
 def ends_soon(certificate: bytes, now: datetime.datetime) -> bool:

@@ -44,7 +44,7 @@ def broker_steps(
         )
     maker = _Certificates(places, broker, tuple(dict.fromkeys((*hosts, *HERE))), now)
     put = Put(broker.configuration, 0o644, shipped)
-    otherwise = Text("compare it with the one of this version")
+    otherwise = Text("compare it with the file of this version")
     configuration = steps.text(broker.computer, put, Text("the broker's configuration"), otherwise)
     made = [*_authority(maker), maker.of_broker(), configuration]
     yield from made
@@ -61,7 +61,9 @@ def broker_steps(
 def _authority(maker: _Certificates) -> Iterator[SetupStep]:
     """Yield the steps for the authority. Only root may read its key: the key can make a certificate of any role."""
     computer, broker = maker.places.computer, maker.broker
-    yield looked(lambda: steps.directory(computer, broker.house, 0o700, "root", Text("what devices get")), broker.house)
+    yield looked(
+        lambda: steps.directory(computer, broker.house, 0o700, "root", Text("the files for the devices")), broker.house
+    )
     yield looked(
         lambda: steps.secret(
             computer, Put(broker.authority_key, 0o600, authority.new_key), Text("the key of the house's authority")
@@ -87,13 +89,18 @@ class _Certificates:
                 0o644,
                 lambda: authority.authority(broker.authority_key.read_bytes(), self._hosts, self._now),
             )
-            return SetupStep(action=Action.MAKE, what=str(put.path), why=Text("its certificate"), files=(put,))
+            return SetupStep(
+                action=Action.MAKE,
+                what=str(put.path),
+                why=Text("the certificate of the house's authority"),
+                files=(put,),
+            )
         if key is None:
             files = {"certificate": str(broker.authority), "key": str(broker.authority_key)}
             raise SetupError(
                 Text(
-                    "{certificate} is there without {key}, its key: whoever keeps the key makes certificates; give "
-                    "yours with --broker, --ca-file, --cert-file and --key-file",
+                    "{certificate} exists, but its key {key} does not. Have a certificate made by the person who "
+                    "keeps this key, and give it with --broker, --ca-file, --cert-file and --key-file",
                     files,
                 )
             )
@@ -102,24 +109,24 @@ class _Certificates:
 
     def of_broker(self) -> SetupStep:
         key, certificate = (Put(self.broker.key, 0o640, authority.new_key, "mosquitto"), self.broker.certificate)
-        why = Text("the broker's, for {names}", {"names": ", ".join(self._hosts)})
+        why = Text("certificate and key of the broker, for {names}", {"names": ", ".join(self._hosts)})
         return self._step(key, Put(certificate, 0o644, bytes), "broker", why, self._hosts)
 
     def of_wheel(self, user: str) -> SetupStep:
         key = Put(self.places.secret("mqtt-key"), 0o600, authority.new_key)
-        about = Text("the wheel's: {user}", {"user": user})
+        about = Text("certificate and key of the wheel: {user}", {"user": user})
         return self._step(key, Put(self.places.certificate, 0o644, bytes), user, about)
 
     def of_pages(self, user: str) -> SetupStep:
         """Return the step for the pages. They run on this computer: systemd gives them the key and the certificate."""
         key = Put(self.places.secret("page-key"), 0o600, authority.new_key)
-        about = Text("its pages': {user}", {"user": user})
+        about = Text("certificate and key of its pages: {user}", {"user": user})
         return self._step(key, Put(self.places.secret("page-certificate"), 0o600, bytes), user, about)
 
     def of_device(self, user: str) -> SetupStep:
         key = Put(self.broker.user_key(user), 0o600, authority.new_key)
         certificate = Put(self.broker.user_certificate(user), 0o600, bytes)
-        return self._step(key, certificate, user, Text("carry both to the device"))
+        return self._step(key, certificate, user, Text("carry both files to the device"))
 
     def _step(self, key: Put, certificate: Put, name: str, why: Text, hosts: Sequence[str] = ()) -> SetupStep:
         return looked(lambda: self._judged(key, certificate, name, why, hosts), certificate.path)
@@ -134,7 +141,7 @@ class _Certificates:
             return SetupStep(action=Action.MAKE, what=what, why=why, files=files)
         wrong = authority.wrong_with(found, has_key or b"", name, issuer or b"")
         if wrong:
-            again = Text("{wrong}; move both away to have new ones", {"wrong": wrong})
+            again = Text("{wrong}; move certificate and key away, and setup makes new ones", {"wrong": wrong})
             return SetupStep(action=Action.DIFFERS, what=what, why=again)
         if authority.ends_soon(found, self._now):
             renewed = Text("ends soon; {why}", {"why": why})
@@ -167,7 +174,7 @@ def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> Setu
         return SetupStep(action=Action.STAYS, what=str(put.path), why=why)
     if gone := lost(before, after):
         why = Text(
-            "has a right that the new one would not have ({right}); make it by hand: {command}",
+            "contains a right that the new list would not contain ({right}); make the list by hand: {command}",
             {"right": f'"{gone[0]}"', "command": "wheeld acl --help"},
         )
         return SetupStep(action=Action.DIFFERS, what=str(put.path), why=why)
@@ -184,17 +191,17 @@ def _closed(broker: BrokerPlaces) -> Iterator[SetupStep]:
     put = _list_of(broker, broker.access_list.read_bytes)
     with suppress(PermissionError):  # the step of the list itself already reports this
         if not broker.computer.has_access(put.path, mode=put.mode, owner=put.owner, group=put.group):
-            why = Text("the same for the broker alone: a later version of it refuses a list that others may use")
+            why = Text("for the broker alone: later versions of mosquitto refuse a list that others may use")
             yield SetupStep(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
 
 
 def _commands(broker: BrokerPlaces, steps_before: Sequence[SetupStep]) -> Iterator[SetupStep]:
     computer = broker.computer
     if not computer.is_enabled(UNIT):
-        yield steps.command(("systemctl", "enable", UNIT), Text("the broker after each boot"))
+        yield steps.command(("systemctl", "enable", UNIT), Text("starts the broker at each boot"))
     files = (broker.configuration, broker.authority, broker.certificate, broker.key, broker.access_list)
     if _is_unread(computer, files) or any(step.does for step in steps_before):
-        yield steps.command(RESTART, Text("so that it listens, and reads its files"))
+        yield steps.command(RESTART, Text("starts the broker, which then reads its files"))
 
 
 def _is_unread(computer: Computer, files: Sequence[Path]) -> bool:

@@ -117,7 +117,7 @@ class Computer:
         done = subprocess.run(command, check=False)  # noqa: S603  commands of the plan, which was shown
         if done.returncode:
             ended = {"command": " ".join(command), "code": str(done.returncode)}
-            raise SetupError(Text("{command} ended with {code}: what it said stands above", ended))
+            raise SetupError(Text("{command} failed with exit code {code}: its own message is above", ended))
 
 
 _NOBODY = (translatable("no such user: {name}"), translatable("no such group: {name}"))

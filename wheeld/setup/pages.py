@@ -21,7 +21,7 @@ FIRST_PORT, NEXT_PORT = 8400, 10
 def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> Iterator[SetupStep]:
     """Yield the steps for the options. The pages are only served after a person has started their unit."""
     computer, options = places.computer, places.pages
-    about = Text("options of pages, which hold no secret")
+    about = Text("the options of pages; they contain no secret")
     yield looked(lambda: steps.directory(computer, options.parent, 0o755, "root", about), options.parent)
     port = _port(places)
     words = (
@@ -40,9 +40,9 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
         "address": f"http://127.0.0.1:{port}/",
         "command": f"systemctl enable --now wheeld-page@{places.name}",
     }
-    why = Text("its pages at {address}, for who wants them: {command}", start)
+    why = Text("its pages at {address}; this starts them: {command}", start)
     put = Put(options, 0o644, lambda: text)
-    yield looked(lambda: steps.text(computer, put, why, Text("it stays as it is")), options)
+    yield looked(lambda: steps.text(computer, put, why, Text("setup leaves it as it is")), options)
 
 
 def _port(places: Places) -> int:

@@ -21,9 +21,9 @@ from wheeld.setup.steps import Put, SetupStep, looked
 
 SIMULATOR = "wheeld-sim@.service"
 _GIVEN = {
-    "ca_file": translatable("the authority of the broker, from {file}"),
+    "ca_file": translatable("the certificate of the broker's authority, from {file}"),
     "cert_file": translatable("the wheel's certificate for the broker, from {file}"),
-    "key_file": translatable("its key, from {file}"),
+    "key_file": translatable("the key of this certificate, from {file}"),
     "password_file": translatable("the wheel's password at the broker, from {file}"),
 }
 """The files that a person gives, each with a description."""
@@ -55,9 +55,14 @@ def _check_tables(places: Places, table: tuple[str, str]) -> None:
     for path, known in configured(places.configurations, places.computer).items():
         if path == places.configuration and (known.site, known.table) != table:
             of_another = {"file": str(path), "table": f"{known.site}/{known.table}"}
-            raise SetupError(Text("{file} is of the table {table}: give this wheel another name", of_another))
+            raise SetupError(Text("{file} belongs to the table {table}: give this wheel another name", of_another))
         if path != places.configuration and (known.site, known.table) == table:
-            raise SetupError(Text("{file} is of this table already: a table has one wheel", {"file": str(path)}))
+            raise SetupError(
+                Text(
+                    "{file} is already the wheel of this table: use its name, or give the table another id",
+                    {"file": str(path)},
+                )
+            )
 
 
 def _wheel(places: Places, values: dict[str, Any]) -> Iterator[SetupStep]:
@@ -74,11 +79,14 @@ def _wheel(places: Places, values: dict[str, Any]) -> Iterator[SetupStep]:
             computer,
             Put(places.configuration, 0o640, lambda: text, "wheeld"),
             Text("the configuration"),
-            Text("it stays as it is: compare them, or move it away and set up again"),
+            Text("setup leaves it as it is: correct it by hand, or move it away and set up again"),
         ),
         places.configuration,
     )
-    yield looked(lambda: steps.secret(computer, Put(key, 0o600, new_signing_key), Text("signs feed and journal")), key)
+    yield looked(
+        lambda: steps.secret(computer, Put(key, 0o600, new_signing_key), Text("the key that signs feed and journal")),
+        key,
+    )
     yield looked(lambda: _public_key(places, key), places.public_key)
 
 
@@ -86,14 +94,18 @@ def _public_key(places: Places, key: Path) -> SetupStep:
     """Return the step for the public half of the key that exists or will be made."""
     computer = places.computer
     put = Put(places.public_key, 0o644, lambda: public_half(key.read_bytes()))
-    why = Text("the public half: give it to who receives the feed")
+    why = Text("the public key: give it to everybody who receives the feed")
     files = {"key": str(key), "file": str(put.path)}
     if computer.read(key) is None and computer.read(put.path) is not None:
-        raise SetupError(Text("{file} is there without its key {key}: restore the key, or move the file away", files))
+        raise SetupError(
+            Text("{file} exists, but its key {key} does not: restore the key, or move the file away", files)
+        )
     try:
         return steps.text(computer, put, why, Text("move it away if {key} is the right key", files))
     except ValueError:
-        raise SetupError(Text("{key} is no key that setup can read: restore it, or move it away", files)) from None
+        raise SetupError(
+            Text("{key} contains no key that setup can read: restore it, or move it away", files)
+        ) from None
 
 
 def _copies(places: Places, answers: Answers) -> Iterator[SetupStep]:
@@ -114,7 +126,7 @@ def _copy(places: Places, name: str, target: Put, given: str) -> SetupStep:
     if not content:
         raise SetupError(
             Text(
-                "{key}: {file} is not there or is empty: name the file that the broker's owner gave",
+                "{key}: {file} does not exist or is empty: name the file that you have from the broker's owner",
                 {"key": f"mqtt.{name}", "file": given},
             )
         )
@@ -125,7 +137,9 @@ def _copy(places: Places, name: str, target: Put, given: str) -> SetupStep:
 
 def _simulator(computer: Computer, setup: SetupSection) -> SetupStep:
     unit = SIMULATOR.replace("@", f"@{setup.name}")
-    step = steps.command(("systemctl", "enable", "--now", unit), Text("the simulated board, now and after each boot"))
+    step = steps.command(
+        ("systemctl", "enable", "--now", unit), Text("starts the simulated board, now and at each boot")
+    )
     if computer.is_enabled(unit):
         return SetupStep(action=steps.Action.STAYS, what=unit, why=Text("the simulated board"))
     return step

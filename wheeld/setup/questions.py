@@ -136,7 +136,7 @@ def take_defaults(answers: Answers, here: Here) -> None:
         if answers.get(question.key) is None and not question.optional:
             _, accepted = meaning(question.key)
             how: dict[str, Part] = {"expected": accepted, "option": question.option}
-            what = Text("is missing; expected {expected}; give {option}, or say it in a file of answers", how)
+            what = Text("is missing; expected {expected}; give {option}, or write it in a file of answers", how)
             missing.append(Problem(question.key, what))
     if missing:
         # In the same round, the problems of the answers that were given.

@@ -91,7 +91,7 @@ def looked(make: Callable[[], SetupStep], what: object) -> SetupStep:
     try:
         return make()
     except PermissionError:
-        return SetupStep(action=Action.UNKNOWN, what=str(what), why=Text("only root can see whether it is there"))
+        return SetupStep(action=Action.UNKNOWN, what=str(what), why=Text("only root can see whether it exists"))
 
 
 def shown(plan: Sequence[SetupStep], catalogue: Catalogue) -> str:
