@@ -39,7 +39,8 @@ def access_list(tables: Sequence[TableAccess]) -> str:
 
 
 def same_names(tables: Sequence[TableAccess]) -> Iterator[str]:
-    """Yield each name that several tables have. Their users would have the same names, and each could act at all."""
+    """Yield each name that several tables have. Their users would have the same names, and could act at all these
+    tables."""
     names = [each.table for each in tables]
     yield from dict.fromkeys(name for name in names if names.count(name) > 1)
 

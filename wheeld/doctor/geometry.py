@@ -47,9 +47,9 @@ running ball, a half is enough."""
 
 
 class Learned(msgspec.Struct, frozen=True):
-    """The learned angle of one sensor, in degrees clockwise from the mark. `spread_deg`: how far single laps differ
-    from it (half of them less, or for a reader nine in ten sightings). `count`: the number of laps or turns. `lacks`:
-    the direction in which the rotor must turn more often before the angle of a reader is known."""
+    """The learned angle of one sensor, in degrees clockwise from the mark. `spread_deg`: half of the laps of a beam, or
+    nine in ten sightings of a reader, differ from the angle by less than this. `count`: the number of laps or turns.
+    `lacks`: the direction in which the rotor must turn more often before the angle of a reader is known."""
 
     index: int
     angle_deg: float

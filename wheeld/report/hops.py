@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 TOLERANCE = 0.35
-"""How much a way may differ from the predicted one, as a part of it. From one pass to the next a ball loses up to a
-quarter of its speed."""
+"""How much the ball's way between two reports may differ from the predicted way, as a part of it. From one pass to the
+next a ball loses up to a quarter of its speed."""
 LAPS_MOST = 3
 """The most laps between two reports. A longer way without reports is no row of misses: the ball was not observed."""
 STRAYS_MOST = 2
