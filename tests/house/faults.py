@@ -11,7 +11,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from tests.house.house import COLLECT, CollectorProcess, House, forged
+from tests.house.house import COLLECT, PATIENCE_S, CollectorProcess, House, HouseTable, forged
 from tests.mosquitto import Mosquitto
 
 SEEDS = range(
@@ -20,6 +20,7 @@ SEEDS = range(
 )
 PLAY_S = 10.0
 """How long the wheels play while parts fail."""
+LIES = ("a message is forged", "messages come again")
 EXPECTED = {"signature", "conflict", "chain"}
 """Alarms of the messages that are forged. Nothing else is wrong, so any other one is false."""
 
@@ -49,7 +50,8 @@ class Faults:
         until_s = loop.time() + seconds
         running = list[asyncio.Task[None]]()
         while loop.time() < until_s:
-            for name in self._rng.sample(sorted(self.kinds), self._rng.choice((1, 1, 2))):
+            some = self._rng.sample(sorted(self.kinds), self._rng.choice((1, 1, 2)))
+            for name in (*some, self._rng.choice(LIES)):
                 self.happened.append(name)
                 running.append(asyncio.create_task(self.kinds[name]()))
             await asyncio.sleep(self._rng.uniform(0.2, 1.5))
@@ -86,22 +88,21 @@ class Faults:
                 self._broken.discard(house.cluster)
 
     async def _forge(self) -> None:
-        """The next number, or one that is over, by somebody who has no key, or by a clone."""
-        table = self._rng.choice(self._house.tables[:-1])
-        seq = max(1, table.wheel.seq - self._rng.choice((-1, -1, 0, 3)))
-        key = self._rng.choice((None, Ed25519PrivateKey.generate(), table.key if seq <= table.wheel.seq else None))
-        false = forged(table, seq=seq, prev=table.wheel.hashes[seq - 1], key=key)
-        await self._publish(table.root, "result", false)
+        """At each wheel that signs: the next number, or one that is over, by who has no key, or by a clone."""
+        for table in self._house.tables[:-1]:
+            seq = max(1, table.wheel.seq - self._rng.choice((-1, -1, 0, 3)))
+            key = self._rng.choice((None, Ed25519PrivateKey.generate(), table.key if seq <= table.wheel.seq else None))
+            false = forged(table, seq=seq, prev=table.wheel.hashes[seq - 1], key=key)
+            await self._publish(table, "result", false)
 
     async def _repeat(self) -> None:
-        table = self._rng.choice(self._house.tables)
-        sent = table.wheel.sent[-20:]
-        for leaf, payload in sent:
-            await self._publish(table.root, leaf, payload)
+        """The last messages of each wheel, at another broker than the wheel's perhaps."""
+        for table in self._house.tables:
+            for leaf, payload in table.wheel.sent[-10:]:
+                await self._publish(table, leaf, payload)
 
-    async def _publish(self, root: str, leaf: str, payload: bytes) -> None:
+    async def _publish(self, table: HouseTable, leaf: str, payload: bytes) -> None:
         up = [broker for broker in self._house.brokers if broker not in self._broken]
-        table = next(table for table in self._house.tables if table.root == root)
         if up:
             await self._house.publish(self._rng.choice(up), table, leaf, payload)
 
@@ -121,18 +122,26 @@ class Faults:
             self._broken.discard(part)
 
 
-async def play(house: House, folder: Path, rng: random.Random, command: Sequence[str] = COLLECT) -> None:
-    """Play one history, and hold the database to the journals. Raises AssertionError with what differs."""
+async def play(
+    house: House,
+    folder: Path,
+    rng: random.Random,
+    command: Sequence[str] = COLLECT,
+    *,
+    settle_s: float = PATIENCE_S,
+) -> None:
+    """Play one night, and hold the database to the journals. Raises AssertionError with what differs."""
     for _ in range(2):
         house.collector(folder, command)
     faults = Faults(house, random.Random(rng.random()))
-    playing = asyncio.create_task(_evening(house, random.Random(rng.random())))
+    over = asyncio.Event()
+    playing = asyncio.create_task(_evening(house, random.Random(rng.random()), over))
     try:
         await faults.run(PLAY_S)
     finally:
-        playing.cancel()
-        await asyncio.wait({playing})
-    await house.settled()
+        over.set()
+        await playing
+    await house.settled(settle_s)
     await asyncio.sleep(1.0)
     assert await house.differing() == [], faults.happened
     alarms = house.alarms()
@@ -140,7 +149,16 @@ async def play(house: House, folder: Path, rng: random.Random, command: Sequence
     assert not [alarm for alarm in alarms if alarm[0] == house.tables[-1].name], (alarms, faults.happened)
 
 
-async def _evening(house: House, rng: random.Random) -> None:
-    while True:
+async def _evening(house: House, rng: random.Random, over: asyncio.Event) -> None:
+    """Until it is over, and never ended in the middle of a message: the outbox of a wheel would not hear of that."""
+    while not over.is_set():
         await rng.choice(house.tables).say(rng)
         await asyncio.sleep(rng.expovariate(30.0))
+
+
+async def said(whole: House, count: int, seed: int = 1) -> None:
+    """Each wheel says so many messages."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        for table in whole.tables:
+            await table.say(rng)

@@ -141,11 +141,20 @@ class House:
     def __init__(self, cluster: Cluster, database: str, brokers: list[Mosquitto], tables: list[HouseTable]) -> None:
         self.cluster, self.database, self.brokers, self.tables = cluster, database, brokers, tables
         self.collectors: list[CollectorProcess] = []
+        self.dsn = cluster.dsn(database)
+        """What the collectors are told."""
 
     def collector(self, folder: Path, command: Sequence[str] = COLLECT) -> CollectorProcess:
         """Make one more, and start it."""
         name = f"collector-{len(self.collectors) + 1}"
-        lines = [f'name = "{name}"', f'database = "{self.cluster.dsn(self.database)}"', f"lease_s = {LEASE_S}"]
+        made = CollectorProcess(self.settings_file(folder, name), folder / f"{name}.log", command)
+        made.start()
+        self.collectors.append(made)
+        return made
+
+    def settings_file(self, folder: Path, name: str) -> Path:
+        """Write the settings of a collector."""
+        lines = [f'name = "{name}"', f'database = "{self.dsn}"', f"lease_s = {LEASE_S}"]
         witness = folder / "witness.key"
         witness.write_bytes(WITNESS_KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         lines += ["[witness]", 'name = "house.example"', f'key_file = "{witness}"']
@@ -159,10 +168,7 @@ class House:
                 lines.append(f'public_key_file = "{key}"')
         file = folder / f"{name}.toml"
         file.write_text("\n".join(lines) + "\n")
-        made = CollectorProcess(file, folder / f"{name}.log", command)
-        made.start()
-        self.collectors.append(made)
-        return made
+        return file
 
     def stored(self, table: HouseTable) -> list[bytes]:
         rows = self.cluster.sql(
@@ -198,6 +204,16 @@ class House:
             assert loop.time() < until_s, differing
             await asyncio.sleep(0.3)
 
+    async def collected_by(self, number: int) -> None:
+        """Wait until this collector hears all brokers and has all wheels, and the bridge has had time to come up."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                log = self.collectors[number].log
+                if log.count(": connected") >= len(self.brokers) and log.count(": collected") >= len(self.tables):
+                    break
+                await asyncio.sleep(0.2)
+        await asyncio.sleep(1.5)
+
     async def alarmed(self, kind: str) -> None:
         """Wait until there is an alarm of this kind."""
         async with asyncio.timeout(PATIENCE_S):
@@ -217,9 +233,10 @@ class House:
 
 
 @asynccontextmanager
-async def house(cluster: Cluster, folder: Path, tables: int = 3) -> AsyncIterator[House]:
+async def house(cluster: Cluster, folder: Path, tables: int = 3, database: str | None = None) -> AsyncIterator[House]:
     """A house whose wheels play; the last one has no key. Collectors are started by the test, and ended here."""
-    database = await asyncio.to_thread(cluster.database)
+    if database is None:
+        database = await asyncio.to_thread(cluster.database)
     async with AsyncExitStack() as stack:
         brokers = [stack.enter_context(Mosquitto(folder)) for _ in range(3)]
         names = [f"campione-{number:02}" for number in range(tables)]

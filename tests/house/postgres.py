@@ -32,14 +32,20 @@ def programs() -> Path:
 class Cluster:
     """One server. PostgreSQL refuses root, so as root it runs as the user `postgres` of Debian."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: Cluster | None = None) -> None:
+        """With `source` it is a standby of that server, which follows it until `promote`."""
         self.port = free_port()
         self._programs = programs()
         self._folder = Path(tempfile.mkdtemp(prefix="wheeld-house-"))
         self._as = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self._as:
             shutil.chown(self._folder, "postgres", "postgres")
-        self._run("initdb", "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
+        self._is_standby = source is not None
+        if source is None:
+            self._run("initdb", "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
+        else:
+            primary = f"host=127.0.0.1 port={source.port} user=postgres application_name=standby"
+            self._run("pg_basebackup", "-R", "--no-sync", "-c", "fast", "-d", primary)
         settings = {
             "port": self.port,
             "listen_addresses": "'127.0.0.1'",
@@ -54,8 +60,9 @@ class Cluster:
 
     def __enter__(self) -> Self:
         self.start()
-        self.sql("postgres", f"create database {TEMPLATE}")
-        migrate(self.dsn(TEMPLATE))
+        if not self._is_standby:
+            self.sql("postgres", f"create database {TEMPLATE}")
+            migrate(self.dsn(TEMPLATE))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -75,8 +82,18 @@ class Cluster:
                 time.sleep(0.2)
 
     def crash(self) -> None:
-        """End it as a power cut does: it finishes nothing."""
-        self._run("pg_ctl", "-s", "-m", "immediate", "stop")
+        """End it as a power cut does: it finishes nothing. Harmless if it does not run."""
+        if (self._folder / "data" / "postmaster.pid").exists():
+            self._run("pg_ctl", "-s", "-m", "immediate", "stop")
+
+    def promote(self) -> None:
+        """Make a standby the server that is written."""
+        self._run("pg_ctl", "-w", "-s", "promote")
+
+    def wait_for_standby(self) -> None:
+        """From now on no commit is confirmed before the standby has it."""
+        self.sql("postgres", "alter system set synchronous_standby_names = 'standby'")
+        self.sql("postgres", "select pg_reload_conf()")
 
     def kill(self) -> None:
         """Kill the server's first process. The others end when they see it."""
@@ -96,11 +113,13 @@ class Cluster:
     def dsn(self, database: str, user: str = "postgres") -> str:
         return f"host=127.0.0.1 port={self.port} dbname={database} user={user}"
 
-    def database(self) -> str:
-        """Make a new database with the schema, and return its name."""
+    def database(self, schema: str | None = None) -> str:
+        """Make a new database with the schema, or with this one, and return its name."""
         self._databases += 1
         name = f"house_{self._databases}"
-        self.sql("postgres", f"create database {name} template {TEMPLATE}")
+        self.sql("postgres", f"create database {name}" + (f" template {TEMPLATE}" if schema is None else ""))
+        if schema is not None:
+            self.sql(name, schema)
         return name
 
     def sql(self, database: str, statement: str, *values: object) -> list[tuple[Any, ...]]:

@@ -11,18 +11,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.feed.wheel import SITE, Wheel
-from tests.house.faults import SEEDS, play
-from tests.house.house import PATIENCE_S, House, HouseTable, forged, house
+from tests.house.faults import SEEDS, play, said
+from tests.house.house import PATIENCE_S, HouseTable, forged, house
 from tests.house.postgres import Cluster
 from tests.journal.journals import RawSigner
 from wheeld.journal.tree import FeedTree
-
-
-async def said(whole: House, count: int, seed: int = 1) -> None:
-    rng = random.Random(seed)
-    for _ in range(count):
-        for table in whole.tables:
-            await table.say(rng)
 
 
 async def test_all_that_was_ever_said_is_stored(cluster: Cluster, tmp_path: Path) -> None:
@@ -90,8 +83,7 @@ async def test_a_wheel_that_went_back_is_an_alarm(cluster: Cluster, tmp_path: Pa
         stored = whole.stored(whole.tables[0])
         await asyncio.to_thread(first.kill)
     (tmp_path / "again").mkdir()
-    async with house(cluster, tmp_path / "again", tables=1) as older:
-        older.database = whole.database
+    async with house(cluster, tmp_path / "again", tables=1, database=whole.database) as older:
         await said(older, 3, 9)
         older.collector(tmp_path / "again")
         await older.alarmed("rolled_back")
