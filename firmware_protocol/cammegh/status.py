@@ -182,9 +182,14 @@ def _status(line: str, product: Product, pockets: int) -> Status:
     match = _STATUS[product].fullmatch(line)
     if match is None:
         raise LineError("malformed")
-    state, spin, number, flags, speed, rotor, *extended = match.groups()
+    state, spin, number, flags, speed, rotor, *rest = match.groups()
     if int(state) not in _STATES[product] or int(spin) > SPIN_MAX[product]:
         raise LineError("value")
+    extended = None
+    if rest and rest[0] is not None:
+        raw_7, laps, ball, raw_10, pocket = rest
+        lies_in = None if pocket == "??" else int(pocket)
+        extended = Extended(int(laps, 16), _direction(ball), lies_in, raw_7, raw_10)
     return Status(
         _STATES[product][int(state)],
         int(spin),
@@ -192,12 +197,8 @@ def _status(line: str, product: Product, pockets: int) -> Status:
         _FLAGS[product][flags],
         int(speed),
         _direction(rotor),
-        _extended(*extended) if extended and extended[0] is not None else None,
+        extended,
     )
-
-
-def _extended(raw_7: str, laps: str, ball: str, raw_10: str, pocket: str) -> Extended:
-    return Extended(int(laps, 16), _direction(ball), None if pocket == "??" else int(pocket), raw_7, raw_10)
 
 
 def _direction(digit: str) -> Direction:

@@ -311,11 +311,13 @@ class MqttConnection:
     async def _attempt(self) -> str | None:
         """Try to connect, and run the whole session if that succeeds. Returns why it is over, None if the next attempt
         is due at once."""
-        files = self._files.stamp()
+        files, ended_ns = self._files.stamp(), self._ended_ns
+        # Commands that the broker kept for another run, or for more than a minute, are too old: begin a new session.
+        is_kept = self._resumes and ended_ns is not None and self._clock.monotonic_ns() - ended_ns < SESSION_S * 1e9
         will = mqtt5.Will(self._availability, payload=self._offline, qos=mqtt5.QoS.AT_LEAST_ONCE, retain=True)
         try:
             async with opened(
-                self._settings, take=self.take, will=will, session_s=SESSION_S, resumes=self._is_new or self._is_kept()
+                self._settings, take=self.take, will=will, session_s=SESSION_S, resumes=self._is_new or is_kept
             ) as client:
                 try:
                     return await self._use(client, files)
@@ -336,12 +338,6 @@ class MqttConnection:
         self._is_new, self._other = False, _Other.UNASKED
         await self._greet(client)
         return await self._serve(client, files)
-
-    def _is_kept(self) -> bool:
-        """Return whether the broker may have kept commands for us that count. Commands for another run of the daemon,
-        or from a connection that ended more than a minute ago, are too old."""
-        ended_ns = self._ended_ns
-        return self._resumes and ended_ns is not None and self._clock.monotonic_ns() - ended_ns < SESSION_S * 1e9
 
     async def _greet(self, client: MqttClient) -> None:
         """Subscribe, then publish `online`: a user that reads it may send commands."""

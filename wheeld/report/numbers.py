@@ -91,7 +91,10 @@ def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sec
     """Return the window that deviates most of each width, the largest of them, and the chance of one as large."""
     windows = [_widest(counts, width, pockets) for width in WIDTHS]
     largest = max(windows, key=lambda window: abs(window.deviation))
-    return windows, largest, _p_of(abs(largest.deviation), int(counts.sum()), pockets.count)
+    fair = _largest_of_fair_wheels(int(counts.sum()), pockets.count)
+    as_large = SIMULATED - int(np.searchsorted(fair, abs(largest.deviation) - 1e-9))
+    # This wheel counts as one of the fair ones, so the chance is never 0.
+    return windows, largest, (as_large + 1) / (SIMULATED + 1)
 
 
 def _of_parts(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -> Iterator[Check]:
@@ -209,13 +212,6 @@ def _largest_of_fair_wheels(total: int, pockets: int) -> NDArray[np.float64]:
     wheels = np.random.default_rng(SEED).multinomial(total, np.full(pockets, 1 / pockets), size=SIMULATED)
     largest = [np.abs(_deviations(wheels, width, total)).max(axis=1) for width in WIDTHS]
     return np.sort(np.max(largest, axis=0))
-
-
-def _p_of(deviation: float, total: int, pockets: int) -> float:
-    """Return the part of fair wheels that have as large a deviation in any window. This wheel counts as one of them."""
-    fair = _largest_of_fair_wheels(total, pockets)
-    as_large = SIMULATED - int(np.searchsorted(fair, deviation - 1e-9))
-    return (as_large + 1) / (SIMULATED + 1)
 
 
 def _said(window: Sector, say: Catalogue) -> str:
