@@ -114,7 +114,7 @@ class Auditor:
         if hashlib.sha256(canonical(row)).digest() != digest:
             raise Fault(f"{where}: edited")
         if (kind == "origin") is not (self.n == 0):
-            raise Fault(f"{where}: a journal begins with its origin, and has one")
+            raise Fault(f"{where}: a journal begins with its origin, and has only one")
         if kind == "message" and row[2] is not None:
             self.check_feed(f"seq {int(row[2])} ({where})", int(row[2]), row[4])
         elif kind == "evidence":
@@ -148,7 +148,7 @@ class Auditor:
         if log is None or pruned or log[:2] != (int(row[3]), len(log[2])) or hashlib.sha256(log[2]).digest() != row[5]:
             raise Fault(f"{where}: its log was {'removed' if log is None else 'edited'}")
         if hashlib.sha256(zlib.decompress(log[2])).digest() != row[4]:
-            raise Fault(f"{where}: its log is not the one of its digest")
+            raise Fault(f"{where}: its log does not have its digest")
 
     def check_feed(self, where: str, seq: int, payload: bytes) -> None:
         """Check a published message: its number, the hash over its own bytes, and the hash of the message before."""
@@ -171,12 +171,12 @@ class Auditor:
         if self.noted_n > self.n:
             raise Fault(f"records {self.n + 1} to {self.noted_n}: cut off at the end")
         if self.noted_n and (noted is None or noted[0].hex() != self.noted_head):
-            raise Fault(f"record {self.noted_n}: its head is not the one that was noted: changed here or before")
+            raise Fault(f"record {self.noted_n}: its head is not the noted one: this or an earlier record was changed")
         for kind, (table, columns) in KINDS.items():
             self.check_rows(kind, table, columns.split()[0])
         foreign = self.db.execute("SELECT min(coup) FROM logs WHERE coup NOT IN (SELECT coup FROM evidence)").fetchone()
         if foreign[0] is not None:
-            raise Fault(f"log {foreign[0]}: of no evidence: inserted")
+            raise Fault(f"log {foreign[0]}: no evidence belongs to it: inserted")
         if not self.sealed:
             raise Fault("no sealed head: nothing proves that the chain was not written anew")
         self.check_tail()
@@ -206,7 +206,7 @@ class Auditor:
         if self.n < n:
             raise Fault(f"records {self.n + 1} to {n}: cut off at the end")
         if self.head != head:
-            raise Fault(f"record {n}: its head is not the one that was written last: changed here or before")
+            raise Fault(f"record {n}: its head is not the one written last: this or an earlier record was changed")
         values = b"".join(canonical((name.encode(), value)) for name, value in self.db.execute(KEPT))
         if hashlib.sha256(values).digest() != kept:
             raise Fault("kept: what a restart reads (memory, position, settled) was edited")

@@ -103,7 +103,7 @@ def tail_faults(reader: JournalReader, check: Check | None, *, is_keyed: bool) -
     elif n < stored.n:
         yield f"records {n + 1} to {stored.n}: cut off at the end"
     elif head != stored.head:
-        yield f"record {n}: its head is not the one that was written last: changed here or before"
+        yield f"record {n}: its head is not the one written last: this or an earlier record was changed"
     if kept_digest(reader) != stored.kept:
         yield "kept: what a restart reads (memory, position, settled) was edited"
     if debt_sum(sum(map(debt_term, reader.debts()))) != stored.debts:

@@ -170,7 +170,7 @@ def _compare_noted(journal: JournalReader, report: Verification, n: int, head: b
     if n > report.records:
         report.blame(f"records {report.records + 1} to {n}: cut off at the end")
     elif link is None or link.head != head:
-        report.blame(f"record {n}: its head is not the one that was noted: changed here or before")
+        report.blame(f"record {n}: its head is not the noted one: this or an earlier record was changed")
 
 
 def _compare_rows(journal: JournalReader, walk: Walk) -> None:
@@ -187,7 +187,7 @@ def _compare_rows(journal: JournalReader, walk: Walk) -> None:
             report.blame(f"{kind.name}: {rows} rows for {links} records")
         _compare_counter(journal, report, kind.name)
     if (coup := journal.foreign_log()) is not None:
-        report.blame(f"log {coup}: of no evidence: inserted")
+        report.blame(f"log {coup}: no evidence belongs to it: inserted")
 
 
 def _refuse_foreign_counter(journal: JournalReader, report: Verification) -> None:
@@ -212,4 +212,4 @@ def _compare_counts(journal: JournalReader, walk: Walk) -> None:
     # Both numbers are of this moment: retention may have removed logs during the walk.
     logs, coups = journal.count_logs(), journal.count(EVIDENCE.name) - journal.count(PRUNING.name)
     if logs != coups:
-        walk.report.blame(f"log: {logs} rows for {coups} coups that have theirs")
+        walk.report.blame(f"log: {logs} rows, but {coups} coups have a log")

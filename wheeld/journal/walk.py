@@ -194,7 +194,7 @@ class Walk:
         if digest_of(columns) != link.digest:
             self.report.blame(f"{link}: edited")
         if (link.kind == ORIGIN.name) is not (link.n == 1):
-            self.report.blame(f"{link}: a journal begins with its origin, and has one")
+            self.report.blame(f"{link}: a journal begins with its origin, and has only one")
         if link.kind == MESSAGE.name:
             self._check_message(link, columns)
         elif link.kind == EVIDENCE.name:
@@ -221,7 +221,7 @@ class Walk:
         if is_pruned or told != (at_utc_us, len(stored[2])) or hashlib.sha256(stored[2]).digest() != packed_digest:
             self.report.blame(f"{where}: its log was edited")
         elif not _holds(stored[2], digest):
-            self.report.blame(f"{where}: its log is not the one of its digest")
+            self.report.blame(f"{where}: its log does not have its digest")
 
     # --- seals ---------------------------------------------------------------------------------------------------
 

@@ -109,7 +109,7 @@ class MqttClient(asyncio.BufferedProtocol):
         """Subscribe at QoS 1. Returns the topics that the broker refuses, each with its reason. Raises MqttError."""
         answer = cast("mqtt5.SubAckPacket", await self._within(self._session.subscribe(topics)))
         if len(answer.reason_codes) != len(topics):
-            self._end(BrokenProtocolError("it answered a wrong number of subscriptions"))
+            self._end(BrokenProtocolError("an answer to a wrong number of subscriptions"))
             self._check()
         codes = zip(topics, answer.reason_codes, strict=True)
         return {topic: reason(code) for topic, code in codes if is_failure(code)}
