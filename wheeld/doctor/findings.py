@@ -256,7 +256,6 @@ def steady(readers: Iterable[Learned]) -> list[Learned]:
 
 
 def _place(each: Learned, configured_deg: Sequence[float], kind: str) -> Finding:
-    """Return the finding about the angle of one sensor."""
     off_deg = apart_deg(each.angle_deg, configured_deg[each.index])
     at: dict[str, Part] = {
         "sensor": sensor_text(f"{kind}/{each.index}"),

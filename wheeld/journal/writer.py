@@ -436,7 +436,6 @@ class JournalWriter:
         )
 
     def _insert_message(self, **columns: Value) -> None:
-        """Store a message and its debt."""
         message_id = self.database.record(MESSAGE, **columns)
         self.database.execute("INSERT INTO debts VALUES (?, ?, 0)", message_id, columns.get("seq"))
 

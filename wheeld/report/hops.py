@@ -50,8 +50,6 @@ def hops(
 
 
 class _Way:
-    """The way of the ball past the sensors."""
-
     def __init__(self, angles_deg: Sequence[float], *, forward: bool) -> None:
         self._angles_deg, self._sign = angles_deg, 1 if forward else -1
         self._order = sorted(range(len(angles_deg)), key=lambda sensor: self._sign * angles_deg[sensor])
