@@ -74,7 +74,8 @@ class Kept:
         return prove(self.sql, self.number, self.lease().fence, read_signed(raw, ROOT, SIGNER.public_key))
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        return self.sql.execute(statement).fetchall()
+        found: list[tuple[Any, ...]] = self.sql.execute(statement).fetchall()
+        return found
 
 
 @pytest.fixture
