@@ -178,7 +178,7 @@ async def test_a_holder_that_this_user_may_not_see(pty: Pty, monkeypatch: pytest
     """As ModemManager, which is root's: nobody is accused."""
     link = open_serial(pty.name, 115200)
     monkeypatch.setattr(Path, "glob", lambda *_: iter(()))
-    with pytest.raises(PortUnavailableError, match="of another user holds the port: `wheeld doctor`, as root"):
+    with pytest.raises(PortUnavailableError, match="of another user holds the port: run `wheeld doctor` as root"):
         open_serial(pty.name, 115200)
     await link.close()
     await open_serial(pty.name, 115200).close()
