@@ -257,7 +257,7 @@ def test_acknowledgements_are_paced_and_repeated_until_seen(known: Bench) -> Non
 
 
 def test_acknowledging_what_never_came_is_the_callers_mistake(known: Bench) -> None:
-    with pytest.raises(ValueError, match="ahead"):
+    with pytest.raises(ValueError, match="but only Position"):
         known.session.acknowledge(Position(5, 1))
     known.session.acknowledge(Position(4, 1))
     HostSession(1).acknowledge(Position(5, 1))
