@@ -56,7 +56,8 @@ class Collector:
         self._wheels: dict[str, CollectedWheel] = {}
         self._inbox: deque[mqtt5.PublishPacket] = deque()
         self._work = asyncio.Event()
-        self._is_stopping = False
+        self._stopping = asyncio.Event()
+        self._told = ""
         self._renew_s = 0.0
         self._thread = ThreadPoolExecutor(1, "database")
         given = settings.witness
@@ -72,8 +73,15 @@ class Collector:
     async def run(self) -> None:
         """Collect until `stop`. Raises SettingsError for a key that cannot be read."""
         links = [asyncio.create_task(link.run()) for link in self._links]
+        collecting = asyncio.create_task(self._collect())
         try:
-            await self._collect()
+            # No link ends by itself: if one does, that is a fault of the program.
+            await asyncio.wait({collecting, *links}, return_when=asyncio.FIRST_COMPLETED)
+            self.stop()
+            await collecting
+            for link in links:
+                if link.done():
+                    link.result()
         finally:
             for link in links:
                 link.cancel()
@@ -82,13 +90,13 @@ class Collector:
 
     def stop(self) -> None:
         """End soon, when what the database does now is done. The leases are given up."""
-        self._is_stopping = True
+        self._stopping.set()
         self._work.set()
 
     async def _collect(self) -> None:
         failures = 0
         is_open = False
-        while not self._is_stopping:
+        while not self._stopping.is_set():
             try:
                 if not is_open:
                     await self._open()
@@ -99,23 +107,24 @@ class Collector:
                 is_open = False
                 failures += 1
                 self.counters["errors"] += 1
-                self._tell(f"database: {error}; trying again")
-                await self._pause(min(RETRY_S_MAX, RETRY_S * 2.0 ** min(failures - 1, 8)))
+                self._report(f"database: {error}; trying again")
+                # Not cut short by what comes: the database would be tried without a pause.
+                await _pause(self._stopping, min(RETRY_S_MAX, RETRY_S * 2.0 ** min(failures - 1, 8)))
                 continue
+            self._report("")
             if not self._inbox:
-                await self._pause(TURN_S)
+                await _pause(self._work, TURN_S)
         try:
             await self._do(self._store.release_leases)
         except RecordStoreError as error:
             self._tell(f"database: {error}: the leases end by themselves")
         await self._do(self._store.close)
 
-    async def _pause(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._work.wait()
-        except TimeoutError:
-            return
+    def _report(self, trouble: str) -> None:
+        """Tell each trouble with the database once."""
+        if trouble and trouble != self._told:
+            self._tell(trouble)
+        self._told = trouble
 
     async def _do(self, call: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs) -> _Result:
         """Do it in the thread of the database, to its end: a commit that is under way is never given up."""
@@ -249,3 +258,12 @@ class Collector:
         for wheel in self._wheels.values():
             if wheel.order is not None:
                 wheel.order.connected(now_s)
+
+
+async def _pause(until: asyncio.Event, seconds: float) -> None:
+    """Wait for it, but no longer than this."""
+    try:
+        async with asyncio.timeout(seconds):
+            await until.wait()
+    except TimeoutError:
+        return

@@ -68,8 +68,11 @@ select w.id, w.site, w.table_name, w.is_test from house.wheel w
 join unnest(%s::text[], %s::text[]) as q(site, table_name) using (site, table_name)
 """
 _HASHES = """
-select r.wheel, r.seq, r.hash from house.record r
-join unnest(%s::integer[], %s::bigint[]) as q(wheel, seq) using (wheel, seq)
+select q.wheel, q.seq, r.hash from unnest(%s::integer[], %s::bigint[]) as q(wheel, seq)
+left join house.record r using (wheel, seq)
+where r.hash is not null or exists (
+    select from house.record g where g.wheel = q.wheel and g.gap_from <= q.seq and q.seq < g.seq
+)
 """
 
 
@@ -194,11 +197,12 @@ class RecordStore:
             [record.fence for record in records],
         )
 
-    def hashes(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """Return the hash that is stored for each wheel and number, where there is one. Raises RecordStoreError."""
+    def hashes(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str | None]:
+        """Return the hash that is stored for each wheel and number, None for a number that is lost. What is in a month
+        that was put away is left out. Raises RecordStoreError."""
         asked = list(places)
         rows = self._rows(_HASHES, [wheel for wheel, _ in asked], [seq for _, seq in asked])
-        return {(wheel, seq): bytes(digest).hex() for wheel, seq, digest in rows}
+        return {(wheel, seq): None if digest is None else bytes(digest).hex() for wheel, seq, digest in rows}
 
     def alarm(self, alarms: Sequence[Alarm]) -> None:
         """Raise the alarms that are new. Raises RecordStoreError."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from wheeld.feed import GENESIS, FeedError, FeedMessage, Manner
@@ -51,6 +52,7 @@ class CollectedWheel:
     def begin(self, lease: Lease, now_s: float) -> None:
         """Go on behind what stands in the database. What was not stored is kept if it follows."""
         self.fence = lease.fence
+        self.alarms = [replace(alarm, fence=lease.fence) for alarm in self.alarms]
         while self.pending and self.pending[0].seq <= lease.seq:
             self.pending.pop(0)
         if self.order is not None:
@@ -115,10 +117,12 @@ class CollectedWheel:
             for each in self.pending[:most]
         ]
 
-    def compare(self, stored: dict[tuple[int, int], str]) -> None:
+    def compare(self, stored: dict[tuple[int, int], str | None]) -> None:
         """Compare the repeats with what is stored under their numbers."""
         for seq, messages in self.repeats.items():
-            known = stored.get((self.number, seq))
+            if (self.number, seq) not in stored:
+                continue
+            known = stored[self.number, seq]
             for message in messages:
                 if known is None:
                     why = f"seq {seq} came, which was lost: it is kept here, and not among the records"

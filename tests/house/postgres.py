@@ -18,6 +18,7 @@ from tests.mosquitto import free_port
 from wheeld_house.migrate import migrate
 
 START_S_MAX = 60.0
+ROOM_BYTES = 2 << 30
 TEMPLATE = "house_template"
 """A database of the newest schema, which each new database is a copy of."""
 
@@ -29,6 +30,12 @@ def programs() -> Path:
     return found[-1].parent
 
 
+def _room() -> str | None:
+    """A folder in memory, if there is room: each database is 300 files, which a disk takes long to make and remove."""
+    memory = Path("/dev/shm")
+    return str(memory) if memory.is_dir() and shutil.disk_usage(memory).free > ROOM_BYTES else None
+
+
 class Cluster:
     """One server. PostgreSQL refuses root, so as root it runs as the user `postgres` of Debian."""
 
@@ -36,7 +43,7 @@ class Cluster:
         """With `source` it is a standby of that server, which follows it until `promote`."""
         self.port = free_port()
         self._programs = programs()
-        self._folder = Path(tempfile.mkdtemp(prefix="wheeld-house-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="wheeld-house-", dir=_room()))
         self._as = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self._as:
             shutil.chown(self._folder, "postgres", "postgres")

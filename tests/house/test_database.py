@@ -176,6 +176,33 @@ def test_each_month_is_a_part(two: Two, at: str, part: str) -> None:
     assert two.sql("select tableoid::regclass::text from house.record") == [(part,)]
 
 
+def test_a_month_that_was_put_away_stops_nothing(two: Two) -> None:
+    wheel, lease = Wheel(), held(two.lease(two.first))
+    two.first.add(said(wheel, lease, 2))
+    two.sql("alter table house.record detach partition house.record_2026_11")
+    assert two.first.hashes([(lease.wheel, 1)]) == {}
+    two.second.open()  # a collector remembers the months that it made
+    two.second.add(said(wheel, lease))
+    assert two.sql("select tableoid::regclass::text, seq from house.record") == [("house.record_2026_11_again", 3)]
+    two.second.open()
+    two.second.add(said(wheel, lease))
+    assert len(two.stored) == 2
+
+
+def test_a_number_that_is_lost_is_known_from_one_that_is_stored(two: Two) -> None:
+    wheel, lease = Wheel(), held(two.lease(two.first))
+    two.first.add(said(wheel, lease))
+    said(wheel, lease, 2)
+    wheel.restore(1)
+    two.first.add(said(wheel, lease))
+    assert two.first.hashes((lease.wheel, seq) for seq in range(6)) == {
+        (lease.wheel, 1): wheel.hashes[1],
+        (lease.wheel, 2): None,
+        (lease.wheel, 3): None,
+        (lease.wheel, 4): wheel.hashes[2],
+    }
+
+
 def alarm(lease: Lease, **more: object) -> Alarm:
     made = Alarm(lease.wheel, lease.fence, "conflict", 3, b"\1" * 32, "it came", b"{}")
     return replace(made, **more)  # type: ignore[arg-type]

@@ -59,25 +59,33 @@ create table house.record (
 ) partition by range (at);
 create index on house.record (wheel, coup);
 create index on house.record using brin (at);
+create index on house.record (wheel, gap_from) where gap_from is not null;
 
 -- A wheel whose clock is wrong may give any date. The months between are made when they are needed.
 create table house.record_before_2000 partition of house.record for values from (minvalue) to ('2000-01-01+00');
 create table house.record_after_2099 partition of house.record for values from ('2100-01-01+00') to (maxvalue);
 
--- It attaches a finished table: that waits for no query that reads the records.
+-- It attaches a finished table: that waits for no query that reads the records. A month that was put away keeps its name,
+-- and what comes for it after all gets a part with another one.
 create function house.make_month(_at timestamptz) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     _from timestamptz := date_trunc('month', _at, 'UTC');
     _name text := 'record_' || to_char(_from at time zone 'UTC', 'YYYY_MM');
 begin
-    if _at < '2000-01-01+00' or _at >= '2100-01-01+00' or to_regclass('house.' || _name) is not null then
+    if _at < '2000-01-01+00' or _at >= '2100-01-01+00' then
         return;
     end if;
     perform pg_advisory_xact_lock(hashtext('house.make_month'));
-    if to_regclass('house.' || _name) is not null then
-        return;
-    end if;
+    while to_regclass('house.' || _name) is not null loop
+        if exists (
+            select from pg_inherits
+            where inhparent = 'house.record'::regclass and inhrelid = to_regclass('house.' || _name)
+        ) then
+            return;
+        end if;
+        _name := _name || '_again';
+    end loop;
     execute format('create table house.%I (like house.record including defaults including constraints)', _name);
     execute format(
         'alter table house.record attach partition house.%I for values from (%L) to (%L)',
