@@ -102,7 +102,6 @@ MUTANTS = {
     "no fencing": Mutant(no_fencing, ((FENCE, "false"),)),
     "no fencing and no chain": Mutant(no_fencing, ((FENCE, "false"), (FOLLOWS, "true"), (KEY, "check (true)"))),
     "no dedupe": Mutant(no_dedupe, ((FOLLOWS, "true"), (KEY, "check (true)"))),
-    "no dedupe but in the database": Mutant(no_dedupe),
     "no question": Mutant(no_question),
     "no look after an error": Mutant(no_look_after_an_error),
 }
