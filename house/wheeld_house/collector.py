@@ -34,8 +34,8 @@ BATCH = 1000
 """How many records one commit has at most, and how many messages are taken before one."""
 INBOX_MAX = 20_000
 """Messages that wait in memory. Others are dropped, then missing, then asked for."""
-ANSWERING_MAX = 8
-"""How many wheels send again at one time. Each sends up to 500 messages a second."""
+ANSWERING_MAX = 3
+"""How many wheels send again at one time. Each sends up to 500 messages a second, and a core checks 1,600."""
 TURN_S = 0.1
 """How often the loop looks at what is due while nothing comes."""
 RETRY_S, RETRY_S_MAX = 0.2, 5.0

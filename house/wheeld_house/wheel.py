@@ -15,7 +15,7 @@ from wheeld_house.database import UNDATED, Alarm, Lease, NewRecord
 from wheeld_house.note import NoteError
 from wheeld_house.settings import HouseWheel
 
-ACTIVE_S = 10.0
+ACTIVE_S = 3.0
 """A wheel that was asked and has sent nothing for this time counts no more among those that answer."""
 RECENT = 256
 """How many hashes are kept in memory: a message that comes from two brokers comes twice within a short time."""
