@@ -84,6 +84,8 @@ SECONDS_AT_500 ?= 60
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
+# A variable, because a comma in a function of make divides its arguments.
+HOUSE  := './house[binary,page]'
 # What pip downloads for each stamp, in MB.
 SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:35
 # Installs Debian packages, or says in one line which are missing: to those who are not root and have no sudo, at once.
@@ -273,7 +275,7 @@ $(VENV)/complete:
 
 $(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml house/pyproject.toml $(VENV)/complete
 	@echo "pip installs in $(VENV) what '$*' needs, $(patsubst $*:%,%,$(filter $*:%,$(SIZES))) MB to download: a minute, more on a slow line or computer"
-	@[ -t 1 ] || quiet=-q; $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e . -e './hw_sim[$*]' $(if $(filter house,$*),-e './house[binary]')
+	@[ -t 1 ] || quiet=-q; $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e . -e './hw_sim[$*]' $(if $(filter house,$*),-e $(HOUSE))
 	@touch $@
 
 clean:

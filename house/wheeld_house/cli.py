@@ -1,4 +1,4 @@
-"""`wheeld-house`: collects the records of a house, keeps its database, and proves its coups to others."""
+"""`wheeld-house`: collects the records of a house, shows them, keeps its database, and proves its coups to others."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import asyncio
 import logging
 import signal
 import sys
+from getpass import getpass
 from pathlib import Path
 
 import psycopg
 from sqlalchemy.exc import SQLAlchemyError
 
-from wheeld_house import demo, proofs
+from wheeld_house import proofs
 from wheeld_house.collector import Collector
 from wheeld_house.database import RecordStore
 from wheeld_house.migrate import migrate
+from wheeld_house.page.password import password_hash
+from wheeld_house.page.settings import LISTEN, read_page_settings
 from wheeld_house.settings import HouseSettings, SettingsError, read_settings
 
 FAILED, USAGE = 1, 2
@@ -56,6 +59,28 @@ async def _collecting(settings: HouseSettings) -> None:
     await collector.run()
 
 
+def _demo(options: argparse.Namespace) -> int:
+    try:
+        from wheeld_house import demo  # noqa: PLC0415  the simulator is an extra
+    except ModuleNotFoundError as missing:
+        raise SettingsError(f"the demo needs {missing.name}: install wheeld-house[demo]") from None
+    return demo.run(wheels=options.wheels, coups=options.coups)
+
+
+def _password(_: argparse.Namespace) -> int:
+    print(password_hash(getpass("Password: ")))
+    return 0
+
+
+def _page(options: argparse.Namespace) -> int:
+    try:
+        from wheeld_house.page.serve import serve  # noqa: PLC0415  an extra, which no collector needs
+    except ModuleNotFoundError as missing:
+        raise SettingsError(f"the page needs {missing.name}: install wheeld-house[page]") from None
+    asyncio.run(serve(read_page_settings(options.settings, database=options.database, listen=options.listen)))
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="wheeld-house", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -66,5 +91,20 @@ def _parser() -> argparse.ArgumentParser:
     migrating.add_argument("database", help="the connection string, of a user who may make schemas and roles")
     migrating.set_defaults(run=_migrate)
     proofs.add(commands)
-    demo.add(commands)
+    page = commands.add_parser("page", help="show every wheel in a browser until SIGTERM")
+    page.add_argument("settings", type=Path, nargs="?", help="the TOML file with the settings of the page")
+    page.add_argument("--database", help="the connection string, instead of the one in the settings")
+    page.add_argument("--listen", metavar="HOST:PORT", help=f"the address; without it and settings: {LISTEN}")
+    page.set_defaults(run=_page)
+    password = commands.add_parser("password", help="ask for a password and print its hash, for the settings of the page")
+    password.set_defaults(run=_password)
+    demo = commands.add_parser(
+        "demo",
+        help="a house on this computer, until Ctrl-C",
+        description="Start PostgreSQL in a folder that is removed at the end, a broker, simulated wheels with their "
+        "daemons, and a collector. Show each verdict when it stands in the database.",
+    )
+    demo.add_argument("--coups", type=int, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
+    demo.add_argument("--wheels", type=int, default=3, metavar="N", help="how many, 1 to 36 (default 3)")
+    demo.set_defaults(run=_demo)
     return parser

@@ -5,7 +5,6 @@ It needs the simulator (`wheeld-sim`), mosquitto and PostgreSQL.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import shutil
@@ -44,26 +43,14 @@ select table_name, seq, 'coup ' || coup || ': ' || said from (
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "demo",
-        help="a house on this computer, until Ctrl-C",
-        description="Start PostgreSQL in a folder that is removed at the end, a broker, simulated wheels with their "
-        "daemons, and a collector. Show each verdict when it stands in the database.",
-    )
-    parser.add_argument("--coups", type=int, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
-    parser.add_argument("--wheels", type=int, default=3, metavar="N", help="how many, 1 to 36 (default 3)")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Run the house to its end. Raises SettingsError if a part is missing or fails."""
-    if not 1 <= options.wheels <= WHEELS_MAX:
+def run(*, wheels: int, coups: int) -> int:
+    """Run a house of so many wheels until there are `coups` verdicts, if that is not 0. Returns the exit code. Raises
+    SettingsError if a part is missing or fails."""
+    if not 1 <= wheels <= WHEELS_MAX:
         raise SettingsError(f"--wheels must be 1 to {WHEELS_MAX}")
     try:
         with TemporaryDirectory(prefix="wheeld-house-") as name, _postgres(Path(name)) as database:
-            asyncio.run(_play(Path(name), database, options.wheels, options.coups))
+            asyncio.run(_play(Path(name), database, wheels, coups))
     except DemoError as error:
         raise SettingsError(str(error)) from None
     except KeyboardInterrupt:

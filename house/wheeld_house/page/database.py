@@ -1,0 +1,126 @@
+"""The database as the page uses it: a few connections, each as the role `wheeld_page`, with limits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import dict_row
+
+Row: TypeAlias = dict[str, Any]
+_Connection: TypeAlias = psycopg.AsyncConnection[Row]
+
+CONNECTIONS = 4
+WAITING_MAX = 100
+"""How many questions wait for a connection. Others are refused at once."""
+STATEMENT_S_MAX = 5
+QUESTION_S_MAX = 10.0
+"""With the connection and the network. After this the connection is given up."""
+OPTIONS = (
+    f"-c statement_timeout={STATEMENT_S_MAX}s -c lock_timeout={STATEMENT_S_MAX}s -c default_transaction_read_only=on "
+    "-c timezone=UTC -c jit=off"
+)
+"""Of the server, for each connection. To compile a question would take longer than to answer it."""
+
+
+class DatabaseError(Exception):
+    """The database gave no answer. The text says why, for the log of the service."""
+
+
+class BusyError(DatabaseError):
+    """Too many questions wait already."""
+
+
+class PageDatabase:
+    """Asks the database. A connection is made when it is first needed, and again after it was lost."""
+
+    def __init__(self, database: str) -> None:
+        given = conninfo_to_dict(database)
+        options = f"{OPTIONS} {given.get('options') or ''}".strip()
+        self._conninfo = make_conninfo(
+            database,
+            options=options,
+            connect_timeout=given.get("connect_timeout", 5),
+            application_name=given.get("application_name", "wheeld-house-page"),
+        )
+        self._idle: list[_Connection] = []
+        self._free = asyncio.Semaphore(CONNECTIONS)
+        self._waiting = 0
+
+    async def rows(self, statement: str, *values: object) -> list[Row]:
+        """Ask, and return all rows: each statement has its own limit. Raises DatabaseError."""
+
+        async def ask(connection: _Connection) -> list[Row]:
+            # By the bytes: the statements are built from constants of the program, and the values go beside them.
+            found: list[Row] = await (await connection.execute(statement.encode(), values)).fetchall()
+            return found
+
+        return await self._with(ask)
+
+    async def write(self, statement: str, *values: object) -> list[Row]:
+        """Do it in a transaction that may write, and return the rows that it gives. Raises DatabaseError."""
+
+        async def do(connection: _Connection) -> list[Row]:
+            async with connection.transaction():
+                await connection.execute("set transaction read write")
+                written: list[Row] = await (await connection.execute(statement.encode(), values)).fetchall()
+                return written
+
+        return await self._with(do)
+
+    async def close(self) -> None:
+        """End all connections."""
+        while self._idle:
+            await self._idle.pop().close()
+
+    async def _with(self, work: Callable[[_Connection], Awaitable[list[Row]]]) -> list[Row]:
+        if self._waiting >= WAITING_MAX:
+            raise BusyError("too many questions wait for the database")
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(QUESTION_S_MAX), self._free:
+                return await self._once(work)
+        except TimeoutError:
+            raise DatabaseError("the database does not answer") from None
+        except psycopg.Error as wrong:
+            raise DatabaseError(str(wrong).partition("\n")[0]) from wrong
+        finally:
+            self._waiting -= 1
+
+    async def _once(self, work: Callable[[_Connection], Awaitable[list[Row]]]) -> list[Row]:
+        """Use a connection. One that was lost while it was idle is replaced, and the question is asked again."""
+        is_old = bool(self._idle)
+        connection = self._idle.pop() if is_old else await self._connect()
+        try:
+            found = await work(connection)
+        except psycopg.OperationalError:
+            was_lost = connection.broken
+            await connection.close()
+            if not (is_old and was_lost):
+                raise
+            connection = await self._connect()
+            try:
+                found = await work(connection)
+            except BaseException:
+                await connection.close()
+                raise
+        except BaseException:
+            await connection.close()
+            raise
+        self._idle.append(connection)
+        return found
+
+    async def _connect(self) -> _Connection:
+        connection: _Connection = await psycopg.AsyncConnection.connect(
+            self._conninfo, autocommit=True, prepare_threshold=None, row_factory=dict_row
+        )
+        try:
+            # Also a user with more rights has only those of the page here.
+            await connection.execute("set role wheeld_page")
+        except BaseException:
+            await connection.close()
+            raise
+        return connection

@@ -1,0 +1,140 @@
+"""Who looks at the page: somebody on this computer, a user that a trusted proxy names, or the local account."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from wheeld_house.page.password import is_password
+from wheeld_house.page.settings import Account, PageSettings
+
+COOKIE = "wheeld_house"
+SESSION_S_MAX = 12 * 3600
+SESSIONS_MAX = 100
+WRONG_S = 1.0
+"""A wrong password is answered after this time. One password is tried at a time."""
+WAITING_MAX = 5
+"""How many log-ins wait for their turn. Others are refused at once."""
+USER_MAX = 200
+
+
+class User(NamedTuple):
+    """Who looks. The name is empty for somebody on this computer who has not logged in."""
+
+    name: str
+    may_acknowledge: bool
+
+
+class LogIn(Protocol):
+    """One way to know who looks."""
+
+    def user(self, request: web.Request) -> User | None:
+        """Return who looks, None if the person must log in first. Raises HTTPForbidden for who may not look."""
+
+
+def login_of(settings: PageSettings) -> LogIn:
+    """Return the way that the settings name."""
+    if settings.user_header is not None:
+        return ProxyLogin(settings.user_header, settings.proxies, frozenset(settings.acknowledgers))
+    if settings.account is not None:
+        return AccountLogin(settings.account)
+    return HereLogin()
+
+
+class HereLogin:
+    """Everybody on this computer may look. Nobody may acknowledge: nobody would know who it was."""
+
+    def user(self, _: web.Request) -> User | None:
+        """Return somebody without a name."""
+        return User("", may_acknowledge=False)
+
+
+class ProxyLogin:
+    """The house's own proxy has logged the person in, and gives the name in a header."""
+
+    def __init__(
+        self, header: str, proxies: tuple[IPv4Network | IPv6Network, ...], acknowledgers: frozenset[str]
+    ) -> None:
+        self._header, self._proxies, self._acknowledgers = header, proxies, acknowledgers
+
+    def user(self, request: web.Request) -> User | None:
+        """Return the user that the proxy names."""
+        if not self._is_proxy(request.remote):
+            raise web.HTTPForbidden(text="This page is reached through the proxy of the house only.")
+        names = request.headers.getall(self._header, [])
+        name = names[0].strip() if len(names) == 1 else ""
+        if not 1 <= len(name) <= USER_MAX or not name.isprintable():
+            raise web.HTTPForbidden(text="The proxy of the house named no user.")
+        return User(name, name in self._acknowledgers)
+
+    def _is_proxy(self, remote: str | None) -> bool:
+        try:
+            address = ip_address(remote or "")
+        except ValueError:
+            return False
+        if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+            address = address.ipv4_mapped
+        return any(address in network for network in self._proxies)
+
+
+class AccountLogin:
+    """The one account of the settings. Its sessions are in memory: after a restart the person logs in again."""
+
+    def __init__(
+        self, account: Account, *, now_s: Callable[[], float] = time.monotonic, wrong_s: float = WRONG_S
+    ) -> None:
+        self._account, self._now_s, self._wrong_s = account, now_s, wrong_s
+        self._until_s: dict[str, float] = {}
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    def user(self, request: web.Request) -> User | None:
+        """Return the account's user, None without a session."""
+        until_s = self._until_s.get(request.cookies.get(COOKIE, ""))
+        if until_s is None or until_s < self._now_s():
+            return None
+        return User(self._account.user, may_acknowledge=True)
+
+    async def session(self, user: str, password: str) -> str | None:
+        """Return a new session, None for a wrong name or password. Raises HTTPTooManyRequests."""
+        if self._waiting >= WAITING_MAX:
+            raise web.HTTPTooManyRequests(text="Too many people log in. Try again in a few seconds.")
+        self._waiting += 1
+        try:
+            async with self._turn:
+                is_right = await asyncio.to_thread(is_password, password, self._account.password)
+                is_user = hmac.compare_digest(user.encode(), self._account.user.encode())
+                if not (is_right and is_user):
+                    await asyncio.sleep(self._wrong_s)
+                    return None
+        finally:
+            self._waiting -= 1
+        while len(self._until_s) >= SESSIONS_MAX:
+            del self._until_s[next(iter(self._until_s))]
+        session = secrets.token_urlsafe(32)
+        self._until_s[session] = self._now_s() + SESSION_S_MAX
+        return session
+
+    def end(self, request: web.Request) -> None:
+        """End the session of this browser."""
+        self._until_s.pop(request.cookies.get(COOKIE, ""), None)
+
+
+def is_from_our_page(request: web.Request) -> bool:
+    """Whether a page of ours sent this form. Another site's page cannot send these headers with our value."""
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site == "same-origin"
+    # A browser sends no Sec-Fetch-Site over plain HTTP from another computer, but an Origin with each form.
+    try:
+        return urlsplit(request.headers.get("Origin", "")).netloc == request.host != ""
+    except ValueError:
+        return False

@@ -1,0 +1,435 @@
+"""What the pages show, read from the database. Every list has a limit, and every text is cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from wheeld_house.page.database import PageDatabase, Row
+from wheeld_house.page.words import (
+    ALARMS,
+    BETS,
+    CAUSES,
+    KINDS,
+    NEEDS,
+    RULED,
+    STATES,
+    age,
+    colour_of,
+    cut,
+    label_of,
+    member_of,
+    said,
+    sensors_of,
+    text_of,
+)
+
+WHEELS_MAX = 2000
+PAGE = 50
+"""How many lines a list has."""
+PAYLOAD_MAX = 65_536
+"""A longer message is named and not read."""
+SITES_MAX = 100
+QUIET = ("closed", "suspended")
+"""States in which a table may be silent for hours."""
+SEALING = ("prev", "hash", "signature", "schema", "language", "site", "table", "coup", "evidence", "sightings")
+"""Members that are not listed among the members of a verdict: they stand elsewhere on the page."""
+
+# ruff: noqa: S608  the statements are put together from constants of the program: values go beside them
+_PAYLOAD = f"case when octet_length(r.payload) <= {PAYLOAD_MAX} then r.payload end as payload"
+_FLEET = f"""
+select
+    w.site, w.table_name, w.is_test, w.lease_until > clock_timestamp() and w.holder is not null as is_held, c.name,
+    extract(epoch from clock_timestamp() - h.stored_at)::float8 as seen_s, t.payload, coalesce(a.open, 0) as open
+from house.wheel w
+left join house.collector c on c.holder = w.holder
+left join lateral (
+    select r.stored_at from house.record r where r.wheel = w.id and r.seq = w.head_seq and r.at = w.head_at
+) h on true
+left join lateral (
+    select {_PAYLOAD} from house.record r where r.wheel = w.id and r.kind = 'table' order by r.seq desc limit 1
+) t on true
+left join (
+    select wheel, count(*) as open from house.alarm where acknowledged_at is null group by wheel
+) a on a.wheel = w.id
+order by w.site, w.table_name
+limit {WHEELS_MAX + 1}
+"""
+_WHEEL = "select id, site, table_name, is_test from house.wheel where site = %s and table_name = %s"
+_NAMED = f"select id from house.wheel where table_name = %s and (%s::text is null or site = %s) limit {SITES_MAX}"
+_FOUND = """
+select v.wheel, v.seq, nullif(v.at, '-infinity') as at, v.at::text as place, v.kind, v.coup, v.number, v.label, v.cause,
+    v.bouler, w.site, w.table_name, w.is_test
+from house.verdict v join house.wheel w on w.id = v.wheel
+"""
+_LAST = f"{_FOUND} where v.wheel = %s and v.kind in ('result', 'void') order by v.seq desc limit {PAGE}"
+_STATES = f"""
+select r.seq, nullif(r.at, '-infinity') as at, {_PAYLOAD}
+from house.record r where r.wheel = %s and r.kind = 'table' order by r.seq desc limit {PAGE}
+"""
+_COUP = f"""
+select r.seq, nullif(r.at, '-infinity') as at, r.kind, r.is_signed, r.stored_at, encode(r.hash, 'hex') as hash,
+    encode(sha256(r.payload), 'hex') as sha256, octet_length(r.payload) as size, {_PAYLOAD}, v.number, v.label, v.cause,
+    v.bouler
+from house.verdict v join house.record r on r.wheel = v.wheel and r.seq = v.seq and r.at = v.at
+where v.wheel = %s and v.coup = %s order by r.seq limit {PAGE}
+"""
+_COUP_STATES = f"""
+select r.seq, nullif(r.at, '-infinity') as at, {_PAYLOAD}
+from house.record r where r.wheel = %s and r.coup = %s and r.kind = 'table' order by r.seq limit {PAGE}
+"""
+_ALARM = """
+select a.id, w.site, w.table_name, a.kind, a.seq, left(a.why, 500) as why, a.raised_at, a.acknowledged_at,
+    a.acknowledged_by, a.reason
+from house.alarm a join house.wheel w on w.id = a.wheel
+"""
+_ACKNOWLEDGE = """
+update house.alarm set acknowledged_at = clock_timestamp(), acknowledged_by = %s, reason = %s
+where id = %s and acknowledged_at is null returning id
+"""
+UNDATED = "-infinity"
+PLACE = re.compile(r"(-infinity|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]{8,15}\+00)~([0-9]{1,9})~([0-9]{1,18})\Z")
+"""Where the next page of a search begins: date, wheel and number of the last line."""
+
+
+class NotStoredError(Exception):
+    """There is no such wheel or coup."""
+
+
+@dataclass(frozen=True, slots=True)
+class WheelTile:
+    """One wheel as the fleet page shows it. `needs`: keys of NEEDS."""
+
+    site: str
+    table: str
+    is_test: bool
+    state: str
+    label: str
+    colour: str
+    seen: str
+    waits: str
+    language: str
+    failing: Sequence[str]
+    without: Sequence[str]
+    alarms: int
+    collector: str
+    needs: Sequence[str]
+
+    @property
+    def why(self) -> Sequence[str]:
+        """What a person must look at, in words."""
+        return [NEEDS[each] for each in self.needs]
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """All wheels: those that need a person, and the others."""
+
+    needy: Sequence[WheelTile]
+    calm: Sequence[WheelTile]
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One line of a list of coups."""
+
+    site: str
+    table: str
+    is_test: bool
+    seq: int
+    at: str
+    kind: str
+    word: str
+    coup: int | None
+    label: str
+    colour: str
+    cause: str
+    bouler: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """One state of a table, and who brought it about."""
+
+    seq: int
+    at: str
+    state: str
+    bouler: str
+    by: str
+    reason: str
+    failing: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CoupMessage:
+    """One message of a coup, with all its members in words."""
+
+    kind: str
+    word: str
+    head: str
+    label: str
+    colour: str
+    language: str
+    seq: int
+    stored_at: str
+    is_signed: bool
+    hash: str
+    sha256: str
+    size: int
+    members: Sequence[tuple[str, str]]
+    figures: Sequence[tuple[str, str]]
+    sightings: Sequence[str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmLine:
+    """One alarm."""
+
+    id: int
+    site: str
+    table: str
+    word: str
+    seq: int
+    why: str
+    raised_at: str
+    acknowledged_at: str
+    acknowledged_by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is searched for. None and an empty text: anything. `place`: only what comes behind it."""
+
+    number: int | None = None
+    cause: str = ""
+    from_at: datetime | None = None
+    to_at: datetime | None = None
+    bouler: str = ""
+    table: str = ""
+    place: tuple[str, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of lines, and where the next one begins, if there is more."""
+
+    lines: Sequence[Any]
+    more: str | None = field(default=None)
+
+
+class HouseRecords:
+    """Reads for the pages. Each call raises DatabaseError."""
+
+    def __init__(self, database: PageDatabase, *, silent_after_s: float) -> None:
+        self._database, self._silent_after_s = database, silent_after_s
+
+    async def fleet(self) -> Fleet:
+        """Every wheel. Those that need a person have the most important need first."""
+        rows = await self._database.rows(_FLEET)
+        tiles = [self._tile(row) for row in rows[:WHEELS_MAX]]
+        order = list(NEEDS)
+        needy = sorted((tile for tile in tiles if tile.needs), key=lambda tile: order.index(tile.needs[0]))
+        return Fleet(needy, [tile for tile in tiles if not tile.needs], len(rows) > WHEELS_MAX)
+
+    async def wheel(self, site: str, table: str) -> Row:
+        """The wheel of that name. Raises NotStoredError."""
+        rows = await self._database.rows(_WHEEL, site, table)
+        if not rows:
+            raise NotStoredError
+        return rows[0]
+
+    async def last_coups(self, wheel: int) -> list[Verdict]:
+        """Its last verdicts, newest first."""
+        return [_verdict(row) for row in await self._database.rows(_LAST, wheel)]
+
+    async def changes(self, wheel: int) -> list[StateChange]:
+        """Its last states, newest first."""
+        return [_change(row) for row in await self._database.rows(_STATES, wheel)]
+
+    async def coup(self, wheel: int, coup: int) -> tuple[list[CoupMessage], list[StateChange]]:
+        """The verdict and the rulings of a coup, and the states of the table while it ran. Raises NotStoredError."""
+        messages = [_message(row) for row in await self._database.rows(_COUP, wheel, coup)]
+        if not messages:
+            raise NotStoredError
+        return messages, [_change(row) for row in await self._database.rows(_COUP_STATES, wheel, coup)]
+
+    async def search(self, question: Search) -> Found:
+        """A page of what was asked for, newest first."""
+        wheels: list[int] | None = None
+        if question.table:
+            site, slash, table = question.table.rpartition("/")
+            named = await self._database.rows(_NAMED, table, site if slash else None, site)
+            wheels = [row["id"] for row in named]
+            if not wheels:
+                return Found([])
+        conditions: list[tuple[str, tuple[object, ...]]] = []
+        if wheels is not None:
+            only_one = len(wheels) == 1
+            conditions.append(("v.wheel = %s", (wheels[0],)) if only_one else ("v.wheel = any(%s)", (wheels,)))
+        for column, value in (("number", question.number), ("cause", question.cause), ("bouler", question.bouler)):
+            if value is not None and value != "":
+                conditions.append((f"v.{column} = %s", (value,)))
+        if question.from_at is not None:
+            conditions.append(("v.at >= %s", (question.from_at,)))
+        if question.to_at is not None:
+            conditions.append(("v.at <= %s", (question.to_at,)))
+        if question.place is not None:
+            conditions.append(("(v.at, v.wheel, v.seq) < (%s::timestamptz, %s, %s)", question.place))
+        where = " and ".join(text for text, _ in conditions)
+        statement = f"{_FOUND} where {where or 'true'} order by v.at desc, v.wheel desc, v.seq desc limit %s"
+        rows = await self._database.rows(statement, *(value for _, values in conditions for value in values), PAGE + 1)
+        more = None
+        if len(rows) > PAGE:
+            last = rows[PAGE - 1]
+            more = f"{last['place']}~{last['wheel']}~{last['seq']}"
+        return Found([_verdict(row) for row in rows[:PAGE]], more)
+
+    async def alarms(self, *, is_open: bool, before: int | None = None, wheel: int | None = None) -> Found:
+        """A page of alarms, newest first."""
+        conditions = [f"a.acknowledged_at is {'null' if is_open else 'not null'}"]
+        values: list[object] = []
+        for text, value in (("a.id < %s", before), ("a.wheel = %s", wheel)):
+            if value is not None:
+                conditions.append(text)
+                values.append(value)
+        statement = f"{_ALARM} where {' and '.join(conditions)} order by a.id desc limit %s"
+        rows = await self._database.rows(statement, *values, PAGE + 1)
+        return Found([_alarm(row) for row in rows[:PAGE]], str(rows[PAGE - 1]["id"]) if len(rows) > PAGE else None)
+
+    async def acknowledge(self, alarm: int, by: str, reason: str) -> bool:
+        """Say who looked at an alarm, and why it is over. Returns False if there is no such open alarm."""
+        return bool(await self._database.write(_ACKNOWLEDGE, by, reason, alarm))
+
+    def _tile(self, row: Row) -> WheelTile:
+        body = _body(row["payload"])
+        state = text_of(body.get("state"))
+        failing, seen_s = sensors_of(body.get("failing")), row["seen_s"]
+        is_silent = not row["is_held"] or seen_s is None or (state not in QUIET and seen_s > self._silent_after_s)
+        has = {"alarm": row["open"] > 0, "failing": failing, "suspended": state == "suspended", "silent": is_silent}
+        number = body.get("last_number")
+        return WheelTile(
+            site=row["site"],
+            table=row["table_name"],
+            is_test=row["is_test"],
+            state=_state(body) or "nothing is known of it yet",
+            label=label_of(number, body.get("last_label")) if colour_of(number) else "",
+            colour=colour_of(number),
+            seen=age(seen_s),
+            waits=text_of(body.get("waiting_for")),
+            language=_language(body),
+            failing=failing,
+            without=sensors_of(body.get("without")),
+            alarms=row["open"],
+            collector=row["name"] or "" if row["is_held"] else "",
+            needs=[need for need in NEEDS if has[need]],
+        )
+
+
+def _body(payload: bytes | None) -> Mapping[str, Any]:
+    """The members of a message. None for one that cannot be read."""
+    if payload is None:
+        return {}
+    try:
+        return msgspec.json.decode(payload, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+
+
+def _language(body: Mapping[str, Any]) -> str:
+    """Of the texts for people in a message, empty if it is none of ours."""
+    language = body.get("language")
+    return language if language in ("fr", "it", "en") else ""
+
+
+def _state(body: Mapping[str, Any]) -> str:
+    state, bets = text_of(body.get("state")), text_of(body.get("bets"))
+    return ", ".join(word for word in (STATES.get(state, state), BETS.get(bets, bets)) if word)
+
+
+def _at(value: datetime | None) -> str:
+    return "no date" if value is None else f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _verdict(row: Row) -> Verdict:
+    return Verdict(
+        site=row["site"],
+        table=row["table_name"],
+        is_test=row["is_test"],
+        seq=row["seq"],
+        at=_at(row["at"]),
+        kind=row["kind"],
+        word=KINDS.get(row["kind"], row["kind"]),
+        coup=row["coup"],
+        label=label_of(row["number"], row["label"]),
+        colour=colour_of(row["number"]),
+        cause=CAUSES.get(row["cause"] or "", row["cause"] or ""),
+        bouler=row["bouler"] or "",
+    )
+
+
+def _change(row: Row) -> StateChange:
+    body = _body(row["payload"])
+    return StateChange(
+        seq=row["seq"],
+        at=_at(row["at"]),
+        state=_state(body) or "cannot be read",
+        bouler=text_of(body.get("bouler")),
+        by=text_of(body.get("by")),
+        reason=text_of(body.get("reason")),
+        failing=sensors_of(body.get("failing")),
+    )
+
+
+def _message(row: Row) -> CoupMessage:
+    body = _body(row["payload"])
+    figures, sightings = body.get("evidence"), body.get("sightings")
+    kind, cause = row["kind"], row["cause"] or ""
+    ruled = text_of(body.get("ruled_as"))
+    head = {"void": CAUSES.get(cause, cause), "ruling": RULED.get(ruled, ruled)}.get(kind, "")
+    shown = list(body.items())[:PAGE]
+    members = [(member_of(name), said(name, value)) for name, value in shown if name not in SEALING]
+    if kind != "ruling":
+        members.insert(0, ("bouler", row["bouler"] or "not known"))
+    return CoupMessage(
+        kind=kind,
+        word=KINDS.get(kind, kind),
+        head=head,
+        label=label_of(row["number"], row["label"]),
+        colour=colour_of(row["number"]),
+        language=_language(body),
+        seq=row["seq"],
+        stored_at=_at(row["stored_at"]),
+        is_signed=row["is_signed"],
+        hash=row["hash"],
+        sha256=row["sha256"],
+        size=row["size"],
+        members=members,
+        figures=[(member_of(name), said(name, value)) for name, value in list(figures.items())[:PAGE]]
+        if isinstance(figures, dict)
+        else [],
+        sightings=[said("sightings", each) for each in sightings[:PAGE]] if isinstance(sightings, list) else [],
+        text="" if row["payload"] is None else row["payload"].decode("utf-8", "replace"),
+    )
+
+
+def _alarm(row: Row) -> AlarmLine:
+    return AlarmLine(
+        id=row["id"],
+        site=row["site"],
+        table=row["table_name"],
+        word=ALARMS.get(row["kind"], cut(row["kind"])),
+        seq=row["seq"],
+        why=cut(row["why"]),
+        raised_at=_at(row["raised_at"]),
+        acknowledged_at=_at(row["acknowledged_at"]) if row["acknowledged_at"] is not None else "",
+        acknowledged_by=row["acknowledged_by"] or "",
+        reason=row["reason"] or "",
+    )
