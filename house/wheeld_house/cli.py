@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     page.add_argument("--database", help="the connection string, instead of the one in the settings")
     page.add_argument("--listen", metavar="HOST:PORT", help=f"the address; without it and settings: {LISTEN}")
     page.set_defaults(run=_page)
-    password = commands.add_parser("password", help="ask for a password and print its hash, for the settings of the page")
+    password = commands.add_parser("password", help="ask for a password, and print its hash for the settings")
     password.set_defaults(run=_password)
     demo = commands.add_parser(
         "demo",

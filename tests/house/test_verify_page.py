@@ -24,7 +24,8 @@ async def shown(page: Page, receipt: str, *, key: str = WHEEL_KEY, witnesses: st
         await page.locator(f"#{name}").fill(text)
     await page.get_by_role("button", name="Verify").click()
     await page.locator("output strong").wait_for()
-    return await page.locator("output").inner_text()
+    said: str = await page.locator("output").inner_text()
+    return said
 
 
 async def test_a_receipt_is_verified_from_a_file_and_nothing_is_sent() -> None:
