@@ -94,6 +94,6 @@ def test_pins_for_what_the_head_reports_are_refused() -> None:
     encoder = BEAMS.replace("object_pin", 'encoder = "slots"\nencoder_pins = [1, 2, 3]\nobject_pin')
     assert any("gpio.encoder: is one too many" in one for one in problems(COMBINED.replace(BEAMS, encoder)))
     no_beams = problems(COMBINED.replace("beam_pins = [5, 6, 13, 19]\n", ""))
-    assert any("gpio.beam_pins: has 0 pins where wheel.beams_deg has 4 angles" in one for one in no_beams)
+    assert any("gpio.beam_pins: has 0 pins, but wheel.beams_deg has 4 angles" in one for one in no_beams)
     (problem,) = problems(with_line("head", "writable = false", MERCURY))
     assert "head.bare_number: comes on the head's port 1 only" in problem
