@@ -145,7 +145,7 @@ def test_secrets_come_as_credentials_and_may_be_missing(machine: Machine) -> Non
     assert "/etc/credstore/wheeld.lacks.mqtt-password does not exist" in checked.stderr
     denied = machine.run("runuser", "-u", "wheeld", "/opt/wheeld/bin/wheeld", "check-config", "keeps", check=False)
     assert denied.returncode == Exit.NO_INPUT
-    assert "run this as root" in denied.stderr
+    assert "run the command as root" in denied.stderr
 
 
 def test_a_signing_key_that_is_configured_must_be_there(machine: Machine) -> None:
