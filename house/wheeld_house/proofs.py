@@ -92,6 +92,8 @@ def _verify(options: argparse.Namespace) -> int:
 def _witness(options: argparse.Namespace) -> int:
     try:
         settings = msgspec.toml.decode(options.settings.read_bytes(), type=WitnessSettings)
+    except OSError as wrong:
+        raise SettingsError(f"{options.settings} cannot be read: {wrong.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
         raise SettingsError(f"{options.settings}: {wrong}") from None
     keys = {wheel.root: key for wheel in settings.wheels if (key := wheel.public_key()) is not None}

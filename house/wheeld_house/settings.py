@@ -86,8 +86,10 @@ def raw_public_key(path: Path) -> bytes:
     """Return the 32 bytes of a public key, PEM. Raises SettingsError."""
     try:
         key = load_pem_public_key(path.read_bytes())
-    except (OSError, ValueError) as wrong:
-        raise SettingsError(f"{path} is no public key that can be read: {wrong}") from None
+    except OSError as wrong:
+        raise SettingsError(f"{path} cannot be read: {wrong.strerror}") from None
+    except ValueError:
+        raise SettingsError(f"{path} is not a public key in PEM, as `openssl pkey -pubout` writes it") from None
     if not isinstance(key, Ed25519PublicKey):
         raise SettingsError(f"{path} is the key of another kind: a wheel signs with Ed25519")
     return key.public_bytes_raw()

@@ -124,5 +124,5 @@ def test_a_key_that_is_none(tmp_path: Path) -> None:
         f'public_key_file = "{tmp_path / "key"}"\n'
     )
     (wheel,) = read_settings(file).wheels
-    with pytest.raises(SettingsError, match="no public key"):
+    with pytest.raises(SettingsError, match="not a public key in PEM"):
         wheel.public_key()

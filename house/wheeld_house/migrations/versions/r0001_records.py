@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from alembic import op
+from wheeld_house.migrations import execute
 
 revision = "0001"
 down_revision = None
@@ -13,13 +11,5 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make everything. The file has several statements, so it goes to the driver as it is."""
-    sql = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
-    connection = op.get_bind().connection.driver_connection
-    assert connection is not None, "alembic runs a step on a connection"
-    connection.execute(sql)
-
-
-def downgrade() -> None:
-    """Refuse: records are not removed."""
-    raise NotImplementedError("records are never removed: restore a backup")
+    """Take this step."""
+    execute(__file__)
