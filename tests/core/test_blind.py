@@ -16,8 +16,10 @@ class Blind(Evening):
     """A wheel some of whose sensors see nothing, and whose self-tests do not know it."""
 
     blind: tuple[str, ...] = ()
+    saw: tuple[str, ...] = ()
 
     def observe(self, seen: Observation) -> Step:
+        self.saw += (sensor_of(seen),)
         return Step() if sensor_of(seen) in self.blind else super().observe(seen)
 
 
@@ -38,6 +40,26 @@ def test_a_sensor_that_alone_sees_nothing_is_reported_once_by_the_third_coup(sen
     results = evening.of("result")
     assert [result["number"] for result in results] == [8, 30, 5, 21, 36]
     assert {(result["margin"] < 0.8, result["margin_of"]) for result in results[1:]} == {(True, "sight")}
+
+
+def test_a_reader_that_saw_the_ball_once_and_is_blind_again_is_reported_again() -> None:
+    evening = Blind(msgspec.structs.replace(FRENCH, readers_deg=(30, 210))).open()
+    for told in (1, 2):
+        evening.blind = ("reader/1",)
+        for number in (8, 30, 5):
+            evening.run()
+            evening.fall(number)
+            evening.wait(9)
+            assert evening.say("operations_done").done
+        assert evening.notices().count("sensor_trouble") == told
+        evening.blind = evening.saw = ()
+        evening.run()
+        evening.lying = 21
+        while "reader/1" not in evening.saw:
+            evening.wait(0.1)
+        evening.blind = ("reader/1",)
+        evening.wait(9)
+        assert evening.say("operations_done").done
 
 
 @pytest.mark.parametrize("readers_deg", [FRENCH.readers_deg, (30,)])

@@ -14,7 +14,7 @@ from wheeld.core.tracking.ball import Ball, Phase
 from wheeld.core.tracking.beams import FALL_US, FALL_US_MIN, REST_US, BallFromBeams
 from wheeld.core.tracking.evidence import OFF_CENTRE_MAX, Evidence, Figures, Margin, Question, Seen, Topic
 from wheeld.core.tracking.rotor import RotorFromEncoder
-from wheeld.core.tracking.sight import READERS, Sight
+from wheeld.core.tracking.sight import Sight
 
 SAME_PASS_US = 50_000
 """One reader can't meet the ball in two pockets sooner: at 25 rpm pockets come 65 ms apart."""
@@ -145,7 +145,7 @@ class PocketTracker:
             state.between = self._agreeing(state.between, seen)
             return False
         state.between = []
-        self._sight.note(READERS, saw=True)
+        self._sight.note_sighting(reader)
         if not self.is_placed:
             state.streak = self._agreeing(state.streak, seen)[-SIGHTINGS_KEPT:]
             return False

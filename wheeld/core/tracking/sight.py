@@ -91,6 +91,11 @@ class Sight(msgspec.Struct):
             if self.note(f"beam/{beam}", saw=beam in met) == SILENT_RUNS
         ]
 
+    def note_sighting(self, reader: int) -> None:
+        """Note that this reader met the ball. If it then keeps missing it, that is reported again."""
+        self.note(READERS, saw=True)
+        self.note(f"reader/{reader}", saw=True)
+
     def note_turn(self, readers: Collection[int], met: Collection[int], t_us: int) -> list[Evidence]:
         """Note that a reader met a lying ball again. Report readers that keep missing it when it passes them."""
         limit = BLIND_TURNS * (len(readers) - 1)
