@@ -50,10 +50,10 @@ SPAN_US_MAX = 2**32 - 1
 COUNT_MAX = 2**64 - 1
 """The limit of event numbers and board times. 64 bits never overflow in practice, so no code handles an overflow."""
 HEARTBEAT_US = 100_000
-"""Ten heartbeats a second, 700 B/s. Three can be lost long before the host's silence time-out of one second."""
-BATCH_US_MAX = 50_000
-"""The longest time that a rotor edge waits for other edges, half a heartbeat. A void because of the rotor may take 2 s.
-No other event waits: after a foreign object or a command a void must be published within 50 ms."""
+"""Ten heartbeats a second, 700 B/s. Three can be lost long before the host's silence time-out of one second.
+
+Rotor edges wait for the next heartbeat: a void because of the rotor may take 2 s. No other event waits: after a foreign
+object or a command a void must be published within 50 ms."""
 RING_EVENTS_MIN = 1024
 """Enough for twelve seconds of a rotor with 148 ticks at half a turn a second. A host process restarts in two."""
 TEXT_BYTES = 16

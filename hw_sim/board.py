@@ -93,6 +93,7 @@ class SimBoard:
         self._sync: tuple[int, int] | None = None
         self._test: tuple[int, int] | None = None
         self._beat_us = 0
+        self._went_back = False
 
     @property
     def board_us(self) -> int:
@@ -112,8 +113,8 @@ class SimBoard:
         times = [self._beat_us]
         if self._test:
             times.append(self._test[1])
-        if self.greeted and self._sent_seq < self.next_seq:
-            times.append(self.board_us if self._is_urgent else self._unsent_us() + m.BATCH_US_MAX)
+        if self._waiting and (self._is_urgent or self._waiting >= m.EVENTS_MAX):
+            times.append(self.board_us)
         return min(times) + self._booted_us
 
     def advance(self, t_us: int) -> None:
@@ -184,12 +185,12 @@ class SimBoard:
             case m.Hello():
                 self._hello = message
                 self.greeted = self._version(message) != 0
-                self._sent_seq = max(self.acked_seq, self.oldest_seq)
+                self._sent_seq, self._urgent_seq = max(self.acked_seq, self.oldest_seq), self.next_seq
             case m.Ack(boot_id=self.boot_id, next_seq=next_seq) if next_seq <= self.next_seq:
                 self.acked_seq = max(self.acked_seq, next_seq)
             case m.Replay(boot_id=self.boot_id, from_seq=from_seq) if from_seq <= self.next_seq:
-                self._sent_seq = from_seq
-                self._beat_us = self.board_us
+                self._sent_seq, self._urgent_seq = from_seq, self.next_seq
+                self._beat_us, self._went_back = self.board_us, True
             case m.SyncRequest(token=token):
                 self._sync = token, self.board_us
             case m.SelfTestRequest(token=token):
@@ -234,9 +235,10 @@ class SimBoard:
         )
 
     def _heartbeat(self) -> m.Heartbeat | None:
-        if self.board_us < self._beat_us:
-            return None
-        self._beat_us = self.board_us + m.HEARTBEAT_US
+        fits = 0 < self._waiting <= m.EVENTS_MAX
+        if self.board_us < self._beat_us or (fits and not self._went_back):
+            return None  # these events go before it
+        self._beat_us, self._went_back = self.board_us + m.HEARTBEAT_US, False
         return m.Heartbeat(
             boot_id=self.boot_id,
             board_us=self._shown_us(self.board_us),
@@ -264,14 +266,12 @@ class SimBoard:
         return m.Levels(beams, readers, held, **stands)
 
     def _events(self) -> m.Events | None:
-        """The next batch, if it is full, contains more than rotor edges, or its oldest event has waited long enough."""
+        """The next batch, if it is full, contains more than rotor edges, or a heartbeat is due."""
         self._sent_seq = max(self._sent_seq, self.oldest_seq)
-        waiting = self.next_seq - self._sent_seq
-        if not self.greeted or not waiting:
+        waiting = self._waiting
+        if not waiting or (waiting < m.EVENTS_MAX and self.board_us < self._beat_us and not self._is_urgent):
             return None
-        first_us = self._unsent_us()
-        if waiting < m.EVENTS_MAX and self.board_us < first_us + m.BATCH_US_MAX and not self._is_urgent:
-            return None
+        first_us = self._ring[self._sent_seq - self.oldest_seq].board_us
         start = self._sent_seq - self.oldest_seq
         batch = [self._ring[at] for at in range(start, start + min(waiting, m.EVENTS_MAX))]
         batch = [timed for timed in batch if timed.board_us - first_us <= m.SPAN_US_MAX]
@@ -287,9 +287,10 @@ class SimBoard:
 
     @property
     def _is_urgent(self) -> bool:
-        """Whether an event that is no rotor edge waits to be sent."""
+        """Whether an event waits to be sent that is no rotor edge, or that the host has asked for."""
         return self._sent_seq < self._urgent_seq
 
-    def _unsent_us(self) -> int:
-        at = max(self._sent_seq, self.oldest_seq) - self.oldest_seq
-        return self._ring[at].board_us
+    @property
+    def _waiting(self) -> int:
+        """How many events wait to be sent. None does before a host has asked."""
+        return self.next_seq - max(self._sent_seq, self.oldest_seq) if self.greeted else 0

@@ -43,7 +43,8 @@ def test_a_sensor_that_alone_sees_nothing_is_reported_once_by_the_third_coup(sen
 
 
 def test_a_reader_that_saw_the_ball_once_and_is_blind_again_is_reported_again() -> None:
-    evening = Blind(msgspec.structs.replace(FRENCH, readers_deg=(30, 210))).open()
+    evening = Blind(msgspec.structs.replace(FRENCH, readers_deg=(30, 210)))
+    evening.open()
     for told in (1, 2):
         evening.blind = ("reader/1",)
         for number in (8, 30, 5):

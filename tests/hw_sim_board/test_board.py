@@ -81,16 +81,17 @@ def test_no_version_in_common_is_reported_and_no_event_is_sent() -> None:
     assert (identity.version, identity.version_min, identity.version_max) == (0, 1, 1)
 
 
-def test_edges_wait_for_company_but_not_long() -> None:
+def test_edges_wait_for_the_next_heartbeat() -> None:
     board = greeted()
     for number in (1, 2, 3):
         board.feed(sim.RotorEdge(1000 * number, number, "cw"))
     assert board_sends(board) == []
-    assert board.wants_us == 1000 + m.BATCH_US_MAX
+    assert board.wants_us == m.HEARTBEAT_US
     board.advance(board.wants_us)
-    assert board_sends(board) == [
-        m.Events(1, 0, tuple(m.TimedEvent(1000 * number, m.RotorEdge(number, "cw")) for number in (1, 2, 3)))
-    ]
+    events, beat = board_sends(board)
+    assert events == m.Events(1, 0, tuple(m.TimedEvent(1000 * n, m.RotorEdge(n, "cw")) for n in (1, 2, 3)))
+    assert isinstance(beat, m.Heartbeat)
+    assert beat.sent_seq == beat.next_seq == 3
     for _ in range(m.EVENTS_MAX):
         board.feed(sim.RotorEdge(board.board_us, 0, "cw"))
     assert len(seqs(board_sends(board))) == m.EVENTS_MAX

@@ -24,8 +24,8 @@ def test_before_the_first_beat_nothing_is_known() -> None:
     pulse = LoopBeats()
     assert not pulse.is_due(10**18)
     assert pulse.beat(START) is None
-    assert not pulse.is_due(START.host_ns + round(BEAT_S * 1e9) - 1)
-    assert pulse.is_due(START.host_ns + round(BEAT_S * 1e9))
+    assert not pulse.is_due(START.host_ns + round(BEAT_S / 2 * 1e9) - 1000)
+    assert pulse.is_due(START.host_ns + round(BEAT_S / 2 * 1e9))
     assert pulse.beat(after(SECOND_NS)) == BeatGap(START, after(SECOND_NS))
 
 

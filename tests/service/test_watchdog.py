@@ -32,6 +32,7 @@ class TalkingBoard:
     """One observation a tick."""
 
     position = None
+    next_tick_ns = 2**63
 
     def tick(self, host_ns: int) -> list[Observation]:
         return [TimePassed(t_us=host_ns // 1_000)]

@@ -22,7 +22,7 @@ from wheeld.sources.sensing import Batch
 
 
 class HandClock:
-    """Time passes only in `step`; every sleep ends at the next step."""
+    """Time passes only in `step`."""
 
     def __init__(self) -> None:
         self.now_ns = 0
@@ -35,8 +35,10 @@ class HandClock:
         return 1_800_000_000_000_000 + self.now_ns // 1_000
 
     async def sleep(self, seconds: float) -> None:
-        assert seconds == TICK_S
-        await self._stepped.wait()
+        assert 0 <= seconds <= TICK_S
+        until_ns = self.now_ns + round(seconds * 1e9)
+        while self.now_ns < until_ns:
+            await self._stepped.wait()
 
     async def step(self, ms: int) -> None:
         self.now_ns += ms * 1_000_000
@@ -137,7 +139,7 @@ async def test_what_the_board_sends_arrives_and_is_answered() -> None:
         position = rig.taken[-1].position
         assert position == Position(1, 1)
         rig.board.acknowledge(position)
-        await rig.clock.step(20)
+        await rig.clock.step(100)
         assert rig.link.sent[-1] == m.Ack(1, 1)
 
 
@@ -165,7 +167,7 @@ async def test_without_a_link_time_is_kept_and_silence_reported() -> None:
         with pytest.raises(LinkClosedError):
             await serving
         for _ in range(60):
-            await rig.clock.step(20)
+            await rig.clock.step(100)
         (batch,) = rig.taken
         assert batch.observations == [SensorState(t_us=0, sensor="link", ok=False, what=Trouble.NOTHING_HEARD)]
         assert [type(sent) for sent in rig.link.sent] == [m.Hello]  # when it was opened, and none since
@@ -175,7 +177,7 @@ async def test_a_link_that_breaks_while_ticking_is_an_error_for_its_reader_only(
     rig = Rig()
     async with rig.running() as serving:
         rig.link.broken = True
-        await rig.clock.step(20)
+        await rig.clock.step(100)
         assert not serving.done()
         rig.link.hang_up()
         await settle()

@@ -36,7 +36,7 @@ from wheeld.core.observations import Command, Heard, Level, Observation, SensorS
 from wheeld.core.step import Step, joined
 from wheeld.core.table import NOTHING, Table
 from wheeld.ports import HostClock, read_together
-from wheeld.service.standstill import BEAT_S, BeatGap, LoopBeats, Moment
+from wheeld.service.standstill import BeatGap, LoopBeats, Moment
 from wheeld.sources.sensing import Batch, Sensing
 
 QUEUE_MAX = 64
@@ -175,7 +175,7 @@ class TableLoop:
         """Beat until cancelled. Without this no standstill is noticed."""
         self._pulse.beat(self._moment())
         while True:
-            await self._clock.sleep(BEAT_S)
+            await self._clock.sleep(max(0.0, self._pulse.wait_s(self._clock.monotonic_ns())))
             self._look()
 
     # --- one turn -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-BEAT_S = 0.05
+BEAT_S = 0.1
 """The interval of the beats. A standstill can seem to begin earlier by this much: far less than a person needs to
 speak."""
 LATE_NS = 250_000_000
@@ -68,8 +68,13 @@ class LoopBeats:
         self.last: Moment | None = None
 
     def is_due(self, host_ns: int) -> bool:
-        """Return whether a whole interval has passed since the last beat. False before the first beat."""
-        return self.last is not None and host_ns - self.last.host_ns >= BEAT_S * 1e9
+        """Return whether half an interval has passed since the last beat. False before the first beat. Observations
+        and commands beat too, and then the timer that beats otherwise need not wake the computer."""
+        return self.last is not None and self.wait_s(host_ns) <= BEAT_S / 2
+
+    def wait_s(self, host_ns: int) -> float:
+        """Return how long it is until a whole interval has passed since the last beat."""
+        return BEAT_S if self.last is None else BEAT_S - (host_ns - self.last.host_ns) / 1e9
 
     def beat(self, now: Moment) -> BeatGap | None:
         """Take a beat. Return the time since the beat before, None for the first beat."""

@@ -214,6 +214,11 @@ class Board:
             return at
         return msgspec.structs.replace(at, rate_ppb=measured_ppb)
 
+    @property
+    def next_tick_ns(self) -> int:
+        """When the session with the board has something to send."""
+        return self._session.next_tick_ns
+
     def opened(self, host_ns: int) -> None:
         """Identify the board again, because the line was opened."""
         self._session.reconnected(host_ns)

@@ -14,8 +14,8 @@ from wheeld.ports import ByteLink, HostClock, LinkClosedError
 from wheeld.sources.board.board import Board
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
-TICK_S = 0.05
-"""Acknowledgements and time requests are sent within this time. The shortest interval of the session is 50 ms."""
+TICK_S = 0.1
+"""Silence is noticed within this time. A board that works is heard as often, and what it sends is a tick too."""
 
 
 class BoardFeed:
@@ -26,6 +26,7 @@ class BoardFeed:
         self._clock = clock
         self._hand_on = hand_on
         self._link: ByteLink | None = None
+        self._ticked_ns = 0
 
     async def serve(self, link: ByteLink) -> NoReturn:
         """Use `link` until it ends. Always raises LinkClosedError."""
@@ -43,11 +44,15 @@ class BoardFeed:
     async def tick(self) -> NoReturn:
         """Call the board's tick at each interval, until cancelled."""
         while True:
-            await self._clock.sleep(TICK_S)
-            await self._do_due()
+            due_ns = min(self._ticked_ns + TICK_S * 1e9, self._board.next_tick_ns)  # `serve` ticks too
+            wait_s = (due_ns - self._clock.monotonic_ns()) / 1e9
+            await self._clock.sleep(max(0.0, wait_s))
+            if wait_s <= 0:
+                await self._do_due()
 
     async def _do_due(self) -> None:
-        await self._put(self._board.tick(self._clock.monotonic_ns()))
+        self._ticked_ns = self._clock.monotonic_ns()
+        await self._put(self._board.tick(self._ticked_ns))
         if self._link is not None and (data := self._board.data_to_send()):
             with contextlib.suppress(LinkClosedError):  # `serve` gets the same error when it reads
                 await self._link.write(data)
