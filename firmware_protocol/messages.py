@@ -54,8 +54,13 @@ HEARTBEAT_US = 100_000
 
 Rotor edges wait for the next heartbeat: a void because of the rotor may take 2 s. No other event waits: after a foreign
 object or a command a void must be published within 50 ms."""
-RING_EVENTS_MIN = 1024
-"""Enough for twelve seconds of a rotor with 148 ticks at half a turn a second. A host process restarts in two."""
+RING_MS_MIN = 1500
+"""How long the ring of a board with 8 kB of RAM or more lasts at its top rate. It is longer than a plug is out that is
+put back at once."""
+RING_EVENTS_MIN = 64
+"""The smallest ring: two full messages, and what comes while they are sent."""
+SELF_TEST_US_MAX = 500_000
+"""From the request to the result. The board may have to wait until a beam is free."""
 TEXT_BYTES = 16
 """For serial number and firmware version: enough for a chip's 64-bit id in hexadecimal, or for `1.2.3-rc4+abc`."""
 
@@ -204,6 +209,8 @@ class Identity(msgspec.Struct, frozen=True):
     The ring contains the events `oldest_seq`…`next_seq`-1. A host has acknowledged those before `acked_seq`.
     `config_hash` is 16 hexadecimal digits that are not interpreted here. They are enough to distinguish the
     configurations of a house, but are no protection against an attack.
+
+    The newest `ring_events` events are always in the ring. Up to `top_rate` events a second, the board keeps every one.
     """
 
     token: int
@@ -217,7 +224,14 @@ class Identity(msgspec.Struct, frozen=True):
     serial: str
     firmware: str
     config_hash: str
+    ring_events: int
+    top_rate: int
     layout: Layout
+
+    @property
+    def ring_ms(self) -> int:
+        """How long the ring lasts at the top rate."""
+        return self.ring_events * 1000 // self.top_rate
 
 
 class Events(msgspec.Struct, frozen=True):

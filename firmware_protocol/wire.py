@@ -26,7 +26,7 @@ _RECORD = struct.Struct("<IBBH")
 _RESULT_HEAD = struct.Struct("<IIQ")
 _SENSOR = struct.Struct("<BBH")
 _HEARTBEAT = struct.Struct("<IQQQQQIIIHHH" + "B" * len(m.STANDS))
-_IDENTITY = struct.Struct("<IBBBIQQQ16s16s8sBBHBB")
+_IDENTITY = struct.Struct("<IBBBIQQQ16s16s8sHHBBHBB")
 _CODES = {form.event: code for code, form in m.RECORDS.items()}
 
 
@@ -196,24 +196,33 @@ def _unpack_result(body: bytes) -> m.SelfTestResult:
 
 
 def _pack_identity(message: m.Identity) -> bytes:
-    *numbers, serial, firmware, config_hash, layout = msgspec.structs.astuple(message)
+    *numbers, serial, firmware, config_hash, ring_events, top_rate, layout = msgspec.structs.astuple(message)
     _require(re.fullmatch("[0-9a-f]{16}", config_hash) is not None, f"configuration hash {config_hash!r}")
     texts = (_pack_text(serial), _pack_text(firmware), bytes.fromhex(config_hash))
-    return _IDENTITY.pack(*numbers, *texts, *msgspec.structs.astuple(layout))
+    return _IDENTITY.pack(*numbers, *texts, ring_events, top_rate, *msgspec.structs.astuple(layout))
 
 
 def _unpack_identity(body: bytes) -> m.Identity:
-    *numbers, serial, firmware, config_hash, beams, readers, rotor_ticks, thing, door = _IDENTITY.unpack(body)
+    *numbers, serial, firmware, config_hash, ring_events, top_rate, beams, readers, ticks, thing, door = (
+        _IDENTITY.unpack(body)
+    )
     _require(beams <= m.BEAMS_MAX and readers <= m.READERS_MAX, f"{beams} beams, {readers} readers")
-    _require(rotor_ticks <= m.ROTOR_TICKS_MAX, f"{rotor_ticks} ticks")
+    _require(ticks <= m.ROTOR_TICKS_MAX, f"{ticks} ticks")
     _require(thing <= 1 and door <= 1, f"object {thing}, door {door}")
-    layout = m.Layout(beams, readers, rotor_ticks, thing == 1, door == 1)
-    values: list[Any] = [*numbers, _unpack_text(serial), _unpack_text(firmware), config_hash.hex(), layout]
+    _require(ring_events >= m.RING_EVENTS_MIN and top_rate >= 1, f"ring of {ring_events}, {top_rate} events a second")
+    layout = m.Layout(beams, readers, ticks, thing == 1, door == 1)
+    texts = _unpack_text(serial), _unpack_text(firmware), config_hash.hex()
+    values: list[Any] = [*numbers, *texts, ring_events, top_rate, layout]
     identity = m.Identity(*values)
+    _check_versions(identity)
     versions = range(identity.version_min, identity.version_max + 1)
-    _require(len(versions) > 0 and identity.version in (0, *versions), f"version {identity.version} of {versions}")
+    _require(identity.version in (0, *versions), f"version {identity.version} of {versions}")
     _require(max(identity.oldest_seq, identity.acked_seq) <= identity.next_seq, "a number beyond the next event")
     return identity
+
+
+def _check_versions(known: m.Hello | m.Identity) -> None:
+    _require(1 <= known.version_min <= known.version_max, f"versions {known.version_min}…{known.version_max}")
 
 
 def _pack_heartbeat(beat: m.Heartbeat) -> bytes:
@@ -271,7 +280,7 @@ def _unpack_text(data: bytes) -> str:
 _FROM_HOST: dict[int, _Form] = {
     form.code: form
     for form in (
-        _plain(0x01, m.Hello, "IBB"),
+        _plain(0x01, m.Hello, "IBB", _check_versions),
         _plain(0x02, m.Ack, "IQ"),
         _plain(0x03, m.Replay, "IQ"),
         _plain(0x04, m.SyncRequest, "Q"),

@@ -43,6 +43,7 @@ class BoardSetup:
     firmware: str = "sim-1"
     config_hash: str = "0000000000000000"
     ring_events: int = 4096
+    top_rate: int = 2000
 
 
 class SimBoard:
@@ -188,7 +189,7 @@ class SimBoard:
                 self._sent_seq, self._urgent_seq = max(self.acked_seq, self.oldest_seq), self.next_seq
             case m.Ack(boot_id=self.boot_id, next_seq=next_seq) if next_seq <= self.next_seq:
                 self.acked_seq = max(self.acked_seq, next_seq)
-            case m.Replay(boot_id=self.boot_id, from_seq=from_seq) if from_seq <= self.next_seq:
+            case m.Replay(boot_id=self.boot_id, from_seq=from_seq) if self.greeted and from_seq <= self.next_seq:
                 self._sent_seq, self._urgent_seq = from_seq, self.next_seq
                 self._beat_us, self._went_back = self.board_us, True
             case m.SyncRequest(token=token):
@@ -231,6 +232,8 @@ class SimBoard:
             serial=self.setup.serial,
             firmware=self.setup.firmware,
             config_hash=self.setup.config_hash,
+            ring_events=self.setup.ring_events,
+            top_rate=self.setup.top_rate,
             layout=self.setup.layout,
         )
 
@@ -244,7 +247,7 @@ class SimBoard:
             board_us=self._shown_us(self.board_us),
             oldest_seq=self.oldest_seq,
             acked_seq=self.acked_seq,
-            sent_seq=self._sent_seq,
+            sent_seq=max(self._sent_seq, self.oldest_seq),
             next_seq=self.next_seq,
             rejected_frames=self._rejected + sum(self._decoder.rejected.values()),
             overwritten_events=self._overwritten,

@@ -22,6 +22,7 @@ from tests.faults.fuzz_specification import SIZES
 BATCH = 128
 """Malformed frames between two looks at the clock."""
 BOOT = 5
+RING = struct.pack("<HH", 768, 512)
 LAYOUT = struct.pack("<BBHBB", 4, 3, 148, 1, 1)
 TYPES = (0x81, 0x82, 0x83, 0x84, 0x85)
 BODY_MAX = 248
@@ -64,7 +65,7 @@ class Sender:
             self.boot_id, self.seq, self.now_us = self.boot_id + 1, 0, 0
         head = struct.pack("<IBBBIQQQ", token, draw < 0.98, 1, 1, self.boot_id, 0, 0, self.seq)
         layout = LAYOUT if draw < 0.95 else struct.pack("<BBHBB", 4, 3, 147, 1, 1)
-        return b"\x81" + head + b"WB-0001".ljust(16, b"\0") + b"1.0.0".ljust(16, b"\0") + bytes(8) + layout
+        return b"\x81" + head + b"WB-0001".ljust(16, b"\0") + b"1.0.0".ljust(16, b"\0") + bytes(8) + RING + layout
 
     def next_messages(self) -> list[bytes]:
         """Messages of the next 30 ms: answers, events, a heartbeat."""

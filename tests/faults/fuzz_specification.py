@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from firmware_protocol import messages as m
 
-SIZES = {0x81: 81, 0x83: 64, 0x84: 28}
+SIZES = {0x81: 85, 0x83: 64, 0x84: 28}
 """Bodies of one length: Identity, Heartbeat, SyncReply."""
 EVENTS, RESULT = 0x82, 0x85
 COUNT_MAX = 2**64 - 1
@@ -117,8 +117,11 @@ def _sync(body: bytes) -> bool:
 def _identity(body: bytes) -> bool:
     version, version_min, version_max = body[4:7]
     oldest, acked, following = struct.unpack_from("<QQQ", body, 11)
-    beams, readers, ticks, has_object, has_door = struct.unpack_from("<BBHBB", body, 75)
-    if version_min > version_max or (version and not version_min <= version <= version_max):
+    ring_events, top_rate = struct.unpack_from("<HH", body, 75)
+    beams, readers, ticks, has_object, has_door = struct.unpack_from("<BBHBB", body, 79)
+    if not 1 <= version_min <= version_max or ring_events < 64 or top_rate < 1:
+        return False
+    if version and not version_min <= version <= version_max:
         return False
     if max(oldest, acked) > following or beams > 16 or readers > 16 or ticks > 4096 or max(has_object, has_door) > 1:
         return False

@@ -47,6 +47,8 @@ def identity_of(**changes: object) -> m.Identity:
         "serial": "WB-0001",
         "firmware": "1.0.0",
         "config_hash": "00112233aabbccdd",
+        "ring_events": 768,
+        "top_rate": 512,
         "layout": m.Layout(4, 3, 148, True),
     }
     return m.Identity(**(fields | changes))  # type: ignore[arg-type]

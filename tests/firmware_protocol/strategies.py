@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from firmware_protocol import messages as m
 
-u8, u32, u64 = (st.integers(0, 2**bits - 1) for bits in (8, 32, 64))
+u32, u64 = (st.integers(0, 2**bits - 1) for bits in (32, 64))
+versions = st.integers(1, 255)
 sensors = st.one_of(
     st.builds(m.SensorReport, st.just("beam"), st.integers(0, m.BEAMS_MAX - 1), st.booleans()),
     st.builds(m.SensorReport, st.just("reader"), st.integers(0, m.READERS_MAX - 1), st.booleans()),
@@ -35,7 +36,7 @@ def event_frames(draw: st.DrawFn) -> m.Events:
 @st.composite
 def identities(draw: st.DrawFn) -> m.Identity:
     text = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=m.TEXT_BYTES)
-    version_min, version_max = sorted((draw(st.integers(1, 255)), draw(st.integers(1, 255))))
+    version_min, version_max = sorted((draw(versions), draw(versions)))
     oldest_seq, next_seq = sorted((draw(u64), draw(u64)))
     return m.Identity(
         token=draw(u32),
@@ -49,6 +50,8 @@ def identities(draw: st.DrawFn) -> m.Identity:
         serial=draw(text),
         firmware=draw(text),
         config_hash=draw(st.binary(min_size=8, max_size=8)).hex(),
+        ring_events=draw(st.integers(m.RING_EVENTS_MIN, 2**16 - 1)),
+        top_rate=draw(st.integers(1, 2**16 - 1)),
         layout=m.Layout(
             draw(st.integers(0, 16)),
             draw(st.integers(0, 16)),
@@ -89,7 +92,7 @@ def sync_replies(draw: st.DrawFn) -> m.SyncReply:
 
 
 from_host: st.SearchStrategy[m.FromHost] = st.one_of(
-    st.builds(m.Hello, u32, u8, u8),
+    st.builds(lambda token, known: m.Hello(token, *sorted(known)), u32, st.tuples(versions, versions)),
     st.builds(m.Ack, u32, u64),
     st.builds(m.Replay, u32, u64),
     st.builds(m.SyncRequest, u64),

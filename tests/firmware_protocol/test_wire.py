@@ -106,7 +106,9 @@ def test_an_impossible_event_is_refused(records: str, why: str) -> None:
     assert caught.value.fault == "value"
 
 
-IDENTITY = m.Identity(1, 1, 1, 1, 5, 0, 0, 9, "WB-0001", "1.0.0", "00112233aabbccdd", m.Layout(4, 3, 148, True))
+IDENTITY = m.Identity(
+    1, 1, 1, 1, 5, 0, 0, 9, "WB-0001", "1.0.0", "00112233aabbccdd", 768, 512, m.Layout(4, 3, 148, True)
+)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,12 @@ IDENTITY = m.Identity(1, 1, 1, 1, 5, 0, 0, 9, "WB-0001", "1.0.0", "00112233aabbc
         (msgspec.structs.replace(IDENTITY, firmware="a\tb"), "text"),
         (msgspec.structs.replace(IDENTITY, config_hash="0011"), "configuration hash"),
         (msgspec.structs.replace(IDENTITY, acked_seq=10), "beyond the next event"),
-        (msgspec.structs.replace(IDENTITY, version_min=2), "version 1"),
+        (msgspec.structs.replace(IDENTITY, version_min=2), "versions 2…1"),
+        (msgspec.structs.replace(IDENTITY, version=0, version_min=0), "versions 0…1"),
+        (m.Hello(1, 2, 1), "versions 2…1"),
+        (m.Hello(1, 0, 1), "versions 0…1"),
+        (msgspec.structs.replace(IDENTITY, ring_events=63), "ring of 63"),
+        (msgspec.structs.replace(IDENTITY, top_rate=0), "0 events a second"),
         (msgspec.structs.replace(IDENTITY, version=2), "version 2"),
         (msgspec.structs.replace(IDENTITY, layout=m.Layout(17, 3, 148, True)), "17 beams"),
         (msgspec.structs.replace(IDENTITY, layout=m.Layout(4, 3, 4097, True)), "4097 ticks"),

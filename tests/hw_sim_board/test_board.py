@@ -12,7 +12,7 @@ from hw_sim.board import SELF_TEST_US, BoardSetup, SimBoard
 from hw_sim.cable import Cable
 
 LAYOUT = m.Layout(beams=2, readers=1, rotor_ticks=148, object_sensor=True)
-SETUP = BoardSetup(LAYOUT, ring_events=50)
+SETUP = BoardSetup(LAYOUT, ring_events=64)
 CLEAR = m.Levels(object="clear")
 
 
@@ -64,7 +64,20 @@ def test_hello_is_answered_and_events_follow_from_the_oldest_unconfirmed() -> No
     host_sends(board, m.Hello(9), m.Ack(1, 1))
     received = board_sends(board)
     assert received[0] == m.Identity(
-        9, 1, 1, 1, 1, 0, 1, 4, serial="SIM-0001", firmware="sim-1", config_hash="0" * 16, layout=LAYOUT
+        9,
+        1,
+        1,
+        1,
+        1,
+        0,
+        1,
+        4,
+        serial="SIM-0001",
+        firmware="sim-1",
+        config_hash="0" * 16,
+        ring_events=64,
+        top_rate=2000,
+        layout=LAYOUT,
     )
     assert seqs(received) == [0, 1, 2, 3]
     host_sends(board, m.Hello(10))
@@ -168,16 +181,16 @@ def test_a_replay_goes_back_and_beats_at_once() -> None:
 
 def test_a_full_ring_drops_its_oldest_and_reports_it() -> None:
     board = greeted()
-    roll(board, 0, 60)
+    roll(board, 0, 74)
     board.advance(100_000)
     received = board_sends(board)
-    assert seqs(received) == list(range(10, 60))
-    assert beats(received) == [m.Heartbeat(1, 100_000, 10, 0, 0, 60, overwritten_events=10, levels=CLEAR)]
-    host_sends(board, m.Ack(1, 60), m.Replay(1, 0))
+    assert seqs(received) == list(range(10, 74))
+    assert beats(received) == [m.Heartbeat(1, 100_000, 10, 0, 10, 74, overwritten_events=10, levels=CLEAR)]
+    host_sends(board, m.Ack(1, 74), m.Replay(1, 0))
     roll(board, 101, 5)
     board.advance(200_000)
     received = board_sends(board)
-    assert seqs(received) == list(range(15, 65))
+    assert seqs(received) == list(range(15, 79))
     assert beats(received)[0].overwritten_events == 10
 
 

@@ -147,7 +147,8 @@ class Bench:
                     m.Identity(
                         token=token, version=1, version_min=1, version_max=1, boot_id=self.boot_id,
                         oldest_seq=self.oldest_seq, acked_seq=self.oldest_seq, next_seq=self.next_seq,
-                        serial=self.serial, firmware="1.0", config_hash="0123456789abcdef", layout=self.layout,
+                        serial=self.serial, firmware="1.0", config_hash="0123456789abcdef",
+                        ring_events=768, top_rate=512, layout=self.layout,
                     )
                 )  # fmt: skip
             case m.SyncRequest(token):

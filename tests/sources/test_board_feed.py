@@ -116,7 +116,7 @@ class Rig:
         pass."""
         (hello,) = self.link.sent
         assert isinstance(hello, m.Hello)
-        self.link.send(m.Identity(hello.token, 1, 1, 1, 1, 0, 0, 1, "B-1", "1.0", "0" * 16, LAYOUT))
+        self.link.send(m.Identity(hello.token, 1, 1, 1, 1, 0, 0, 1, "B-1", "1.0", "0" * 16, 768, 512, LAYOUT))
         await settle()
         request = next(sent for sent in self.link.sent if isinstance(sent, m.SyncRequest))
         self.link.send(m.SyncReply(1, request.token, 5_000_000, 5_000_000))

@@ -13,8 +13,8 @@ from wheeld.sources.line_state import LineState
 
 DEAF_NS = 10_000_000_000
 """A board answers time requests, which are sent every second. If it has not answered for this long, it does not receive
-requests. Then lost events cannot be requested again, and the board never drops events, so its ring fills up
-(`RING_EVENTS_MIN`: about as many seconds). On a line that damages every tenth answer, ten in a row are never lost."""
+requests. Then lost events cannot be requested again, and the board never drops events, so its ring fills up. On a
+line that damages every tenth answer, ten in a row are never lost."""
 HEARD_FACTOR = 2
 """If bytes come from a board, its ring still contains the missing events. So it gets twice the time that a silent board
 gets. A damaged line can then repeat the request more often. Nothing is decided during this time."""
