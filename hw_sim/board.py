@@ -195,7 +195,7 @@ class SimBoard:
             case m.SyncRequest(token=token):
                 self._sync = token, self.board_us
             case m.SelfTestRequest(token=token):
-                self._test = token, self.board_us + SELF_TEST_US
+                self._test = token, self._test[1] if self._test else self.board_us + SELF_TEST_US
 
     @staticmethod
     def _version(hello: m.Hello) -> int:

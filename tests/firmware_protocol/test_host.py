@@ -67,6 +67,15 @@ def test_hello_is_repeated_until_answered_behind_a_delimiter() -> None:
     assert not any(isinstance(one, m.Hello) for one in bench.host_says(10 * HELLO_RETRY_NS))
 
 
+def test_boot_0_is_a_boot_as_every_other(bench: Bench) -> None:
+    bench.identify(identity_of(boot_id=0))
+    assert bench.board_says(balls(0, 2, boot_id=0)) == observed(0, 2)
+    assert bench.session.position == Position(0, 2)
+    bench.session.reconnected(0)
+    (hello,) = (one for one in bench.host_says() if isinstance(one, m.Hello))
+    assert BoardReset(0, 6) in bench.board_says(identity_of(token=hello.token, boot_id=6))
+
+
 def test_only_the_answer_to_our_hello_counts(bench: Bench) -> None:
     assert bench.board_says(identity_of(token=6)) == []
     bench.identify(identity_of())

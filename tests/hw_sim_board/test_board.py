@@ -355,3 +355,84 @@ def test_a_clock_at_the_end_of_32_bits_goes_on_or_begins_again(wraps_us: int | N
     (reply,) = (one for one in received if isinstance(one, m.SyncReply))
     assert start_us <= reply.board_rx_us <= reply.board_tx_us < start_us + m.HEARTBEAT_US
     assert beats(received)[-1].board_us < start_us + m.HEARTBEAT_US
+
+
+def test_before_a_hello_a_replay_changes_nothing() -> None:
+    board = SimBoard(SETUP)
+    board_sends(board)
+    roll(board, 0, 3)
+    host_sends(board, m.Replay(1, 0))
+    board.advance(50_000)
+    assert board.wants_us == m.HEARTBEAT_US
+    host_sends(board, m.Hello(1, 2, 3), m.Replay(1, 0))
+    assert [type(one) for one in board_sends(board)] == [m.Identity]
+
+
+def test_a_replay_of_what_is_to_come_is_answered_with_a_heartbeat() -> None:
+    board = greeted()
+    roll(board, 0, 3)
+    board.advance(30_000)
+    assert seqs(board_sends(board)) == [0, 1, 2]
+    host_sends(board, m.Replay(1, 3))
+    assert board_sends(board) == [m.Heartbeat(1, 30_000, 0, 0, 3, 3, levels=CLEAR)]
+    assert board.wants_us == 30_000 + m.HEARTBEAT_US
+
+
+def test_the_newest_replay_counts_though_it_skips_what_was_to_come_again() -> None:
+    board = greeted()
+    roll(board, 0, 60)
+    board.advance(99_000)
+    assert seqs(board_sends(board)) == list(range(60))
+    host_sends(board, m.Replay(1, 2), m.Replay(1, 50))
+    received = board_sends(board)
+    assert beats(received)[0].sent_seq == 50
+    assert seqs(received) == list(range(50, 60))
+
+
+def test_sent_seq_is_never_below_the_oldest_event() -> None:
+    board = SimBoard(SETUP)
+    roll(board, 0, 70)
+    board.advance(m.HEARTBEAT_US)
+    (beat,) = beats(board_sends(board))
+    assert (beat.oldest_seq, beat.sent_seq, beat.next_seq) == (6, 6, 70)
+
+
+def test_of_several_requests_of_a_kind_the_newest_is_answered_and_the_most_urgent_goes_first() -> None:
+    board = SimBoard(SETUP)
+    board.feed(sim.BallPass(10, 0))
+    requests = (m.SelfTestRequest(1), m.Hello(1), m.SyncRequest(1))
+    host_sends(board, *requests)
+    board.advance(10 + SELF_TEST_US)
+    host_sends(board, m.SelfTestRequest(2), m.Hello(2), m.SyncRequest(2))
+    received = board_sends(board)
+    assert [type(one) for one in received] == [m.SyncReply, m.Identity, m.SelfTestResult, m.Heartbeat, m.Events]
+    assert [one.token for one in received[:3] if not isinstance(one, m.Heartbeat | m.Events)] == [2, 2, 2]
+
+
+def test_rejected_is_what_a_good_receiver_drops_and_nothing_else() -> None:
+    board = SimBoard(SETUP)
+    bad_hello = bytearray(encode(m.Hello(1)))
+    bad_hello[-2] = 2  # version_min above version_max
+    rejected = [b"\x05\x00", b"\x01" * 600 + b"\x00", encode_frame(b"\x06"), encode_frame(bytes(bad_hello))]
+    board.receive(b"\x00\x00" + b"".join(rejected))
+    host_sends(board, m.Replay(9, 0), m.Ack(9, 0), m.Ack(1, 99))
+    board.advance(m.HEARTBEAT_US)
+    (beat,) = board_sends(board)
+    assert isinstance(beat, m.Heartbeat)
+    assert beat.rejected_frames == len(rejected)
+
+
+def test_the_least_board_has_nothing_to_test() -> None:
+    board = greeted(BoardSetup(m.Layout(0, 0, 0, object_sensor=False)))
+    host_sends(board, m.SelfTestRequest(3))
+    board.advance(SELF_TEST_US)
+    assert board_sends(board) == [m.SelfTestResult(1, 3, SELF_TEST_US, ())]
+
+
+def test_a_boot_id_may_be_0() -> None:
+    board = SimBoard(SETUP, boot_id=2**32 - 1)
+    board.reset()
+    host_sends(board, m.Hello(1))
+    identity = board_sends(board)[0]
+    assert isinstance(identity, m.Identity)
+    assert identity.boot_id == 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import fcntl
 import os
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import pytest
 import serial
 
 from wheeld.ports import LinkClosedError
-from wheeld.sources.link.serial_link import UNSENT_BYTES_MAX, PortUnavailableError, SerialLink, open_serial
+from wheeld.sources.link.serial_link import UNSENT_BYTES_MAX, PortUnavailableError, open_serial
 
 PATIENCE_S = 10
 """For events that come at once; only a defect waits so long."""
@@ -49,6 +51,25 @@ async def test_bytes_go_both_ways_as_they_are(pty: Pty) -> None:
     assert await link.read() == everything
     await link.write(everything)
     assert os.read(pty.board_fd, 1000) == everything
+    await link.close()
+
+
+@pytest.mark.parametrize(("ready", "wanted"), [(True, termios.TIOCMBIS), (False, termios.TIOCMBIC)])
+async def test_the_lines_on_which_boards_reset_are_on_or_off(
+    ready: bool, wanted: int, pty: Pty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pty has none of them, so what the kernel is asked is written down."""
+    asked: list[tuple[int, bytes]] = []
+
+    def ioctl(_: int, what: int, argument: bytes = b"") -> bytes:
+        asked.append((what, argument))
+        return argument
+
+    monkeypatch.setattr(fcntl, "ioctl", ioctl)
+    link = open_serial(pty.name, 115200, ready=ready)
+    lines = {what for what, _ in asked} & {termios.TIOCMBIS, termios.TIOCMBIC}
+    of = [int.from_bytes(argument, sys.byteorder) for what, argument in asked if what in lines]
+    assert (lines, of) == ({wanted}, [termios.TIOCM_DTR, termios.TIOCM_RTS])
     await link.close()
 
 
@@ -200,9 +221,9 @@ async def test_the_error_of_a_port_that_cannot_be_opened_names_the_remedy(port: 
     ("code", "expected"), [(errno.EACCES, "adduser wheeld dialout"), (errno.EIO, "Input/output error")]
 )
 async def test_other_causes(code: int, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> SerialLink:
+    def refuse(*_: object) -> None:
         raise serial.SerialException(code, os.strerror(code))
 
-    monkeypatch.setattr(serial, "Serial", refuse)
+    monkeypatch.setattr(serial.Serial, "open", refuse)
     with pytest.raises(PortUnavailableError, match=expected):
         open_serial("/dev/ttyACM0", 115200)

@@ -223,7 +223,8 @@ class HouseTime:
 class HouseLink:
     """The daemon's end of the line."""
 
-    def __init__(self, life: Life, port: str) -> None:
+    def __init__(self, life: Life, port: str, *, ready: bool) -> None:
+        assert ready == (port == "head"), "a board may reset on DTR"
         self._life, self._line = life, life.house.lines[port]
         if not self._line.is_there:
             raise PortUnavailableError(port, "the port is not there: is it plugged in?")
@@ -479,7 +480,7 @@ def replaced(life: Life) -> Iterator[None]:
             (wheeld.broker.mqtt, "opened", opened),
             (wheeld.daemon.status, "temperatures_c", dict),
             (wheeld.journal.journal, "ThreadPoolExecutor", lambda **_: life.disk),
-            (sources, "open_serial", lambda port, _baud: HouseLink(life, port)),
+            (sources, "open_serial", lambda port, _baud, ready=True: HouseLink(life, port, ready=ready)),
             (sources, "open_pins", lambda *_: life.house.wires.open()),
             (sources, "random", rng),
             (sources, "secrets", SimpleNamespace(randbits=rng.getrandbits)),

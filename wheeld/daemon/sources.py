@@ -160,7 +160,7 @@ class _BoardPart:
 
     def tasks(self, put_batch: HandOn, *, turning: HostClock, clock: HostClock) -> Tasks:
         feed = BoardFeed(self.board, turning, put_batch)
-        open_line = partial(open_serial, self._setting.port, self._setting.baud)
+        open_line = partial(open_serial, self._setting.port, self._setting.baud, ready=False)
         self.line = LinkSupervisor(open_line, feed.serve, clock=clock, jitter=random.random)
         return {"link": self.line.run(), "board": feed.tick()}
 

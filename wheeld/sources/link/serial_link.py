@@ -128,10 +128,16 @@ class SerialLink:
         self._port.close()
 
 
-def open_serial(port: str, baud: int) -> SerialLink:
-    """Open and lock `port`. Raises PortUnavailableError, which tells what to do."""
+def open_serial(port: str, baud: int, *, ready: bool = True) -> SerialLink:
+    """Open and lock `port`. Raises PortUnavailableError, which tells what to do.
+
+    `ready`: DTR and RTS are on, from which a converter may take its power. Many boards take them for a reset.
+    """
+    line = serial.Serial(None, baud, timeout=0, exclusive=True)
+    line.port, line.dtr, line.rts = port, ready, ready
     try:
-        return SerialLink(serial.Serial(port, baud, timeout=0, exclusive=True))
+        line.open()
+        return SerialLink(line)
     except OSError as wrong:
         cause = wrong.__context__  # pyserial converts a terminal error to a text without its number
         code = cause.args[0] if isinstance(cause, termios.error) else wrong.errno
