@@ -405,7 +405,7 @@ def test_of_several_requests_of_a_kind_the_newest_is_answered_and_the_most_urgen
     board.advance(10 + SELF_TEST_US)
     host_sends(board, m.SelfTestRequest(2), m.Hello(2), m.SyncRequest(2))
     received = board_sends(board)
-    assert [type(one) for one in received] == [m.SyncReply, m.Identity, m.SelfTestResult, m.Heartbeat, m.Events]
+    assert [type(one) for one in received] == [m.SyncReply, m.Identity, m.SelfTestResult, m.Events, m.Heartbeat]
     assert [one.token for one in received[:3] if not isinstance(one, m.Heartbeat | m.Events)] == [2, 2, 2]
 
 
