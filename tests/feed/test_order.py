@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import ssl
 from pathlib import Path
 
@@ -58,6 +59,19 @@ def test_it_says_whether_an_answer_is_open() -> None:
     was.append(made.is_asking)
     made.answered(Wheel().answer(question)[-1][1], 2.0)
     assert [*was, made.is_asking] == [False, True, False]
+
+
+@pytest.mark.parametrize("other", [{"id": "feed-0"}, {"user": "collector"}, {"name": "seal"}], ids=str)
+def test_it_believes_no_answer_to_another_question(other: dict[str, str]) -> None:
+    made = Order(0, None, Manner(tell=lambda _: None))
+    made.connected(0.0)
+    question = made.question(1.0)
+    assert question is not None
+    reply = json.loads(Wheel().answer(question)[-1][1])
+    made.answered(json.dumps({**reply, **other}).encode(), 2.0)
+    assert made.is_asking
+    made.answered(json.dumps(reply).encode(), 2.0)
+    assert not made.is_asking
 
 
 def test_a_broker_has_to_prove_its_name(tmp_path: Path) -> None:
