@@ -57,10 +57,13 @@ _COVERING = """
 select c.first_seq, c.size, c.note, array(
     select s.line from house.cosignature s
     where (s.wheel, s.first_seq, s.size) = (c.wheel, c.first_seq, c.size) order by s.witness
-)
-from house.checkpoint c where c.wheel = %s and c.first_seq <= %s and %s < c.first_seq + c.size
+), t.token
+from house.checkpoint c left join house.stamp t using (wheel, first_seq, size)
+where c.wheel = %(wheel)s and c.first_seq <= %(seq)s and %(seq)s < c.first_seq + c.size
+and (t.token is not null or not %(stamped)s)
 order by c.first_seq desc, c.size limit 1
 """
+STAMPED = ". Then `wheeld-house stamp` has it stamped by the authority"
 _ORIGIN = re.compile(r"(wheel/v1/[^/\s]+/[^/\s]+)/([1-9][0-9]{0,15})")
 
 
@@ -212,16 +215,28 @@ def _continues(before: tuple[int, bytes], checkpoint: Checkpoint, leaf_hashes: l
 def receipt_of(database: psycopg.Connection[Any], site: str, table: str, coup: int) -> str:
     """Return the receipt of a coup's verdict, by the first checkpoint that covers it. Raises LookupError,
     psycopg.Error."""
+    return _receipt(database, site, table, coup, stamped=False)[0]
+
+
+def stamped_receipt_of(database: psycopg.Connection[Any], site: str, table: str, coup: int) -> tuple[str, bytes]:
+    """Return the receipt by the first checkpoint that an authority has stamped, and its time-stamp. Raises LookupError,
+    psycopg.Error."""
+    return _receipt(database, site, table, coup, stamped=True)
+
+
+def _receipt(
+    database: psycopg.Connection[Any], site: str, table: str, coup: int, *, stamped: bool
+) -> tuple[str, bytes]:
     found = database.execute(_VERDICT, (site, table, coup)).fetchone()
     if found is None:
         raise LookupError(f"{site}/{table} has no verdict on coup {coup}")
     wheel, seq, payload = found
-    covering = database.execute(_COVERING, (wheel, seq, seq)).fetchone()
+    covering = database.execute(_COVERING, {"wheel": wheel, "seq": seq, "stamped": stamped}).fetchone()
     if covering is None:
         raise LookupError(
             f"no checkpoint covers coup {coup} of {site}/{table} yet: the wheel signs one with each seal, and the "
-            "command seal asks for one"
+            f"command seal asks for one{STAMPED if stamped else ''}"
         )
-    first_seq, size, note, lines = covering
+    first_seq, size, note, lines, token = covering
     proof = inclusion_proof(list(leaves(database, wheel, first_seq, first_seq + size)), seq - first_seq)
-    return write_receipt(bytes(payload), seq - first_seq, proof, note + "".join(lines))
+    return write_receipt(bytes(payload), seq - first_seq, proof, note + "".join(lines)), bytes(token or b"")

@@ -1,4 +1,4 @@
-"""`wheeld-house receipt`, `verify` and `witness`: proofs of coups for people outside the house."""
+"""`wheeld-house receipt`, `verify`, `witness` and `stamp`: proofs of coups for people outside the house."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import msgspec
 import psycopg
 from msgspec import Meta
 
-from wheeld_house.checkpoints import TreeWitness, WitnessKey, receipt_of
+from wheeld_house.checkpoints import TreeWitness, WitnessKey, receipt_of, stamped_receipt_of
 from wheeld_house.note import WITNESS, Verifier
 from wheeld_house.receipt import RECEIPT_BYTES_MAX, ReceiptError, verify_receipt
 from wheeld_house.settings import HouseWheel, SettingsError, raw_public_key
+from wheeld_house.timestamps import StampError, checkpoint_text, stamp_newest, stamped_at
 
 EVERY_S = 60.0
 """A wheel seals a few times in an evening, so a minute is early enough."""
@@ -34,12 +35,13 @@ class WitnessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the three commands."""
+    """Declare the four commands."""
     receipt = commands.add_parser("receipt", help="write the receipt of a coup")
     receipt.add_argument("database", help="the connection string, of a user who may read")
     receipt.add_argument("table", metavar="SITE/TABLE")
     receipt.add_argument("coup", type=int)
     receipt.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there (default: standard output)")
+    receipt.add_argument("--stamp", type=Path, metavar="FILE", help="write the authority's time-stamp there")
     receipt.set_defaults(run=_receipt)
     verify = commands.add_parser("verify", help="verify a receipt, without database and network")
     verify.add_argument("receipt", type=Path)
@@ -52,17 +54,28 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="KEY",
         help="the key of a witness that must have cosigned, as `wheeld-house witness` prints it; may be given again",
     )
+    verify.add_argument("--stamp", type=Path, metavar="FILE", help="a time-stamp of it; needs --authority")
+    verify.add_argument("--authority", type=Path, metavar="FILE", help="the root certificate of the authority, PEM")
     verify.set_defaults(run=_verify)
     witness = commands.add_parser("witness", help="cosign the checkpoints of a house, until Ctrl-C or SIGTERM")
     witness.add_argument("settings", type=Path, help="the TOML file with the settings of the witness")
     witness.add_argument("--once", action="store_true", help="cosign what is there, and end")
     witness.set_defaults(run=_witness)
+    stamp = commands.add_parser("stamp", help="have the newest checkpoints stamped by an authority (RFC 3161)")
+    stamp.add_argument("database", help="the connection string, of a user of the role wheeld_collector")
+    stamp.add_argument("address", metavar="URL", help="of the authority")
+    stamp.add_argument("--authority", type=Path, required=True, metavar="FILE", help="its root certificate, PEM")
+    stamp.set_defaults(run=_stamp)
 
 
 def _receipt(options: argparse.Namespace) -> int:
     site, _, table = options.table.partition("/")
     with psycopg.connect(options.database, autocommit=True) as database:
-        receipt = receipt_of(database, site, table, options.coup)
+        if options.stamp is None:
+            receipt = receipt_of(database, site, table, options.coup)
+        else:
+            receipt, token = stamped_receipt_of(database, site, table, options.coup)
+            options.stamp.write_bytes(token)
     if options.output is None:
         sys.stdout.write(receipt)
     else:
@@ -70,12 +83,28 @@ def _receipt(options: argparse.Namespace) -> int:
     return 0
 
 
+def _stamp(options: argparse.Namespace) -> int:
+    try:
+        with psycopg.connect(options.database, autocommit=True) as database:
+            for origin in stamp_newest(database, options.address, options.authority):
+                sys.stdout.write(f"stamped {origin}\n")
+    except StampError as wrong:
+        sys.stderr.write(f"wheeld-house: {wrong}\n")
+        return 1
+    return 0
+
+
 def _verify(options: argparse.Namespace) -> int:
+    if (options.stamp is None) is not (options.authority is None):
+        raise SettingsError("--stamp and --authority are given together: who stamped it, and by which certificate")
     with options.receipt.open("rb") as file:
         raw = file.read(RECEIPT_BYTES_MAX + 1)
     try:
-        proven = verify_receipt(raw.decode(), raw_public_key(options.key), options.witness)
-    except (ReceiptError, UnicodeDecodeError) as error:
+        receipt = raw.decode()
+        proven = verify_receipt(receipt, raw_public_key(options.key), options.witness)
+        if options.stamp is not None:
+            stamped = stamped_at(checkpoint_text(receipt), options.stamp.read_bytes(), options.authority)
+    except (ReceiptError, StampError, UnicodeDecodeError) as error:
         sys.stderr.write(f"wheeld-house: {options.receipt} proves nothing: {error}\n")
         return 1
     message = proven.message
@@ -85,6 +114,8 @@ def _verify(options: argparse.Namespace) -> int:
     lines += [f"It is one of {proven.size} messages in the tree that the wheel signed."]
     for name, at_s in proven.witnessed_at_s.items():
         lines.append(f"The witness {name} saw this tree at {datetime.fromtimestamp(at_s, UTC).isoformat()}.")
+    if options.stamp is not None:
+        lines.append(f"The authority of {options.authority} saw this tree at {stamped.isoformat()}.")
     sys.stdout.write("\n".join([*lines, ""]))
     return 0
 

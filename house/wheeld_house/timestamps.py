@@ -1,0 +1,101 @@
+"""Time-stamps of checkpoints by an authority (RFC 3161). With one, a receipt also proves since when its tree exists, to
+somebody who trusts neither the house nor its witnesses.
+
+`openssl ts` writes the questions and verifies the answers. Nothing here reads their form.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import urllib.request
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psycopg
+
+from wheeld_house.note import NoteError, read_note
+
+TOKEN_BYTES_MAX = 65_536
+"""A token with the authority's certificates has 3 to 8 kB."""
+ANSWER_S = 30.0
+"""An authority answers within a second or two."""
+
+_UNSTAMPED = """
+select c.wheel, c.first_seq, c.size, c.note from (
+    select distinct on (wheel, first_seq) wheel, first_seq, size, note from house.checkpoint
+    order by wheel, first_seq, size desc
+) c left join house.stamp s using (wheel, first_seq, size) where s.token is null
+"""
+_STORE = "insert into house.stamp (wheel, first_seq, size, token) values (%s, %s, %s, %s) on conflict do nothing"
+
+
+class StampError(Exception):
+    """An authority gave no time-stamp, or one that proves nothing. The text says why."""
+
+
+def stamp_newest(database: psycopg.Connection[Any], authority: str, ca_file: Path) -> list[str]:
+    """Let the authority at this URL stamp the newest checkpoint of each tree that has no stamp yet, and store what it
+    gives. Return the trees. Raises StampError, psycopg.Error."""
+    stamped = []
+    for wheel, first_seq, size, note in database.execute(_UNSTAMPED).fetchall():
+        text = read_note(note).text
+        token = ask(authority, text)
+        stamped_at(text, token, ca_file)
+        database.execute(_STORE, (wheel, first_seq, size, token))
+        stamped.append(text.partition("\n")[0])
+    return stamped
+
+
+def ask(authority: str, text: str) -> bytes:
+    """Return the authority's answer for this text. Raises StampError."""
+    question = _openssl(["-query", "-data", "text", "-sha256", "-cert"], text=text.encode())
+    if not authority.startswith(("http://", "https://")):
+        raise StampError(f"{authority} is no address of a time-stamping authority: it begins with http:// or https://")
+    headers = {"Content-Type": "application/timestamp-query"}
+    request = urllib.request.Request(authority, question, headers)  # noqa: S310  checked above
+    try:
+        with urllib.request.urlopen(request, timeout=ANSWER_S) as answer:  # noqa: S310  checked above
+            token: bytes = answer.read(TOKEN_BYTES_MAX + 1)
+    except OSError as wrong:
+        raise StampError(f"{authority} gives no time-stamp: {wrong}") from wrong
+    if len(token) > TOKEN_BYTES_MAX:
+        raise StampError(f"{authority} gives more than {TOKEN_BYTES_MAX} bytes: that is no time-stamp")
+    return token
+
+
+def stamped_at(text: str, token: bytes, ca_file: Path) -> datetime:
+    """Return when the authority, whose root certificate is in `ca_file`, saw this text. Raises StampError."""
+    files = {"text": text.encode(), "token": token}
+    _openssl(["-verify", "-data", "text", "-in", "token", "-CAfile", str(ca_file.absolute())], **files)
+    shown = _openssl(["-reply", "-in", "token", "-text"], **files).decode(errors="replace")
+    said = next(line for line in shown.splitlines() if line.startswith("Time stamp: "))
+    month, day, clock, year, _ = said.removeprefix("Time stamp: ").split()
+    at = f"{year} {month} {day} {clock.partition('.')[0]}"
+    return datetime.strptime(at, "%Y %b %d %H:%M:%S").replace(tzinfo=UTC)
+
+
+def checkpoint_text(receipt: str) -> str:
+    """Return the text in a receipt that an authority stamps: the checkpoint without its signatures. Raises
+    StampError."""
+    try:
+        return read_note(receipt.partition("\n\n")[2]).text
+    except NoteError as error:
+        raise StampError(str(error)) from error
+
+
+def _openssl(arguments: list[str], **files: bytes) -> bytes:
+    with TemporaryDirectory() as folder:
+        for name, content in files.items():
+            Path(folder, name).write_bytes(content)
+        done = subprocess.run(  # noqa: S603  no shell; the files are ours
+            ["openssl", "ts", *arguments],  # noqa: S607  as the path of the system finds it
+            cwd=folder,
+            capture_output=True,
+            check=False,
+        )
+    if done.returncode != 0:
+        why = done.stderr.decode(errors="replace").strip().splitlines()
+        raise StampError(f"the time-stamp proves nothing: {why[-1][:200] if why else 'openssl refuses it'}")
+    return done.stdout
