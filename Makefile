@@ -27,7 +27,7 @@ LIVE   = tests/live $(WAITS:%=--ignore=%)
 # core, for a stall of the machine is a silent line. For the same reason what failed is tried once more, alone: on a
 # machine that others use too, one of three runs met such a stall. `make live` has those that wait longest, half of their
 # time.
-OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/house tests/site tests/browser
+OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/house tests/site tests/browser tests/firmware
 # What `make test` leaves to targets of their own.
 GIVEN_SPEED := $(SPEED)
 SPEED  ?= 5
@@ -74,6 +74,8 @@ FAULTY ?= 100
 BUSY     ?= 0
 # Of test-house: how many nights of drawn faults.
 NIGHTS ?= 3
+# Of test-firmware: how many frames its codec and Python's read.
+FRAMES ?= 1000000
 # Of the feed: how many histories of a dishonest broker.
 HISTORIES ?= 100000
 # Of test-gpio, test-systemd and test-metrics: where a kernel and a Debian that took minutes to make, and promtool, are kept
@@ -92,7 +94,7 @@ SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:35
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help quick soak house demo test live docs test-report test-systemd test-gpio test-consumers test-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql go cc
+.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql go cc
 
 help:  ## these targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' Makefile | expand -t 18
@@ -154,6 +156,9 @@ test-systemd: $(VENV)/test.stamp  ## the unit under a booted systemd, as root; k
 test-gpio: $(VENV)/complete  ## the GPIO on lines of a real kernel; builds it once (4 min of a core), kept in .wheeld-gpio
 	tests/gpio/kernel/build .wheeld-gpio $(BIN)/python
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
+
+test-firmware: $(VENV)/test.stamp mosquitto cc  ## the firmware in C beside the simulated board: a million frames, each short life of a ring, coups; FRAMES=20000 is CI's
+	WHEELD_FIRMWARE_FRAMES=$(FRAMES) $(BIN)/python -m pytest tests/firmware
 
 test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the feed's consumers in JavaScript and Java, at a real broker
 	@command -v javac >/dev/null || { $(call need,default-jdk-headless); }

@@ -1,0 +1,355 @@
+#include "board.h"
+
+#include "port.h"
+#include "sensors.h"
+
+/* One event of the ring in eight bytes: 45 bits of its time, which last for 407 days, then kind, value, index. */
+struct record {
+    uint32_t low_us;
+    uint32_t rest; /* 13 bits of time, 3 of kind - 1, 4 of value, 12 of index */
+};
+
+#define PLACES (BOARD_RING_EVENTS + BOARD_UNNUMBERED_EVENTS)
+#define TIME_BITS 45u
+#define TIME_SPAN ((uint64_t)1 << TIME_BITS)
+
+/* What may wait for an answer. A later request takes the place of an earlier one of its kind. */
+struct waiting {
+    bool hello;
+    bool sync;
+    bool self_test;
+    bool self_tested; /* the result waits until the events that it caused have their numbers */
+    uint8_t version;
+    uint32_t hello_token;
+    uint32_t self_test_token;
+    uint64_t sync_token;
+    uint64_t sync_rx_us;
+    uint64_t self_test_due_us;
+};
+
+static struct {
+    const struct identity *identity;
+    uint32_t boot_id;
+    bool greeted; /* a host that knows our version has sent Hello */
+    struct numbers numbers;
+    struct counters counters;
+    uint64_t put_seq;    /* behind all events in the ring; those from numbers.next_seq on have no number yet */
+    uint64_t urgent_seq; /* behind the newest event that is no rotor edge */
+    uint64_t newest_us;  /* of the events with a number */
+    uint64_t now_us;     /* every event in the ring is dated at or before this */
+    uint64_t settled_us; /* every later event is dated at or after this */
+    uint64_t beat_us;    /* when the next heartbeat is due */
+    struct waiting waiting;
+    struct receiver receiver;
+    struct frame frame;
+    uint16_t put_at; /* place of put_seq in the ring */
+    struct record ring[PLACES];
+} board;
+
+static void count(uint32_t *counter)
+{
+    if (*counter < UINT32_MAX) {
+        (*counter)++;
+    }
+}
+
+static uint64_t later(uint64_t one, uint64_t other)
+{
+    return (one > other) ? one : other;
+}
+
+/* The ring */
+
+/* The place of an event, which must be in the ring. No division: a Cortex-M0 and an AVR have none. */
+static struct record *place_of(uint64_t seq)
+{
+    const uint16_t back = (uint16_t)(board.put_seq - seq);
+    const uint16_t at = (board.put_at >= back) ? (uint16_t)(board.put_at - back)
+                                               : (uint16_t)(board.put_at + PLACES - back);
+    return &board.ring[at];
+}
+
+static struct record packed(const struct event *event)
+{
+    const uint32_t high_us = (uint32_t)((event->at_us >> 32) & 0x1fffu);
+    const uint32_t what = ((uint32_t)(event->kind - 1u) << 16) | ((uint32_t)event->value << 12) | event->index;
+    return (struct record){.low_us = (uint32_t)(event->at_us & UINT32_MAX), .rest = (high_us << 19) | what};
+}
+
+static struct event event_of(uint64_t seq)
+{
+    const struct record record = *place_of(seq);
+    const uint64_t low_us = ((uint64_t)(record.rest >> 19) << 32) | record.low_us;
+    uint64_t at_us = (board.now_us & ~(TIME_SPAN - 1u)) | low_us;
+    if (at_us > board.now_us) {
+        at_us -= TIME_SPAN;
+    }
+    return (struct event){.at_us = at_us,
+                          .kind = (uint8_t)(((record.rest >> 16) & 7u) + 1u),
+                          .value = (uint8_t)((record.rest >> 12) & 15u),
+                          .index = (uint16_t)(record.rest & 0xfffu)};
+}
+
+/* Gives the next event in the ring its number: it may be sent, and nothing comes before it any more. */
+static void number_next(void)
+{
+    struct numbers *const numbers = &board.numbers;
+    const struct event event = event_of(numbers->next_seq);
+    if (numbers->next_seq - numbers->oldest_seq == BOARD_RING_EVENTS) {
+        if (numbers->oldest_seq >= numbers->acked_seq) {
+            count(&board.counters.overwritten_events);
+        }
+        numbers->oldest_seq++;
+    }
+    numbers->next_seq++;
+    numbers->sent_seq = later(numbers->sent_seq, numbers->oldest_seq);
+    board.newest_us = event.at_us;
+    if (event.kind != WHEEL_KIND_ROTOR) {
+        board.urgent_seq = numbers->next_seq;
+    }
+    sensors_numbered(&event);
+}
+
+void board_event(const struct event *event)
+{
+    struct event put = *event;
+    /* Faster than the top rate: the order of events that are as close together does not count then. */
+    if (board.put_seq - board.numbers.next_seq == BOARD_UNNUMBERED_EVENTS) {
+        number_next();
+    }
+    put.at_us = later(put.at_us, board.newest_us);
+    board.put_seq++;
+    board.put_at = (uint16_t)((board.put_at + 1u == PLACES) ? 0u : board.put_at + 1u);
+    /* A pulse is known at its end and dated at its middle: rotor edges that came in between stand behind it. */
+    uint64_t seq = board.put_seq - 1u;
+    while ((seq > board.numbers.next_seq) && (event_of(seq - 1u).at_us > put.at_us)) {
+        *place_of(seq) = *place_of(seq - 1u);
+        seq--;
+    }
+    *place_of(seq) = packed(&put);
+}
+
+static void settle(uint64_t settled_us)
+{
+    board.settled_us = settled_us;
+    while ((board.numbers.next_seq < board.put_seq) && (event_of(board.numbers.next_seq).at_us <= settled_us)) {
+        number_next();
+    }
+}
+
+/* Messages of the host */
+
+static void handle(const struct host_message *message, uint64_t at_us)
+{
+    struct numbers *const numbers = &board.numbers;
+    struct waiting *const waiting = &board.waiting;
+    const bool is_ours = message->boot_id == board.boot_id;
+    switch (message->type) {
+    case WHEEL_HELLO:
+        board.greeted = (message->version_min <= WHEEL_VERSION) && (message->version_max >= WHEEL_VERSION);
+        waiting->hello = true;
+        waiting->version = board.greeted ? WHEEL_VERSION : 0u;
+        waiting->hello_token = message->token;
+        numbers->sent_seq = later(numbers->acked_seq, numbers->oldest_seq);
+        break;
+    case WHEEL_ACK:
+        if (is_ours && (message->number <= numbers->next_seq)) {
+            numbers->acked_seq = later(numbers->acked_seq, message->number);
+        }
+        break;
+    case WHEEL_REPLAY:
+        if (is_ours && board.greeted && (message->number <= numbers->next_seq)) {
+            numbers->sent_seq = later(message->number, numbers->oldest_seq);
+            board.beat_us = board.now_us;
+        }
+        break;
+    case WHEEL_SYNC_REQUEST:
+        waiting->sync = true;
+        waiting->sync_token = message->number;
+        waiting->sync_rx_us = at_us;
+        break;
+    case WHEEL_SELF_TEST_REQUEST:
+    default:
+        waiting->self_test_token = message->token;
+        if (!waiting->self_test) {
+            waiting->self_test = true;
+            waiting->self_tested = false;
+            waiting->self_test_due_us = board.now_us + SELF_TEST_US;
+            port_begin_self_test();
+        }
+        break;
+    }
+}
+
+static void receive(uint8_t byte, uint64_t at_us)
+{
+    struct host_message message;
+    const enum receipt receipt = receiver_feed(&board.receiver, byte);
+    if (receipt == RECEIPT_NOTHING) {
+        return;
+    }
+    if ((receipt == RECEIPT_MESSAGE) &&
+        (codec_read(board.receiver.message, board.receiver.message_bytes, &message) == READING_GOOD)) {
+        handle(&message, at_us);
+    } else {
+        count(&board.counters.rejected_frames);
+    }
+}
+
+/* Messages to the host. Each of these writes the next frame, or returns false. */
+
+static bool write_sync_reply(void)
+{
+    if (!board.waiting.sync) {
+        return false;
+    }
+    board.waiting.sync = false;
+    const uint64_t tx_us = port_now_us();
+    codec_sync_reply(&board.frame, board.boot_id, board.waiting.sync_token, board.waiting.sync_rx_us, tx_us);
+    return true;
+}
+
+static bool write_identity(void)
+{
+    if (!board.waiting.hello) {
+        return false;
+    }
+    board.waiting.hello = false;
+    codec_identity(&board.frame, board.identity, board.waiting.hello_token, board.waiting.version, board.boot_id,
+                   &board.numbers);
+    return true;
+}
+
+static void write_sensors(uint8_t kind, uint16_t sensors)
+{
+    for (uint16_t index = 0; index < sensors; index++) {
+        codec_sensor(&board.frame, kind, sensors_work(kind, index), index);
+    }
+}
+
+static bool write_self_test_result(void)
+{
+    const struct layout *const layout = &board.identity->layout;
+    if (!board.waiting.self_tested || (board.settled_us < board.waiting.self_test_due_us)) {
+        return false;
+    }
+    board.waiting.self_test = false;
+    board.waiting.self_tested = false;
+    codec_begin_self_test_result(&board.frame, board.boot_id, board.waiting.self_test_token, board.now_us);
+    write_sensors(WHEEL_SENSOR_BEAM, layout->beams);
+    write_sensors(WHEEL_SENSOR_READER, layout->readers);
+    write_sensors(WHEEL_SENSOR_ROTOR, (layout->rotor_ticks > 0u) ? 1u : 0u);
+    write_sensors(WHEEL_SENSOR_OBJECT, layout->object_sensor ? 1u : 0u);
+    codec_end(&board.frame);
+    return true;
+}
+
+static bool write_heartbeat(void)
+{
+    if (board.now_us < board.beat_us) {
+        return false;
+    }
+    struct levels levels;
+    board.beat_us = board.now_us + WHEEL_HEARTBEAT_US;
+    sensors_levels(&levels);
+    codec_heartbeat(&board.frame, board.boot_id, board.settled_us, &board.numbers, &board.counters, &levels);
+    return true;
+}
+
+/* All that wait, up to WHEEL_EVENTS_MAX: at once if one is no rotor edge, else when they are many or the first is old. */
+static bool write_events(void)
+{
+    struct numbers *const numbers = &board.numbers;
+    if (!board.greeted || (numbers->sent_seq >= numbers->next_seq)) {
+        return false;
+    }
+    struct event event = event_of(numbers->sent_seq);
+    const uint64_t first_us = event.at_us;
+    const bool full = numbers->next_seq - numbers->sent_seq >= WHEEL_EVENTS_MAX;
+    const bool urgent = numbers->sent_seq < board.urgent_seq;
+    if (!full && !urgent && (board.now_us < first_us + WHEEL_BATCH_US_MAX)) {
+        return false;
+    }
+    codec_begin_events(&board.frame, board.boot_id, numbers->sent_seq, first_us);
+    uint8_t events = 0;
+    do {
+        codec_event(&board.frame, (uint32_t)(event.at_us - first_us), event.kind, event.value, event.index);
+        events++;
+        numbers->sent_seq++;
+        if ((events == WHEEL_EVENTS_MAX) || (numbers->sent_seq == numbers->next_seq)) {
+            break;
+        }
+        event = event_of(numbers->sent_seq);
+    } while (event.at_us - first_us <= WHEEL_SPAN_US_MAX);
+    codec_end(&board.frame);
+    return true;
+}
+
+/* Sends whole frames, the most urgent first, as long as the transmitter takes bytes. */
+static void send(void)
+{
+    struct frame *const frame = &board.frame;
+    for (;;) {
+        if ((frame->sent == frame->length) && !write_sync_reply() && !write_identity() && !write_self_test_result() &&
+            !write_heartbeat() && !write_events()) {
+            return;
+        }
+        while (frame->sent < frame->length) {
+            if (!port_transmit(frame->bytes[frame->sent])) {
+                return;
+            }
+            frame->sent++;
+        }
+    }
+}
+
+void board_start(const struct identity *identity, uint16_t zero_tick)
+{
+    static const struct numbers no_numbers;
+    static const struct counters no_counters;
+    static const struct waiting nothing_waits;
+    static const struct receiver new_receiver;
+    board.identity = identity;
+    board.boot_id = port_new_boot_id();
+    board.greeted = false;
+    board.numbers = no_numbers;
+    board.counters = no_counters;
+    board.put_seq = 0;
+    board.put_at = 0;
+    board.urgent_seq = 0;
+    board.newest_us = 0;
+    board.now_us = port_now_us();
+    board.settled_us = board.now_us;
+    board.beat_us = board.now_us;
+    board.waiting = nothing_waits;
+    board.receiver = new_receiver;
+    board.frame.length = 0;
+    board.frame.sent = 0;
+    sensors_start(&identity->layout, zero_tick, board.now_us);
+}
+
+void board_run(void)
+{
+    struct edge edge;
+    uint8_t byte;
+    uint64_t at_us;
+    /* First the clock, then the edges before it: an edge that comes in between is dated after it. */
+    board.now_us = port_now_us();
+    while (port_take_edge(board.now_us, &edge)) {
+        sensors_edge(&edge);
+    }
+    if (board.counters.missed_edges != port_missed_edges()) {
+        board.counters.missed_edges = port_missed_edges();
+        sensors_missed(board.now_us);
+    }
+    if (board.waiting.self_test && !board.waiting.self_tested && (board.now_us >= board.waiting.self_test_due_us)) {
+        board.waiting.self_tested = true;
+        board.waiting.self_test_due_us = board.now_us;
+        sensors_tested(board.now_us);
+    }
+    settle(sensors_until(board.now_us));
+    while (port_receive(&byte, &at_us)) {
+        receive(byte, at_us);
+    }
+    send();
+}
