@@ -6,9 +6,13 @@
 
 #include "codec.h"
 
-/* Eight bytes each. With a top rate of 512 events a second, 768 last for 1.5 s. */
+/* Eight bytes each: 768 last for 1.5 s. */
 #ifndef BOARD_RING_EVENTS
 #define BOARD_RING_EVENTS 768u
+#endif
+/* Events a second that a port dates and keeps. */
+#ifndef BOARD_TOP_RATE
+#define BOARD_TOP_RATE 512u
 #endif
 /* Events that wait for their number beside those: of a quarter of a second, as long as a pulse can hold them up. */
 #ifndef BOARD_UNNUMBERED_EVENTS
@@ -17,8 +21,8 @@
 
 #define SELF_TEST_US 20000u
 
-/* `identity` stays where it is: the board keeps no copy. Its `ring_events` is BOARD_RING_EVENTS. `zero_tick`: the sector
-   in which the rotor stands when its mark comes by. */
+/* `identity` stays where it is: the board keeps no copy. Its `ring_events` and `top_rate` are those above. `zero_tick`:
+   the sector in which the rotor stands when its mark comes by. */
 void board_start(const struct identity *identity, uint16_t zero_tick);
 
 /* Takes edges and bytes that have come, and sends as much as the transmitter takes. */

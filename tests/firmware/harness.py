@@ -17,6 +17,10 @@ HERE = Path(__file__).parent
 CORE = HERE.parents[1] / "firmware_protocol" / "c"
 WARNINGS = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wsign-conversion", "-Wshadow")
 SANITIZERS = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+BEAM, READER, OBJECT, DOOR, BUTTON, A, B, ZERO = range(8)
+"""The lines, as in `sensors.h`."""
+Move = tuple[int, int, int, bool]
+"""At a time in µs, a line, its index and its new level."""
 EVENT_KINDS = {
     m.RotorEdge: 1,
     m.BallPass: 2,

@@ -16,14 +16,13 @@ from hw_sim import events as sim
 from hw_sim import wired
 from hw_sim.evening import script
 from hw_sim.wired import Wires
-from tests.firmware.harness import Harness, told
+from tests.firmware.harness import BEAM, BUTTON, DOOR, OBJECT, READER, ZERO, A, B, Harness, Move, told
 from wheeld.core.observations import Rotor, SensorState
 from wheeld.ports import Edge
 from wheeld.sources.gpio.encoder import Encoder
 from wheeld.sources.gpio.encoder import Line as EncoderLine
 
 LAYOUT = m.Layout(beams=4, readers=3, rotor_ticks=148, object_sensor=True, door_switch=True)
-BEAM, READER, OBJECT, DOOR, BUTTON, A, B, ZERO = range(8)
 SETTLED_LATE_US = 250_000
 OFTEN_US = 1000
 SEEDS = {
@@ -37,9 +36,6 @@ SEEDS = {
 }
 """Of a short evening."""
 TICKS = 148
-
-Move = tuple[int, int, int, bool]
-"""At a time in µs, a line, its index and its new level."""
 
 
 class Board:
