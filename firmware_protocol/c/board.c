@@ -34,11 +34,12 @@ static struct {
     struct numbers numbers;
     struct counters counters;
     uint64_t put_seq;    /* behind all events in the ring; those from numbers.next_seq on have no number yet */
-    uint64_t urgent_seq; /* behind the newest event that is no rotor edge */
+    uint64_t urgent_seq; /* events before it are sent at once: one is no rotor edge, or the host asked for them */
     uint64_t newest_us;  /* of the events with a number */
     uint64_t now_us;     /* every event in the ring is dated at or before this */
     uint64_t settled_us; /* every later event is dated at or after this */
     uint64_t beat_us;    /* when the next heartbeat is due */
+    bool went_back;      /* a heartbeat shall show that the board went back, before events do */
     struct waiting waiting;
     struct receiver receiver;
     struct frame frame;
@@ -151,6 +152,7 @@ static void handle(const struct host_message *message, uint64_t at_us)
         waiting->version = board.greeted ? WHEEL_VERSION : 0u;
         waiting->hello_token = message->token;
         numbers->sent_seq = later(numbers->acked_seq, numbers->oldest_seq);
+        board.urgent_seq = numbers->next_seq;
         break;
     case WHEEL_ACK:
         if (is_ours && (message->number <= numbers->next_seq)) {
@@ -160,7 +162,9 @@ static void handle(const struct host_message *message, uint64_t at_us)
     case WHEEL_REPLAY:
         if (is_ours && board.greeted && (message->number <= numbers->next_seq)) {
             numbers->sent_seq = later(message->number, numbers->oldest_seq);
+            board.urgent_seq = numbers->next_seq;
             board.beat_us = board.now_us;
+            board.went_back = true;
         }
         break;
     case WHEEL_SYNC_REQUEST:
@@ -244,32 +248,39 @@ static bool write_self_test_result(void)
     return true;
 }
 
+/* How many events wait to be sent: none before a host has asked. */
+static uint64_t waiting_events(void)
+{
+    return board.greeted ? (board.numbers.next_seq - board.numbers.sent_seq) : 0u;
+}
+
+/* Events that wait for it go first, if one message holds them: the heartbeat says that all were sent. */
 static bool write_heartbeat(void)
 {
-    if (board.now_us < board.beat_us) {
+    const uint64_t waiting = waiting_events();
+    const bool follows = (waiting > 0u) && (waiting <= WHEEL_EVENTS_MAX) && !board.went_back;
+    if ((board.now_us < board.beat_us) || follows) {
         return false;
     }
     struct levels levels;
     board.beat_us = board.now_us + WHEEL_HEARTBEAT_US;
+    board.went_back = false;
     sensors_levels(&levels);
     codec_heartbeat(&board.frame, board.boot_id, board.settled_us, &board.numbers, &board.counters, &levels);
     return true;
 }
 
-/* All that wait, up to WHEEL_EVENTS_MAX: at once if one is no rotor edge, else when they are many or the first is old. */
+/* All that wait, up to WHEEL_EVENTS_MAX: at once if they are many or urgent, else with the next heartbeat. */
 static bool write_events(void)
 {
     struct numbers *const numbers = &board.numbers;
-    if (!board.greeted || (numbers->sent_seq >= numbers->next_seq)) {
+    const uint64_t waiting = waiting_events();
+    const bool urgent = numbers->sent_seq < board.urgent_seq;
+    if ((waiting == 0u) || ((waiting < WHEEL_EVENTS_MAX) && !urgent && (board.now_us < board.beat_us))) {
         return false;
     }
     struct event event = event_of(numbers->sent_seq);
     const uint64_t first_us = event.at_us;
-    const bool full = numbers->next_seq - numbers->sent_seq >= WHEEL_EVENTS_MAX;
-    const bool urgent = numbers->sent_seq < board.urgent_seq;
-    if (!full && !urgent && (board.now_us < first_us + WHEEL_BATCH_US_MAX)) {
-        return false;
-    }
     codec_begin_events(&board.frame, board.boot_id, numbers->sent_seq, first_us);
     uint8_t events = 0;
     do {
@@ -317,6 +328,7 @@ void board_start(const struct identity *identity, uint16_t zero_tick)
     board.put_seq = 0;
     board.put_at = 0;
     board.urgent_seq = 0;
+    board.went_back = false;
     board.newest_us = 0;
     board.now_us = port_now_us();
     board.settled_us = board.now_us;
