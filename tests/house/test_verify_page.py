@@ -28,6 +28,26 @@ async def shown(page: Page, receipt: str, *, key: str = WHEEL_KEY, witnesses: st
     return said
 
 
+async def test_the_evidence_of_a_good_receipt_is_drawn_in_the_order_of_time() -> None:
+    told = feed(
+        9,
+        launched_at="2026-11-20T20:06:14.200Z",
+        left_track_at="2026-11-20T20:06:34.100Z",
+        sightings=[{"t_us": 61_000_000, "reader": 0}, {"t_us": 68_000_000, "reader": 1}],
+        at="2026-11-20T20:06:47.300Z",
+        t_us=68_000_000,
+    )
+    async with chromium() as browser, await browser.new_context(offline=True) as context:
+        page = await context.new_page()
+        await page.goto(PAGE.as_uri())
+        await shown(page, receipt_of(told, 3, checkpoint_of(told)), witnesses="")
+        drawn = await page.locator("output svg text").all_text_contents()
+        await shown(page, receipt_of(told[1:], 2, checkpoint_of(told[1:])), witnesses="")
+        assert await page.locator("output svg").count() == 0
+    marks = ["0.0 s  launch", "19.9 s  off the track", "26.1 s  reader 1", "33.1 s  told", "33.1 s  reader 2"]
+    assert drawn == marks
+
+
 async def test_a_receipt_is_verified_from_a_file_and_nothing_is_sent() -> None:
     async with chromium() as browser, await browser.new_context(offline=True) as context:
         page = await context.new_page()
