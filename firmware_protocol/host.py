@@ -167,6 +167,11 @@ class HostSession:
         return None if self._boot_id == _NO_BOOT else Position(self._boot_id, self._stream.next_seq)
 
     @property
+    def is_accepted(self) -> bool:
+        """Whether the board has answered the latest hello, and is used."""
+        return self._state is BoardState.ACCEPTED
+
+    @property
     def misses_events(self) -> bool:
         """Whether events are missing that were requested again."""
         return self._replay_from is not None and self._replay_from == self._stream.next_seq

@@ -47,7 +47,7 @@ WAITS = ("repair", "ball_at_rest", "object_level")
 MAY_COUNT = ("faites_vos_jeux", "bets_closed_early", "ball_running", "rien_ne_va_plus", "ball_on_obstacle")
 """States in which the present coup may still get a result."""
 LOOK, RESTART = "look", "restart_board"
-RESTARTS = ("clock_ran_back", "no_answer")
+RESTARTS = ("clock_ran_back", "no_answer", "no_events")
 """Troubles for which a notice asks people to switch the board off and on."""
 TECHNICIAN_S = 4.0
 """The technician's time until he switches the board off, and until he switches it on again."""

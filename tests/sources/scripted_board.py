@@ -15,7 +15,6 @@ from wheeld.sources.board.board import Board
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.clock import UtcPair
 
-HEARTBEAT_MS = 100
 UTC_AT_0_US = 1_800_000_000_000_000
 LAYOUT = m.Layout(beams=4, readers=3, rotor_ticks=148, object_sensor=True)
 SETTING = BoardSetting(port="/dev/ttyACM0")
@@ -26,10 +25,10 @@ TABLE = FRENCH
 class Bench:
     """Host and board side by side. `seen` is all that came of it, in order; times are host milliseconds from 0.
 
-    `mute`: the board sends nothing. `mute_beats`: it sends no heartbeats. `deaf_to`: kinds of request it does not
-    answer. `lost`: all that it sends is lost; `loses`: kinds of message that are lost. `wraps_us`: its clock begins
-    again there. `drift_ppm`: how much too fast its clock is. `noise`: bytes that mean nothing come all the time, drawn
-    from it.
+    `mute`: the board sends nothing. `mute_beats`: it sends no heartbeats, else one each `beat_ms`. `withholds`: it
+    sends no events. `deaf_to`: kinds of request it does not answer. `lost`: all that it sends is lost; `loses`: kinds
+    of message that are lost. `wraps_us`: its clock begins again there. `drift_ppm`: how much too fast its clock is.
+    `noise`: bytes that mean nothing come all the time, drawn from it.
     """
 
     def __init__(
@@ -44,7 +43,9 @@ class Bench:
         self.table = table
         self.seen: list[Observation] = []
         self.board = Board(setting, table, hello_token=7, host_ns=0, resume_at=resume_at)
-        self.mute = self.lost = self.mute_beats = False
+        self.mute = self.lost = self.mute_beats = self.withholds = False
+        self.beat_ms = 100
+        self.ring_events = 768
         self.standing = m.Levels(object="clear")
         self.deaf_to: tuple[type[m.FromHost], ...] = ()
         self.loses: tuple[type[m.FromBoard], ...] = ()
@@ -86,7 +87,7 @@ class Bench:
             self._send_events()
             if self.noise is not None:
                 self._hear(self.noise.randbytes(10))
-            if self.host_ms % HEARTBEAT_MS == 0 and not self.mute_beats:
+            if self.host_ms % self.beat_ms == 0 and not self.mute_beats:
                 numbers = self.oldest_seq, 0, self.sent_seq, self.next_seq
                 beat = m.Heartbeat(
                     self.boot_id, self.board_us, *numbers, missed_edges=self.missed_edges, levels=self.standing
@@ -125,7 +126,7 @@ class Bench:
             self.board.acknowledge(position)
 
     def _send_events(self) -> None:
-        if self.mute:
+        if self.mute or self.withholds:
             return
         start = self.sent_seq - self.oldest_seq
         for first in range(start, len(self.ring), m.EVENTS_MAX):
@@ -148,7 +149,7 @@ class Bench:
                         token=token, version=1, version_min=1, version_max=1, boot_id=self.boot_id,
                         oldest_seq=self.oldest_seq, acked_seq=self.oldest_seq, next_seq=self.next_seq,
                         serial=self.serial, firmware="1.0", config_hash="0123456789abcdef",
-                        ring_events=768, top_rate=512, layout=self.layout,
+                        ring_events=self.ring_events, top_rate=512, layout=self.layout,
                     )
                 )  # fmt: skip
             case m.SyncRequest(token):

@@ -155,6 +155,14 @@ def missing(bench: Bench) -> None:
     bench.loses = (m.Events,)
 
 
+def no_events(bench: Bench) -> None:
+    bench.withholds = True
+
+
+def no_beats(bench: Bench) -> None:
+    bench.withholds = bench.mute_beats = True
+
+
 @pytest.mark.parametrize(
     ("silence", "what"),
     [
@@ -163,9 +171,11 @@ def missing(bench: Bench) -> None:
         (no_answer, Trouble.NO_ANSWER),
         (refused, Trouble.REFUSED_SERIAL),
         (missing, Trouble.EVENTS_MISSING),
+        (no_events, Trouble.NO_EVENTS),
+        (no_beats, Trouble.NO_EVENTS),
     ],
 )
-def test_five_kinds_of_silence_are_told_apart(silence: Callable[[Bench], None], what: Trouble) -> None:
+def test_six_kinds_of_silence_are_told_apart(silence: Callable[[Bench], None], what: Trouble) -> None:
     bench = Bench(msgspec.structs.replace(SETTING, board_serial="B-1"))
     turning(bench, 2)
     silence(bench)

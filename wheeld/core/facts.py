@@ -181,6 +181,7 @@ class Case(Named):
 
 
 _PROBATION = "wait until the line to the sensors has been good for some seconds"
+_FIRMWARE = "report the firmware of the sensor board"
 _BUSY = "stop other programs on the computer, or repair a line that bounces"
 
 
@@ -189,8 +190,8 @@ class Trouble(Named):
     """What is wrong with a sensor or with the line to the sensors: its name in messages and logs, a description, and
     how to mend it, in plain words. If several troubles exist, the first of them in this list explains most.
 
-    Five of them are kinds of silence: nothing is received, garbage is received, no answer comes, the board is refused,
-    events are missing. The last ones (`is_warning`) stop no play.
+    Six of them are kinds of silence: nothing is received, garbage is received, no answer comes, the board is refused,
+    events are missing, no events are sent. The last ones (`is_warning`) stop no play.
     """
 
     text: str
@@ -241,6 +242,11 @@ class Trouble(Named):
         "the sensor board sends data, but answers no request",
         "check the wire that leads to the sensor board, then switch the board off and on",
     )
+    NO_EVENTS = (
+        "no_events",
+        "the sensor board answers, but does not send what its sensors see",
+        "switch the sensor board off and on, and report its firmware",
+    )
     EVENTS_LOST = "events_lost", "the sensor board could not keep all events until they were fetched", _PROBATION
     BOARD_RESTARTED = "board_restarted", "the sensor board restarted", _PROBATION
     EDGES_MISSED = "edges_missed", "the sensor board was too slow for the edges of its sensors", _PROBATION
@@ -266,11 +272,26 @@ class Trouble(Named):
         "the clock of the sensor board goes too fast or too slow",
         "check the time server of the computer; if the trouble stays, replace the sensor board",
     )
+    LEVEL_WITHOUT_EVENT = (
+        "level_without_event",
+        "the sensor board shows that a sensor has changed, and does not report when",
+        _FIRMWARE,
+    )
+    HEARTBEAT_INTERVAL = (
+        "heartbeat_interval",
+        "the sensor board sends its heartbeats too often or too rarely",
+        _FIRMWARE,
+    )
 
     @property
     def is_warning(self) -> bool:
         """Whether the sensors' reports are complete in spite of it: laps, pockets and their order are right."""
-        return self in (Trouble.LINE_DAMAGED, Trouble.CLOCK_DRIFTS)
+        return self in (
+            Trouble.LINE_DAMAGED,
+            Trouble.CLOCK_DRIFTS,
+            Trouble.LEVEL_WITHOUT_EVENT,
+            Trouble.HEARTBEAT_INTERVAL,
+        )
 
 
 @unique

@@ -41,6 +41,7 @@ from wheeld.core.observations import (
     TimePassed,
 )
 from wheeld.core.setting import TableSetting
+from wheeld.sources.board.firmware import FirmwareCheck
 from wheeld.sources.board.hearing import Hearing
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.chatter import ChatterFilter, DoorSeen
@@ -137,6 +138,7 @@ class Board:
         self._log = structlog.get_logger("board")
         self._line = LineState("board")
         self._chatter = ChatterFilter("board")
+        self._firmware = FirmwareCheck(self._line)
 
     @property
     def is_up(self) -> bool:
@@ -253,8 +255,7 @@ class Board:
             self._counts["host_stalls"] += 1
             self._hearing.forgive(stalled_ns, host_ns)
         self._session.tick(host_ns)
-        is_useless, misses_events = self._is_useless, self._session.misses_events
-        self._hearing.judge_silence(self._line, host_ns, is_useless=is_useless, misses_events=misses_events)
+        self._hearing.judge_silence(self._line, host_ns, is_useless=self._is_useless, unreported=self._unreported)
         self._hearing.judge_quality(self._line, lambda: self.counters, host_ns)
         return self._in_order(self._line_state(self.now_us(host_ns)))
 
@@ -265,6 +266,13 @@ class Board:
             if not state.ok:
                 self._forget_levels()
             yield state
+
+    @property
+    def _unreported(self) -> Trouble:
+        """The kind of silence if the board sends messages, but no observations."""
+        if self._session.misses_events:
+            return Trouble.EVENTS_MISSING
+        return Trouble.NO_EVENTS if self._session.is_accepted and self._clock.synced else Trouble.NO_ANSWER
 
     @property
     def _is_useless(self) -> bool:
@@ -341,6 +349,12 @@ class Board:
         self._refused = ""
         self._line.over(*REFUSALS.values())
         self._session.request_self_test()
+        if identity.ring_ms < messages.RING_MS_MIN:
+            self._log.warning(
+                "board.short_ring",
+                ring_ms=identity.ring_ms,
+                then="events are lost if the line is away for longer; a board with more memory keeps them",
+            )
         self._log.info(
             "board.identified",
             serial=identity.serial,
@@ -447,6 +461,7 @@ class Board:
 
     def _dated(self, event: Seen, offset_us: int, now_us: int, host_ns: int) -> Iterator[Observation]:
         """Yield what the event shows, unless its sensor chatters. `now_us`: the host's estimate of the sensing time."""
+        self._firmware.take(event, self._chatter.sensors)
         t_us = event.board_us + offset_us
         if not self._newest_us <= t_us <= max(now_us, self._newest_us) + AHEAD_US_MAX:
             self._counts["misdated"] += 1
@@ -486,6 +501,7 @@ class Board:
 
     def _forget_levels(self) -> None:
         self._told.clear()
+        self._firmware.forget()
         self._awaits_levels, self._has_levels = True, False
 
     def _level_since_gap(self, dated: list[Seen]) -> Iterator[Level]:

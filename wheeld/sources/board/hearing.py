@@ -25,7 +25,13 @@ CALM_WINDOWS = 6
 """A line is good again after a minute with few damaged frames, and a clock after a minute without too much drift."""
 DAMAGE_COUNTERS = ("too_long", "cobs", "crc", "short", "board_rejected_frames")
 """Frames that either side could not read."""
-SILENCES = (Trouble.NOTHING_HEARD, Trouble.GARBAGE_HEARD, Trouble.EVENTS_MISSING, Trouble.NO_ANSWER)
+SILENCES = (
+    Trouble.NOTHING_HEARD,
+    Trouble.GARBAGE_HEARD,
+    Trouble.EVENTS_MISSING,
+    Trouble.NO_ANSWER,
+    Trouble.NO_EVENTS,
+)
 """Kinds of silence, except that of a refused board. What the host receives shows which kind it is."""
 
 
@@ -57,14 +63,15 @@ class Hearing:
         self.heard_ns, self.understood_ns = later(self.heard_ns), later(self.understood_ns)
         self.answered_ns, self.reported_ns = later(self.answered_ns), later(self.reported_ns)
 
-    def judge_silence(self, line: LineState, host_ns: int, *, is_useless: bool, misses_events: bool) -> None:
-        """Report the kind of silence to `line`, if any. `is_useless`: the board is not used, for another reason."""
-        kind = self._silence(host_ns, is_useless=is_useless, misses_events=misses_events)
+    def judge_silence(self, line: LineState, host_ns: int, *, is_useless: bool, unreported: Trouble) -> None:
+        """Report the kind of silence to `line`, if any. `is_useless`: the board is not used, for another reason.
+        `unreported`: the kind of silence of a board that sends messages, but no observations."""
+        kind = self._silence(host_ns, unreported, is_useless=is_useless)
         line.over(*(each for each in SILENCES if each is not kind))
         if kind is not None:
             line.stands(kind, silent_ms=(host_ns - self.reported_ns) // 1_000_000)
 
-    def _silence(self, host_ns: int, *, is_useless: bool, misses_events: bool) -> Trouble | None:
+    def _silence(self, host_ns: int, unreported: Trouble, *, is_useless: bool) -> Trouble | None:
         since_ns = host_ns - self._silence_ns_max
         if min(self.heard_ns, self.understood_ns) < since_ns:
             self._mute_ns = host_ns
@@ -75,7 +82,7 @@ class Hearing:
             return Trouble.NO_ANSWER  # then the board does not receive requests for missing events either
         if max(self.reported_ns, self._mute_ns) >= host_ns - HEARD_FACTOR * self._silence_ns_max:
             return None
-        return Trouble.EVENTS_MISSING if misses_events else Trouble.NO_ANSWER
+        return unreported
 
     def drifted(self) -> None:
         """Note that the board's clock has just drifted too much."""

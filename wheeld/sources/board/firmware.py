@@ -1,0 +1,96 @@
+"""What the heartbeats of a board show about its firmware: their interval, and levels that no event explains.
+
+A board that breaks these rules of its protocol still reports what it sees, so both are warnings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from statistics import median
+
+from firmware_protocol import messages as m
+from firmware_protocol.host import Observed, Watermark
+from wheeld.core.facts import Trouble
+from wheeld.sources.line_state import LineState
+
+BEATS = 20
+"""The interval is the median of so many. Heartbeats that were lost, or came for a replay, do not change it."""
+INTERVAL_US_MIN = m.HEARTBEAT_US * 6 // 10
+INTERVAL_US_MAX = m.HEARTBEAT_US * 18 // 10
+"""A board that sends them at half the interval or at twice the interval is outside of these limits."""
+BLOCKED_US_MAX = 3_000_000
+"""A beam that is blocked for two seconds must be reported as failed. One second is for a late event."""
+CALM_BEATS = 600
+"""A level without an event is over after a minute of heartbeats without another one."""
+
+
+class FirmwareCheck:
+    """Checks the heartbeats of one board, and reports to `line` what is wrong with them."""
+
+    def __init__(self, line: LineState) -> None:
+        self._line = line
+        self._beats_us: list[int] = []
+        self._before: m.Levels | None = None
+        self._told: set[str] = set()
+        """The sensors of which an event came since the levels `_before`."""
+        self._blocked_us: dict[str, int] = {}
+        """For each beam that is blocked, the board time at which this was first told."""
+        self._calm_beats = 0
+
+    def forget(self) -> None:
+        """Forget everything, because events may be missing, or the board has restarted."""
+        self._beats_us.clear()
+        self._before = None
+        self._told.clear()
+        self._blocked_us.clear()
+
+    def take(self, seen: Observed | Watermark, works: Mapping[str, bool]) -> None:
+        """Take what the board reported, in order. `works`: the sensors of which the state is known."""
+        if isinstance(seen, Observed):
+            match seen.event:
+                case m.ButtonPress(button):
+                    self._told.add(f"button/{button}")
+                case m.ObjectSeen():
+                    self._told.add("object")
+                case m.DoorMoved():
+                    self._told.add("door")
+            return
+        self._judge_interval(seen.board_us)
+        if seen.levels is not None:
+            self._judge_levels(seen.levels, seen.board_us, works)
+
+    def _judge_interval(self, board_us: int) -> None:
+        self._beats_us.append(board_us)
+        if len(self._beats_us) <= BEATS:
+            return
+        interval_us = median(later - earlier for earlier, later in pairwise(self._beats_us))
+        del self._beats_us[:-1]
+        if INTERVAL_US_MIN <= interval_us <= INTERVAL_US_MAX:
+            self._line.over(Trouble.HEARTBEAT_INTERVAL)
+        else:
+            self._line.stands(Trouble.HEARTBEAT_INTERVAL, interval_ms=interval_us / 1000)
+
+    def _judge_levels(self, levels: m.Levels, board_us: int, works: Mapping[str, bool]) -> None:
+        blocked = [f"beam/{beam}" for beam in levels.beams_blocked]
+        self._blocked_us = {beam: self._blocked_us.get(beam, board_us) for beam in blocked}
+        stuck = [beam for beam, us in self._blocked_us.items() if board_us - us > BLOCKED_US_MAX and works.get(beam)]
+        rose = [] if self._before is None else [one for one in _rose(self._before, levels) if one not in self._told]
+        self._before = levels
+        self._told.clear()
+        self._calm_beats += 1
+        if stuck or rose:
+            self._calm_beats = 0
+            self._line.stands(Trouble.LEVEL_WITHOUT_EVENT, sensor=(stuck + rose)[0])
+        elif self._calm_beats >= CALM_BEATS:
+            self._line.over(Trouble.LEVEL_WITHOUT_EVENT)
+
+
+def _rose(before: m.Levels, now: m.Levels) -> list[str]:
+    """The sensors with events that became active in between."""
+    rose = [f"button/{button}" for button in now.buttons_held if button not in before.buttons_held]
+    if (before.object, now.object) == ("clear", "present"):
+        rose.append("object")
+    if (before.door, now.door) == ("closed", "open"):
+        rose.append("door")
+    return rose
