@@ -39,8 +39,9 @@ def test_a_wheel_holds_its_own_packages_and_no_other(project: Path, packages: tu
     assert {file.split("/")[0] for file in files} == {package.rpartition("/")[2] for package in packages}
 
 
-def test_the_collector_s_wheel_holds_its_schema() -> None:
-    files = {str(path.relative_to(ROOT / "house")) for path in (ROOT / "house").rglob("*.sql")}
+@pytest.mark.parametrize("kind", ["sql", "conf"])
+def test_the_collector_s_wheel_holds_its_schema_and_what_setup_writes(kind: str) -> None:
+    files = {str(path.relative_to(ROOT / "house")) for path in (ROOT / "house").rglob(f"*.{kind}")}
     assert files
     assert files <= packed(ROOT / "house")
 

@@ -20,13 +20,14 @@ from wheeld_house.migrate import migrate
 from wheeld_house.page.password import password_hash
 from wheeld_house.page.settings import LISTEN, read_page_settings
 from wheeld_house.settings import HouseSettings, SettingsError, read_settings
+from wheeld_house.setup import command as setup
 
 FAILED, USAGE = 1, 2
 
 
 def main(words: list[str] | None = None) -> int:
     """Do what the words of the command line say. Returns the exit code."""
-    options = _parser().parse_args(words)
+    options = parser().parse_args(words)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)
     try:
@@ -81,15 +82,17 @@ def _page(options: argparse.Namespace) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="wheeld-house", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    whole = argparse.ArgumentParser(prog="wheeld-house", description=__doc__)
+    commands = whole.add_subparsers(dest="command", required=True)
     collect = commands.add_parser("collect", help="collect until SIGTERM")
     collect.add_argument("settings", type=Path, help="the TOML file with the settings")
     collect.set_defaults(run=_collect)
     migrating = commands.add_parser("migrate", help="bring the database to the schema of this program")
     migrating.add_argument("database", help="the connection string, of a user who may make schemas and roles")
     migrating.set_defaults(run=_migrate)
+    setup.add(commands)
     proofs.add(commands)
     page = commands.add_parser("page", help="show every wheel in a browser until SIGTERM")
     page.add_argument("settings", type=Path, nargs="?", help="the TOML file with the settings of the page")
@@ -107,4 +110,4 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--coups", type=int, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
     demo.add_argument("--wheels", type=int, default=3, metavar="N", help="how many, 1 to 36 (default 3)")
     demo.set_defaults(run=_demo)
-    return parser
+    return whole

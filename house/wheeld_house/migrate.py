@@ -7,6 +7,7 @@ from pathlib import Path
 import psycopg
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
@@ -17,10 +18,20 @@ LOCK = 0x77686565
 def migrate(database: str) -> None:
     """Do the steps that are missing. Raises psycopg.Error or SQLAlchemy's errors."""
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(database), poolclass=NullPool)
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    config = _config()
     with engine.connect() as connection:
         connection.exec_driver_sql(f"select pg_advisory_xact_lock({LOCK})")
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         connection.commit()
+
+
+def newest() -> str | None:
+    """The version of the schema that this program brings the database to."""
+    return ScriptDirectory.from_config(_config()).get_current_head()
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    return config

@@ -36,11 +36,11 @@ SESSION_S = 1
 class MadeBroker(ShippedBroker):
     """mosquitto with the files that setup has made below `root`; only the port and the paths' root are others."""
 
-    def __init__(self, computer: BareComputer) -> None:
-        self.root, self.port = computer.root, free_port()
-        etc = computer.at("etc/mosquitto")
+    def __init__(self, root: Path) -> None:
+        self.root, self.port = root, free_port()
+        etc = root / "etc/mosquitto"
         for name in ("run/mosquitto", "var/lib/mosquitto", "var/log/mosquitto"):
-            computer.at(name).mkdir(parents=True, exist_ok=True)
+            (root / name).mkdir(parents=True, exist_ok=True)
         self._shipped = etc / "conf.d/wheeld.conf"
         self._config, self._process, self._reader = etc / "mosquitto.conf", None, None
         self.configure_made(self._shipped.read_text())
@@ -63,7 +63,7 @@ def computer() -> Iterator[BareComputer]:
 
 @pytest.fixture(scope="module")
 def broker(computer: BareComputer) -> Iterator[MadeBroker]:
-    with MadeBroker(computer) as running:
+    with MadeBroker(computer.root) as running:
         yield running
 
 
@@ -86,7 +86,7 @@ def test_it_objects_to_none_of_its_files() -> None:
     with system_root() as root:
         made = BareComputer(root / "root")
         set_up(made, *SIMULATED, now=datetime.datetime.now(datetime.UTC))
-        with MadeBroker(made) as broker:
+        with MadeBroker(made.root) as broker:
             assert broker.objections() == []
 
 
@@ -109,7 +109,7 @@ async def test_the_broker_survives_every_further_wheel_while_one_is_away() -> No
     with system_root() as root:
         computer = RunningComputer(root / "root")
         set_up(computer, *SIMULATED, now=datetime.datetime.now(datetime.UTC))
-        with MadeBroker(computer) as broker:
+        with MadeBroker(computer.root) as broker:
             computer.broker = broker
             wheel, chef = (files_of(computer, name) for name in ("wheel-bench-01", "chef-bench-01"))
             topic, kept = f"{ROOT_TOPIC}cmd/chef-bench-01/open", Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]

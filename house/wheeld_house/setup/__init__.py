@@ -1,0 +1,1 @@
+"""`wheeld-house setup`: asks, shows what it would do, and does it."""

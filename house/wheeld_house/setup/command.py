@@ -1,0 +1,161 @@
+"""`wheeld-house setup`: its options and questions."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import re
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from wheeld_house.settings import SettingsError, raw_public_key
+from wheeld_house.setup.computer import DIFFERS, HouseComputer, HouseStep
+from wheeld_house.setup.plan import HousePlan, NewWheel
+
+Ask: TypeAlias = Callable[[str], str]
+_LEVEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+WHEEL = re.compile(rf"({_LEVEL})/({_LEVEL})")
+CABINET = re.compile(rf"(?!(?:broker|collector)\Z){_LEVEL}")
+"""Not the name of another user there."""
+HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
+TRIES = 3
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    setup = commands.add_parser(
+        "setup",
+        help="set up the house on this computer, or add a wheel to it",
+        description="Make the database, the broker of the house, the settings and the services, and add a wheel. Asks "
+        "for what no option says, shows its plan, and asks before it does anything. Done again it changes nothing.",
+    )
+    setup.add_argument("--wheel", metavar="SITE/TABLE", help="a wheel to add")
+    setup.add_argument("--key", type=Path, metavar="FILE", help="its public key: /etc/wheeld/NAME.pub of its computer")
+    setup.add_argument("--cabinet", metavar="NAME", help="the cabinet whose broker the wheel uses")
+    setup.add_argument("--test", action="store_true", help="it is a bench table")
+    setup.add_argument(
+        "--broker-name",
+        action="append",
+        metavar="HOST",
+        help="by which cabinets reach this computer; the first is used",
+    )
+    setup.add_argument("--yes", action="store_true", help="ask nothing: take defaults, and do it")
+    setup.add_argument("--dry-run", action="store_true", help="show the plan, and do nothing")
+    setup.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, computer: HouseComputer | None = None, ask: Ask | None = None) -> int:
+    """Set the house up. `ask` puts a question to a person. Raises SettingsError, OSError."""
+    computer = computer or HouseComputer()
+    if not computer.is_ours():
+        raise SettingsError("setup reads keys, writes files below /etc and starts services: run it as root")
+    if ask is None and sys.stdin.isatty() and not options.yes:
+        ask = input
+    plan = HousePlan(computer, datetime.datetime.now(datetime.UTC))
+    try:
+        hosts, wheel = _hosts(options, plan, ask), _wheel(options, plan, ask)
+        steps = plan.steps(hosts, wheel)
+        sys.stdout.write(shown(steps))
+        if options.dry_run:
+            return 0
+        if any(step.do is not None for step in steps):
+            if not options.yes and not _is_wanted(ask):
+                return 0
+            for step in steps:
+                if step.do is not None:
+                    step.do()
+    except EOFError:
+        sys.stdout.write("\n")
+        raise SettingsError("nobody answered: nothing was done") from None
+    sys.stdout.write("".join(f"{line}\n" for line in _next(plan, steps)))
+    return 0
+
+
+def shown(steps: list[HouseStep]) -> str:
+    """Return the plan for people, one line for each step."""
+    return "".join(f"  {step.action:<7}  {step.what:<58}  {step.why}\n" for step in steps)
+
+
+def _hosts(options: argparse.Namespace, plan: HousePlan, ask: Ask | None) -> tuple[str, ...]:
+    given, known = tuple(options.broker_name or ()), plan.hosts()
+    if known:
+        if not set(given) <= set(known):
+            raise SettingsError(f"the broker's certificate is for {', '.join(known)}: other names need a new authority")
+        return known
+    if not given:
+        question = "the name or address by which the cabinets' computers reach this one"
+        given = (_answer(question, HOST, ask, default=socket.gethostname(), option="--broker-name"),)
+    for host in given:
+        _checked(host, HOST, "--broker-name")
+    return given
+
+
+def _wheel(options: argparse.Namespace, plan: HousePlan, ask: Ask | None) -> NewWheel | None:
+    known = {f"{each.site}/{each.table}" for each in plan.wheels()}
+    name = options.wheel
+    if name is None and known and (ask is None or not (name := ask("a wheel to add, SITE/TABLE [none]: ").strip())):
+        return None
+    name = name or _answer("the first wheel, SITE/TABLE", WHEEL, ask, option="--wheel")
+    site, table = _checked(name, WHEEL, "--wheel").groups()
+    cabinet = plan.cabinet_of(name)
+    if cabinet is not None and options.cabinet not in (None, cabinet):
+        raise SettingsError(f"{name} is in {cabinet} already: move it by hand, in the access list and the bridge files")
+    if cabinet is None:
+        question = "the cabinet whose broker it uses"
+        cabinet = options.cabinet or _answer(question, CABINET, ask, default="cabinet-1", option="--cabinet")
+        _checked(cabinet, CABINET, "--cabinet")
+    file, kept = options.key, plan.key_of(table)
+    if file is None and not kept.exists():
+        question = "its public key, a file carried here: /etc/wheeld/NAME.pub of its computer"
+        file = Path(_answer(question, re.compile(r".+"), ask, option="--key"))
+    key = None
+    if file is not None:
+        raw_public_key(file)
+        key = file.read_bytes()
+    return NewWheel(site=site, table=table, cabinet=cabinet, key=key, test=options.test)
+
+
+def _answer(question: str, accepted: re.Pattern[str], ask: Ask | None, *, option: str, default: str = "") -> str:
+    """Ask until the answer is good. Without a person the default counts. Raises EOFError, SettingsError."""
+    for _ in range(TRIES if ask else 1):
+        said = ask(f"{question}{f' [{default}]' if default else ''}: ").strip() if ask else ""
+        if accepted.fullmatch(said or default):
+            return said or default
+    if ask:
+        raise EOFError
+    raise SettingsError(f"{question}: give {option}")
+
+
+def _checked(text: str, accepted: re.Pattern[str], option: str) -> re.Match[str]:
+    if (found := accepted.fullmatch(text)) is None:
+        raise SettingsError(f"{text} cannot be {option}")
+    return found
+
+
+def _is_wanted(ask: Ask | None) -> bool:
+    if ask is None:
+        sys.stdout.write("nothing was done, because nobody can answer here: --yes does it without a question\n")
+        return False
+    is_wanted = ask("do that? [Y/n] ").strip().lower() in ("", "y", "yes")
+    if not is_wanted:
+        sys.stdout.write("nothing was done\n")
+    return is_wanted
+
+
+def _next(plan: HousePlan, steps: list[HouseStep]) -> list[str]:
+    """What a person has to do next."""
+    lines = [f"left alone: {step.what} {step.why}" for step in steps if step.action == DIFFERS]
+    changed = [step.what for step in steps if step.do is not None]
+    for folder in sorted(plan.cabinets.iterdir()):
+        if any(what.startswith(f"{folder}/") for what in changed):
+            cabinet = folder.name
+            lines += [
+                f"carry {folder} to the computer with the broker of {cabinet}, and do there, as root:",
+                f"  install -o mosquitto -g mosquitto -m 600 {cabinet}/{cabinet}* /etc/mosquitto/certs/",
+                f"  install -m 644 {cabinet}/bridge.conf /etc/mosquitto/conf.d/",
+                "  systemctl restart mosquitto",
+            ]
+    return [*lines, "the page, on this computer: http://127.0.0.1:8500/"]
