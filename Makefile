@@ -89,7 +89,7 @@ ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
 # A variable, because a comma in a function of make divides its arguments.
 HOUSE  := './house[binary,page]'
 # What pip downloads for each stamp, in MB.
-SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:35
+SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:50
 # Installs Debian packages, or says in one line which are missing: to those who are not root and have no sudo, at once.
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
@@ -220,6 +220,7 @@ locks: $(VENV)/release.stamp  ## the exact files that a wheel installs, with the
 	$(LOCK) pyproject.toml --extra page --extra sign -o release/locks/wheel.txt
 	$(LOCK) pyproject.toml --extra page --extra sign --extra rpi -o release/locks/wheel-rpi.txt
 	$(LOCK) pyproject.toml --extra page --extra sign --extra rpi-lgpio -o release/locks/wheel-rpi-lgpio.txt
+	$(LOCK) release/locks/house.in -c release/locks/wheel.txt --no-emit-package wheeld --no-emit-package wheeld-house -o release/locks/house.txt
 
 sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one for each lock, in dist
 	mkdir -p dist
@@ -245,13 +246,13 @@ test-source:  ## the README's two commands in a bare Debian, RELEASE=bookworm or
 	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"
 	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/packaging/source .wheeld-source/$(RELEASE) $(RELEASE) "make demo COUPS=5; make $(if $(PARTS),tests PARTS='$(PARTS)',test)"
 
-test-install: $(VENV)/test.stamp  ## the packages in a bare Debian: four commands to a wheel that runs, a reboot, upgrades, removal; as root
+test-install: $(VENV)/test.stamp $(VENV)/release.stamp  ## the packages in a bare Debian: four commands to a wheel that runs, a reboot, upgrades, removal; as root
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-install boots a machine: be root or have sudo" >&2; exit 1; }
 	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"
 	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" NEXT=$(NEXT_$(RELEASE)) tests/packaging/prepare .wheeld-install/$(RELEASE) $(BIN) $(RELEASE)
 	$(SUDO) env WHEELD_PACKAGES_ROOT=$(CURDIR)/.wheeld-install/$(RELEASE)/root $(BIN)/python -m pytest -p no:cacheprovider $(STEPS)
 
-test-install-arm64: $(VENV)/test.stamp  ## the package for arm64 in a Debian for arm64, RELEASE=trixie too, whose programs qemu runs; as root, ten minutes
+test-install-arm64: $(VENV)/test.stamp $(VENV)/release.stamp  ## the package for arm64 in a Debian for arm64, RELEASE=trixie too, whose programs qemu runs; as root, ten minutes
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-install-arm64 makes a Debian: be root or have sudo" >&2; exit 1; }
 	$(SUDO) tests/packaging/emulated .wheeld-install/arm64-$(RELEASE) $(BIN) arm64 $(RELEASE)
 	$(SUDO) env WHEELD_EMULATED_ROOT=$(CURDIR)/.wheeld-install/arm64-$(RELEASE)/root $(BIN)/python -m pytest -p no:cacheprovider tests/packaging/test_emulated.py
@@ -280,7 +281,7 @@ $(VENV)/complete:
 
 $(VENV)/%.stamp: pyproject.toml hw_sim/pyproject.toml house/pyproject.toml $(VENV)/complete
 	@echo "pip installs in $(VENV) what '$*' needs, $(patsubst $*:%,%,$(filter $*:%,$(SIZES))) MB to download: a minute, more on a slow line or computer"
-	@[ -t 1 ] || quiet=-q; $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e . -e './hw_sim[$*]' $(if $(filter house,$*),-e $(HOUSE))
+	@[ -t 1 ] || quiet=-q; $(BIN)/python -m pip install $$quiet --disable-pip-version-check -e . -e './hw_sim[$*]' $(if $(filter house release,$*),-e $(HOUSE))
 	@touch $@
 
 clean:

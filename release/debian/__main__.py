@@ -6,6 +6,7 @@ import argparse
 import sys
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -16,13 +17,16 @@ from release.debian.package import (
     RELEASES,
     Build,
     control,
+    control_house,
     control_simulator,
     debian_version,
     lay_out,
+    lay_out_house,
     lay_out_simulator,
     pack,
 )
 from wheeld.cli.parser import parser as wheeld_parser
+from wheeld_house.cli import parser as house_parser
 
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 """Debian's name of each architecture, with the index's. Not armhf on Debian 12: the index has no compiled cffi and
@@ -32,6 +36,9 @@ WITH_PINS = "arm64"
 EXTRAS: tuple[str, ...] = ("page", "sign")
 """What the package has of the program's extras on any computer."""
 
+HOUSE_EXTRAS = ("page",)
+OWN = ("wheeld", "wheeld-sim")
+
 
 def main() -> None:
     """Make them; print the files."""
@@ -40,6 +47,7 @@ def main() -> None:
     ask.add_argument("--architecture", choices=MACHINES, required=True)
     ask.add_argument("--wheel", type=Path, required=True, help="the wheel file of wheeld")
     ask.add_argument("--simulator", type=Path, required=True, help="the wheel file of wheeld-sim")
+    ask.add_argument("--house", type=Path, required=True, help="the wheel file of wheeld-house")
     ask.add_argument("--epoch", type=int, required=True, help="the time of every file: that of the commit")
     ask.add_argument("--version", help="instead of the wheel file's")
     ask.add_argument("--maintainer", required=True, help="who makes the packages: NAME <ADDRESS>")
@@ -59,20 +67,35 @@ def _make(build: Build, options: argparse.Namespace, work: Path) -> list[Path]:
     lock, extras = "wheel", EXTRAS
     if release.pins is not None and options.architecture == WITH_PINS:
         lock, extras = release.pins[0], (*EXTRAS, release.pins[1])
-    project = tomllib.loads((build.tree / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    asked = [*project["dependencies"], *(line for name in extras for line in project["optional-dependencies"][name])]
     target, downloads = release.target(MACHINES[options.architecture]), work / "downloads"
     downloads.mkdir()
     inside = root / "usr/lib/wheeld"
-    fetched = fetch(build.tree / f"release/locks/{lock}.txt", map(Requirement, asked), target, downloads, inside)
+    asked = _asked(build.tree / "pyproject.toml", extras)
+    fetched = fetch(build.tree / f"release/locks/{lock}.txt", asked, target, downloads, inside)
     unpack(options.wheel, inside)
     lay_out(root, build, wheeld_parser(), fetched)
     unpack(options.simulator, simulator / "usr/lib/wheeld-sim")
     lay_out_simulator(simulator, build, simulator_parser())
+    house, more = work / "wheeld-house", work / "more"
+    more.mkdir()
+    asked = _asked(build.tree / "house/pyproject.toml", HOUSE_EXTRAS)
+    # It depends on `wheeld`, and so has what that has.
+    there = target._replace(ships={**target.ships, **fetched.versions})
+    of_house = fetch(build.tree / "release/locks/house.txt", asked, there, more, house / "usr/lib/wheeld-house")
+    unpack(options.house, house / "usr/lib/wheeld-house")
+    lay_out_house(house, build, house_parser(), of_house)
     return [
         pack(root, control(build, options.architecture, fetched), build, options.out),
+        pack(house, control_house(build, options.architecture, of_house), build, options.out),
         pack(simulator, control_simulator(build), build, options.out),
     ]
+
+
+def _asked(project: Path, extras: Sequence[str]) -> list[Requirement]:
+    """What the project asks for, with these extras, but for our own."""
+    told = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+    lines = [*told["dependencies"], *(line for name in extras for line in told["optional-dependencies"][name])]
+    return [each for each in map(Requirement, lines) if each.name not in OWN]
 
 
 if __name__ == "__main__":

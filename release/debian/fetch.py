@@ -55,6 +55,11 @@ class Fetched(NamedTuple):
     glibc_minor: int
     of_debian: dict[str, str]
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """What was unpacked, versions by name."""
+        return {canonicalize_name(part.metadata["Name"]): part.metadata["Version"] for part in self.parts}
+
 
 def fetch(lock: Path, asked: Iterable[Requirement], target: Target, work: Path, to: Path) -> Fetched:
     """Unpack below `to` what is asked for and, in turn, what that asks for, unless the target's Debian has it. pip

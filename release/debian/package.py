@@ -8,7 +8,7 @@ import gzip
 import hashlib
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from os import environ
 from pathlib import Path
@@ -21,6 +21,10 @@ FILES = Path(__file__).parent / "files"
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
 WHEELD = "controller of a real roulette wheel: sensors to verdicts"
 SIMULATOR = "simulated roulette wheel for wheeld"
+HOUSE = "every record of many roulette wheels in PostgreSQL, checked"
+PACKAGES = {"wheeld": "wheeld", "hw-sim": "wheeld-sim", "wheeld-house": "wheeld-house"}
+"""The package of each command."""
+HOUSE_UNITS = ("wheeld-house-collect.service", "wheeld-house-page.service")
 
 
 class Release(NamedTuple):
@@ -80,12 +84,7 @@ def debian_version(version: str, release: str) -> str:
 def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
     """All files of `wheeld` besides Python's, which stand in its directory already."""
     systemd = build.tree / "systemd"
-    for name in ("wheeld@.service", "wheeld-page@.service", "wheeld-backup@.service"):
-        unit = (systemd / name).read_text(encoding="utf-8")
-        unit = unit.replace("/opt/wheeld/bin/", "/usr/bin/").replace(
-            "[Unit]\n", "[Unit]\nDocumentation=man:wheeld(1)\n"
-        )
-        _write(root / "usr/lib/systemd/system" / name, unit)
+    _units(root, build, "wheeld", ("wheeld@.service", "wheeld-page@.service", "wheeld-backup@.service"))
     copy(systemd / "wheeld-backup@.timer", root / "usr/lib/systemd/system/wheeld-backup@.timer")
     copy(systemd / "udev/70-wheeld.rules", root / "usr/lib/udev/rules.d/70-wheeld.rules")
     for kind in ("sysusers.d", "tmpfiles.d", "modules-load.d"):
@@ -110,8 +109,26 @@ def lay_out_simulator(root: Path, build: Build, parser: argparse.ArgumentParser)
     _write(root / "usr/share/doc/wheeld-sim/copyright", _copyright([]))
 
 
+def lay_out_house(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
+    """All files of `wheeld-house` besides Python's."""
+    _units(root, build, "wheeld-house", HOUSE_UNITS)
+    copy(build.tree / "systemd/sysusers.d/wheeld-house.conf", root / "usr/lib/sysusers.d/wheeld-house.conf")
+    _program(root, build, parser, HOUSE)
+    _write(root / "usr/share/doc/wheeld-house/copyright", _copyright(fetched.parts, "/usr/lib/wheeld-house"))
+
+
+def _units(root: Path, build: Build, command: str, names: Sequence[str]) -> None:
+    """With the command of the package, and its manual page."""
+    for name in names:
+        unit = (build.tree / "systemd" / name).read_text(encoding="utf-8")
+        unit = unit.replace("/opt/wheeld/bin/", "/usr/bin/").replace(
+            "[Unit]\n", f"[Unit]\nDocumentation=man:{command}(1)\n"
+        )
+        _write(root / "usr/lib/systemd/system" / name, unit)
+
+
 def _program(root: Path, build: Build, parser: argparse.ArgumentParser, about: str) -> None:
-    command, package = parser.prog, "wheeld" if parser.prog == "wheeld" else "wheeld-sim"
+    command, package = parser.prog, PACKAGES[parser.prog]
     copy(FILES / command, root / "usr/bin" / command, 0o755)
     more = (FILES / f"{command}.1.end").read_text(encoding="utf-8") if package == "wheeld" else ""
     page = man_page(parser, about=about, version=build.version, date=f"{build.date:%Y-%m-%d}", more=more)
@@ -129,7 +146,7 @@ def _changelog(package: str, build: Build) -> str:
     return f"{head}\n\n  * {what}\n\n -- {build.maintainer}  {date}\n"
 
 
-def _copyright(parts: list[Part]) -> str:
+def _copyright(parts: list[Part], where: str = "/usr/lib/wheeld") -> str:
     own = (FILES / "copyright").read_text(encoding="utf-8")
     texts = [own]
     for part in parts:
@@ -137,7 +154,7 @@ def _copyright(parts: list[Part]) -> str:
         # Some have the whole text there.
         called = told if told and "\n" not in told else "see below"
         home = part.metadata["Home-page"] or next(iter(part.metadata.get_all("Project-URL", [])), "").split(", ")[-1]
-        about = f"{part.called}, in /usr/lib/wheeld\n{home}\nLicence: {called}\n"
+        about = f"{part.called}, in {where}\n{home}\nLicence: {called}\n"
         licences = [f"--- {name}\n\n{_licence(text)}\n" for name, text in sorted(part.licences.items())]
         texts.append("\n".join([f"{'=' * 80}\n{about}", *licences]))
     return "\n".join(texts)
@@ -152,13 +169,10 @@ def _licence(text: str) -> str:
 def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]:
     """The fields of `wheeld`, but for its size. It is for any computer where nothing inside is compiled."""
     release = RELEASES[build.release]
-    major, minor = map(int, release.python.split("."))
-    # With another Python's libraries nobody has tried it, and what is compiled runs with this one only.
-    needs = [f"python3 (>= {major}.{minor})", f"python3 (<< {major}.{minor + 1})", "systemd"]
+    needs = [*_python(build), "systemd"]
     of_debian = sorted(fetched.of_debian.items())
     needs += [f"python3-{DEBIAN_NAMES.get(name, name)} (>= {version})" for name, version in of_debian]
-    if fetched.glibc_minor:
-        needs += [f"libc6 (>= 2.{fetched.glibc_minor})", "libgcc-s1"]
+    needs += _libc(fetched)
     return {
         "Package": "wheeld",
         "Version": build.version,
@@ -182,6 +196,30 @@ def control_simulator(build: Build) -> dict[str, str]:
         **_same(build),
         "Description": _description(SIMULATOR, FILES / "wheeld-sim.description"),
     }
+
+
+def control_house(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]:
+    """The fields of `wheeld-house`, but for its size. The database may be on another computer."""
+    needs = [*_python(build), f"wheeld (= {build.version})", "libpq5", "systemd", *_libc(fetched)]
+    return {
+        "Package": "wheeld-house",
+        "Version": build.version,
+        "Architecture": architecture if fetched.glibc_minor else "all",
+        "Depends": ", ".join(needs),
+        "Recommends": "mosquitto, postgresql",
+        **_same(build),
+        "Description": _description(HOUSE, FILES / "wheeld-house.description"),
+    }
+
+
+def _python(build: Build) -> list[str]:
+    """With another Python's libraries nobody has tried it, and what is compiled runs with this one only."""
+    major, minor = map(int, RELEASES[build.release].python.split("."))
+    return [f"python3 (>= {major}.{minor})", f"python3 (<< {major}.{minor + 1})"]
+
+
+def _libc(fetched: Fetched) -> list[str]:
+    return [f"libc6 (>= 2.{fetched.glibc_minor})", "libgcc-s1"] if fetched.glibc_minor else []
 
 
 def _same(build: Build) -> dict[str, str]:
