@@ -60,7 +60,7 @@ RELEASE_KEY ?=
 # Of a Debian package: for which computers (amd64, arm64).
 ARCH   ?= $(shell dpkg --print-architecture)
 # Of test-source and test-install: the release of Debian, bookworm or trixie; of the latter, what is tried, and to which
-# release it is upgraded at the end.
+# release it is upgraded at the end. STEPS=tests/packaging/test_house_way.py tries the package of the house.
 RELEASE ?= bookworm
 STEPS  ?= tests/packaging/test_install.py tests/packaging/test_whole_way.py
 NEXT_bookworm := trixie
@@ -249,7 +249,7 @@ test-source:  ## the README's two commands in a bare Debian, RELEASE=bookworm or
 test-install: $(VENV)/test.stamp $(VENV)/release.stamp  ## the packages in a bare Debian: four commands to a wheel that runs, a reboot, upgrades, removal; as root
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-install boots a machine: be root or have sudo" >&2; exit 1; }
 	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"
-	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" NEXT=$(NEXT_$(RELEASE)) tests/packaging/prepare .wheeld-install/$(RELEASE) $(BIN) $(RELEASE)
+	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" NEXT=$(NEXT_$(RELEASE)) HOUSE=$(findstring house,$(STEPS)) tests/packaging/prepare .wheeld-install/$(RELEASE) $(BIN) $(RELEASE)
 	$(SUDO) env WHEELD_PACKAGES_ROOT=$(CURDIR)/.wheeld-install/$(RELEASE)/root $(BIN)/python -m pytest -p no:cacheprovider $(STEPS)
 
 test-install-arm64: $(VENV)/test.stamp $(VENV)/release.stamp  ## the package for arm64 in a Debian for arm64, RELEASE=trixie too, whose programs qemu runs; as root, ten minutes

@@ -52,6 +52,11 @@ class Machine:
         self._nspawn: subprocess.Popen[bytes] | None = None
         self._leader = 0
 
+    @property
+    def leader(self) -> int:
+        """The process in which its systemd runs."""
+        return self._leader
+
     def boot(self) -> None:
         """Boot it with the disk as it is; returns when systemd has started everything."""
         enter = ("nsenter", "--mount", "--target", str(self._keeper))
