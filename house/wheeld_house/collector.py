@@ -34,8 +34,8 @@ BATCH = 1000
 """How many records one commit has at most, and how many messages are taken before one."""
 INBOX_MAX = 20_000
 """Messages that wait in memory. Others are dropped, then missing, then asked for."""
-ANSWERING_MAX = 3
-"""How many wheels send again at one time. Each sends up to 500 messages a second, and a core checks 1,600."""
+ANSWERING_MAX = 5
+"""How many wheels send again at one time. Each sends up to 500 messages a second, and a core checks 3,000."""
 TURN_S = 0.1
 """How often the loop looks at what is due while nothing comes."""
 RETRY_S, RETRY_S_MAX = 0.2, 5.0
@@ -54,6 +54,13 @@ class Collector:
     ) -> None:
         self._settings, self._store, self._tell = settings, store, tell
         self._wheels: dict[str, CollectedWheel] = {}
+        self._busy: dict[str, CollectedWheel] = {}
+        """Those that may have something for the database. A turn looks at no other."""
+        self._asked: dict[str, CollectedWheel] = {}
+        """Those that have not answered yet."""
+        self._due: deque[CollectedWheel] = deque()
+        """Those that may be to be asked, from `_look_s` on to be looked for again."""
+        self._look_s = 0.0
         self._inbox: deque[mqtt5.PublishPacket] = deque()
         self._work = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -161,6 +168,7 @@ class Collector:
             self.counters["refused"] += 1
             self._tell(f"database: {error}")
             await self._renew(asyncio.get_running_loop().time())
+        self._busy = {root: wheel for root, wheel in self._busy.items() if wheel.is_busy}
         self._ask(asyncio.get_running_loop().time())
 
     async def _renew(self, now_s: float) -> None:
@@ -172,6 +180,7 @@ class Collector:
         held = {lease.wheel: lease for lease in leases}
         for wheel in self._wheels.values():
             self._hold(wheel, held.get(wheel.number), now_s)
+        self._busy = dict(self._wheels)
 
     def _hold(self, wheel: CollectedWheel, lease: Lease | None, now_s: float) -> None:
         if (lease is not None) is not (wheel.order is not None):
@@ -188,12 +197,13 @@ class Collector:
             wheel = self._wheels.get(root)
             if wheel is not None:
                 wheel.take(leaf, bytes(publication.payload), now_s)
+                self._busy[root] = wheel
 
     async def _store_records(self) -> None:
         records: list[NewRecord] = []
         taken: list[tuple[CollectedWheel, int]] = []
-        for wheel in self._wheels.values():
-            some = wheel.records(BATCH - len(records)) if wheel.pending else []
+        for wheel in self._busy.values():
+            some = wheel.records(BATCH - len(records))
             if some:
                 records += some
                 taken.append((wheel, len(some)))
@@ -205,40 +215,43 @@ class Collector:
 
     async def _compare(self) -> None:
         """Only numbers that stand are compared: what waits is compared when it does."""
-        asked = [(wheel.number, seq) for wheel in self._wheels.values() for seq in wheel.repeats]
-        if asked and not any(wheel.pending for wheel in self._wheels.values()):
+        asked = [(wheel.number, seq) for wheel in self._busy.values() for seq in wheel.repeats]
+        if asked and not any(wheel.pending for wheel in self._busy.values()):
             stored = await self._do(self._store.hashes, asked)
-            for wheel in self._wheels.values():
+            for wheel in self._busy.values():
                 wheel.compare(stored)
 
     async def _prove(self) -> None:
         """Compare what the wheels signed with what they published."""
-        for wheel in self._wheels.values():
+        for wheel in self._busy.values():
             for signed in wheel.provable():
                 is_true = await self._do(self._store.prove, wheel.number, wheel.fence, signed, self._witness)
                 if is_true is False:
                     wheel.disproven(signed)
 
     async def _alarm(self) -> None:
-        alarms = [alarm for wheel in self._wheels.values() for alarm in wheel.alarms]
+        alarms = [alarm for wheel in self._busy.values() for alarm in wheel.alarms]
         if alarms:
             await self._do(self._store.alarm, alarms)
-            for wheel in self._wheels.values():
+            for wheel in self._busy.values():
                 wheel.alarms.clear()
 
     def _ask(self, now_s: float) -> None:
         """Ask wheels for what is missing, a few at a time. What is unread may be it."""
         if self._inbox or not any(link.is_connected for link in self._links):
             return
-        held = [(wheel, wheel.order) for wheel in self._wheels.values() if wheel.order is not None]
-        room = ANSWERING_MAX - sum(order.is_asking and now_s - wheel.active_s < ACTIVE_S for wheel, order in held)
-        for wheel, order in held:
-            if room <= 0:
-                return
-            question = order.question(now_s)
+        if now_s >= self._look_s:
+            self._look_s = now_s + TURN_S
+            self._due = deque(wheel for wheel in self._wheels.values() if wheel.is_due(now_s))
+        self._asked = {root: wheel for root, wheel in self._asked.items() if wheel.is_asked}
+        room = ANSWERING_MAX - sum(now_s - wheel.active_s < ACTIVE_S for wheel in self._asked.values())
+        while self._due and room > 0:
+            wheel = self._due.popleft()
+            question = None if wheel.order is None else wheel.order.question(now_s)
             if question is not None:
                 room -= 1
                 wheel.active_s = now_s
+                self._asked[wheel.root] = wheel
                 for link in self._links:
                     link.say(f"{wheel.root}/cmd/{self._settings.brokers[0].username}/resend", question)
 

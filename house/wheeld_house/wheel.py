@@ -49,6 +49,20 @@ class CollectedWheel:
         self._verify = None if self._key is None else ed25519(self._key)
         self._manner = Manner(by=by[:64], tell=lambda what: tell(f"{self.root}: {what}"))
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether there is something for the database. Without a lease a checkpoint waits for one."""
+        return bool(self.pending or self.repeats or self.alarms or (self.checkpoints and self.order is not None))
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether it has not answered the last question yet."""
+        return self.order is not None and self.order.is_asking
+
+    def is_due(self, now_s: float) -> bool:
+        """Whether it may be asked now."""
+        return self.order is not None and self.order.wait_s(now_s) == 0.0
+
     def begin(self, lease: Lease, now_s: float) -> None:
         """Go on behind what stands in the database. What was not stored is kept if it follows."""
         self.fence = lease.fence

@@ -28,7 +28,7 @@ from wheeld_house import wheel as wheel_module
 from wheeld_house.cli import main
 from wheeld_house.database import Lease, RecordStore
 
-SQL = Path(wheel_module.__file__).with_name("migrations") / "versions" / "r0001_records.sql"
+STEPS = Path(wheel_module.__file__).with_name("migrations") / "versions"
 
 
 def _replace(owner: object, name: str, other: object) -> None:
@@ -84,7 +84,7 @@ def no_look_after_an_error() -> None:
     _replace(wheel_module.CollectedWheel, "begin", go_on)
 
 
-FENCE = "a.fence <> _head.fence"
+FENCE = "a.fence is distinct from w.fence"
 FOLLOWS = "(each.seq = each.before_seq + 1 and each.prev = each.before_hash)"
 KEY = "primary key (wheel, seq, at)"
 
@@ -108,7 +108,7 @@ MUTANTS = {
 
 
 def schema_of(mutant: Mutant) -> str:
-    text = SQL.read_text()
+    text = "".join(step.read_text() for step in sorted(STEPS.glob("*.sql")))
     for words, others in mutant.schema:
         assert words in text, words
         text = text.replace(words, others)

@@ -1,0 +1,15 @@
+"""The check of what is stored, for commits with records of many wheels."""
+
+from __future__ import annotations
+
+from wheeld_house.migrations import execute
+
+revision = "0004"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Take this step."""
+    execute(__file__)
