@@ -181,7 +181,7 @@ class Case(Named):
 
 
 _PROBATION = "wait until the line to the sensors has been good for some seconds"
-_FIRMWARE = "report the firmware of the sensor board"
+_FIRMWARE = "switch the sensor board off and on, and report its firmware"
 _BUSY = "stop other programs on the computer, or repair a line that bounces"
 
 
@@ -197,16 +197,8 @@ class Trouble(Named):
     text: str
     mend: str
 
-    NOTHING_HEARD = (
-        "nothing_heard",
-        "the sensor board sends nothing",
-        "check the power and the cable of the sensor board",
-    )
-    CLOCK_RAN_BACK = (
-        "clock_ran_back",
-        "the clock of the sensor board ran backwards",
-        "switch the sensor board off and on, and report its firmware",
-    )
+    NOTHING_HEARD = "nothing_heard", "the sensor board sends nothing", "check the power and cable of the sensor board"
+    CLOCK_RAN_BACK = "clock_ran_back", "the clock of the sensor board ran backwards", _FIRMWARE
     REFUSED_VERSION = (
         "refused_version",
         "the sensor board does not speak this version of the protocol",
@@ -242,11 +234,7 @@ class Trouble(Named):
         "the sensor board sends data, but answers no request",
         "check the wire that leads to the sensor board, then switch the board off and on",
     )
-    NO_EVENTS = (
-        "no_events",
-        "the sensor board answers, but does not send what its sensors see",
-        "switch the sensor board off and on, and report its firmware",
-    )
+    NO_EVENTS = "no_events", "the sensor board answers, but does not send what its sensors see", _FIRMWARE
     EVENTS_LOST = "events_lost", "the sensor board could not keep all events until they were fetched", _PROBATION
     BOARD_RESTARTED = "board_restarted", "the sensor board restarted", _PROBATION
     EDGES_MISSED = "edges_missed", "the sensor board was too slow for the edges of its sensors", _PROBATION
@@ -274,24 +262,15 @@ class Trouble(Named):
     )
     LEVEL_WITHOUT_EVENT = (
         "level_without_event",
-        "the sensor board shows that a sensor has changed, and does not report when",
+        "a sensor has changed, and the sensor board does not say when",
         _FIRMWARE,
     )
-    HEARTBEAT_INTERVAL = (
-        "heartbeat_interval",
-        "the sensor board sends its heartbeats too often or too rarely",
-        _FIRMWARE,
-    )
+    HEARTBEAT_INTERVAL = "heartbeat_interval", "the sensor board sends heartbeats too often or too rarely", _FIRMWARE
 
     @property
     def is_warning(self) -> bool:
         """Whether the sensors' reports are complete in spite of it: laps, pockets and their order are right."""
-        return self in (
-            Trouble.LINE_DAMAGED,
-            Trouble.CLOCK_DRIFTS,
-            Trouble.LEVEL_WITHOUT_EVENT,
-            Trouble.HEARTBEAT_INTERVAL,
-        )
+        return self in (self.LINE_DAMAGED, self.CLOCK_DRIFTS, self.LEVEL_WITHOUT_EVENT, self.HEARTBEAT_INTERVAL)
 
 
 @unique
