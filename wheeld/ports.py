@@ -221,6 +221,7 @@ EventName: TypeAlias = Literal[
     "clock_not_synchronised",
     "inspection",
     "doctor",
+    "restored",
 ]
 """What can happen to the device, as distinct from what happens at the table (docs/standards.md)."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 from sqlalchemy.exc import SQLAlchemyError
 
-from wheeld_house import proofs
+from wheeld_house import proofs, records
 from wheeld_house.collector import Collector
 from wheeld_house.database import RecordStore
 from wheeld_house.migrate import migrate
@@ -94,6 +94,7 @@ def parser() -> argparse.ArgumentParser:
     migrating.set_defaults(run=_migrate)
     setup.add(commands)
     proofs.add(commands)
+    records.add(commands)
     page = commands.add_parser("page", help="show every wheel in a browser until SIGTERM")
     page.add_argument("settings", type=Path, nargs="?", help="the TOML file with the settings of the page")
     page.add_argument("--database", help="the connection string, instead of the one in the settings")

@@ -1,5 +1,5 @@
-"""`wheeld journal`: verify, show, export and back up a journal, also while its daemon runs. Seal it, adopt numbers or
-migrate it, while no daemon runs."""
+"""`wheeld journal`: verify, show, export and back up a journal, also while its daemon runs. Seal it, adopt numbers,
+restore it or migrate it, while no daemon runs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,18 @@ from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.failure import fail
 from wheeld.cli.person import user
 from wheeld.cli.recall import recalled
+from wheeld.config.instance import wheel_of
+from wheeld.config.reading import load
 from wheeld.core.catalogue import Text
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import GENESIS
 from wheeld.exits import Exit
 from wheeld.journal import schema
 from wheeld.journal.database import Database
-from wheeld.journal.opening import open_to_write
+from wheeld.journal.opening import Owner, open_to_write
 from wheeld.journal.reader import PAGE, JournalReader
+from wheeld.journal.restore import RestoreError
+from wheeld.journal.restore import restore as restore_journal
 from wheeld.journal.rows import JournalError, StoredEvent, StoredMessage
 from wheeld.journal.seal import FileSigner, KeyFileError, public_key
 from wheeld.journal.verify import Verification
@@ -57,6 +61,8 @@ def verify(options: argparse.Namespace) -> Exit:
         return fail(str(wrong), Exit.BAD_DATA, options)
     with closing(_open(options.file)) as journal:
         report = verify_journal(journal, keys, options.head, each_signature=options.each_signature)
+        restored = journal.last_event("restored")
+        restored_to = journal.restored_to(restored)
     for fault in report.faults:
         _say(f"fault: {fault}")
     finding = "NOT as they were written" if report.faults else "all as they were written"
@@ -73,6 +79,9 @@ def verify(options: argparse.Namespace) -> Exit:
         trust = "; whether that is a key of the house was not checked (give --public-key)" if keys is None else ""
         who = f"by {sealed.by}, {sealed.why}, key {sealed.key_id}"
         _say(f"sealed up to record {sealed.n}: {to_text(sealed.at_utc_us)} {who}{trust}")
+    if restored is not None:
+        who = f"{to_text(restored.at_utc_us)} by {restored.by}, {restored.why}"
+        _say(f"restored from the house up to seq {restored_to}: {who}; what only the earlier journal had is lost")
     return Exit.BAD_DATA if report.faults else Exit.OK
 
 
@@ -150,6 +159,41 @@ def backup(options: argparse.Namespace) -> Exit:
     with _as_owner_of(part):
         part.rename(options.to)
     sys.stdout.write(f"{options.to}: {report.records} records, verified; {_noted(report.records, report.head)}\n")
+    return Exit.OK
+
+
+def restore(options: argparse.Namespace) -> Exit:
+    """Make the journal of a wheel, which has none, from the records of its house. Raises JournalError, OSError."""
+    config = load(*wheel_of(options.wheel))
+    table, key, path = config.table, config.journal.signing_key_file, config.journal.path
+    signer = None if key is None else FileSigner(key)
+    part = path.with_name(path.name + ".part")
+    for there in (path, *_beside(path)):
+        if there.exists():
+            why = Text(
+                "{file}: exists already; stop the wheel, and move the file away and keep it", {"file": str(there)}
+            )
+            return fail(why, Exit.BAD_DATA, options)
+    with options.from_house.open("rb") as records, _as_owner_of(part):
+        try:
+            _remove(part)
+            owner = Owner(table.site, table.table, test=table.test)
+            utc_us = SystemClock().utc_us()
+            with closing(open_to_write(part, owner=owner, signer=signer, at_utc_us=utc_us)) as journal:
+                by = options.by or user()
+                last_seq = restore_journal(journal, records, owner, by=by, why=options.why, at_utc_us=utc_us)
+            with closing(_open(part)) as made:
+                report = verify_journal(made)
+            if report.faults:
+                return fail(f"{part}: {report.faults[0]}", Exit.BAD_DATA, options)
+            part.rename(path)
+        except RestoreError as wrong:
+            return fail(f"{options.from_house}: {wrong}. No journal was made", Exit.BAD_DATA, options)
+        finally:
+            _remove(part)
+    signed = "each signed with this wheel's key" if signer else "NOT SIGNED: anyone could have written them"
+    sys.stdout.write(f"{path}: {report.sequenced} messages up to seq {last_seq}, {signed}\n")
+    sys.stdout.write("what only the earlier journal had (evidence, commands, event records) is lost, as its log says\n")
     return Exit.OK
 
 
@@ -294,6 +338,16 @@ def _reading(path: Path) -> Iterator[JournalReader]:
             yield journal
         except (msgspec.MsgspecError, LookupError, TypeError, ArithmeticError) as wrong:
             raise JournalError("corrupt", path, f"a record is damaged ({wrong})") from wrong
+
+
+def _beside(path: Path) -> list[Path]:
+    """Return the files that SQLite keeps beside a journal. One of another journal would spoil a new one."""
+    return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
+
+
+def _remove(part: Path) -> None:
+    for file in (part, *_beside(part), part.with_name(part.name + ".lock")):
+        file.unlink(missing_ok=True)
 
 
 def _require(path: Path) -> None:

@@ -87,7 +87,7 @@ examples:
 
 _JOURNAL = """\
 Read a journal, also while its daemon runs, and change nothing in it. Only seal, adopt and migrate write in the
-journal: for these stop the daemon first. A running daemon seals its journal itself.
+journal, and restore makes one: for these stop the daemon first. A running daemon seals its journal itself.
 """
 
 _JOURNAL_EXAMPLES = (
@@ -430,7 +430,7 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         "journal", help="verify, show, export or seal what was stored", description=_JOURNAL, epilog=_JOURNAL_EXAMPLES
     )
     parts = journal.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_verify, _add_show, _add_export, _add_seal, _add_backup, _add_adopt):
+    for add in (_add_verify, _add_show, _add_export, _add_seal, _add_backup, _add_adopt, _add_restore):
         add(parts)
     _add_part(parts, "migrate", _on_call("journal.migrate"), "bring a journal of an earlier version up to date")
 
@@ -506,6 +506,24 @@ def _add_adopt(parts: Commands[_Parser]) -> None:
     adopt.add_argument("--key", metavar="FILE", type=Path, help="the private key (default: the wheel's)")
     adopt.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="the reason, which is published")
     adopt.add_argument("--by", metavar="NAME", type=_BY, help="who adopts them (default: the user)")
+
+
+def _add_restore(parts: Commands[_Parser]) -> None:
+    about = "make a lost journal anew from the records that the house has, verified"
+    restore = parts.add_parser("restore", help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
+    restore.add_argument("wheel", metavar="WHEEL", help="the wheel's name or configuration; it must have no journal")
+    restore.add_argument(
+        "--from-house",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="the records, as `wheeld-house records` wrote them",
+    )
+    restore.add_argument(
+        "--why", metavar="TEXT", type=_WHY, default="the journal was lost", help="the reason, which is stored"
+    )
+    restore.add_argument("--by", metavar="NAME", type=_BY, help="who restores it (default: the user)")
+    restore.set_defaults(do=_on_call("journal.restore"))
 
 
 def _add_language(command: argparse.ArgumentParser) -> None:

@@ -73,16 +73,20 @@ def refuse_other_mode(journal: JournalReader, retained: Mapping[str, bytes], *, 
         )
 
 
-def refuse_behind(journal: JournalReader, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
+def refuse_behind(
+    journal: JournalReader, retained: Mapping[str, bytes], *, settlement_ack: bool, restored_to: int = 0
+) -> None:
     """Raise BehindError if the broker retains a `table`, or a `notice` of a seal, that this journal does not have.
-    Raise JournalError if the settlement core has acknowledged (`ack`) more than this journal has."""
+    Raise JournalError if the settlement core has acknowledged (`ack`) more than this journal has. `restored_to`: the
+    last number that the house gave back to a lost journal. The seals before it were in the lost one."""
     table = _read(retained, "table", _Numbered)
     if table is not None and not _has(journal, table, retained["table"]):
         _refuse(journal, f"the broker retains `table` with seq {table.seq}", table.seq, table.hash)
     notice = _read(retained, "notice", _Notice)
     is_seal = notice is not None and notice.notice == "sealed"
     sealed = _read(retained, "notice", _Sealed) if is_seal else None
-    if sealed is not None and not _has_seal(journal, sealed.figures):
+    is_lost = sealed is not None and sealed.figures.seq <= restored_to
+    if sealed is not None and not is_lost and not _has_seal(journal, sealed.figures):
         seq = sealed.figures.seq
         _refuse(journal, f"the broker retains the notice of a seal of record {sealed.figures.n}, at seq {seq}", seq)
     ack = _read(retained, "ack", _Ack) if settlement_ack else None

@@ -14,6 +14,7 @@ from wheeld.journal.database import Database
 from wheeld.journal.rows import (
     EXAMINE,
     JournalError,
+    Restoration,
     StoredAdoption,
     StoredCommand,
     StoredEvent,
@@ -275,6 +276,13 @@ class JournalReader:
             *names,
         )
         return self._converted(rows, StoredEvent)
+
+    def restored_to(self, restored: StoredEvent | None) -> int:
+        """Return the last number of the feed that the house gave back, by an event `restored`. 0 for None."""
+        try:
+            return 0 if restored is None else msgspec.json.decode(restored.details, type=Restoration).last_seq
+        except msgspec.MsgspecError as error:
+            raise JournalError("edited", self.database.path, f"its event `restored`: {error}; {EXAMINE}") from error
 
     # --- the chain ---------------------------------------------------------------------------------------------
 

@@ -144,6 +144,15 @@ class StoredAdoption(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
+class Restoration(msgspec.Struct, frozen=True, kw_only=True):
+    """The details of an event `restored`: the journal begins with the messages of the feed up to `last_seq`, which the
+    house had. `hash` is that of the last one. `note` says what is lost."""
+
+    last_seq: int
+    hash: str
+    note: str
+
+
 class StoredTail(msgspec.Struct, frozen=True, kw_only=True):
     """What the last transaction left: number and head of the last link, the digest of what a restart needs, the sum
     over the debts, and the signature of all these. `signature` is None in a journal without a key."""

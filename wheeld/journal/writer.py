@@ -180,7 +180,8 @@ class JournalWriter:
     def compare(self, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
         """Raise JournalError if others have more of this table than this journal. Otherwise note the comparison."""
         refuse_other_mode(self.reader, retained, test=self.test)
-        refuse_behind(self.reader, retained, settlement_ack=settlement_ack)
+        restored_to = self.reader.restored_to(self.last_event("restored"))
+        refuse_behind(self.reader, retained, settlement_ack=settlement_ack, restored_to=restored_to)
         if self.reader.unmet_from() is not None:
             with self.database.transaction():
                 self.database.execute("DELETE FROM kept WHERE name = 'unmet_from'")

@@ -1,0 +1,70 @@
+"""`wheeld-house records`: all that the house has of one wheel, for a new card of its cabinet.
+
+Each line is a message, byte for byte as the wheel published it, in the order of `seq`. The last line is the newest
+checkpoint with its cosignatures, if there is one. The wheel believes nothing of it: it checks its own signatures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+
+ROWS_AT_ONCE = 1_000
+
+_RECORDS = """
+select r.payload from house.record r join house.wheel w on w.id = r.wheel
+where w.site = %s and w.table_name = %s order by r.seq
+"""
+_CHECKPOINT = """
+select c.note || coalesce((
+    select string_agg(s.line, '' order by s.witness) from house.cosignature s
+    where (s.wheel, s.first_seq, s.size) = (c.wheel, c.first_seq, c.size)
+), '')
+from house.checkpoint c join house.wheel w on w.id = c.wheel
+where w.site = %s and w.table_name = %s
+    and c.first_seq = coalesce((
+        select max(r.seq) from house.record r where r.wheel = w.id and r.gap_from is not null
+    ), 1)
+order by c.size desc limit 1
+"""
+"""A gap begins a new tree. Its checkpoints alone are of the records that the wheel still has."""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    records = commands.add_parser("records", help="write all records of a wheel, to restore its journal")
+    records.add_argument("database", help="the connection string, of a user who may read")
+    records.add_argument("table", metavar="SITE/TABLE")
+    records.set_defaults(run=_records)
+
+
+def records_of(database: psycopg.Connection[Any], site: str, table: str) -> Iterator[bytes]:
+    """Yield the lines, of one moment. Raises LookupError, psycopg.Error."""
+    with database.transaction():
+        database.execute("set transaction isolation level repeatable read")
+        with database.cursor(name="records") as rows:
+            rows.itersize = ROWS_AT_ONCE
+            rows.execute(_RECORDS, (site, table))
+            first = rows.fetchone()
+            if first is None:
+                raise LookupError(f"there is no record of {site}/{table}")
+            yield bytes(first[0])
+            for (payload,) in rows:
+                yield bytes(payload)
+        checkpoint = database.execute(_CHECKPOINT, (site, table)).fetchone()
+        if checkpoint is not None:
+            yield json.dumps({"checkpoint": checkpoint[0]}).encode()
+
+
+def _records(options: argparse.Namespace) -> int:
+    site, _, table = options.table.partition("/")
+    with psycopg.connect(options.database, autocommit=True) as database:
+        for line in records_of(database, site, table):
+            sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()
+    return 0

@@ -1,0 +1,199 @@
+"""Makes the journal of a wheel anew from what its house has of it: the records of the feed, as they were published.
+
+A file of a house (`wheeld-house records`) has one message a line, in the order of `seq`, and on its last line the
+newest checkpoint, if there is one. Nothing in it is believed: the wheel's own signature is under every message and
+under the checkpoint, and each message names the hash of the one before.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any, BinaryIO
+
+import msgspec
+
+from wheeld.core.instants import from_text
+from wheeld.core.law.published import PublishedState
+from wheeld.core.messages.chain import GENESIS, SEQ_MAX, verify_closed
+from wheeld.core.messages.payloads import FeedGap
+from wheeld.core.step import RETAINED, SEQUENCED
+from wheeld.errors import WheeldError
+from wheeld.journal.chain import ADOPTION, MESSAGE
+from wheeld.journal.opening import Owner
+from wheeld.journal.rows import Restoration
+from wheeld.journal.seal import check_by, is_signed
+from wheeld.journal.tree import FeedTree
+from wheeld.journal.writer import JournalWriter
+from wheeld.ports import EventRecord
+
+RECORDS_AT_ONCE = 1_000
+"""How many records one transaction stores: about 2 MB."""
+
+LOST = (
+    "what only the earlier journal had is lost: evidence, commands and answers, notices, and event records before this"
+)
+
+
+class RestoreError(WheeldError, ValueError):
+    """The file is not what this wheel published. No journal is made of it. The text names the message and the fault."""
+
+
+class _Place(msgspec.Struct):
+    """Where a message stands in the feed, or that the line is no message."""
+
+    seq: int | None = None
+    gap: FeedGap | None = None
+    checkpoint: str | None = None
+
+
+class _Message(msgspec.Struct):
+    schema: str
+    site: str
+    table: str
+    at: str
+    t_us: int
+    seq: int
+    prev: str
+    test: bool = False
+    gap: FeedGap | None = None
+
+
+class _Records:
+    """The records in a file that belong into the journal. Messages that a later one reports as lost do not: the wheel
+    no longer had them, and another key may have signed them."""
+
+    def __init__(self, file: BinaryIO, owner: Owner, journal: JournalWriter) -> None:
+        self._file, self._owner, self._signer = file, owner, journal.signer
+        self._check = None if journal.signer is None else check_by(journal.signer.public_key)
+        self._gaps: list[FeedGap] = []
+        self._noted: str | None = None
+        self._is_noted_proven = False
+        self.tree, self.seq, self.hash = FeedTree(), 0, GENESIS
+        self.table = PublishedState()
+
+    def verified(self) -> Iterator[tuple[bytes, _Message]]:
+        """Yield each record after it was checked. Raises RestoreError at the first that is wrong."""
+        self._survey()
+        self._file.seek(0)
+        for line in self._file:
+            place, payload = _read(line, _Place), line.removesuffix(b"\n")
+            if place.checkpoint is not None or self._is_lost(place.seq or 0):
+                continue
+            message = _read(line, _Message)
+            try:
+                self._take(payload, message)
+            except (msgspec.MsgspecError, ValueError) as wrong:
+                raise RestoreError(f"seq {message.seq}: {wrong}") from wrong
+            yield payload, message
+        if self.seq == 0:
+            raise RestoreError("it has no record")
+        if self._noted is not None and not self._is_noted_proven:
+            raise RestoreError(
+                "the checkpoint at its end is not of these records: some were cut off at the end, or it is another "
+                "wheel's or another key's"
+            )
+
+    def _survey(self) -> None:
+        """Find the checkpoint, and the numbers that are reported as lost."""
+        for line in self._file:
+            if self._noted is not None:
+                raise RestoreError("something stands behind its checkpoint, which must be its last line")
+            place = _read(line, _Place)
+            self._noted = place.checkpoint
+            if place.gap is not None:
+                self._gaps.append(place.gap)
+
+    def _is_lost(self, seq: int) -> bool:
+        return any(gap.first_seq <= seq <= gap.last_seq for gap in self._gaps)
+
+    def _take(self, payload: bytes, message: _Message) -> None:
+        """Check that this is the next record. Raises msgspec.MsgspecError, ValueError."""
+        topic, gap = message.schema.removesuffix("/1"), message.gap
+        if topic not in SEQUENCED or not 0 < message.seq < SEQ_MAX:
+            raise ValueError(f"{message.schema} is no message of a feed")
+        if (message.site, message.table) != (self._owner.site, self._owner.table):
+            raise ValueError(f"it is of {message.site}/{message.table}, but this wheel is {self._owner}")
+        if message.test is not self._owner.test:
+            raise ValueError("a bench table and a live table never have one journal")
+        if gap is not None:
+            if not 0 < gap.first_seq <= self.seq + 1 <= gap.last_seq == message.seq - 1:
+                raise ValueError(f"the numbers that it reports as lost do not lie between seq {self.seq} and this one")
+            self.seq, self.hash = gap.last_seq, message.prev
+            self.tree = FeedTree(first_seq=message.seq)
+        if message.seq != self.seq + 1:
+            raise ValueError(f"it follows seq {self.seq}: records are missing, doubled or moved")
+        self.hash, in_base64 = verify_closed(payload, self.hash)
+        if not self._is_ours(payload, in_base64):
+            raise ValueError(
+                "it is not signed with this wheel's key: it is forged, or the wheel has a new key. A new key begins a "
+                "new journal (docs/journal.md)"
+            )
+        self.seq = message.seq
+        self.table.take(topic, payload, from_text(message.at))
+        self.tree.add(payload)
+        self._compare_noted()
+
+    def _is_ours(self, payload: bytes, in_base64: bytes | None) -> bool:
+        """Return whether the signature is this wheel's, and in its only spelling. Without a key, that there is none."""
+        if self._check is None or in_base64 is None:
+            return self._check is None and in_base64 is None
+        return base64.b64encode(base64.b64decode(in_base64)) == in_base64 and is_signed(payload, self._check)
+
+    def _compare_noted(self) -> None:
+        """Compare the checkpoint with that of the tree so far. A key makes only one signature of the same text."""
+        if (
+            self._noted is None
+            or self._signer is None
+            or f"/{self.tree.first_seq}\n{self.tree.size}\n" not in self._noted
+        ):
+            return
+        ours = self.tree.checkpoint(self._owner.site, self._owner.table, self._signer)
+        self._is_noted_proven = self._noted.startswith(ours)
+
+
+def restore(journal: JournalWriter, file: BinaryIO, owner: Owner, *, by: str, why: str, at_utc_us: int) -> int:
+    """Fill the new journal of `owner` with the records in `file`, and seal it. Returns the number of the last one. `by`
+    and `why`: who restores it, and why. Raises RestoreError, JournalError; then the journal must not be used."""
+    database, records = journal.database, _Records(file, owner, journal)
+    verified = records.verified()
+    while page := list(islice(verified, RECORDS_AT_ONCE)):
+        with database.transaction():
+            for payload, message in page:
+                _store(journal, payload, message)
+    restoration = Restoration(last_seq=records.seq, hash=records.hash, note=LOST)
+    journal.note(EventRecord(event="restored", by=by, why=why, details=msgspec.structs.asdict(restoration)), at_utc_us)
+    with database.transaction():
+        memory = zlib.compress(msgspec.json.encode(records.table.state))
+        database.execute("INSERT INTO kept VALUES ('memory', ?)", memory)
+        # What is stored now was published before. Nothing of it has to be compared with what others have.
+        database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
+    journal.checkpoint()
+    journal.seal(by=by, why=why, at_utc_us=at_utc_us)
+    return records.seq
+
+
+def _store(journal: JournalWriter, payload: bytes, message: _Message) -> None:
+    """Store a record. It was published, so it is not owed. Who lacks it asks for it (`resend`)."""
+    topic, at_utc_us, gap = message.schema.removesuffix("/1"), from_text(message.at), message.gap
+    if gap is not None:
+        adoption = msgspec.structs.asdict(gap)
+        journal.database.record(ADOPTION, **adoption, hash=message.prev, at_utc_us=at_utc_us)
+    journal.database.record(
+        MESSAGE,
+        topic=topic,
+        seq=message.seq,
+        retained=topic in RETAINED,
+        payload=payload,
+        t_us=message.t_us,
+        at_utc_us=at_utc_us,
+    )
+
+
+def _read(line: bytes, to: type[Any]) -> Any:
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+        return msgspec.json.decode(line, type=to)
+    raise RestoreError(f"a line of it is no record: {line[:80]!r}")
