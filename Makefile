@@ -1,5 +1,5 @@
 # Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
-# that are missing (python3-venv; mosquitto; for the tests gcc; for test-consumers Node, a JDK and mosquitto-clients; for
+# that are missing (python3-venv; mosquitto; for the tests gcc; for test-firmware gcc-arm-none-eabi and Node; for test-consumers Node, a JDK and mosquitto-clients; for
 # test-pages chromium; for test-house PostgreSQL), and those only where apt-get and the right to use it exist.
 PYTHON ?= python3
 VENV   := .venv
@@ -94,7 +94,7 @@ SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:50
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql go cc
+.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql go cc arm
 
 help:  ## these targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' Makefile | expand -t 18
@@ -157,7 +157,7 @@ test-gpio: $(VENV)/complete  ## the GPIO on lines of a real kernel; builds it on
 	tests/gpio/kernel/build .wheeld-gpio $(BIN)/python
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
 
-test-firmware: $(VENV)/test.stamp mosquitto cc  ## the firmware in C beside the simulated board: a million frames, each short life of a ring, coups; FRAMES=20000 is CI's
+test-firmware: $(VENV)/test.stamp mosquitto cc arm .wheeld-firmware/stamp  ## the firmware in C beside the simulated board: a million frames, each short life of a ring, coups on a program and on the RP2040 in a simulator; FRAMES=20000 is CI's
 	WHEELD_FIRMWARE_FRAMES=$(FRAMES) $(BIN)/python -m pytest tests/firmware
 
 test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the feed's consumers in JavaScript and Java, at a real broker
@@ -176,6 +176,12 @@ pictures: $(VENV)/pages.stamp mosquitto chromium  ## the pictures of the pages i
 	$(BIN)/python -m tests.browser.pictures docs/pictures
 
 .wheeld-consumers/stamp: docs/feed/package.json docs/feed/package-lock.json
+	@command -v npm >/dev/null || { $(call need,nodejs npm); }
+	mkdir -p $(@D) && cp $^ $(@D)
+	npm ci --prefix $(@D) --silent --no-audit --no-fund
+	@touch $@
+
+.wheeld-firmware/stamp: tests/firmware/package.json tests/firmware/package-lock.json
 	@command -v npm >/dev/null || { $(call need,nodejs npm); }
 	mkdir -p $(@D) && cp $^ $(@D)
 	npm ci --prefix $(@D) --silent --no-audit --no-fund
@@ -272,6 +278,9 @@ go:  # it judges the house's proofs
 cc:  # what stands between SQLite and the disk in tests/faults is C
 	@command -v cc >/dev/null || { $(call need,gcc libc6-dev); }
 
+arm:  # compiles the firmware of the RP2040
+	@command -v arm-none-eabi-gcc >/dev/null || { $(call need,gcc-arm-none-eabi); }
+
 # One that was broken off has a Python, and no pip or half of one: it is made anew.
 $(VENV)/complete:
 	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(call need,python3-venv); }
@@ -288,4 +297,4 @@ clean:
 	[ ! -e .wheeld-systemd ] || $(SUDO) rm -rf .wheeld-systemd
 	[ ! -e .wheeld-install ] || $(SUDO) rm -rf .wheeld-install
 	[ ! -e .wheeld-source ] || $(SUDO) rm -rf .wheeld-source
-	rm -rf $(VENV) .wheeld-consumers .wheeld-gpio .wheeld-metrics .wheeld-campaign .wheeld-bench.json .coverage .coverage.* site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .wheeld-consumers .wheeld-firmware .wheeld-gpio .wheeld-metrics .wheeld-campaign .wheeld-bench.json .coverage .coverage.* site .mypy_cache .pytest_cache .ruff_cache .hypothesis

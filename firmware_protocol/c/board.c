@@ -337,6 +337,10 @@ void board_start(const struct identity *identity, uint16_t zero_tick)
     board.receiver = new_receiver;
     board.frame.length = 0;
     board.frame.sent = 0;
+    struct edge before;
+    while (port_take_edge(board.now_us, &before)) {
+        /* the levels are read now */
+    }
     sensors_start(&identity->layout, zero_tick, board.now_us);
 }
 

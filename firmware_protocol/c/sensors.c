@@ -60,6 +60,8 @@ struct encoder {
     bool a;
     bool b;
     bool zero;
+    bool a_read; /* without an edge since: one that came just before may still follow, and repeats the level */
+    bool b_read;
     bool has_phase;
     bool has_offset;
     bool known; /* the place is proven: edges are sent */
@@ -326,6 +328,15 @@ static void mark(bool rises, uint64_t at_us)
     }
 }
 
+static void read_rotor(void)
+{
+    sensors.rotor.a = port_line_is_on(LINE_ROTOR_A, 0);
+    sensors.rotor.b = port_line_is_on(LINE_ROTOR_B, 0);
+    sensors.rotor.zero = port_line_is_on(LINE_ROTOR_ZERO, 0);
+    sensors.rotor.a_read = true;
+    sensors.rotor.b_read = true;
+}
+
 static void rotor_edge(const struct edge *edge)
 {
     struct encoder *const rotor = &sensors.rotor;
@@ -333,12 +344,23 @@ static void rotor_edge(const struct edge *edge)
                         : (edge->line == (uint8_t)LINE_ROTOR_B) ? &rotor->b
                                                                 : &rotor->zero;
     const bool repeats = *reads == edge->on;
+    const bool is_first = (edge->line == (uint8_t)LINE_ROTOR_A) ? rotor->a_read : rotor->b_read;
     *reads = edge->on;
     if (edge->line == (uint8_t)LINE_ROTOR_ZERO) {
         if (!repeats) {
             mark(edge->on, edge->at_us);
         }
-    } else if (repeats || (edge->at_us == rotor->edge_us)) {
+        return;
+    }
+    if (edge->line == (uint8_t)LINE_ROTOR_A) {
+        rotor->a_read = false;
+    } else {
+        rotor->b_read = false;
+    }
+    if (repeats && is_first) {
+        return;
+    }
+    if (repeats || (edge->at_us == rotor->edge_us)) {
         forget(edge->at_us); /* an edge was lost, or both channels changed at once */
     } else {
         rotor->edge_us = edge->at_us;
@@ -381,9 +403,7 @@ void sensors_start(const struct layout *layout, uint16_t zero_tick, uint64_t now
     sensors.door_told = state_of(LINE_DOOR, 0)->on;
     sensors.rotor = standing;
     if (layout->rotor_ticks > 0u) {
-        sensors.rotor.a = port_line_is_on(LINE_ROTOR_A, 0);
-        sensors.rotor.b = port_line_is_on(LINE_ROTOR_B, 0);
-        sensors.rotor.zero = port_line_is_on(LINE_ROTOR_ZERO, 0);
+        read_rotor();
         sensors.rotor.edge_us = UINT64_MAX;
         sensors.rotor.has_phase = true;
         sensors.rotor.phase = phase_of(sensors.rotor.a, sensors.rotor.b);
@@ -413,9 +433,7 @@ void sensors_missed(uint64_t now_us)
         }
     }
     if (sensors.layout.rotor_ticks > 0u) {
-        sensors.rotor.a = port_line_is_on(LINE_ROTOR_A, 0);
-        sensors.rotor.b = port_line_is_on(LINE_ROTOR_B, 0);
-        sensors.rotor.zero = port_line_is_on(LINE_ROTOR_ZERO, 0);
+        read_rotor();
         forget(now_us);
     }
 }

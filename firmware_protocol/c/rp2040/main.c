@@ -1,0 +1,298 @@
+/* The port for the RP2040 (a Raspberry Pi Pico): UART0 at 115200 baud on GP0 and GP1, lines as in board_config.h.
+
+   One interrupt dates all edges by the timer of 1 us, and puts them into a list. It has the highest priority, and no
+   interrupt is ever locked out: nothing else delays a date. The other two interrupts only wake the processor. */
+#include "board.h"
+#include "board_config.h"
+#include "port.h"
+#include "rp2040.h"
+
+#define EDGES 256u /* of the list; a power of two */
+#define WAKE_US 2000u /* the FIFO of the transmitter lasts for 2.7 ms */
+#define WATCHDOG_LOAD_1_S 2000000u /* it counts each microsecond twice (erratum RP2040-E1) */
+#define WORDS 4u
+#define PINS_PER_WORD 8u
+#define BITS_PER_PIN 4u
+
+struct pin {
+    uint8_t line;
+    uint8_t index;
+    uint8_t pin;
+    bool on_while_low;
+};
+
+static const struct pin pins[] = CONFIG_PINS;
+#define USED (sizeof pins / sizeof pins[0])
+static const struct pin *pin_of[WORDS * PINS_PER_WORD];
+
+static const struct identity identity = {.serial = CONFIG_SERIAL,
+                                         .firmware = CONFIG_FIRMWARE,
+                                         .config_hash = CONFIG_HASH,
+                                         .ring_events = BOARD_RING_EVENTS,
+                                         .top_rate = BOARD_TOP_RATE,
+                                         .layout = CONFIG_LAYOUT};
+
+/* The interrupt writes edges_in, the board edges_out: each has one writer, and none needs a lock. */
+static struct edge edges[EDGES];
+static volatile uint32_t edges_in;
+static volatile uint32_t edges_out;
+static volatile uint32_t missed;
+
+extern uint32_t image_data_from[], image_data[], image_data_end[], image_bss[], image_bss_end[], image_stack[];
+
+void reset(void);
+void on_pins(void);
+void on_timer(void);
+void on_uart(void);
+
+/* Exception 1 is the reset, 16 the first interrupt. */
+#define HANDLER(exception) [(exception) - 1u]
+#define INTERRUPT(number) HANDLER(16u + (number))
+
+static const struct {
+    void *stack;
+    void (*handlers[15 + 26])(void);
+} vectors __attribute__((section(".vectors"), used)) = {
+    .stack = image_stack,
+    .handlers = {HANDLER(1u) = reset,
+                 INTERRUPT(IRQ_TIMER0) = on_timer,
+                 INTERRUPT(IRQ_IO_BANK0) = on_pins,
+                 INTERRUPT(IRQ_UART0) = on_uart},
+};
+
+/* The compiler calls these two for structures. */
+void *memcpy(void *to, const void *from, unsigned size);
+void *memset(void *to, int value, unsigned size);
+void *memcpy(void *to, const void *from, unsigned size)
+{
+    uint8_t *into = to;
+    for (const uint8_t *at = from; size > 0u; size--) {
+        *into++ = *at++;
+    }
+    return to;
+}
+void *memset(void *to, int value, unsigned size)
+{
+    for (uint8_t *into = to; size > 0u; size--) {
+        *into++ = (uint8_t)value;
+    }
+    return to;
+}
+
+/* An interrupt may read it at any time, so the pair of registers that latches is not used. */
+uint64_t port_now_us(void)
+{
+    uint32_t high;
+    uint32_t low;
+    do {
+        high = REGISTER(TIMER_RAW_HIGH);
+        low = REGISTER(TIMER_RAW_LOW);
+    } while (high != REGISTER(TIMER_RAW_HIGH));
+    return ((uint64_t)high << 32) | low;
+}
+
+static bool is_high(const struct pin *pin)
+{
+    return ((REGISTER(SIO_GPIO_IN) >> pin->pin) & 1u) != 0u;
+}
+
+static void put_edge(const struct pin *pin, bool high, uint64_t at_us)
+{
+    if (edges_in - edges_out == EDGES) {
+        missed++;
+        return;
+    }
+    edges[edges_in % EDGES] =
+        (struct edge){.at_us = at_us, .line = pin->line, .index = pin->index, .on = high != pin->on_while_low};
+    edges_in++;
+}
+
+void on_pins(void)
+{
+    const uint64_t at_us = port_now_us();
+    for (uint32_t word = 0; word < WORDS; word++) {
+        uint32_t edge_bits = IO_INTS(word); /* of lines, for no other pin is enabled */
+        IO_INTR(word) = edge_bits;
+        for (const struct pin *const *pin = &pin_of[word * PINS_PER_WORD]; edge_bits != 0u; pin++) {
+            const uint32_t edge = edge_bits & (IO_EDGE_LOW | IO_EDGE_HIGH);
+            if (edge == (IO_EDGE_LOW | IO_EDGE_HIGH)) {
+                missed++; /* to and fro before the interrupt: the board reads the lines */
+            } else if (edge != 0u) {
+                put_edge(*pin, edge == IO_EDGE_HIGH, at_us);
+            } else {
+                /* another pin */
+            }
+            edge_bits >>= BITS_PER_PIN;
+        }
+    }
+}
+
+void on_timer(void)
+{
+    REGISTER(TIMER_INTR) = 1u;
+}
+
+void on_uart(void)
+{
+    REGISTER(UART_IMSC) = 0; /* until port_idle: the board takes the bytes */
+}
+
+bool port_take_edge(uint64_t until_us, struct edge *edge)
+{
+    if ((edges_out == edges_in) || (edges[edges_out % EDGES].at_us > until_us)) {
+        return false;
+    }
+    *edge = edges[edges_out % EDGES];
+    edges_out++;
+    return true;
+}
+
+bool port_line_is_on(uint8_t line, uint8_t index)
+{
+    for (const struct pin *pin = pins; pin < pins + USED; pin++) {
+        if ((pin->line == line) && (pin->index == index)) {
+            return is_high(pin) != pin->on_while_low;
+        }
+    }
+    return false;
+}
+
+bool port_receive(uint8_t *byte, uint64_t *at_us)
+{
+    if ((REGISTER(UART_FR) & UART_RX_EMPTY) != 0u) {
+        return false;
+    }
+    const uint32_t data = REGISTER(UART_DR);
+    *byte = (uint8_t)data; /* one with an error of the line is wrong, too: the CRC finds it */
+    *at_us = port_now_us();
+    return true;
+}
+
+bool port_transmit(uint8_t byte)
+{
+    if ((REGISTER(UART_FR) & UART_TX_FULL) != 0u) {
+        return false;
+    }
+    REGISTER(UART_DR) = byte;
+    return true;
+}
+
+/* Bits of the ring oscillator, and the number of watchdog resets since there was power. */
+uint32_t port_new_boot_id(void)
+{
+    uint32_t random = 0;
+    for (uint32_t bit = 0; bit < 32u; bit++) {
+        for (volatile uint32_t wait = 0; wait < 10u; wait++) {
+        }
+        random = (random << 1) | (REGISTER(ROSC_RANDOM_BIT) & 1u);
+    }
+    REGISTER(WATCHDOG_SCRATCH0)++;
+    return random + REGISTER(WATCHDOG_SCRATCH0);
+}
+
+uint32_t port_missed_edges(void)
+{
+    return missed;
+}
+
+/* The sensors of this board are passive. */
+void port_begin_self_test(void) {}
+
+bool port_sensor_works(uint8_t sensor, uint16_t index)
+{
+    (void)sensor;
+    (void)index;
+    return true;
+}
+
+void port_idle(void)
+{
+    REGISTER(WATCHDOG_LOAD) = WATCHDOG_LOAD_1_S;
+    if (edges_out == edges_in) {
+        REGISTER(TIMER_ALARM0) = REGISTER(TIMER_RAW_LOW) + WAKE_US;
+        REGISTER(UART_IMSC) = UART_RECEIVED_OR_TIMEOUT;
+        __asm volatile("wfi"); /* an edge that came just before is dated, and waits for WAKE_US at most */
+    }
+}
+
+/* 12 MHz crystal, 125 MHz for the processor and the UART, 1 MHz for timer and watchdog. */
+static void start_clocks(void)
+{
+    REGISTER(XOSC_STARTUP) = 47u; /* 1 ms */
+    REGISTER(XOSC_CTRL) = 0xfabaa0u;
+    while ((REGISTER(XOSC_STATUS) >> 31) == 0u) {
+    }
+    REGISTER(CLOCK_REF_CTRL) = 2u;
+    while ((REGISTER(CLOCK_REF_SELECTED) & 4u) == 0u) {
+    }
+    REGISTER(PLL_CS) = 1u;
+    REGISTER(PLL_FBDIV) = 125u;
+    CLEAR(PLL_PWR) = 0x21u;
+    while ((REGISTER(PLL_CS) >> 31) == 0u) {
+    }
+    REGISTER(PLL_PRIM) = (6u << 16) | (2u << 12);
+    CLEAR(PLL_PWR) = 0x08u;
+    REGISTER(CLOCK_SYS_CTRL) = 1u;
+    while ((REGISTER(CLOCK_SYS_SELECTED) & 2u) == 0u) {
+    }
+    REGISTER(CLOCK_PERI_CTRL) = 1u << 11;
+    REGISTER(WATCHDOG_TICK) = 12u | (1u << 9);
+}
+
+static void start_pins(void)
+{
+    IO_CTRL(0u) = IO_FUNCTION_UART;
+    IO_CTRL(1u) = IO_FUNCTION_UART;
+    for (const struct pin *pin = pins; pin < pins + USED; pin++) {
+        IO_CTRL(pin->pin) = IO_FUNCTION_SIO;
+        PAD(pin->pin) = PAD_INPUT_PULL_UP_SCHMITT;
+        pin_of[pin->pin] = pin;
+    }
+    REGISTER(UART_IBRD) = 67u; /* 125 MHz / 16 / 115200 = 67.82 */
+    REGISTER(UART_FBRD) = 52u;
+    REGISTER(UART_LCR_H) = 0x70u; /* 8 bits, FIFO */
+    REGISTER(UART_CR) = 0x301u;
+}
+
+/* Before the lines are read for the first time: no edge is missed between. */
+static void start_interrupts(void)
+{
+    for (const struct pin *pin = pins; pin < pins + USED; pin++) {
+        const uint32_t both = (IO_EDGE_LOW | IO_EDGE_HIGH) << (pin->pin % PINS_PER_WORD * BITS_PER_PIN);
+        IO_INTR(pin->pin / PINS_PER_WORD) = both;
+        IO_INTE(pin->pin / PINS_PER_WORD) |= both;
+    }
+    REGISTER(TIMER_INTE) = 1u;
+    NVIC_IPR(IRQ_TIMER0 / 4u) = 0xc0c0c0c0u;
+    NVIC_IPR(IRQ_UART0 / 4u) = 0xc0c0c0c0u;
+    REGISTER(NVIC_ISER) = (1u << IRQ_TIMER0) | (1u << IRQ_IO_BANK0) | (1u << IRQ_UART0);
+    __asm volatile("cpsie i");
+}
+
+void reset(void)
+{
+    const uint32_t *from = image_data_from;
+    for (uint32_t *to = image_data; to < image_data_end; to++) {
+        *to = *from;
+        from++;
+    }
+    for (uint32_t *to = image_bss; to < image_bss_end; to++) {
+        *to = 0;
+    }
+    const uint32_t used = RESET_IO_BANK0 | RESET_PADS_BANK0 | RESET_PLL_SYS | RESET_TIMER | RESET_UART0;
+    SET(RESETS) = used & ~RESET_TIMER; /* after a watchdog reset they may be on */
+    CLEAR(RESETS) = used;
+    while ((REGISTER(RESETS_DONE) & used) != used) {
+    }
+    start_clocks();
+    start_pins();
+    start_interrupts();
+    REGISTER(PSM_WDSEL) = 0x1fffcu; /* a watchdog reset leaves the oscillators alone */
+    REGISTER(WATCHDOG_LOAD) = WATCHDOG_LOAD_1_S;
+    REGISTER(WATCHDOG_CTRL) = 1u << 30;
+    board_start(&identity, CONFIG_ZERO_TICK);
+    for (;;) {
+        board_run();
+        port_idle();
+    }
+}
