@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -26,8 +27,9 @@ from wheeld_house.checkpoints import (
     receipt_of,
 )
 from wheeld_house.database import Lease, NewRecord, RecordStore
-from wheeld_house.note import WITNESS, NoteError, Verifier
+from wheeld_house.note import WITNESS, NoteError, Verifier, read_note
 from wheeld_house.receipt import verify_receipt
+from wheeld_house.records import records_of
 from wheeld_house.settings import HouseWheel, SettingsError
 
 RAW = bytes([7]) * 32
@@ -211,3 +213,30 @@ def test_files_that_are_no_key_or_state_are_named(tmp_path: Path) -> None:
     for call in (WitnessKey.read, lambda _, path: TreeWitness(HOUSE, path)):
         with pytest.raises(SettingsError, match="file"):
             call("x", tmp_path / "file")
+
+
+def test_the_records_of_a_wheel_end_with_the_newest_checkpoint_of_what_it_still_has(kept: Kept) -> None:
+    kept.keep(4)
+    earlier = kept.tree()
+    kept.keep(5)
+    newest = kept.tree()
+    for raw in (newest, earlier):
+        assert kept.prove(raw) is True
+        cosign(kept.sql, kept.number, read_signed(raw, ROOT, SIGNER.public_key), HOUSE)
+    *messages, last = records_of(kept.sql, SITE, TABLE)
+    assert messages == [payload for _, payload in kept.wheel.sent]
+    checkpoint = json.loads(last)["checkpoint"]
+    assert checkpoint.startswith(newest)
+    assert verifier(HOUSE).signed_at(read_note(checkpoint)) is not None
+    # A gap begins a new tree. The wheel has no checkpoint in it yet, and the old ones are of records that it lost.
+    had = [payload for _, payload in kept.wheel.sent]
+    kept.wheel.restore(7)
+    kept.keep(1)
+    assert list(records_of(kept.sql, SITE, TABLE)) == [*had, kept.wheel.sent[-1][1]]
+    tree = FeedTree(first_seq=10)
+    tree.add(kept.wheel.sent[-1][1])
+    after = tree.checkpoint(SITE, TABLE, SIGNER)
+    assert kept.prove(after) is True
+    assert json.loads(list(records_of(kept.sql, SITE, TABLE))[-1]) == {"checkpoint": after}
+    with pytest.raises(LookupError, match="there is no record of campione/other"):
+        next(records_of(kept.sql, SITE, "other"))
