@@ -37,7 +37,8 @@ PARTS  ?=
 COVER  ?=
 TRIED   = $(BIN)/$(if $(COVER),coverage run -m pytest,python -m pytest)
 # Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
-# report goes, and other options (MORE=--margin).
+# report goes, and other options (MORE=--margin). Of bench-house: its options.
+GIVEN_FAULTS := $(FAULTS)
 FAULTS ?= 1
 # Of a demo a number, and only if it is given: each demo is another one.
 GIVEN_SEED := $(SEED)
@@ -64,7 +65,7 @@ ARCH   ?= $(shell dpkg --print-architecture)
 RELEASE ?= bookworm
 STEPS  ?= tests/packaging/test_install.py tests/packaging/test_whole_way.py
 NEXT_bookworm := trixie
-# Of the report: how many fair wheels, and how many with each fault.
+# Of the report: how many fair wheels, and how many with each fault. Of bench-house and test-house: how many wheels.
 GIVEN_WHEELS := $(WHEELS)
 WHEELS ?= 1000
 # Of a soak: how long, in real time.
@@ -94,7 +95,7 @@ SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:50
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql go cc arm
+.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house bench-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql go cc arm
 
 help:  ## these targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' Makefile | expand -t 18
@@ -165,8 +166,11 @@ test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the fee
 	@command -v mosquitto_sub >/dev/null || { $(call need,mosquitto-clients); }
 	$(BIN)/python -m pytest tests/consumers
 
-test-house: $(VENV)/house.stamp mosquitto postgresql chromium go  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order; its receipts, judged by a browser and by Go; NIGHTS=50 SEED=1000 draws more
-	WHEELD_HOUSE_NIGHTS=$(NIGHTS) WHEELD_HOUSE_SEED=$(or $(GIVEN_SEED),1) $(BIN)/python -m pytest tests/house
+test-house: $(VENV)/house.stamp mosquitto postgresql chromium go  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order; its receipts, judged by a browser and by Go; NIGHTS=50 SEED=1000 draws more, WHEELS=50 FAULTS=100 a longer night
+	WHEELD_HOUSE_NIGHTS=$(NIGHTS) WHEELD_HOUSE_SEED=$(or $(GIVEN_SEED),1) WHEELD_HOUSE_WHEELS=$(or $(GIVEN_WHEELS),3) WHEELD_HOUSE_FAULTS=$(or $(GIVEN_FAULTS),0) $(BIN)/python -m pytest tests/house
+
+bench-house: $(VENV)/house.stamp mosquitto postgresql  ## what a house of WHEELS=1000 costs: feeds through three brokers and two collectors into PostgreSQL, the rate raised, an outage; MORE="--standby --outage 60"
+	$(BIN)/python -m tests.house.bench $(WHEELS) $(MORE)
 
 # They play in real seconds, as LIVE does: what failed is tried once more, alone.
 test-pages: $(VENV)/pages.stamp mosquitto chromium  ## the pages in a browser: languages, keyboard, axe, a whole evening at the chef's panel

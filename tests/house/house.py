@@ -13,10 +13,11 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import aiomqtt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -28,7 +29,7 @@ from tests.feed.test_real import HastyClock
 from tests.feed.wheel import SITE, Wheel
 from tests.house.postgres import Cluster
 from tests.journal.journals import OWNER
-from tests.mosquitto import Mosquitto
+from tests.mosquitto import Mosquitto, free_port
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.core.step import Message, Step, Topic
@@ -123,6 +124,11 @@ class CollectorProcess:
         self._process.send_signal(signal.SIGCONT)
 
     @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def log(self) -> str:
         return self._log.read_text() if self._log.exists() else ""
 
@@ -135,13 +141,52 @@ class CollectorProcess:
         return code
 
 
+class Link:
+    """The way of the collectors to a port, which can be cut."""
+
+    def __init__(self, target: int) -> None:
+        self.port = free_port()
+        self._command = [sys.executable, "-m", "tests.house.link", str(self.port), str(target)]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(self._command, cwd=ROOT, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == b"ready\n"
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        self._process.kill()
+        self._process.wait(PATIENCE_S)
+        self._process.stdout.close()
+
+    def cut(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def mend(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+
 class House:
     """Everything. `brokers`: the three of the house. `records` and `alarms`: what the database has."""
 
-    def __init__(self, cluster: Cluster, database: str, brokers: list[Mosquitto], tables: list[HouseTable]) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        database: str,
+        brokers: list[Mosquitto],
+        tables: list[HouseTable],
+        links: list[Link] | None = None,
+    ) -> None:
+        """`links`: of the collectors, to the database and to each broker. Without any they connect straight."""
         self.cluster, self.database, self.brokers, self.tables = cluster, database, brokers, tables
+        self.links = links or []
         self.collectors: list[CollectorProcess] = []
-        self.dsn = cluster.dsn(database)
+        self.dsn = cluster.dsn(database, port=self.links[0].port if self.links else None)
         """What the collectors are told."""
 
     def collector(self, folder: Path, command: Sequence[str] = COLLECT) -> CollectorProcess:
@@ -154,21 +199,9 @@ class House:
 
     def settings_file(self, folder: Path, name: str) -> Path:
         """Write the settings of a collector."""
-        lines = [f'name = "{name}"', f'database = "{self.dsn}"', f"lease_s = {LEASE_S}"]
-        witness = folder / "witness.key"
-        witness.write_bytes(WITNESS_KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-        lines += ["[witness]", 'name = "house.example"', f'key_file = "{witness}"']
-        for broker in self.brokers:
-            lines += ["[[brokers]]", 'host = "127.0.0.1"', f"port = {broker.port}"]
-        for table in self.tables:
-            lines += ["[[wheels]]", f'site = "{SITE}"', f'table = "{table.name}"']
-            if table.key is not None:
-                key = folder / f"{table.name}.pub"
-                key.write_bytes(table.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
-                lines.append(f'public_key_file = "{key}"')
-        file = folder / f"{name}.toml"
-        file.write_text("\n".join(lines) + "\n")
-        return file
+        return collector_settings(
+            folder, name, self.dsn, self.links[1:] or self.brokers, {each.name: each.key for each in self.tables}
+        )
 
     def stored(self, table: HouseTable) -> list[bytes]:
         rows = self.cluster.sql(
@@ -232,9 +265,39 @@ class House:
         return "\n".join(f"--- {each.log[-3000:]}" for each in self.collectors)
 
 
+def collector_settings(
+    folder: Path,
+    name: str,
+    database: str,
+    brokers: Sequence[Mosquitto | Link],
+    wheels: Mapping[str, Ed25519PrivateKey | None],
+    *,
+    lease_s: float = LEASE_S,
+) -> Path:
+    """Write the settings of a collector, and the keys that it needs. Returns their file."""
+    lines = [f'name = "{name}"', f'database = "{database}"', f"lease_s = {lease_s}"]
+    witness = folder / "witness.key"
+    witness.write_bytes(WITNESS_KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    lines += ["[witness]", 'name = "house.example"', f'key_file = "{witness}"']
+    for broker in brokers:
+        lines += ["[[brokers]]", 'host = "127.0.0.1"', f"port = {broker.port}"]
+    for table, private in wheels.items():
+        lines += ["[[wheels]]", f'site = "{SITE}"', f'table = "{table}"']
+        if private is not None:
+            key = folder / f"{table}.pub"
+            key.write_bytes(private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+            lines.append(f'public_key_file = "{key}"')
+    file = folder / f"{name}.toml"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
 @asynccontextmanager
-async def house(cluster: Cluster, folder: Path, tables: int = 3, database: str | None = None) -> AsyncIterator[House]:
-    """A house whose wheels play; the last one has no key. Collectors are started by the test, and ended here."""
+async def house(
+    cluster: Cluster, folder: Path, tables: int = 3, database: str | None = None, *, links: bool = False
+) -> AsyncIterator[House]:
+    """A house whose wheels play; the last one has no key. Collectors are started by the test, and ended here. `links`:
+    those of the collectors can be cut."""
     if database is None:
         database = await asyncio.to_thread(cluster.database)
     async with AsyncExitStack() as stack:
@@ -251,7 +314,8 @@ async def house(cluster: Cluster, folder: Path, tables: int = 3, database: str |
             key = Ed25519PrivateKey.generate() if number < tables - 1 else None
             made.append(HouseTable(name, journal, cabinet.port, key))
         await stack.enter_async_context(working(*(work for table in made for work in table.works())))
-        whole = House(cluster, database, brokers, made)
+        ports = [cluster.port, *(broker.port for broker in brokers)] if links else []
+        whole = House(cluster, database, brokers, made, [stack.enter_context(Link(port)) for port in ports])
         try:
             yield whole
         finally:

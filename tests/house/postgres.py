@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -39,11 +40,12 @@ def _room() -> str | None:
 class Cluster:
     """One server. PostgreSQL refuses root, so as root it runs as the user `postgres` of Debian."""
 
-    def __init__(self, source: Cluster | None = None) -> None:
-        """With `source` it is a standby of that server, which follows it until `promote`."""
+    def __init__(self, source: Cluster | None = None, *, durable: bool = False) -> None:
+        """With `source` it is a standby of that server, which follows it until `promote`. `durable`: on a disk, and
+        each commit waits for it."""
         self.port = free_port()
         self._programs = programs()
-        self._folder = Path(tempfile.mkdtemp(prefix="wheeld-house-", dir=_room()))
+        self._folder = Path(tempfile.mkdtemp(prefix="wheeld-house-", dir=None if durable else _room()))
         self._as = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self._as:
             shutil.chown(self._folder, "postgres", "postgres")
@@ -57,10 +59,10 @@ class Cluster:
             "port": self.port,
             "listen_addresses": "'127.0.0.1'",
             "unix_socket_directories": f"'{self._folder}'",
-            "fsync": "off",  # the machine stays on: what a killed server has written is there
             "max_connections": 60,
-            "shared_buffers": "32MB",
         }
+        if not durable:  # the machine stays on: what a killed server has written is there
+            settings |= {"fsync": "off", "shared_buffers": "32MB"}
         with (self._folder / "data" / "postgresql.conf").open("a") as file:
             file.writelines(f"{key} = {value}\n" for key, value in settings.items())
         self._databases = 0
@@ -104,8 +106,28 @@ class Cluster:
 
     def kill(self) -> None:
         """Kill the server's first process. The others end when they see it."""
-        pid = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
-        os.kill(pid, signal.SIGKILL)
+        os.kill(self.pid, signal.SIGKILL)
+
+    @property
+    def pid(self) -> int:
+        """Of the server's first process."""
+        return int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
+
+    def pause(self) -> None:
+        """All its processes stand still, as behind a disk that does not answer."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """End a pause."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, which: signal.Signals) -> None:
+        """To the first process first: then it starts no other."""
+        first = self.pid
+        os.kill(first, which)
+        for child in Path(f"/proc/{first}/task/{first}/children").read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(child), which)
 
     def kill_backends(self, database: str) -> None:
         """Kill the processes that serve a collector. The server ends all others and recovers."""
@@ -117,8 +139,8 @@ class Cluster:
         for (pid,) in found:
             os.kill(pid, signal.SIGKILL)
 
-    def dsn(self, database: str, user: str = "postgres") -> str:
-        return f"host=127.0.0.1 port={self.port} dbname={database} user={user}"
+    def dsn(self, database: str, user: str = "postgres", port: int | None = None) -> str:
+        return f"host=127.0.0.1 port={port or self.port} dbname={database} user={user}"
 
     def database(self, schema: str | None = None) -> str:
         """Make a new database with the schema, or with this one, and return its name."""
