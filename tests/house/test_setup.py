@@ -254,6 +254,15 @@ def test_a_wrong_answer_is_named(house: BareHouse, words: tuple[str, ...], said:
     assert house.tree() == before
 
 
+def test_two_tables_of_one_name_are_refused(house: BareHouse) -> None:
+    """They would share the file of a public key."""
+    first(house)
+    before = house.tree()
+    with pytest.raises(SettingsError, match="another site has a table campione-03"):
+        set_up(house, "--yes", "--wheel", "venezia/campione-03", "--key", str(house.root.parent / "wheel.pub"))
+    assert house.tree() == before
+
+
 def test_the_broker_of_a_cabinet_is_left_alone(house: BareHouse) -> None:
     house.at("etc/mosquitto/certs/house-ca.crt").write_text("of `wheeld setup`")
     with pytest.raises(SettingsError, match="take another computer"):

@@ -100,6 +100,8 @@ def _wheel(options: argparse.Namespace, plan: HousePlan, ask: Ask | None) -> New
         return None
     name = name or _answer("the first wheel, SITE/TABLE", WHEEL, ask, option="--wheel")
     site, table = _checked(name, WHEEL, "--wheel").groups()
+    if any(each.table == table and each.site != site for each in plan.wheels()):
+        raise SettingsError(f"another site has a table {table}: give one of the two another id")
     cabinet = plan.cabinet_of(name)
     if cabinet is not None and options.cabinet not in (None, cabinet):
         raise SettingsError(f"{name} is in {cabinet} already: move it by hand, in the access list and the bridge files")
