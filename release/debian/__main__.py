@@ -80,9 +80,12 @@ def _make(build: Build, options: argparse.Namespace, work: Path) -> list[Path]:
     more.mkdir()
     asked = _asked(build.tree / "house/pyproject.toml", HOUSE_EXTRAS)
     # It depends on `wheeld`, and so has what that has.
+    inside = house / "usr/lib/wheeld-house"
     there = target._replace(ships={**target.ships, **fetched.versions})
-    of_house = fetch(build.tree / "release/locks/house.txt", asked, there, more, house / "usr/lib/wheeld-house")
-    unpack(options.house, house / "usr/lib/wheeld-house")
+    of_house = fetch(build.tree / "release/locks/house.txt", asked, there, more, inside)
+    of_debian = {name: version for name, version in of_house.of_debian.items() if name not in fetched.versions}
+    of_house = of_house._replace(of_debian=of_debian)
+    unpack(options.house, inside)
     lay_out_house(house, build, house_parser(), of_house)
     return [
         pack(root, control(build, options.architecture, fetched), build, options.out),

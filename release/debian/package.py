@@ -169,10 +169,7 @@ def _licence(text: str) -> str:
 def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]:
     """The fields of `wheeld`, but for its size. It is for any computer where nothing inside is compiled."""
     release = RELEASES[build.release]
-    needs = [*_python(build), "systemd"]
-    of_debian = sorted(fetched.of_debian.items())
-    needs += [f"python3-{DEBIAN_NAMES.get(name, name)} (>= {version})" for name, version in of_debian]
-    needs += _libc(fetched)
+    needs = [*_python(build), "systemd", *_packages(fetched)]
     return {
         "Package": "wheeld",
         "Version": build.version,
@@ -200,7 +197,7 @@ def control_simulator(build: Build) -> dict[str, str]:
 
 def control_house(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]:
     """The fields of `wheeld-house`, but for its size. The database may be on another computer."""
-    needs = [*_python(build), f"wheeld (= {build.version})", "libpq5", "systemd", *_libc(fetched)]
+    needs = [*_python(build), f"wheeld (= {build.version})", "libpq5", "systemd", *_packages(fetched)]
     return {
         "Package": "wheeld-house",
         "Version": build.version,
@@ -218,8 +215,10 @@ def _python(build: Build) -> list[str]:
     return [f"python3 (>= {major}.{minor})", f"python3 (<< {major}.{minor + 1})"]
 
 
-def _libc(fetched: Fetched) -> list[str]:
-    return [f"libc6 (>= 2.{fetched.glibc_minor})", "libgcc-s1"] if fetched.glibc_minor else []
+def _packages(fetched: Fetched) -> list[str]:
+    of_debian = sorted(fetched.of_debian.items())
+    needs = [f"python3-{DEBIAN_NAMES.get(name, name)} (>= {version})" for name, version in of_debian]
+    return [*needs, f"libc6 (>= 2.{fetched.glibc_minor})", "libgcc-s1"] if fetched.glibc_minor else needs
 
 
 def _same(build: Build) -> dict[str, str]:

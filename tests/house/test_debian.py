@@ -25,7 +25,7 @@ PROJECT = tomllib.loads((ROOT / "house" / "pyproject.toml").read_text())["projec
 def fetched() -> Fetched:
     metadata = Message()
     metadata["Name"], metadata["Version"], metadata["License-Expression"] = "psycopg", "3.3", "LGPL-3.0-only"
-    return Fetched([Part(metadata, {"LICENSE": "may be copied"})], 17, {"aiohttp": "3.14"})
+    return Fetched([Part(metadata, {"LICENSE": "may be copied"})], 17, {"pyserial": "3.5"})
 
 
 @needs_dpkg
@@ -44,7 +44,8 @@ def test_the_package_has_its_files_and_says_what_it_needs(tmp_path: Path) -> Non
     ):
         assert files[path] == "-rw-r--r--"
     assert files["/usr/bin/wheeld-house"] == "-rwxr-xr-x"
-    needs = "python3 (>= 3.11), python3 (<< 3.12), wheeld (= 0.9+deb12), libpq5, systemd, libc6 (>= 2.17), libgcc-s1"
+    needs = "python3 (>= 3.11), python3 (<< 3.12), wheeld (= 0.9+deb12), libpq5, systemd, "
+    needs += "python3-serial (>= 3.5), libc6 (>= 2.17), libgcc-s1"
     assert asked("dpkg-deb", "--field", made, "Depends", "Recommends", "Architecture") == (
         f"Depends: {needs}\nRecommends: mosquitto, postgresql\nArchitecture: amd64\n"
     )
