@@ -5,21 +5,27 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from tests.house.house import COLLECT, PATIENCE_S, CollectorProcess, House, HouseTable, forged
+from tests.house.house import COLLECT, PATIENCE_S, CollectorProcess, House, HouseTable, Link, forged
 from tests.mosquitto import Mosquitto
 
 SEEDS = range(
     int(os.environ.get("WHEELD_HOUSE_SEED", "1")),
     int(os.environ.get("WHEELD_HOUSE_SEED", "1")) + int(os.environ.get("WHEELD_HOUSE_NIGHTS", "3")),
 )
+WHEELS = int(os.environ.get("WHEELD_HOUSE_WHEELS", "3"))
 PLAY_S = 10.0
 """How long the wheels play while parts fail."""
+FAULTS_LEAST = int(os.environ.get("WHEELD_HOUSE_FAULTS", "0"))
+"""They go on until so many were drawn."""
+SOME = 3
+"""At how many wheels one forger publishes."""
 LIES = ("a message is forged", "messages come again")
 EXPECTED = {"signature", "conflict", "chain"}
 """Alarms of the messages that are forged. Nothing else is wrong, so any other one is false."""
@@ -40,16 +46,23 @@ class Faults:
             "the database crashes": self._crash_database,
             "the database is killed": self._kill_database,
             "the connections of the database are killed": self._kill_backends,
+            "the database stands still": self._pause_database,
+            "a link is cut": self._cut_link,
             "a message is forged": self._forge,
             "messages come again": self._repeat,
         }
+
+    @property
+    def failed(self) -> int:
+        """How many faults were drawn. One of a part that is down already does nothing, and a lie is none."""
+        return sum(name not in LIES for name in self.happened)
 
     async def run(self, seconds: float) -> None:
         """Let faults happen for this time, sometimes two at once. All are over when it returns."""
         loop = asyncio.get_running_loop()
         until_s = loop.time() + seconds
         running = list[asyncio.Task[None]]()
-        while loop.time() < until_s:
+        while loop.time() < until_s or self.failed < FAULTS_LEAST:
             some = self._rng.sample(sorted(self.kinds), self._rng.choice((1, 1, 2)))
             for name in (*some, self._rng.choice(LIES)):
                 self.happened.append(name)
@@ -85,6 +98,13 @@ class Faults:
         cluster = self._house.cluster
         await self._break([cluster], type(cluster).kill, type(cluster).start, 2.0)
 
+    async def _pause_database(self) -> None:
+        cluster = self._house.cluster
+        await self._break([cluster], type(cluster).pause, type(cluster).resume, 3.0)
+
+    async def _cut_link(self) -> None:
+        await self._break(self._house.links, Link.cut, Link.mend, 5.0)
+
     async def _kill_backends(self) -> None:
         house = self._house
         if house.cluster not in self._broken:
@@ -96,18 +116,22 @@ class Faults:
                 self._broken.discard(house.cluster)
 
     async def _forge(self) -> None:
-        """At each wheel that signs: the next number, or one that is over, by who has no key, or by a clone."""
-        for table in self._house.tables[:-1]:
+        """At a wheel that signs: the next number, or one that is over, by who has no key, or by a clone."""
+        for table in self._some(self._house.tables[:-1]):
             seq = max(1, table.wheel.seq - self._rng.choice((-1, -1, 0, 3)))
             key = self._rng.choice((None, Ed25519PrivateKey.generate(), table.key if seq <= table.wheel.seq else None))
-            false = forged(table, seq=seq, prev=table.wheel.hashes[seq - 1], key=key)
-            await self._publish(table, "result", false)
+            # A clone has left the true history before: what follows it could be the first that a collector hears.
+            prev = "ab" * 32 if key is not None and key is table.key else table.wheel.hashes[seq - 1]
+            await self._publish(table, "result", forged(table, seq=seq, prev=prev, key=key))
 
     async def _repeat(self) -> None:
-        """The last messages of each wheel, at another broker than the wheel's perhaps."""
-        for table in self._house.tables:
+        """The last messages of a wheel, at another broker than the wheel's perhaps."""
+        for table in self._some(self._house.tables):
             for leaf, payload in table.wheel.sent[-10:]:
                 await self._publish(table, leaf, payload)
+
+    def _some(self, tables: Sequence[HouseTable]) -> Sequence[HouseTable]:
+        return self._rng.sample(tables, min(SOME, len(tables)))
 
     async def _publish(self, table: HouseTable, leaf: str, payload: bytes) -> None:
         up = [broker for broker in self._house.brokers if broker not in self._broken]
@@ -137,8 +161,9 @@ async def play(
     command: Sequence[str] = COLLECT,
     *,
     settle_s: float = PATIENCE_S,
-) -> None:
-    """Play one night, and hold the database to the journals. Raises AssertionError with what differs."""
+) -> str:
+    """Play one night, and hold the database to the journals. Returns what happened. Raises AssertionError with what
+    differs."""
     for _ in range(2):
         house.collector(folder, command)
     faults = Faults(house, random.Random(rng.random()))
@@ -159,6 +184,10 @@ async def play(
     alarms = house.alarms()
     assert {kind for _, kind, _ in alarms} <= EXPECTED, (alarms, faults.happened)
     assert not [alarm for alarm in alarms if alarm[0] == house.tables[-1].name], (alarms, faults.happened)
+    records = sum(table.wheel.seq for table in house.tables)
+    kinds = ", ".join(f"{name}: {count}" for name, count in sorted(Counter(faults.happened).items()))
+    drawn = f"{faults.failed} faults drawn ({kinds})"
+    return f"{records} records of {len(house.tables)} wheels, {drawn}, {len(alarms)} alarms"
 
 
 async def _evening(house: House, rng: random.Random, over: asyncio.Event) -> None:

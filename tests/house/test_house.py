@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.feed.wheel import SITE, Wheel
-from tests.house.faults import SEEDS, play, said
+from tests.house.faults import FAULTS_LEAST, SEEDS, WHEELS, play, said
 from tests.house.house import PATIENCE_S, HouseTable, forged, house
 from tests.house.postgres import Cluster
 from tests.journal.journals import RawSigner
@@ -127,12 +127,12 @@ def sealed(table: HouseTable, wheel: Wheel) -> bytes:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(300 + 10 * FAULTS_LEAST)
 async def test_drawn_faults(cluster: Cluster, tmp_path: Path, seed: int) -> None:
-    """`make test-house NIGHTS=50 SEED=1000` tries more, and others."""
-    async with house(cluster, tmp_path) as whole:
+    """`make test-house NIGHTS=50 SEED=1000` tries more, and others; WHEELS=50 FAULTS=100 makes a night longer."""
+    async with house(cluster, tmp_path, WHEELS, links=True) as whole:
         try:
-            await play(whole, tmp_path, random.Random(seed))
+            print(await play(whole, tmp_path, random.Random(seed)))  # noqa: T201  pytest shows it with -s
         except BaseException as wrong:
             wrong.add_note(f"seed {seed}\n{whole.logs()}")
             raise
