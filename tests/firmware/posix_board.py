@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import heapq
+import os
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from firmware_protocol import messages as m
 from hw_sim import events as sim
 from hw_sim.board import HELD_US, BoardSetup
+from hw_sim.cable import Cable
+from hw_sim.pty_link import READ_BYTES, Pty
 from tests.firmware.harness import BEAM, BUTTON, DOOR, OBJECT, READER, ZERO, A, B, Move
 
 PULSE_US = 2000
 """As narrow as this, two passes of one beam do not touch."""
+BOOT_ID = 7
 AHEAD_US = 10_000_000
 """So long before its time a move is written."""
 
@@ -77,20 +81,22 @@ def _pulse(t_us: int, line: int, index: int, long_us: int) -> Iterator[Move]:
 
 @asynccontextmanager
 async def playing(
-    program: Path, setup: BoardSetup, events: Iterable[sim.SimEvent], path: Path, *, speed: float, boot_id: int
+    program: Path, setup: BoardSetup, events: Iterable[sim.SimEvent], path: Path, cable: Cable, *, speed: float
 ) -> AsyncIterator[None]:
-    """Run the board until the block ends, with its port at `path`; `speed`: simulated seconds in a real one."""
+    """Run the board until the block ends, with its port at `path` and `cable` between; `speed`: simulated seconds in a
+    real one."""
     layout = setup.layout
     numbers = layout.beams, layout.readers, layout.rotor_ticks, layout.object_sensor, layout.door_switch
-    words = (round(speed), boot_id, 0, setup.serial, setup.firmware, setup.config_hash, *map(int, numbers))
+    words = (round(speed), BOOT_ID, 0, setup.serial, setup.firmware, setup.config_hash, *map(int, numbers))
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(program, *map(str, words), stdin=pipe, stdout=pipe)
     assert process.stdout
-    _link(path, (await process.stdout.readline()).decode().strip())
+    terminal = (await process.stdout.readline()).decode().strip()
     began_s = asyncio.get_running_loop().time()
     task = asyncio.create_task(_drive(process, events, began_s, speed))
     try:
-        yield
+        with connected(terminal, path, cable):
+            yield
         assert not task.done(), task
         assert process.returncode is None
     finally:
@@ -102,8 +108,26 @@ async def playing(
         await process.wait()
 
 
-def _link(path: Path, terminal: str) -> None:
-    path.symlink_to(terminal)
+@contextmanager
+def connected(terminal: str, path: Path, cable: Cable) -> Iterator[None]:
+    """Connect the terminal to a port at `path`."""
+    loop = asyncio.get_running_loop()
+    with Pty(path) as pty:
+        board = os.open(terminal, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+
+        def carry(source: int, sink: int) -> None:
+            """What the other end has no room for is lost: a line waits for nobody."""
+            with contextlib.suppress(BlockingIOError):
+                os.write(sink, cable.carry(os.read(source, READ_BYTES)))
+
+        for source, sink in ((board, pty.master), (pty.master, board)):
+            loop.add_reader(source, carry, source, sink)
+        try:
+            yield
+        finally:
+            for source in (board, pty.master):
+                loop.remove_reader(source)
+            os.close(board)
 
 
 async def _drive(
