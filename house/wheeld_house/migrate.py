@@ -28,7 +28,8 @@ def migrate(database: str) -> None:
 
 def newest() -> str | None:
     """The version of the schema that this program brings the database to."""
-    return ScriptDirectory.from_config(_config()).get_current_head()
+    head: str | None = ScriptDirectory.from_config(_config()).get_current_head()
+    return head
 
 
 def _config() -> Config:
