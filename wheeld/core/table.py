@@ -242,6 +242,7 @@ class Table:
         table = cls(setting, boot_id, Snapshot(0, state, observed, clock))
         if gap is not None:
             state.view = None  # forces a new message, which reports the gap
+            state.coup += gap[0].last_seq - gap[0].first_seq + 1  # each coup of the others has one of these numbers
             table._writer.leave_out(*gap)
         opening = table.apply(Restarted(0))
         table._recorder.begin(table.now_us)
