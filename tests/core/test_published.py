@@ -151,3 +151,14 @@ def test_a_number_goes_on_awaiting_the_chef_who_answers_for_all_of_it(
         (result,) = after.of("result")
         assert (result["number"], result["coup"]) == (NUMBER, before.table.coup)
         assert (result["laps"], result["margin"], result["unproven"]) == (None, None, ["R1", "R2", "R3"])
+
+
+def test_a_verdict_and_a_ruling_move_no_table_that_is_closed() -> None:
+    published = PublishedState()
+    said = {"hash": "0" * 64, "coup": 7, "at": "2026-11-20T20:06:14.208655Z"}
+    for seq, topic, more in ((1, "table", {"state": "closed"}), (2, "void", {"cause": "chef"}), (3, "ruling", {})):
+        published.take(topic, msgspec.json.encode(said | {"seq": seq} | more), LATER_UTC_US)
+    state = published.state
+    assert (state.state.name, state.seq, state.coup, state.decided) == ("CLOSED", 3, 7, True)
+    assert state.last_void is not None
+    assert (state.last_void.coup, state.tout_va_owed) == (7, True)
