@@ -22,7 +22,7 @@ from tests.live.test_demo import children, is_running
 PROGRAM = "from hw_sim.cli import main; raise SystemExit(main())"
 REMEDIES = {
     "remove the foreign object": "chip-out",
-    "the cable of the sensor board": "plug",
+    "cable of the sensor board": "plug",
     "put the ball back": "ball-back",
     "turn the rotor": "spin-rotor",
     '"tout va"': "tout-va",
