@@ -224,7 +224,7 @@ def respelled(line: bytes) -> bytes:
 
 SPOILT: dict[str, tuple[Spoil, str]] = {
     "empty": (lambda lost: [], "it has no record"),
-    "no records": (lambda lost: [b"hello"], "a line of it is no record"),
+    "no records": (lambda lost: [b"hello"], "line 1 is no record"),
     "forged": (lambda lost: anew(lost, 5, OTHER), "seq 6: it is not signed with this wheel's key: it is forged"),
     "all forged": (lambda lost: anew(lost, 0, OTHER), "seq 1: it is not signed with this wheel's key"),
     "unsigned": (lambda lost: anew(lost, 5, None), "seq 6: it is not signed with this wheel's key"),
@@ -407,6 +407,6 @@ def test_a_wheel_without_a_key_takes_unsigned_records_only_and_says_what_that_pr
 ) -> None:
     write_config(lost.folder, 1)
     assert lost.restore(lost.messages) == Exit.BAD_DATA
-    assert "it is not signed with this wheel's key" in capsys.readouterr().err
+    assert "it is signed, and this wheel's configuration names no key" in capsys.readouterr().err
     assert lost.restore([unsigned(line) for line in lost.messages]) == Exit.OK
     assert "NOT SIGNED: anyone could have written them" in capsys.readouterr().out

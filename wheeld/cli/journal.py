@@ -193,7 +193,8 @@ def restore(options: argparse.Namespace) -> Exit:
             _remove(part)
     signed = "each signed with this wheel's key" if signer else "NOT SIGNED: anyone could have written them"
     sys.stdout.write(f"{path}: {report.sequenced} messages up to seq {last_seq}, {signed}\n")
-    sys.stdout.write("what only the earlier journal had (evidence, commands, event records) is lost, as its log says\n")
+    lost = "what only the earlier journal had (evidence, commands, event records) is lost"
+    sys.stdout.write(f"{lost}; the event record `restored` says so\n")
     return Exit.OK
 
 

@@ -509,7 +509,7 @@ def _add_adopt(parts: Commands[_Parser]) -> None:
 
 
 def _add_restore(parts: Commands[_Parser]) -> None:
-    about = "make a lost journal anew from the records that the house has, verified"
+    about = "make a lost journal again from the records that the house has, after it has verified them"
     restore = parts.add_parser("restore", help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
     restore.add_argument("wheel", metavar="WHEEL", help="the wheel's name or configuration; it must have no journal")
     restore.add_argument(

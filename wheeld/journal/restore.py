@@ -1,4 +1,4 @@
-"""Makes the journal of a wheel anew from what its house has of it: the records of the feed, as they were published.
+"""Makes the journal of a wheel again from what its house has of it: the records of the feed, as they were published.
 
 A file of a house (`wheeld-house records`) has one message a line, in the order of `seq`, and on its last line the
 newest checkpoint, if there is one. Nothing in it is believed: the wheel's own signature is under every message and
@@ -63,8 +63,8 @@ class _Message(msgspec.Struct):
 
 
 class _Records:
-    """The records in a file that belong into the journal. Messages that a later one reports as lost do not: the wheel
-    no longer had them, and another key may have signed them."""
+    """The records in a file that belong in the journal. Messages that a later one reports as lost do not belong there:
+    the wheel no longer had them, and another key may have signed them."""
 
     def __init__(self, file: BinaryIO, owner: Owner, journal: JournalWriter) -> None:
         self._file, self._owner, self._signer = file, owner, journal.signer
@@ -79,11 +79,11 @@ class _Records:
         """Yield each record after it was checked. Raises RestoreError at the first that is wrong."""
         self._survey()
         self._file.seek(0)
-        for line in self._file:
-            place, payload = _read(line, _Place), line.removesuffix(b"\n")
+        for number, line in enumerate(self._file, 1):
+            place, payload = _read(number, line, _Place), line.removesuffix(b"\n")
             if place.checkpoint is not None or self._is_lost(place.seq or 0):
                 continue
-            message = _read(line, _Message)
+            message = _read(number, line, _Message)
             try:
                 self._take(payload, message)
             except (msgspec.MsgspecError, ValueError) as wrong:
@@ -99,10 +99,10 @@ class _Records:
 
     def _survey(self) -> None:
         """Find the checkpoint, and the numbers that are reported as lost."""
-        for line in self._file:
+        for number, line in enumerate(self._file, 1):
             if self._noted is not None:
                 raise RestoreError("something stands behind its checkpoint, which must be its last line")
-            place = _read(line, _Place)
+            place = _read(number, line, _Place)
             self._noted = place.checkpoint
             if place.gap is not None:
                 self._gaps.append(place.gap)
@@ -127,6 +127,10 @@ class _Records:
         if message.seq != self.seq + 1:
             raise ValueError(f"it follows seq {self.seq}: records are missing, doubled or moved")
         self.hash, in_base64 = verify_closed(payload, self.hash)
+        if self._check is None and in_base64 is not None:
+            raise ValueError(
+                "it is signed, and this wheel's configuration names no key: give it the wheel's own (signing_key_file)"
+            )
         if not self._is_ours(payload, in_base64):
             raise ValueError(
                 "it is not signed with this wheel's key: it is forged, or the wheel has a new key. A new key begins a "
@@ -193,7 +197,9 @@ def _store(journal: JournalWriter, payload: bytes, message: _Message) -> None:
     )
 
 
-def _read(line: bytes, to: type[Any]) -> Any:
+def _read(number: int, line: bytes, to: type[Any]) -> Any:
     with suppress(msgspec.MsgspecError, UnicodeDecodeError):
         return msgspec.json.decode(line, type=to)
-    raise RestoreError(f"a line of it is no record: {line[:80]!r}")
+    raise RestoreError(
+        f"line {number} is no record: the file is another one, or it was cut or changed on its way from the house"
+    )
