@@ -11,7 +11,7 @@ from getpass import getpass
 from pathlib import Path
 
 import psycopg
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from wheeld_house import proofs, records
 from wheeld_house.collector import Collector
@@ -36,8 +36,15 @@ def main(words: list[str] | None = None) -> int:
         print(f"wheeld-house: {wrong}", file=sys.stderr)
         return USAGE
     except (psycopg.Error, SQLAlchemyError, OSError) as wrong:
-        print(f"wheeld-house: {wrong}", file=sys.stderr)
+        print(f"wheeld-house: {_told(wrong)}", file=sys.stderr)
         return FAILED
+
+
+def _told(wrong: Exception) -> str:
+    """Return what happened, without what only a programmer needs."""
+    if isinstance(wrong, OSError) and wrong.filename:
+        return f"{wrong.filename}: {wrong.strerror}"
+    return str(wrong.orig if isinstance(wrong, DBAPIError) else wrong).strip()
 
 
 def _migrate(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ import psycopg
 from msgspec import Meta
 
 from wheeld_house.checkpoints import TreeWitness, WitnessKey, receipt_of, stamped_receipt_of
-from wheeld_house.note import WITNESS, Verifier
+from wheeld_house.note import WITNESS, NoteError, Verifier
 from wheeld_house.receipt import RECEIPT_BYTES_MAX, ReceiptError, verify_receipt
 from wheeld_house.settings import HouseWheel, SettingsError, raw_public_key
 from wheeld_house.timestamps import StampError, checkpoint_text, stamp_newest, stamped_at
@@ -38,8 +38,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the four commands."""
     receipt = commands.add_parser("receipt", help="write the receipt of a coup")
     receipt.add_argument("database", help="the connection string, of a user who may read")
-    receipt.add_argument("table", metavar="SITE/TABLE")
-    receipt.add_argument("coup", type=int)
+    receipt.add_argument("table", metavar="SITE/TABLE", help="the wheel, as campione/campione-03")
+    receipt.add_argument("coup", type=int, help="its number")
     receipt.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there (default: standard output)")
     receipt.add_argument("--stamp", type=Path, metavar="FILE", help="write the authority's time-stamp there")
     receipt.set_defaults(run=_receipt)
@@ -48,7 +48,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verify.add_argument("--key", type=Path, required=True, metavar="FILE", help="the public key of the wheel, PEM")
     verify.add_argument(
         "--witness",
-        type=Verifier.read,
+        type=_witness_key,
         action="append",
         default=[],
         metavar="KEY",
@@ -63,9 +63,17 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     witness.set_defaults(run=_witness)
     stamp = commands.add_parser("stamp", help="have the newest checkpoints stamped by an authority (RFC 3161)")
     stamp.add_argument("database", help="the connection string, of a user of the role wheeld_collector")
-    stamp.add_argument("address", metavar="URL", help="of the authority")
+    stamp.add_argument("address", metavar="URL", help="where the authority answers, http:// or https://")
     stamp.add_argument("--authority", type=Path, required=True, metavar="FILE", help="its root certificate, PEM")
     stamp.set_defaults(run=_stamp)
+
+
+def _witness_key(text: str) -> Verifier:
+    """Read the key of a witness from the command line. Raises ArgumentTypeError."""
+    try:
+        return Verifier.read(text)
+    except NoteError as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None
 
 
 def _receipt(options: argparse.Namespace) -> int:

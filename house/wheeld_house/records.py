@@ -37,9 +37,11 @@ order by c.size desc limit 1
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    records = commands.add_parser("records", help="write all records of a wheel, to restore its journal")
+    records = commands.add_parser(
+        "records", help="write all records of a wheel to standard output, to restore its journal"
+    )
     records.add_argument("database", help="the connection string, of a user who may read")
-    records.add_argument("table", metavar="SITE/TABLE")
+    records.add_argument("table", metavar="SITE/TABLE", help="the wheel, as campione/campione-03")
     records.set_defaults(run=_records)
 
 

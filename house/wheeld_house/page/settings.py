@@ -98,6 +98,8 @@ class PageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 def read_page_settings(path: Path | None, *, database: str | None, listen: str | None) -> PageSettings:
     """Read the file. `database` and `listen`, if they are given, count instead of the file's. Raises SettingsError."""
+    if path is None and database is None:
+        raise SettingsError("name the file with the settings of the page, or give --database")
     try:
         given = {} if path is None else msgspec.toml.decode(path.read_bytes(), type=dict[str, object])
         more = {key: value for key, value in (("database", database), ("listen", listen)) if value is not None}

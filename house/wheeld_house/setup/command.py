@@ -21,6 +21,12 @@ WHEEL = re.compile(rf"({_LEVEL})/({_LEVEL})")
 CABINET = re.compile(rf"(?!(?:broker|collector)\Z){_LEVEL}")
 """Not the name of another user there."""
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
+ACCEPTED = {
+    "--wheel": "it is SITE/TABLE, each of letters, digits, '.', '_' and '-'",
+    "--cabinet": "it is a name of letters, digits, '.', '_' and '-', other than broker and collector",
+    "--broker-name": "it is the name or the address of a computer",
+}
+"""What each option takes, for people."""
 TRIES = 3
 
 
@@ -33,14 +39,16 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "for what no option says, shows its plan, and asks before it does anything. Done again it changes nothing.",
     )
     setup.add_argument("--wheel", metavar="SITE/TABLE", help="a wheel to add")
-    setup.add_argument("--key", type=Path, metavar="FILE", help="its public key: /etc/wheeld/NAME.pub of its computer")
-    setup.add_argument("--cabinet", metavar="NAME", help="the cabinet whose broker the wheel uses")
+    setup.add_argument(
+        "--key", type=Path, metavar="FILE", help="its public key, carried here: /etc/wheeld/NAME.pub of its computer"
+    )
+    setup.add_argument("--cabinet", metavar="NAME", help="the cabinet whose broker the wheel uses (default: cabinet-1)")
     setup.add_argument("--test", action="store_true", help="it is a bench table")
     setup.add_argument(
         "--broker-name",
         action="append",
         metavar="HOST",
-        help="by which cabinets reach this computer; the first is used",
+        help="a name or address by which the cabinets' computers reach this one; their bridges use the first",
     )
     setup.add_argument("--yes", action="store_true", help="ask nothing: take defaults, and do it")
     setup.add_argument("--dry-run", action="store_true", help="show the plan, and do nothing")
@@ -133,7 +141,7 @@ def _answer(question: str, accepted: re.Pattern[str], ask: Ask | None, *, option
 
 def _checked(text: str, accepted: re.Pattern[str], option: str) -> re.Match[str]:
     if (found := accepted.fullmatch(text)) is None:
-        raise SettingsError(f"{text} cannot be {option}")
+        raise SettingsError(f"{text!r} cannot be {option}: {ACCEPTED[option]}")
     return found
 
 
@@ -155,7 +163,7 @@ def _next(plan: HousePlan, steps: list[HouseStep]) -> list[str]:
         if any(what.startswith(f"{folder}/") for what in changed):
             cabinet = folder.name
             lines += [
-                f"carry {folder} to the computer with the broker of {cabinet}, and do there, as root:",
+                f"carry {folder} to the computer with the broker of {cabinet}, and do beside it there, as root:",
                 f"  install -o mosquitto -g mosquitto -m 600 {cabinet}/{cabinet}* /etc/mosquitto/certs/",
                 f"  install -m 644 {cabinet}/bridge.conf /etc/mosquitto/conf.d/",
                 "  systemctl restart mosquitto",

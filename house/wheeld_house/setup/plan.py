@@ -223,7 +223,8 @@ class HousePlan:
         path = self.key_of(wheel.table)
         found, key = self.computer.read(path), wheel.key
         if found is not None and key not in (None, found):
-            yield HouseStep(DIFFERS, str(path), "is another key: move it away if the wheel has a new one")
+            new = f"keep this one elsewhere, give setup again, and restart {COLLECT_UNIT}"
+            yield HouseStep(DIFFERS, str(path), f"is another key. If the wheel has a new one: {new}")
         elif key is not None:
             yield self._made(_File(path, 0o644), lambda: key, "the public key of the wheel")
 
