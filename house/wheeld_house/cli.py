@@ -76,7 +76,10 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _password(_: argparse.Namespace) -> int:
-    print(password_hash(getpass("Password: ")))
+    try:
+        print(password_hash(getpass("Password: ")))
+    except EOFError:
+        raise SettingsError("no password was given") from None
     return 0
 
 

@@ -16,7 +16,7 @@ from msgspec import Meta
 from wheeld_house.checkpoints import TreeWitness, WitnessKey, receipt_of, stamped_receipt_of
 from wheeld_house.note import WITNESS, NoteError, Verifier
 from wheeld_house.receipt import RECEIPT_BYTES_MAX, ReceiptError, verify_receipt
-from wheeld_house.settings import HouseWheel, SettingsError, raw_public_key
+from wheeld_house.settings import HouseWheel, SettingsError, raw_public_key, site_and_table
 from wheeld_house.timestamps import StampError, checkpoint_text, stamp_newest, stamped_at
 
 EVERY_S = 60.0
@@ -38,7 +38,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the four commands."""
     receipt = commands.add_parser("receipt", help="write the receipt of a coup")
     receipt.add_argument("database", help="the connection string, of a user who may read")
-    receipt.add_argument("table", metavar="SITE/TABLE", help="the wheel, as campione/campione-03")
+    receipt.add_argument("table", type=site_and_table, metavar="SITE/TABLE", help="the wheel, as campione/campione-03")
     receipt.add_argument("coup", type=int, help="its number")
     receipt.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there (default: standard output)")
     receipt.add_argument("--stamp", type=Path, metavar="FILE", help="write the authority's time-stamp there")
@@ -77,7 +77,7 @@ def _witness_key(text: str) -> Verifier:
 
 
 def _receipt(options: argparse.Namespace) -> int:
-    site, _, table = options.table.partition("/")
+    site, table = options.table
     with psycopg.connect(options.database, autocommit=True) as database:
         if options.stamp is None:
             receipt = receipt_of(database, site, table, options.coup)

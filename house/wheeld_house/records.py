@@ -14,6 +14,8 @@ from typing import Any
 
 import psycopg
 
+from wheeld_house.settings import site_and_table
+
 ROWS_AT_ONCE = 1_000
 
 _RECORDS = """
@@ -41,7 +43,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "records", help="write all records of a wheel to standard output, to restore its journal"
     )
     records.add_argument("database", help="the connection string, of a user who may read")
-    records.add_argument("table", metavar="SITE/TABLE", help="the wheel, as campione/campione-03")
+    records.add_argument("table", type=site_and_table, metavar="SITE/TABLE", help="the wheel, as campione/campione-03")
     records.set_defaults(run=_records)
 
 
@@ -64,7 +66,7 @@ def records_of(database: psycopg.Connection[Any], site: str, table: str) -> Iter
 
 
 def _records(options: argparse.Namespace) -> int:
-    site, _, table = options.table.partition("/")
+    site, table = options.table
     with psycopg.connect(options.database, autocommit=True) as database:
         for line in records_of(database, site, table):
             sys.stdout.buffer.write(line + b"\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -80,6 +81,14 @@ class HouseSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     wheels: Annotated[tuple[HouseWheel, ...], Meta(min_length=1)]
     lease_s: Annotated[float, Meta(ge=1, le=600)] = 15.0
     witness: HouseWitness | None = None
+
+
+def site_and_table(text: str) -> tuple[str, str]:
+    """Read SITE/TABLE of a command line. Raises argparse.ArgumentTypeError."""
+    site, slash, table = text.partition("/")
+    if not (site and slash and table) or "/" in table:
+        raise ArgumentTypeError(f"{text!r} is not SITE/TABLE, as campione/campione-03")
+    return site, table
 
 
 def raw_public_key(path: Path) -> bytes:

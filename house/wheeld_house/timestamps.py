@@ -38,6 +38,10 @@ class StampError(Exception):
 def stamp_newest(database: psycopg.Connection[Any], authority: str, ca_file: Path) -> list[str]:
     """Let the authority at this URL stamp the newest checkpoint of each tree that has no stamp yet, and store what it
     gives. Return the trees. Raises StampError, psycopg.Error."""
+    if not authority.startswith(("http://", "https://")):
+        raise StampError(f"{authority} is no address of a time-stamping authority: it begins with http:// or https://")
+    if not ca_file.is_file():
+        raise StampError(f"{ca_file} is not there: it has the root certificate of the authority")
     stamped = []
     for wheel, first_seq, size, note in database.execute(_UNSTAMPED).fetchall():
         text = read_note(note).text
@@ -51,12 +55,10 @@ def stamp_newest(database: psycopg.Connection[Any], authority: str, ca_file: Pat
 def ask(authority: str, text: str) -> bytes:
     """Return the authority's answer for this text. Raises StampError."""
     question = _openssl(["-query", "-data", "text", "-sha256", "-cert"], text=text.encode())
-    if not authority.startswith(("http://", "https://")):
-        raise StampError(f"{authority} is no address of a time-stamping authority: it begins with http:// or https://")
     headers = {"Content-Type": "application/timestamp-query"}
-    request = urllib.request.Request(authority, question, headers)  # noqa: S310  checked above
+    request = urllib.request.Request(authority, question, headers)  # noqa: S310  its address was checked
     try:
-        with urllib.request.urlopen(request, timeout=ANSWER_S) as answer:  # noqa: S310  checked above
+        with urllib.request.urlopen(request, timeout=ANSWER_S) as answer:  # noqa: S310  its address was checked
             token: bytes = answer.read(TOKEN_BYTES_MAX + 1)
     except OSError as wrong:
         raise StampError(f"{authority} gives no time-stamp: {wrong}") from wrong

@@ -263,6 +263,21 @@ def test_two_tables_of_one_name_are_refused(house: BareHouse) -> None:
     assert house.tree() == before
 
 
+def test_a_new_key_of_a_wheel_is_read_by_the_collector(house: BareHouse) -> None:
+    first(house)
+    house.at("etc/wheeld-house/campione-03.pub").rename(house.root.parent / "old.pub")
+    house.commands.clear()
+    first(house)
+    assert house.commands == ["systemctl restart wheeld-house-collect.service"]
+
+
+def test_a_broken_certificate_is_named(house: BareHouse) -> None:
+    first(house)
+    house.at("etc/mosquitto/certs/broker.crt").write_text("x")
+    with pytest.raises(SettingsError, match="no certificate of a broker"):
+        set_up(house, "--yes")
+
+
 def test_the_broker_of_a_cabinet_is_left_alone(house: BareHouse) -> None:
     house.at("etc/mosquitto/certs/house-ca.crt").write_text("of `wheeld setup`")
     with pytest.raises(SettingsError, match="take another computer"):

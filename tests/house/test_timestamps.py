@@ -147,6 +147,10 @@ def test_a_stamp_of_another_tree_or_authority_proves_nothing(
 @pytest.mark.parametrize(
     ("address", "why"), [("file:///etc/passwd", "begins with http"), ("http://127.0.0.1:1/", "gives no time-stamp")]
 )
-def test_an_authority_that_cannot_be_asked_is_named(kept: Kept, tmp_path: Path, address: str, why: str) -> None:
+def test_an_authority_that_cannot_be_asked_is_named(
+    kept: Kept, authority: Authority, tmp_path: Path, address: str, why: str
+) -> None:
     with pytest.raises(StampError, match=why):
-        stamp_newest(kept.sql, address, tmp_path / "ca.crt")
+        stamp_newest(kept.sql, address, authority.ca)
+    with pytest.raises(StampError, match="has the root certificate"):
+        stamp_newest(kept.sql, "http://127.0.0.1:1/", tmp_path / "ca.crt")

@@ -163,7 +163,7 @@ def _next(plan: HousePlan, steps: list[HouseStep]) -> list[str]:
         if any(what.startswith(f"{folder}/") for what in changed):
             cabinet = folder.name
             lines += [
-                f"carry {folder} to the computer with the broker of {cabinet}. There, as root, in the directory it is in:",
+                f"carry {folder} to the computer with the broker of {cabinet}. There, as root, in its directory:",
                 f"  install -o mosquitto -g mosquitto -m 600 {cabinet}/{cabinet}* /etc/mosquitto/certs/",
                 f"  install -m 644 {cabinet}/bridge.conf /etc/mosquitto/conf.d/",
                 "  systemctl restart mosquitto",

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from cryptography.x509 import ExtensionNotFound
 
 from wheeld_house.migrate import newest
 from wheeld_house.settings import HouseWheel, SettingsError, read_settings
@@ -93,7 +94,12 @@ class HousePlan:
     def hosts(self) -> tuple[str, ...]:
         """The names of the broker, if it has a certificate: the first is the one that cabinets use."""
         found = self.computer.read(self._certificate)
-        return () if found is None else authority.hosts_of(found)
+        try:
+            return () if found is None else authority.hosts_of(found)
+        except (ValueError, ExtensionNotFound):
+            raise SettingsError(
+                f"{self._certificate} is no certificate of a broker: move it and its key away, and setup makes others"
+            ) from None
 
     def key_of(self, table: str) -> Path:
         """Where the public key of a wheel is kept."""
@@ -106,13 +112,16 @@ class HousePlan:
         broker = [*self._authority_of(hosts), *self._broker(hosts)]
         plan = [self._directory(self.folder, 0o755, "settings and keys"), *self._database(), *broker]
         plan.append(login := self._collector_login())
+        keys = [] if wheel is None else [*self._key(wheel)]
         if wheel is not None:
             broker.append(self._rights(wheel))
-            plan += [*self._key(wheel), broker[-1]]
+            plan += [*keys, broker[-1]]
         plan += [*self._cabinets(wheel, hosts[0]), settings := self._settings(wheel), page := self._page()]
         read = (self._broker_settings, self._authority, self._certificate, self._certs / "broker.key", self._list)
         plan += self._service(MOSQUITTO, read, broker)
-        plan += self._service(COLLECT_UNIT, (self.collector, self.folder / "collector.crt"), [login, settings])
+        known = (self.key_of(each.table) for each in self.wheels())
+        own = (self.collector, self.folder / "collector.crt", *known)
+        plan += self._service(COLLECT_UNIT, own, [login, settings, *keys])
         plan += self._service(PAGE_UNIT, (self.page,), [page])
         return plan
 
@@ -223,7 +232,7 @@ class HousePlan:
         path = self.key_of(wheel.table)
         found, key = self.computer.read(path), wheel.key
         if found is not None and key not in (None, found):
-            new = f"keep this one elsewhere, give setup again, and restart {COLLECT_UNIT}"
+            new = "keep this one elsewhere, and give setup again"
             yield HouseStep(DIFFERS, str(path), f"is another key. If the wheel has a new one: {new}")
         elif key is not None:
             yield self._made(_File(path, 0o644), lambda: key, "the public key of the wheel")
