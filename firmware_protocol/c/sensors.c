@@ -163,7 +163,9 @@ static void pass_time(uint8_t line, uint8_t index, uint64_t now_us)
     } else {
         /* not yet */
     }
-    if ((line == (uint8_t)LINE_BEAM) && state->on && !state->stuck && (now_us - state->begin_us > WHEEL_BEAM_FAILED_US)) {
+    /* while it reads free, the pulse may have ended before */
+    if ((line == (uint8_t)LINE_BEAM) && state->on && state->reads && !state->stuck &&
+        (now_us - state->begin_us > WHEEL_BEAM_FAILED_US)) {
         set_stuck(line, index, true, state->begin_us + WHEEL_BEAM_FAILED_US);
     }
 }
@@ -246,7 +248,7 @@ static void watch_readers(uint64_t at_us)
     for (uint8_t index = 0; index < sensors.layout.readers; index++) {
         const struct state *const state = state_of(LINE_READER, index);
         pass_time(LINE_READER, index, at_us);
-        if (state->on && !state->stuck &&
+        if (state->on && state->reads && !state->stuck &&
             (distance(sensors.rotor.steps, state->steps) > sensors.layout.rotor_ticks / STUCK_PARTS_OF_TURN)) {
             set_stuck(LINE_READER, index, true, at_us);
         }

@@ -192,6 +192,33 @@ def test_a_beam_that_is_blocked_since_the_boot_fails(harness: Path) -> None:
         assert board.play([], 3 * S) == timed((2 * S, m.SensorReport("beam", 1, ok=False)))
 
 
+def turning(places: Iterable[int], start_us: int = 0) -> Iterator[Move]:
+    """The rotor comes from 0 through these places, one each 2 ms. Its mark is in sector 3."""
+    lines = {A: False, B: False, ZERO: False}
+    for number, place in enumerate(places):
+        for line, level in ((A, place % 4 in (1, 2)), (B, place % 4 in (2, 3)), (ZERO, place % TICKS == 3)):
+            if lines[line] is not level:
+                lines[line] = level
+                yield start_us + 2000 * (number + 1) + line - A, line, 0, level
+
+
+def test_a_sensor_that_reads_free_does_not_fail(harness: Path) -> None:
+    """The two seconds, or the 30 degrees, are over while the free level settles: the pulse was shorter."""
+    last_us = 2000 * (TICKS // 12 + 1)
+    moves = [(500, READER, 0, True), *turning(range(1, 99), 1000), (last_us + 900, READER, 0, False)]
+    with Harness(harness) as firmware:
+        board = Board(firmware)
+        board.play(pulse(BEAM, 3, 1000, 2 * S + 900), 2 * S + 1050)
+        board.hear(m.SyncRequest(1))  # it runs now
+        assert board.play([], 3 * S) == []
+    with Harness(harness) as firmware:
+        board = Board(firmware)
+        board.play(sorted(move for move in moves if move[0] < last_us + 1100), last_us + 1050)
+        board.hear(m.SyncRequest(1))
+        seen = [one for one in board.play([], S) if not isinstance(one.event, m.RotorEdge)]
+        assert seen == timed(((500 + last_us + 900) // 2, m.PocketSighting(0)))
+
+
 def test_levels_come_with_the_numbers_of_their_events(harness: Path) -> None:
     """A body falls in while the ball lies before a reader: its event has no number before the sighting has one."""
     moves = [*pulse(READER, 0, 100 * MS, 390 * MS), (150 * MS, OBJECT, 0, True), (160 * MS, BUTTON, 3, True)]
