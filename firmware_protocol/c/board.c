@@ -18,7 +18,7 @@ struct waiting {
     bool hello;
     bool sync;
     bool self_test;
-    bool self_tested; /* the result waits until the events that it caused have their numbers */
+    bool self_tested; /* at self_test_due_us; the result waits until the events that it caused have their numbers */
     uint8_t version;
     uint32_t hello_token;
     uint32_t self_test_token;
@@ -239,7 +239,8 @@ static bool write_self_test_result(void)
     }
     board.waiting.self_test = false;
     board.waiting.self_tested = false;
-    codec_begin_self_test_result(&board.frame, board.boot_id, board.waiting.self_test_token, board.now_us);
+    codec_begin_self_test_result(&board.frame, board.boot_id, board.waiting.self_test_token,
+                                 board.waiting.self_test_due_us);
     write_sensors(WHEEL_SENSOR_BEAM, layout->beams);
     write_sensors(WHEEL_SENSOR_READER, layout->readers);
     write_sensors(WHEEL_SENSOR_ROTOR, (layout->rotor_ticks > 0u) ? 1u : 0u);

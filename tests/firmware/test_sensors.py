@@ -256,6 +256,18 @@ def test_missed_edges_are_counted_and_every_line_is_read(harness: Path) -> None:
         assert [one.event for one in board.events] == [m.ObjectSeen(True), m.SensorReport("rotor", 0, ok=False)]
 
 
+def test_no_place_is_told_after_a_missed_edge(harness: Path) -> None:
+    """An edge of B comes after the missed one of A, before the board runs."""
+    *before, _, edge_of_b = turning(range(1, 13))
+    with Harness(harness) as firmware:
+        board = Board(firmware, zero_tick=3)
+        board.play(before, edge_of_b[0] - 1000)
+        board.tell("missed 1")
+        board.play([edge_of_b], S)
+        ticks = [m.RotorEdge(place, "cw") for place in range(4, 11)]
+        assert [one.event for one in board.events] == [*ticks, m.SensorReport("rotor", 0, ok=False)]
+
+
 def moves_of(evening_edges: Iterable[Edge], wires: Wires) -> Iterator[Move]:
     """The simulator's edges as lines of the firmware."""
     places = {wires.a: (A, 0), wires.b: (B, 0), wires.z: (ZERO, 0), wires.switches["object"]: (OBJECT, 0)}
