@@ -352,11 +352,16 @@ void board_run(void)
     uint64_t at_us;
     /* First the clock, then the edges before it: an edge that comes in between is dated after it. */
     board.now_us = port_now_us();
+    const uint32_t missed_edges = port_missed_edges();
+    const bool missed = missed_edges != board.counters.missed_edges;
     while (port_take_edge(board.now_us, &edge)) {
-        sensors_edge(&edge);
+        /* Behind a missed edge A and B show a wrong place. */
+        if (!missed || (edge.line < (uint8_t)LINE_ROTOR_A)) {
+            sensors_edge(&edge);
+        }
     }
-    if (board.counters.missed_edges != port_missed_edges()) {
-        board.counters.missed_edges = port_missed_edges();
+    if (missed) {
+        board.counters.missed_edges = missed_edges;
         sensors_missed(board.now_us);
     }
     if (board.waiting.self_test && !board.waiting.self_tested && (board.now_us >= board.waiting.self_test_due_us)) {

@@ -246,6 +246,16 @@ def test_a_self_test_tells_its_findings_as_events_first(harness: Path) -> None:
             assert len(result.sensors) == 9
 
 
+def test_a_self_test_ends_before_its_result_is_sent(harness: Path) -> None:
+    """A reader is blocked, so the finding waits for its number, and the result for the finding."""
+    with Harness(harness) as firmware:
+        board = Board(firmware)
+        board.play([(100 * MS, READER, 0, True)], 500 * MS)
+        board.hear(m.SelfTestRequest(8))
+        board.play([], S)
+        assert [result.board_us for _, result in board.results] == [520 * MS]
+
+
 def test_missed_edges_are_counted_and_every_line_is_read(harness: Path) -> None:
     with Harness(harness) as firmware:
         board = Board(firmware)
