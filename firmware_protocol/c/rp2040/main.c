@@ -107,6 +107,18 @@ static void put_edge(const struct pin *pin, bool high, uint64_t at_us)
     edges_in++;
 }
 
+/* To and fro before the interrupt. */
+static void put_both(const struct pin *pin, uint64_t at_us)
+{
+    if (pin->line >= (uint8_t)LINE_ROTOR_A) {
+        missed++;
+    } else {
+        const bool high = is_high(pin);
+        put_edge(pin, !high, at_us);
+        put_edge(pin, high, at_us);
+    }
+}
+
 void on_pins(void)
 {
     const uint64_t at_us = port_now_us();
@@ -116,7 +128,7 @@ void on_pins(void)
         for (const struct pin *const *pin = &pin_of[word * PINS_PER_WORD]; edge_bits != 0u; pin++) {
             const uint32_t edge = edge_bits & (IO_EDGE_LOW | IO_EDGE_HIGH);
             if (edge == (IO_EDGE_LOW | IO_EDGE_HIGH)) {
-                missed++; /* to and fro before the interrupt: the board reads the lines */
+                put_both(*pin, at_us);
             } else if (edge != 0u) {
                 put_edge(*pin, edge == IO_EDGE_HIGH, at_us);
             } else {
