@@ -29,7 +29,8 @@ bool port_transmit(uint8_t byte);
 /* Another number than that of the last boot: a counter in memory that survives, or random bits. */
 uint32_t port_new_boot_id(void);
 
-/* How many edges came faster than they could be put into the list, since the boot. */
+/* How many edges were missed since the boot: the list was full, or two of one line of the encoder came before the
+   interrupt. Two of another line are put into the list, both with the date of the interrupt. */
 uint32_t port_missed_edges(void);
 
 /* Begins a test of what can be tested without a ball: the lamps of the beams off and on, a supply measured. */

@@ -202,6 +202,35 @@ def turning(places: Iterable[int], start_us: int = 0) -> Iterator[Move]:
                 yield start_us + 2000 * (number + 1) + line - A, line, 0, level
 
 
+RATTLE = [*turning([1, 2] * 9)]
+MARKS: dict[str, tuple[int, list[Move], bool, Iterable[int]]] = {
+    "in its sector": (3, [*turning(range(1, 20))], True, range(4, 20)),
+    "a sector late": (2, [*turning(range(1, 20))], True, range(4, 20)),
+    "a sector early": (4, [*turning(range(1, 20))], True, range(4, 20)),
+    "two sectors off": (1, [*turning(range(1, 20))], False, []),
+    "back and on": (3, [*turning([1, 2, 3, 4, 3, 2, 1, 2, 3, 4])], True, [4, 3, 2, 1, 2, 3, 4]),
+    "none in a turn": (3, [move for move in turning(range(1, TICKS + 9)) if move[1] != ZERO], True, []),
+    "none in a turn and eight sectors": (
+        3,
+        [move for move in turning(range(1, TICKS + 10)) if move[1] != ZERO],
+        False,
+        [],
+    ),
+    "one edge of it after a rattle": (3, [*RATTLE, (50 * MS, ZERO, 0, True)], True, []),
+    "two edges of it after a rattle": (3, [*RATTLE, *pulse(ZERO, 0, 50 * MS, 60 * MS)], False, []),
+}
+"""The mark's sector by the board's setting; whether the rotor works at the end; the ticks that were told."""
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_the_zero_mark(mark: str, harness: Path) -> None:
+    zero_tick, moves, works, ticks = MARKS[mark]
+    with Harness(harness) as firmware:
+        seen = [one.event for one in Board(firmware, zero_tick=zero_tick).play(moves, S)]
+    assert [one.tick for one in seen if isinstance(one, m.RotorEdge)] == [*ticks]
+    assert [one.ok for one in seen if isinstance(one, m.SensorReport)] == [False] * (not works)
+
+
 def test_a_sensor_that_reads_free_does_not_fail(harness: Path) -> None:
     """The two seconds, or the 30 degrees, are over while the free level settles: the pulse was shorter."""
     last_us = 2000 * (TICKS // 12 + 1)
