@@ -341,10 +341,10 @@ class HouseClient:
         self.heard_ns = self._life.house.computer.monotonic_ns()
 
     def _check(self) -> None:
+        if self._life.is_dead and not self.gone.done():  # else who tries again at once would never stop
+            self.gone.set_result(MqttError("not connected"))
         if self.gone.done():
             raise self.gone.result()
-        if self._life.is_dead:
-            raise MqttError("not connected")
 
     def _in_socket(self, read: Callable[..., None], *what: Any) -> None:
         if not self._life.is_dead:
