@@ -186,6 +186,9 @@ class _Cases:
             ("a comma too many", b'"without":[]', b'"without":[0,]'),
         ):
             self.add("malformed", what, _anew(self.result, old, new))
+        for finds, size in (("next", 65_536), ("malformed", 65_537)):
+            letters = b"a" * (size - len(self.result))
+            self.add(finds, f"{size} bytes", _anew(self.result, b'"label":"32"', b'"label":"32%b"' % letters))
         self.add("next", "blanks, with the right hash", _anew(self.result, b',"seq":2', b', "seq":2 '))
         self.add("next", "a slash as an escape", _anew(self.result, b'"label":"32"', b'"label":"32\\/"'))
         self.add("next", "no NUL: a backslash and u0000", _anew(self.result, b'"label":"32"', b'"label":"32\\\\u0000"'))
@@ -307,6 +310,7 @@ def _replies() -> list[dict[str, str | int]]:
     for other in others:
         add("drop", f"another's: {json.dumps(other)}", **other)
     add("drop", "no user", user=...)
+    rows.append({"finds": "drop", "what": "no object", "stored": 2, "payload": "[1]"})
     add("drop", "a name that stands twice", more=b',"last_seq":5')
     add("drop", "a NUL", by="Anna\0")
     add("drop", "a byte that is no UTF-8", more=b',"later":"\xff"')
