@@ -170,7 +170,7 @@ def test_a_launch_of_no_coup_keeps_the_bets_closed_until_it_rests(beginning: str
 
 @pytest.mark.parametrize("beginning", BEGINNINGS)
 def test_a_ball_that_is_seen_nowhere_strands_nobody(beginning: str) -> None:
-    """A hand took it, or it lies on an obstacle: no sensor knows. After the time of a fall a person's word serves, and
+    """A hand took it, or it lies on an obstacle: no sensor knows. After the time of a fall a person's word counts, and
     is published."""
     begin, word = BEGINNINGS[beginning]
     evening = begin()

@@ -153,7 +153,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         _key(
             "wheel.object_sensor",
-            "whether a sensor watches for foreign objects (N6); without it the chef's word serves",
+            "whether a sensor watches for foreign objects (N6); without it the chef's word counts",
             TRUE_OR_FALSE,
             example=True,
             default=None,
