@@ -40,6 +40,8 @@ CALM_US = 5_000_000
 """Time after the last coup; what is owed is published and acknowledged long before its end."""
 STEPS_MAX = 2_000
 """How often people look at a table that does not become ready: an hour."""
+NEXT_BUTTON = {"closed": "open", "operations": "operations_done", "rien_va": "tout_va", "suspended": "resume"}
+"""What makes the table ready, by its state. In other states a coup is on, and the chef declares it void."""
 
 
 class DaemonOutput(NamedTuple):
@@ -250,20 +252,18 @@ class House:
         table, live = self.subscriber.table, self.live_table
         if table is None:
             return "", live.wait(LOOK_US / 1e6)
+        seen, truth = table.get("number_awaiting_chef"), live.table.truth
+        if seen is not None and truth and outcome_name(truth[-1]) == f"result {seen}":
+            self.command("confirm", number=seen)  # what he saw himself
+            return "confirm", live.wait(LOOK_US / 1e6)
         if not live.table.ball_is_in(table["last_number"]):
             live.table.last_number = table["last_number"]
             return "", live.play(SimTable.put_ball_back)
-        match table["state"]:
-            case "closed":
-                return "open", live.command("open")
-            case "operations":
-                return "operations_done", live.command("operations_done")
-            case "rien_va":
-                return "tout_va", live.command("tout_va")
-            case "suspended":
-                return "resume", live.command("resume")
-            case "faites_vos_jeux" | "rien_ne_va_plus":  # in the second the launch may still follow
-                return None
+        if table["state"] in ("faites_vos_jeux", "rien_ne_va_plus"):  # in the second the launch may still follow
+            return None
+        if table["state"] in NEXT_BUTTON:
+            name = NEXT_BUTTON[table["state"]]
+            return name, live.command(name)
         self.own_voids += 1
         return "rien_va", live.command("rien_va")
 
