@@ -19,7 +19,9 @@ PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.p
 # Of the kind of `make test`, and long: `make longer`.
 LONGER := $(foreach each,test_coup.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py cammegh/test_status.py \
     test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py test_board_pin.py \
-    test_secrets_in_a_run.py feed/test_watch.py feed/test_real.py,$(call found,$(each))) tests/report
+    test_secrets_in_a_run.py feed/test_watch.py feed/test_real.py core/test_published.py cli/test_language.py \
+    sources/test_head.py test_law_page.py cli/test_report.py cli/test_clone.py test_makefile.py journal/test_auditor.py \
+    security/test_tls.py,$(call found,$(each))) tests/report
 WAITS := tests/security/test_floods.py $(foreach each,network_cut demo_stopped older_copy bench_page standstill,\
     $(call found,live/test_$(each).py))
 LIVE   = tests/live $(WAITS:%=--ignore=%)

@@ -89,19 +89,19 @@ SIZES = {
     "damaged journals": Size(150, 1_000, 8_000),
     "evenings with a damaged line": Size(8, 60, 400),
     # Of a wheel's head, in tests/cammegh; the test needs every kind of coup, and 200 coups have them all.
-    "coups of a head": Size(200, 600, 2_000),
+    "coups of a head": Size(200, 400, 2_000),
     # Evenings without faults, in tests/test_evenings.py, in batches of 20; campaigns draw thousands of others.
-    "evenings": Size(40, 200, 1_000),
+    "evenings": Size(40, 100, 1_000),
     # With faults; one verdict in a hundred may differ, and it takes some 100 verdicts to check that.
     "evenings with faulty sensors": Size(10, 30, 150),
     # For each number of readers, in tests/test_number_out.py; a coup takes 20 ms.
-    "coups from rest to result": Size(20, 60, 400),
+    "coups from rest to result": Size(20, 40, 400),
     # Every so many-th of all orders of three happenings, in tests/core/test_order.py; there are 40,000, 3 ms each.
-    "orders of three": Size(10, 3, 1),
+    "orders of three": Size(10, 6, 1),
     # Of a hundred drawn histories each; 100,000 are promised.
     "batches of drawn orders": Size(6, 100, 1_000),
     # Of hypothesis, in test_law_machine: 600 are about 17,000 events, in 29 s.
-    "random evenings of the law": Size(150, 600, 2_500),
+    "random evenings of the law": Size(150, 300, 2_500),
 }
 
 
