@@ -39,6 +39,8 @@ ONE_WHEEL = re.compile(
     r"(?<![\w.])(3[78]|(?<=max: )36|(?<=% )36|ROTOR_ORDER|POCKETS|POCKET_DEG|SINGLE_ZERO|DOUBLE_ZERO)(?!\w)"
 )
 """How many pockets some wheel has, and names of its own: they stand in the data of the layouts."""
+SETUPS = ("wheeld.certificates", "wheeld.computer")
+"""What the setups of a wheel and of a house share."""
 SHARED = ("wheeld.core", "wheeld.ports", "wheeld.errors", "wheeld.text_error", "wheeld.VERSION", "firmware_protocol")
 """What an edge may import of ours, besides itself."""
 COPIED_ALONE = ("wheeld/feed", "wheeld/mqtt", "wheeld/auditor.py")
@@ -88,7 +90,9 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/release.py": _only("wheeld.journal", "wheeld.service"),
     "wheeld/daemon": _all_but("hw_sim", "wheeld_house", "wheeld.cli", "wheeld.doctor"),
     "wheeld/doctor": _all_but("hw_sim", "wheeld_house", "wheeld.cli"),
-    "wheeld/setup": _only(*SHARED, "wheeld.broker", "wheeld.config", "wheeld.setup"),
+    "wheeld/certificates.py": _only("wheeld.errors"),
+    "wheeld/computer.py": _only("wheeld.errors"),
+    "wheeld/setup": _only(*SHARED, *SETUPS, "wheeld.broker", "wheeld.config", "wheeld.setup"),
     "wheeld/screen": _only("wheeld.core", "wheeld.screen"),
     "wheeld/page": _only(*SHARED, "wheeld.broker", "wheeld.monitor", "wheeld.mqtt", "wheeld.screen", "wheeld.page"),
     "wheeld/cli": _all_but("hw_sim", "wheeld_house"),
@@ -97,7 +101,7 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/mqtt": _only("wheeld.mqtt"),
     "wheeld/auditor.py": _only(),
     "hw_sim": _only("hw_sim", "wheeld.ports", "firmware_protocol"),
-    "house/wheeld_house": _only("wheeld_house", "wheeld.feed", "wheeld.mqtt"),
+    "house/wheeld_house": _only("wheeld_house", "wheeld.feed", "wheeld.mqtt", *SETUPS),
     "house/wheeld_house/demo.py": _only("wheeld_house", "hw_sim"),
 }
 
@@ -227,6 +231,7 @@ def test_every_module_has_a_rule() -> None:
         ("wheeld/report/x.py", "from hw_sim.campaign import plots", "hw_sim.campaign"),
         ("wheeld/cli/x.py", "import hw_sim.cli", "hw_sim.cli"),
         ("wheeld/feed/x.py", "from wheeld.errors import WheeldError", "wheeld.errors"),
+        ("wheeld/certificates.py", "from wheeld.core.catalogue import Text", "wheeld.core.catalogue"),
         ("wheeld/auditor.py", "from wheeld.feed import Feed", "wheeld.feed"),
         ("hw_sim/x.py", "from wheeld.sources.clock import HostTime", "wheeld.sources.clock"),
         ("firmware_protocol/x.py", "import wheeld", "wheeld"),

@@ -28,13 +28,13 @@ from tests.journal.journals import OWNER
 from tests.mosquitto import Mosquitto
 from tests.security.shipped import system_root
 from tests.setup.test_broker import MadeBroker
+from wheeld import certificates
 from wheeld.broker.acl import access_list
 from wheeld.broker.roles import TableAccess
 from wheeld.journal.journal import Journal
 from wheeld_house.cli import parser
 from wheeld_house.page.settings import read_page_settings
 from wheeld_house.settings import SettingsError, read_settings
-from wheeld_house.setup import authority
 from wheeld_house.setup.command import run
 from wheeld_house.setup.computer import HouseComputer
 from wheeld_house.setup.plan import COLLECT_UNIT, MOSQUITTO, PAGE_UNIT
@@ -285,10 +285,10 @@ def test_the_broker_of_a_cabinet_is_left_alone(house: BareHouse) -> None:
 
 
 def test_the_authority_that_a_house_has_is_used(house: BareHouse) -> None:
-    key, now = authority.new_key(), datetime.datetime.now(datetime.UTC)
+    key, now = certificates.new_key(), datetime.datetime.now(datetime.UTC)
     house.at("etc/wheeld-house").mkdir()
     house.at("etc/wheeld-house/authority.key").write_bytes(key)
-    ours = authority.authority(key, ("house.example", "localhost", "127.0.0.1"), now)
+    ours = certificates.authority(key, ("house.example", "localhost", "127.0.0.1"), now)
     house.at("etc/mosquitto/certs/house-ca.crt").write_bytes(ours)
     first(house)
     assert house.at("etc/mosquitto/certs/house-ca.crt").read_bytes() == ours
@@ -302,7 +302,7 @@ def test_the_authority_that_a_house_has_is_used(house: BareHouse) -> None:
 def test_a_certificate_that_ends_soon_is_renewed(house: BareHouse, monkeypatch: pytest.MonkeyPatch) -> None:
     first(house)
     before, house.commands = house.tree(), []
-    monkeypatch.setattr(authority, "RENEWED_DAYS", authority.CERTIFICATE_DAYS + 1)
+    monkeypatch.setattr(certificates, "RENEWED_DAYS", certificates.CERTIFICATE_DAYS + 1)
     set_up(house, "--yes")
     after = house.tree()
     assert {name for name in before if after[name] != before[name]} == {

@@ -22,9 +22,9 @@ from tests.mosquitto import free_port
 from tests.security.authority import Authority
 from tests.security.shipped import DEBIAN_12, ShippedBroker, system_root
 from tests.setup.bench import SIMULATED, BareComputer, set_up
+from wheeld import certificates
 from wheeld.broker.roles import ROLES
 from wheeld.broker.tls import TlsFiles
-from wheeld.setup import authority
 from wheeld.setup.places import BrokerPlaces, Places
 
 ROOT_TOPIC = "wheel/v1/bench/bench-01/"
@@ -194,9 +194,9 @@ def test_the_broker_is_known_under_its_names_only(computer: BareComputer, host: 
 def test_who_steals_the_authority_s_key_can_be_no_other_server(computer: BareComputer, tmp_path: Path) -> None:
     made, now = BrokerPlaces(computer), datetime.datetime.now(datetime.UTC)
     by = (made.authority.read_bytes(), made.authority_key.read_bytes())
-    key, stolen = authority.new_key(), tmp_path / "stolen.crt"
+    key, stolen = certificates.new_key(), tmp_path / "stolen.crt"
     for host, code in (("bank.example", 2), ("10.0.0.1", 2), ("localhost", 0)):
-        stolen.write_bytes(authority.issue(key, "broker", by, now, (host,)))
+        stolen.write_bytes(certificates.issue(key, "broker", by, now, (host,)))
         verify = ["openssl", "verify", "-CAfile", str(made.authority), str(stolen)]
         assert subprocess.run(verify, check=False, capture_output=True).returncode == code, host
 

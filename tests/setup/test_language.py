@@ -10,12 +10,12 @@ import pytest
 from tests.english_left import english_left
 from tests.setup.bench import HERE, NOW, REAL, SIMULATED, BareComputer, planned, set_up
 from tests.setup.test_questions import answering, run
+from wheeld.certificates import CERTIFICATE_DAYS, DAY, authority, issue, new_key, wrong_with
 from wheeld.cli import setup as cli_setup
 from wheeld.config.problems import ConfigError
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.exits import Exit
 from wheeld.setup.answers import Answers
-from wheeld.setup.authority import CERTIFICATE_DAYS, DAY
 from wheeld.setup.questions import ask_all, take_defaults
 from wheeld.setup.steps import Action, shown
 
@@ -91,6 +91,17 @@ def test_every_kind_of_step_of_a_plan(computer: BareComputer, tmp_path: Path, la
     assert {step.action for plan in plans for step in plan} == {*Action} - {Action.UNKNOWN}
     lines = "".join(shown(plan, catalogue) for plan in plans).splitlines()
     assert [line for line in lines if english_left(line, language, kept=f"{NAMES} {COMMANDS}")] == []
+
+
+@pytest.mark.parametrize("language", ["fr", "it"])
+def test_what_is_wrong_with_a_certificate(language: Language) -> None:
+    key, other = new_key(), new_key()
+    ours, theirs = (authority(each, ("x",), NOW) for each in (key, other))
+    made = issue(key, "chef", (ours, key), NOW)
+    asked = ((made, key, "page", ours), (made, other, "chef", ours), (made, key, "chef", theirs), (b"", key, "x", ours))
+    said = {wrong_with(*each) or "" for each in asked}
+    assert len(said) == len(asked)
+    assert {text for text in said if Catalogue(language).say(text, name="chef") == text.format(name="chef")} == set()
 
 
 STARTS: dict[Language, tuple[str, str]] = {

@@ -13,10 +13,10 @@ from hw_sim.demo import LAYOUT
 from tests.setup.bench import NOW, REAL, SIMULATED, BareComputer, actions, planned, set_up
 from wheeld.broker.acl import access_list
 from wheeld.broker.roles import ROLES, TableAccess
+from wheeld.certificates import CERTIFICATE_DAYS, authority, new_key
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import parse
 from wheeld.core.catalogue import Catalogue, Text
-from wheeld.setup.authority import CERTIFICATE_DAYS, authority, new_key
 from wheeld.setup.broker import shipped
 from wheeld.setup.computer import SetupError
 from wheeld.setup.configuration import SIMULATED as OF_A_SIMULATED_BOARD

@@ -9,9 +9,10 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
+from wheeld import certificates
 from wheeld.broker.roles import ROLES, RoleName, TableAccess
-from wheeld.core.catalogue import Text
-from wheeld.setup import authority, pages, steps
+from wheeld.core.catalogue import Text, translatable
+from wheeld.setup import pages, steps
 from wheeld.setup.access import configured, list_for, lost
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.places import BrokerPlaces, Places
@@ -26,6 +27,13 @@ disconnected and its session is kept. The broker disconnects that client again, 
 list of expiring sessions. When the client returns, or its session expires, one of the two entries points to freed
 memory. The broker crashes, for every table. After a restart all clients connect again within two seconds, and stored
 messages stay."""
+_WRONG = (
+    translatable("it is not the certificate of {name}"),
+    translatable("it does not belong to its key"),
+    translatable("another authority issued it"),
+    translatable("it or its key cannot be read, or another authority issued it"),
+)
+"""What `certificates.wrong_with` says."""
 
 
 def broker_steps(
@@ -66,7 +74,7 @@ def _authority(maker: _Certificates) -> Iterator[SetupStep]:
     )
     yield looked(
         lambda: steps.secret(
-            computer, Put(broker.authority_key, 0o600, authority.new_key), Text("the key of the house's authority")
+            computer, Put(broker.authority_key, 0o600, certificates.new_key), Text("the key of the house's authority")
         ),
         broker.authority_key,
     )
@@ -87,7 +95,7 @@ class _Certificates:
             put = Put(
                 broker.authority,
                 0o644,
-                lambda: authority.authority(broker.authority_key.read_bytes(), self._hosts, self._now),
+                lambda: certificates.authority(broker.authority_key.read_bytes(), self._hosts, self._now),
             )
             return SetupStep(
                 action=Action.MAKE,
@@ -108,23 +116,23 @@ class _Certificates:
         return SetupStep(action=Action.STAYS, what=str(broker.authority), why=about)
 
     def of_broker(self) -> SetupStep:
-        key, certificate = (Put(self.broker.key, 0o640, authority.new_key, "mosquitto"), self.broker.certificate)
+        key, certificate = (Put(self.broker.key, 0o640, certificates.new_key, "mosquitto"), self.broker.certificate)
         why = Text("certificate and key of the broker, for {names}", {"names": ", ".join(self._hosts)})
         return self._step(key, Put(certificate, 0o644, bytes), "broker", why, self._hosts)
 
     def of_wheel(self, user: str) -> SetupStep:
-        key = Put(self.places.secret("mqtt-key"), 0o600, authority.new_key)
+        key = Put(self.places.secret("mqtt-key"), 0o600, certificates.new_key)
         about = Text("certificate and key of the wheel: {user}", {"user": user})
         return self._step(key, Put(self.places.certificate, 0o644, bytes), user, about)
 
     def of_pages(self, user: str) -> SetupStep:
         """Return the step for the pages. They run on this computer: systemd gives them the key and the certificate."""
-        key = Put(self.places.secret("page-key"), 0o600, authority.new_key)
+        key = Put(self.places.secret("page-key"), 0o600, certificates.new_key)
         about = Text("certificate and key of its pages: {user}", {"user": user})
         return self._step(key, Put(self.places.secret("page-certificate"), 0o600, bytes), user, about)
 
     def of_device(self, user: str) -> SetupStep:
-        key = Put(self.broker.user_key(user), 0o600, authority.new_key)
+        key = Put(self.broker.user_key(user), 0o600, certificates.new_key)
         certificate = Put(self.broker.user_certificate(user), 0o600, bytes)
         return self._step(key, certificate, user, Text("carry both files to the device"))
 
@@ -139,18 +147,21 @@ class _Certificates:
         if found is None:
             files = (fresh,) if has_key is not None else (key, fresh)
             return SetupStep(action=Action.MAKE, what=what, why=why, files=files)
-        wrong = authority.wrong_with(found, has_key or b"", name, issuer or b"")
+        wrong = certificates.wrong_with(found, has_key or b"", name, issuer or b"")
         if wrong:
-            again = Text("{wrong}; move certificate and key away, and setup makes new ones", {"wrong": wrong})
+            again = Text(
+                "{wrong}; move certificate and key away, and setup makes new ones",
+                {"wrong": Text(wrong, {"name": name})},
+            )
             return SetupStep(action=Action.DIFFERS, what=what, why=again)
-        if authority.ends_soon(found, self._now):
+        if certificates.ends_soon(found, self._now):
             renewed = Text("ends soon; {why}", {"why": why})
             return SetupStep(action=Action.REPLACE, what=str(certificate.path), why=renewed, files=(fresh,))
         return SetupStep(action=Action.STAYS, what=what, why=why)
 
     def _issued(self, key: Path, name: str, hosts: Sequence[str]) -> bytes:
         by = (self.broker.authority.read_bytes(), self.broker.authority_key.read_bytes())
-        return authority.issue(key.read_bytes(), name, by, self._now, hosts)
+        return certificates.issue(key.read_bytes(), name, by, self._now, hosts)
 
 
 def shipped() -> bytes:

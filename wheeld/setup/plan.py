@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from wheeld.certificates import new_signing_key, public_half
 from wheeld.core.catalogue import Text, translatable
 from wheeld.setup import steps
 from wheeld.setup.access import configured
 from wheeld.setup.answers import Answers, SetupSection
-from wheeld.setup.authority import new_signing_key, public_half
 from wheeld.setup.broker import broker_steps
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import complete, file_of

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import msgspec
 from cryptography.x509 import ExtensionNotFound
 
+from wheeld import certificates
 from wheeld_house.migrate import newest
 from wheeld_house.settings import HouseWheel, SettingsError, read_settings
-from wheeld_house.setup import authority
 from wheeld_house.setup.computer import DIFFERS, STAYS, HouseComputer, HouseStep
 
 DATABASE, OWNER, COLLECTOR, PAGE = "house", "house_owner", "wheeld-house", "wheeld-house-page"
@@ -95,7 +95,7 @@ class HousePlan:
         """The names of the broker, if it has a certificate: the first is the one that cabinets use."""
         found = self.computer.read(self._certificate)
         try:
-            return () if found is None else authority.hosts_of(found)
+            return () if found is None else certificates.hosts_of(found)
         except (ValueError, ExtensionNotFound):
             raise SettingsError(
                 f"{self._certificate} is no certificate of a broker: move it and its key away, and setup makes others"
@@ -173,10 +173,10 @@ class HousePlan:
 
     def _authority_of(self, hosts: Sequence[str]) -> Iterator[HouseStep]:
         key = self._authority_key
-        yield self._made(_File(key, 0o600), authority.new_key, "the key of the house's authority")
+        yield self._made(_File(key, 0o600), certificates.new_key, "the key of the house's authority")
         why = "the certificate of the house's authority"
         yield self._made(
-            _File(self._authority, 0o644), lambda: authority.authority(key.read_bytes(), hosts, self._now), why
+            _File(self._authority, 0o644), lambda: certificates.authority(key.read_bytes(), hosts, self._now), why
         )
 
     def _broker(self, hosts: Sequence[str]) -> Iterator[HouseStep]:
@@ -270,11 +270,7 @@ database = "dbname={DATABASE} user={PAGE}"
     # --- kinds of steps -----------------------------------------------------------------------------------------------
 
     def _directory(self, path: Path, mode: int, why: str) -> HouseStep:
-        def make() -> None:
-            path.mkdir(mode=0o700)
-            self.computer.own(path, "root", "root")
-            path.chmod(mode)
-
+        make = partial(self.computer.make_directory, path, mode=mode, owner="root", group="root")
         return HouseStep(STAYS, f"{path}/", why) if path.is_dir() else HouseStep("make", f"{path}/", why, make)
 
     def _made(self, file: _File, make: Callable[[], bytes], why: str) -> HouseStep:
@@ -299,15 +295,17 @@ database = "dbname={DATABASE} user={PAGE}"
 
         def make() -> None:
             if has_key is None:
-                self._write(key, authority.new_key())
+                self._write(key, certificates.new_key())
             by = (self._authority.read_bytes(), self._authority_key.read_bytes())
-            self._write(_File(certificate, 0o644), authority.issue(key.path.read_bytes(), name, by, self._now, hosts))
+            self._write(
+                _File(certificate, 0o644), certificates.issue(key.path.read_bytes(), name, by, self._now, hosts)
+            )
 
         if found is None:
             return HouseStep("make", what, why, make)
-        if wrong := authority.wrong_with(found, has_key, name, read(self._authority)):
-            return HouseStep(DIFFERS, what, f"{wrong}: move both away, and setup makes new ones")
-        if authority.ends_soon(found, self._now):
+        if wrong := certificates.wrong_with(found, has_key or b"", name, read(self._authority) or b""):
+            return HouseStep(DIFFERS, what, f"{wrong.format(name=name)}: move both away, and setup makes new ones")
+        if certificates.ends_soon(found, self._now):
             return HouseStep("renew", str(certificate), f"ends soon; {why}", make)
         return HouseStep(STAYS, what, why)
 

@@ -1,6 +1,7 @@
-"""The certificate authority of a house: its own certificate, and one for the broker and for each device.
+"""The certificates that a setup makes: of an authority, of its broker, and of each user of the broker.
 
-Keys are ECDSA P-256, which the TLS libraries of all devices support. Some do not support Ed25519 yet.
+Keys are ECDSA P-256, which the TLS libraries of all devices support. Some do not support Ed25519 yet. `wheeld setup`
+and `wheeld-house setup` use this module, so it has no texts of the catalogue.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
-from wheeld.core.catalogue import Text
 
 DAY = datetime.timedelta(days=1)
 AUTHORITY_DAYS = 20 * 365
@@ -80,20 +79,27 @@ def issue(key: bytes, name: str, by: tuple[bytes, bytes], now: datetime.datetime
     return _signed(builder, signs)
 
 
-def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> Text | None:
-    """Return why this authority did not issue the certificate for `name` and `key`; None if it did."""
+def hosts_of(certificate: bytes) -> tuple[str, ...]:
+    """Return the names and addresses of a broker's certificate. Raises ValueError, ExtensionNotFound."""
+    extensions = x509.load_pem_x509_certificate(certificate).extensions
+    return tuple(str(each.value) for each in extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
+
+
+def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> str | None:
+    """Return why this authority did not issue the certificate for `name` and `key`; None if it did. The text is in
+    English, and `{name}` in it stands for the name."""
     try:
         found, by = x509.load_pem_x509_certificate(certificate), x509.load_pem_x509_certificate(issuer)
         if public_half(key) != _public_pem(found.public_key()):
-            return Text("it does not belong to its key")
+            return "it does not belong to its key"
         found.verify_directly_issued_by(by)
     except InvalidSignature:
-        return Text("another authority issued it")
+        return "another authority issued it"
     except (ValueError, TypeError):
-        return Text("it or its key cannot be read, or another authority issued it")
+        return "it or its key cannot be read, or another authority issued it"
     names = found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     is_right = [each.value for each in names] == [name]
-    return None if is_right else Text("it is not the certificate of {name}", {"name": name})
+    return None if is_right else "it is not the certificate of {name}"
 
 
 def ends_soon(certificate: bytes, now: datetime.datetime) -> bool:

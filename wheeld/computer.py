@@ -1,0 +1,76 @@
+"""Reads and changes the computer that a setup is for, or a directory that is used in its place.
+
+`wheeld setup` and `wheeld-house setup` use this module, so it has no texts of the catalogue.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+
+class AnyComputer:
+    """A computer. All its paths are below `root`."""
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        self.root = root
+
+    def at(self, path: str) -> Path:
+        """The absolute path below the root."""
+        return self.root / path.lstrip("/")
+
+    def is_ours(self) -> bool:
+        """Return whether this process may give files to any user and start services."""
+        return os.geteuid() == 0
+
+    def read(self, path: Path) -> bytes | None:
+        """Return the content, or None if there is no file. Raises OSError; PermissionError if only root may read it."""
+        try:
+            return path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def is_enabled(self, unit: str) -> bool:
+        """Whether each boot starts the unit."""
+        return os.path.lexists(self.at(f"etc/systemd/system/multi-user.target.wants/{unit}"))
+
+    def started_s(self, unit: str) -> float | None:
+        """Return when the unit was started, in whole seconds of the host's date. None if it does not run."""
+        active = ["systemctl", "--quiet", "is-active", unit]
+        asked = ["systemctl", "show", "--value", "--timestamp=unix", "--property=ActiveEnterTimestamp", unit]
+        try:
+            if subprocess.run(active, check=False).returncode:  # noqa: S603  the name is one of our units
+                return None
+            told = subprocess.run(asked, capture_output=True, text=True, check=False).stdout  # noqa: S603
+        except FileNotFoundError:
+            return None
+        return float(told.strip().removeprefix("@") or 0)
+
+    def write(self, path: Path, content: bytes, *, mode: int, owner: str, group: str) -> None:
+        """Write the whole file or nothing, never with more permissions than `mode`. Raises as `own`."""
+        fresh = path.with_name(f".{path.name}.new")
+        fresh.unlink(missing_ok=True)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            self.own(fresh, owner, group)
+            os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
+        fresh.replace(path)
+
+    def make_directory(self, path: Path, *, mode: int, owner: str, group: str) -> None:
+        """Make the directory. Its parent must exist. Raises as `own`."""
+        path.mkdir(mode=0o700)
+        self.own(path, owner, group)
+        path.chmod(mode)
+
+    def own(self, path: Path, owner: str, group: str) -> None:
+        """Change the owner and the group. Raises OSError, and LookupError for a user or a group that does not exist."""
+        shutil.chown(path, owner, group)
+
+    def run(self, *command: str) -> None:
+        """Run a command to its end. Raises CalledProcessError."""
+        subprocess.run(command, cwd="/", check=True)  # noqa: S603  commands of the plan, which was shown
