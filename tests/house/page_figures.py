@@ -44,12 +44,6 @@ select
     false, true, 1
 from ({_MADE}) made
 """
-_MIGRATED = """
-insert into house.verdict (wheel, seq, at, kind, coup, number, label, cause, bouler)
-select r.wheel, r.seq, r.at, r.kind, v.coup, v.number, v.label, v.cause, v.bouler from house.record r
-cross join lateral house.verdict_of(r.wheel, r.seq, r.at, r.kind, r.coup, r.payload, r.is_readable) v
-where r.kind in ('result', 'void', 'ruling')
-"""
 _VERDICTS = f"""
 insert into house.verdict (wheel, seq, at, kind, coup, number, label, cause, bouler)
 select w, n, at, kind, n, case kind when 'result' then number end, case kind when 'result' then number::text end,
@@ -79,8 +73,6 @@ def fill(house: PageHouse, count: int) -> None:
         "where r.wheel = w.id and r.seq = (select max(seq) from house.record where wheel = w.id)"
     )
     house.sql("analyze house.record")
-    told("verdicts of these records, as the migration makes them", lambda: house.sql(_MIGRATED))
-    house.sql("truncate house.verdict")
     told(f"{count} verdicts", lambda: house.sql(made(_VERDICTS, 0)))
     told("analyze", lambda: house.sql("analyze"))
     ((size, rows),) = house.sql("select pg_total_relation_size('house.verdict'), (select count(*) from house.verdict)")

@@ -25,9 +25,7 @@ from wheeld.core.facts import Bets, Cause, StateName
 from wheeld.core.names import sensor_text
 from wheeld.core.observations import SENSOR_KINDS, RuledAs
 from wheeld.core.tracking.evidence import Measure
-from wheeld_house import migrations
 from wheeld_house.cli import main
-from wheeld_house.migrate import migrate
 from wheeld_house.page.password import is_password, is_password_hash, password_hash
 from wheeld_house.page.settings import Account, PageSettings, read_page_settings
 from wheeld_house.page.words import BETS, CAUSES, MEASURES, RULED, STATES, age, member_of, said, sensor_of
@@ -333,31 +331,6 @@ async def test_no_message_can_stop_the_collection_or_a_page(house: PageHouse, le
         if leaf in ("result", "void"):
             for name in names:
                 await visitor.page(f"/coup/campione/{name}/1")
-
-
-def test_a_migration_finds_the_verdicts_that_are_there(cluster: Cluster) -> None:
-    database = "house_before_page"
-    cluster.sql("postgres", f"create database {database}")
-    first = Path(str(migrations.__file__)).with_name("versions") / "r0001_records.sql"
-    cluster.sql(database, first.read_text())
-    cluster.sql(database, "create table wheeld_house_version (version_num varchar(32) primary key)")
-    cluster.sql(database, "insert into wheeld_house_version values ('0001')")
-    house = PageHouse(cluster, database)
-    house.add("one", "two")
-    house.play(["one", "two"])
-    house.say("one", "ruling", coup=3, about=2, ruled_as="void")
-    migrate(cluster.dsn(database))
-    migrated = house.sql("select wheel, seq, kind, coup, number, bouler from house.verdict order by 1, 2")
-    assert len(migrated) == 7
-    house.sql("truncate house.verdict")
-    house.close()
-    # The same as the trigger writes.
-    again = PageHouse(cluster, cluster.database())
-    again.add("one", "two")
-    again.play(["one", "two"])
-    again.say("one", "ruling", coup=3, about=2, ruled_as="void")
-    assert again.sql("select wheel, seq, kind, coup, number, bouler from house.verdict order by 1, 2") == migrated
-    again.close()
 
 
 # --- alarms ----------------------------------------------------------------------------------------------------------

@@ -106,44 +106,45 @@ end
 $$;
 
 -- After each insert: every record has the fence of its wheel, and follows the record before. WH001 and WH002 are the
--- codes by which the collector knows the two.
+-- codes by which the collector knows the two. All wheels of a commit are checked at once: wheel by wheel, all records of
+-- the commit would be read for each.
 create function house.check_records() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-    _head house.wheel;
-    _wrong bigint;
-    _last record;
+    _wheel integer;
+    _fence bigint;
+    _seq bigint;
 begin
-    for _head in select w.* from house.wheel w where w.id in (select a.wheel from added a) order by w.id for update loop
-        if exists (select from added a where a.wheel = _head.id and a.fence <> _head.fence) then
-            raise exception 'wheel %: another collector writes it, with fence %', _head.id, _head.fence
-                using errcode = 'WH001';
-        end if;
-        select each.seq into _wrong
-        from (
-            select
-                a.seq, a.prev, a.gap_from,
-                lag(a.seq, 1, _head.head_seq) over by_seq as before_seq,
-                lag(a.hash, 1, _head.head_hash) over by_seq as before_hash
-            from added a where a.wheel = _head.id
-            window by_seq as (order by a.seq)
-        ) each
-        where not (
-            (each.seq = each.before_seq + 1 and each.prev = each.before_hash)
-            or coalesce(each.gap_from <= each.before_seq + 1 and each.before_seq < each.seq
-                and each.gap_from < each.seq, false)
-        )
-        order by each.seq limit 1;
-        if found then
-            raise exception 'wheel %: seq % does not follow the record before', _head.id, _wrong
-                using errcode = 'WH002';
-        end if;
-        select a.seq, a.hash, a.at into _last from added a where a.wheel = _head.id order by a.seq desc limit 1;
-        update house.wheel set head_seq = _last.seq, head_hash = _last.hash, head_at = _last.at where id = _head.id;
-    end loop;
-    if exists (select from added a where not exists (select from house.wheel w where w.id = a.wheel)) then
+    perform from house.wheel w where w.id in (select a.wheel from added a) order by w.id for update;
+    select a.wheel, w.fence into _wheel, _fence
+    from added a left join house.wheel w on w.id = a.wheel
+    where a.fence is distinct from w.fence limit 1;
+    if found and _fence is null then
         raise exception 'a record of a wheel that is not known' using errcode = 'WH002';
+    elsif found then
+        raise exception 'wheel %: another collector writes it, with fence %', _wheel, _fence using errcode = 'WH001';
     end if;
+    select each.wheel, each.seq into _wheel, _seq
+    from (
+        select
+            a.wheel, a.seq, a.prev, a.gap_from,
+            lag(a.seq, 1, w.head_seq) over by_seq as before_seq,
+            lag(a.hash, 1, w.head_hash) over by_seq as before_hash
+        from added a join house.wheel w on w.id = a.wheel
+        window by_seq as (partition by a.wheel order by a.seq)
+    ) each
+    where not (
+        (each.seq = each.before_seq + 1 and each.prev = each.before_hash)
+        or coalesce(each.gap_from <= each.before_seq + 1 and each.before_seq < each.seq
+            and each.gap_from < each.seq, false)
+    )
+    order by each.wheel, each.seq limit 1;
+    if found then
+        raise exception 'wheel %: seq % does not follow the record before', _wheel, _seq using errcode = 'WH002';
+    end if;
+    update house.wheel w set head_seq = a.seq, head_hash = a.hash, head_at = a.at
+    from (select distinct on (wheel) wheel, seq, hash, at from added order by wheel, seq desc) a
+    where w.id = a.wheel;
     return null;
 end
 $$;
@@ -170,8 +171,13 @@ create table house.alarm (
     why text not null,
     payload bytea,
     raised_at timestamptz not null default clock_timestamp(),
+    acknowledged_at timestamptz,
+    acknowledged_by text check (char_length(acknowledged_by) between 1 and 200),
+    reason text check (char_length(reason) between 1 and 500),
+    constraint alarm_acknowledged check (num_nulls(acknowledged_at, acknowledged_by, reason) in (0, 3)),
     unique (wheel, kind, seq, subject)
 );
+create index alarm_open on house.alarm (wheel, id) where acknowledged_at is null;
 
 -- A collector says that it runs. It keeps its leases, takes those that are free or over, and gets all that it holds.
 -- One that is connected to fewer brokers than another gives its leases up: it might not see what the other sees.
@@ -284,7 +290,9 @@ left join lateral (
 ) s on true;
 
 create view house.alarms as
-select a.id, w.site, w.table_name, a.kind, a.seq, a.why, a.raised_at, a.payload
+select
+    a.id, w.site, w.table_name, a.kind, a.seq, a.why, a.raised_at, a.payload,
+    a.acknowledged_at, a.acknowledged_by, a.reason
 from house.alarm a join house.wheel w on w.id = a.wheel;
 
 grant usage on schema house to wheeld_collector, wheeld_reader;

@@ -2,13 +2,6 @@
 
 -- The acknowledgement of an alarm -----------------------------------------------------------------------------------
 
-alter table house.alarm
-    add column acknowledged_at timestamptz,
-    add column acknowledged_by text check (char_length(acknowledged_by) between 1 and 200),
-    add column reason text check (char_length(reason) between 1 and 500),
-    add constraint alarm_acknowledged check (num_nulls(acknowledged_at, acknowledged_by, reason) in (0, 3));
-create index alarm_open on house.alarm (wheel, id) where acknowledged_at is null;
-
 -- An alarm is acknowledged once. The date is the database's. Nothing else of an alarm changes.
 create function house.acknowledge() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -27,12 +20,6 @@ begin
 end
 $$;
 create trigger acknowledge before update on house.alarm for each row execute function house.acknowledge();
-
-create or replace view house.alarms as
-select
-    a.id, w.site, w.table_name, a.kind, a.seq, a.why, a.raised_at, a.payload,
-    a.acknowledged_at, a.acknowledged_by, a.reason
-from house.alarm a join house.wheel w on w.id = a.wheel;
 
 -- The search --------------------------------------------------------------------------------------------------------
 
@@ -111,14 +98,6 @@ $$;
 -- After check_records, by the order of the names.
 create trigger note_verdicts after insert on house.record
 referencing new table as added for each statement execute function house.note_verdicts();
-
--- The records that are there already.
-insert into house.verdict (wheel, seq, at, kind, coup, number, label, cause, bouler)
-select r.wheel, r.seq, r.at, r.kind, v.coup, v.number, v.label, v.cause, v.bouler
-from house.record r
-cross join lateral house.verdict_of(r.wheel, r.seq, r.at, r.kind, r.coup, r.payload, r.is_readable) v
-where r.kind in ('result', 'void', 'ruling')
-on conflict do nothing;
 
 -- The role of the page ----------------------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from wheeld_house.migrations import execute
 
-revision = "0005"
-down_revision = "0004"
+revision = "0004"
+down_revision = "0003"
 branch_labels = None
 depends_on = None
 
