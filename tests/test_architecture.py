@@ -39,8 +39,9 @@ ONE_WHEEL = re.compile(
     r"(?<![\w.])(3[78]|(?<=max: )36|(?<=% )36|ROTOR_ORDER|POCKETS|POCKET_DEG|SINGLE_ZERO|DOUBLE_ZERO)(?!\w)"
 )
 """How many pockets some wheel has, and names of its own: they stand in the data of the layouts."""
+WITH_THE_HOUSE = ("certificates", "computer", "serving")
+"""Modules that a wheel and a house share. They import nothing of ours but the root of all errors."""
 SETUPS = ("wheeld.certificates", "wheeld.computer")
-"""What the setups of a wheel and of a house share."""
 SHARED = ("wheeld.core", "wheeld.ports", "wheeld.errors", "wheeld.text_error", "wheeld.VERSION", "firmware_protocol")
 """What an edge may import of ours, besides itself."""
 COPIED_ALONE = ("wheeld/feed", "wheeld/mqtt", "wheeld/auditor.py")
@@ -90,18 +91,21 @@ RULES: dict[str, Callable[[str], bool]] = {
     "wheeld/release.py": _only("wheeld.journal", "wheeld.service"),
     "wheeld/daemon": _all_but("hw_sim", "wheeld_house", "wheeld.cli", "wheeld.doctor"),
     "wheeld/doctor": _all_but("hw_sim", "wheeld_house", "wheeld.cli"),
-    "wheeld/certificates.py": _only("wheeld.errors"),
-    "wheeld/computer.py": _only("wheeld.errors"),
+    **{f"wheeld/{name}.py": _only("wheeld.errors") for name in WITH_THE_HOUSE},
     "wheeld/setup": _only(*SHARED, *SETUPS, "wheeld.broker", "wheeld.config", "wheeld.setup"),
     "wheeld/screen": _only("wheeld.core", "wheeld.screen"),
-    "wheeld/page": _only(*SHARED, "wheeld.broker", "wheeld.monitor", "wheeld.mqtt", "wheeld.screen", "wheeld.page"),
+    "wheeld/page": _only(
+        *SHARED, "wheeld.broker", "wheeld.monitor", "wheeld.mqtt", "wheeld.screen", "wheeld.serving", "wheeld.page"
+    ),
     "wheeld/cli": _all_but("hw_sim", "wheeld_house"),
     "wheeld/report": _only(*SHARED, "wheeld.journal", "wheeld.screen", "wheeld.report"),
     "wheeld/feed": _only("wheeld.feed", "wheeld.mqtt"),
     "wheeld/mqtt": _only("wheeld.mqtt"),
     "wheeld/auditor.py": _only(),
     "hw_sim": _only("hw_sim", "wheeld.ports", "firmware_protocol"),
-    "house/wheeld_house": _only("wheeld_house", "wheeld.feed", "wheeld.mqtt", *SETUPS),
+    "house/wheeld_house": _only(
+        "wheeld_house", "wheeld.feed", "wheeld.mqtt", *(f"wheeld.{name}" for name in WITH_THE_HOUSE)
+    ),
     "house/wheeld_house/demo.py": _only("wheeld_house", "hw_sim"),
 }
 

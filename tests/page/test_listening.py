@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 
 from tests.mosquitto import free_port
-from wheeld.page.listening import listening
 from wheeld.page.setting import Address
+from wheeld.serving import listening
 
 
 class Connection:
@@ -75,7 +75,7 @@ async def test_connections_beyond_the_limit_are_closed_and_the_others_go_on() ->
 
 
 async def test_who_connects_and_asks_nothing_whole_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wheeld.page.listening.IDLE_S_MAX", 0.05)
+    monkeypatch.setattr("wheeld.serving.IDLE_S_MAX", 0.05)
     async with port(2) as address, connected(address) as slow:
         assert await slow.is_closed_after(b"GET / HTTP/1.1\r\nHo")
 

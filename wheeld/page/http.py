@@ -1,52 +1,26 @@
-"""What all pages have in common: headers, languages, files, and HTML with words in one language."""
+"""What all pages of a wheel have in common: languages, and HTML with words in one language."""
 
 from __future__ import annotations
 
 import html
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import resources
 from string import Template
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Middleware
 
-from wheeld.core.catalogue import Catalogue, Language
+from wheeld import serving
+from wheeld.core.catalogue import Catalogue, Language, Text
 from wheeld.page.words import in_words
 from wheeld.screen.locale import LANGUAGES
 
-NOBODY = "'none'"
-TYPES: Mapping[str, str] = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 NAMES: Mapping[Language, str] = {"fr": "Français", "it": "Italiano", "en": "English"}
 """The name of each language in that language."""
-
-
-def guard(frame_of: str | None = None) -> Middleware:
-    """Put our headers on every answer, also on an error. `frame_of` is the origin whose page may show ours in a frame.
-    If it is None, no page may."""
-    headers = {
-        # Only our own files run, and nothing is loaded from another host.
-        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        f"connect-src 'self'; frame-ancestors {frame_of or NOBODY}; base-uri 'none'; form-action 'self'",
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "no-referrer",
-        "Cache-Control": "no-store",
-    }
-
-    @web.middleware
-    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
-        try:
-            response = await handler(request)
-        except web.HTTPException as error:
-            error.headers.update(headers)
-            raise
-        if not response.prepared:
-            response.headers.update(headers)
-        return response
-
-    return guarded
+FILES = resources.files("wheeld.page") / "static"
 
 
 def language_of(request: web.Request, default: Language) -> Language:
@@ -54,6 +28,20 @@ def language_of(request: web.Request, default: Language) -> Language:
     wanted = [request.query.get("lang", "")]
     wanted += re.findall(r"[a-z]{2}", request.headers.get("Accept-Language", "").lower()[:200])
     return next((language for each in wanted for language in LANGUAGES if language == each), default)
+
+
+def named(more: Collection[str]) -> Middleware:
+    """Make a check that refuses a request for another computer's name."""
+
+    def refusal(request: web.Request, name: str) -> str:
+        text = Text(
+            "{name} is not a name of this computer. Open the page with the computer's address. If your "
+            "network gives the computer this name, add --name={name} to the options of wheeld page.",
+            {"name": name},
+        )
+        return Catalogue(language_of(request, "en")).say_text(text)
+
+    return serving.named(more, refusal)
 
 
 @cache
@@ -81,23 +69,9 @@ def page(request: web.Request, name: str, language: Language, *, title: str = ""
     return web.Response(text=text, content_type="text/html")
 
 
-def add_files(app: web.Application) -> None:
-    """Serve the scripts and styles that come with the program, and nothing else."""
-    app.router.add_get(r"/files/{name:[a-z]+\.(?:js|css|svg)}", _serve_file)
-
-
-async def _serve_file(request: web.Request) -> web.Response:
-    name = request.match_info["name"]
-    try:
-        text = _file(name)
-    except FileNotFoundError:
-        raise web.HTTPNotFound from None
-    return web.Response(text=text, content_type=TYPES[name.rpartition(".")[2]])
-
-
 @cache
 def _file(name: str) -> str:
-    return resources.files("wheeld.page").joinpath("static", name).read_text("utf-8")
+    return (FILES / name).read_text("utf-8")
 
 
 def _languages(request: web.Request, language: Language) -> str:

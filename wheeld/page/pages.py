@@ -10,12 +10,12 @@ from aiohttp import web
 from wheeld.core.catalogue import Language
 from wheeld.monitor.lines import Axis
 from wheeld.page.evidence import evidence
-from wheeld.page.http import add_files, guard, language_of, page
-from wheeld.page.names import named
+from wheeld.page.http import FILES, language_of, named, page
 from wheeld.page.numbers import NumberHistory
 from wheeld.page.snapshot import WheelInWords
 from wheeld.page.viewers import Viewer, Viewers
 from wheeld.page.wheel import WheelView
+from wheeld.serving import add_files, guard
 
 
 class Pages:
@@ -43,12 +43,12 @@ class Pages:
 
     def application(self) -> web.Application:
         """Return the application of all these pages."""
-        app = web.Application(middlewares=[guard(self._frame_of), named(self._names)])
+        app = web.Application(middlewares=[guard(frame_of=self._frame_of), named(self._names)])
         app.router.add_get("/", self._live_page)
         app.router.add_get("/display", self._display_page)
         app.router.add_get("/events", self._live_events)
         app.router.add_get("/display/events", self._display_events)
-        add_files(app)
+        add_files(app, FILES)
         return app
 
     def display_application(self) -> web.Application:
@@ -58,7 +58,7 @@ class Pages:
         app.router.add_get("/", self._to_display)
         app.router.add_get("/display", self._display_page)
         app.router.add_get("/display/events", self._display_events)
-        add_files(app)
+        add_files(app, FILES)
         return app
 
     def tell(self) -> None:

@@ -23,8 +23,7 @@ from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.page.broker import NotConfirmedError, NotSentError, PageLogin
-from wheeld.page.http import add_files, guard, language_of, page
-from wheeld.page.names import named
+from wheeld.page.http import FILES, language_of, named, page
 from wheeld.page.numbers import NumberHistory
 from wheeld.page.setting import PanelRole
 from wheeld.page.snapshot import WheelInWords
@@ -32,6 +31,7 @@ from wheeld.page.viewers import Viewer, Viewers
 from wheeld.page.wheel import WheelView
 from wheeld.page.words import WORDS
 from wheeld.screen.language import translation
+from wheeld.serving import add_files, guard
 
 ANSWER_S_MAX = 15.0
 """A wheel answers in less than a second, or in ten seconds if it waits for readers to see the ball. After this time the
@@ -161,7 +161,7 @@ class Panel:
         app.router.add_post(f"/{self._role}/token", self._enter)
         app.router.add_get(f"/{self._role}/events", self._events)
         app.router.add_post(f"/{self._role}/commands/{{name}}", self._command)
-        add_files(app)
+        add_files(app, FILES)
         return app
 
     def tell(self) -> None:

@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator, Container, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
+import structlog
 from aiohttp import web
 
 from wheeld.broker.tls import load_authorities, load_own
 from wheeld.page.broker import PageLogin
-from wheeld.page.listening import listening
 from wheeld.page.metrics import application
 from wheeld.page.numbers import NumberHistory
 from wheeld.page.pages import Pages
@@ -23,6 +23,7 @@ from wheeld.page.sensors import SensorReader
 from wheeld.page.setting import Address, PageSetting, PanelSetting
 from wheeld.page.viewers import VIEWERS_MAX
 from wheeld.page.wheel import TOPICS, WheelView
+from wheeld.serving import listening
 
 TELL_S = 1.0
 """Ages on the pages are updated at this interval."""
@@ -114,9 +115,8 @@ class PageProgram:
         """Keep the ports open for the block. Raises OSError, TlsFilesError."""
         async with AsyncExitStack() as opened:
             for app, address, tls, connections_max, kept in self._ports():
-                await opened.enter_async_context(
-                    listening(app, address, tls=tls, connections_max=connections_max, kept=kept),
-                )
+                port = listening(app, address, tls=tls, connections_max=connections_max, kept=kept)
+                structlog.get_logger("page").info("page.ready", address=await opened.enter_async_context(port))
             yield
 
     def _ports(

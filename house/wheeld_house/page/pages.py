@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import cache
-from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from wheeld.serving import add_files, guard, named
 from wheeld_house.page.database import DatabaseError, Row
 from wheeld_house.page.login import COOKIE, SESSION_S_MAX, AccountLogin, LogIn, User, is_from_our_page
 from wheeld_house.page.records import PLACE, UNDATED, Found, HouseRecords, NotStoredError, Search
 from wheeld_house.page.words import CAUSES, DOUBLE_ZERO
 
 HERE = Path(__file__).parent
-TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 BODY_MAX = 8192
 BODY_S_MAX = 10.0
 TEXT_MAX = 200
@@ -31,16 +28,6 @@ REASON_MAX = 500
 ASKED = ("number", "cause", "from", "to", "bouler", "table")
 FLEET_S = 2.0
 """All viewers share what was read of the fleet for this time."""
-HEADERS = {
-    # Only our own files run, and nothing is loaded from another host.
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-    "X-Content-Type-Options": "nosniff",
-    # Not `no-referrer`: a browser would then send the Origin "null" with our own forms.
-    "Referrer-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-
 USER = web.RequestKey("user", User)
 
 
@@ -57,7 +44,7 @@ class HousePages:
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._records, self._login, self._is_tls, self._now_s = records, login, is_tls, now_s
-        self._names = _own_names() | {name.lower() for name in names}
+        self._names = names
         self._reading = asyncio.Lock()
         self._fleet: str | DatabaseError = ""
         self._fleet_s = float("-inf")
@@ -71,16 +58,16 @@ class HousePages:
 
     def application(self) -> web.Application:
         """Return the application of all pages."""
-        app = web.Application(
-            middlewares=[_with_headers, self._named(), self._errors(), self._logged_in()], client_max_size=BODY_MAX
-        )
+        # Not `no-referrer`: a browser would then send the Origin "null" with our own forms.
+        first = [guard(referrer="same-origin"), named(self._names, _refusal)]
+        app = web.Application(middlewares=[*first, self._errors(), self._logged_in()], client_max_size=BODY_MAX)
         app.router.add_get("/", self._fleet_page)
         app.router.add_get(r"/wheel/{site:[^/]+}/{table:[^/]+}", self._wheel_page)
         app.router.add_get(r"/coup/{site:[^/]+}/{table:[^/]+}/{coup:\d{1,15}}", self._coup_page)
         app.router.add_get("/search", self._search_page)
         app.router.add_get("/alarms", self._alarms_page)
         app.router.add_post(r"/alarms/{alarm:\d{1,15}}", self._acknowledge)
-        app.router.add_get(r"/files/{name:[a-z]+\.(?:css|js|svg)}", _file)
+        add_files(app, HERE / "files")
         if isinstance(self._login, AccountLogin):
             app.router.add_get("/login", self._login_page)
             app.router.add_post("/login", self._log_in)
@@ -88,20 +75,6 @@ class HousePages:
         return app
 
     # --- who may -----------------------------------------------------------------------------------------------------
-
-    def _named(self) -> Middleware:
-        """An attacker's site can make its own name lead here, and a browser would then take our page for its own."""
-
-        @web.middleware
-        async def named(request: web.Request, handler: Handler) -> web.StreamResponse:
-            name = _host(request.host)
-            if name not in self._names and not _is_address(name):
-                raise web.HTTPMisdirectedRequest(
-                    text=f"{name[:253]} is no name of this page. Add it to `names` in the settings of the page."
-                )
-            return await handler(request)
-
-        return named
 
     def _logged_in(self) -> Middleware:
         @web.middleware
@@ -256,30 +229,8 @@ class HousePages:
         return web.Response(text=text, status=status, content_type="text/html")
 
 
-@web.middleware
-async def _with_headers(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Our headers on every answer, also on an error."""
-    try:
-        response = await handler(request)
-    except web.HTTPException as error:
-        error.headers.update(HEADERS)
-        raise
-    response.headers.update(HEADERS)
-    return response
-
-
-async def _file(request: web.Request) -> web.Response:
-    name = request.match_info["name"]
-    try:
-        text = _text_of(name)
-    except FileNotFoundError:
-        raise web.HTTPNotFound from None
-    return web.Response(text=text, content_type=TYPES[Path(name).suffix])
-
-
-@cache
-def _text_of(name: str) -> str:
-    return (HERE / "files" / name).read_text("utf-8")
+def _refusal(_: web.Request, name: str) -> str:
+    return f"{name} is no name of this page. Add it to `names` in the settings of the page."
 
 
 async def _form(request: web.Request) -> dict[str, str]:
@@ -356,24 +307,3 @@ def _which(*, is_open: bool) -> str:
 
 def _title(wheel: Row) -> str:
     return f"{wheel['table_name']} ({wheel['site']})"
-
-
-def _own_names() -> set[str]:
-    name = socket.gethostname().lower()
-    return {"localhost", name, f"{name.partition('.')[0]}.local"}
-
-
-def _host(host: str) -> str:
-    """The name or the address in a Host field, without its port."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
-    except ValueError:
-        return ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True

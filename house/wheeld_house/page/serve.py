@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from aiohttp import web
-
+from wheeld.serving import listening
 from wheeld_house.page.database import PageDatabase
 from wheeld_house.page.login import login_of
 from wheeld_house.page.pages import HousePages
@@ -19,10 +17,6 @@ from wheeld_house.page.settings import PageSettings
 
 CONNECTIONS_MAX = 300
 """A browser has six at most. A connection beyond this is closed at once."""
-IDLE_S_MAX = 30.0
-SHUTDOWN_S = 1.0
-UNREAD_S_MAX = 1.0
-HANDSHAKE_S_MAX = 10.0
 
 
 async def serve(settings: PageSettings) -> None:
@@ -42,44 +36,9 @@ async def serving(settings: PageSettings) -> AsyncIterator[str]:
     database = PageDatabase(settings.database)
     records = HouseRecords(database, silent_after_s=settings.silent_after_s)
     pages = HousePages(records, login_of(settings), names=settings.names, is_tls=tls is not None)
-    runner = web.AppRunner(
-        pages.application(),
-        access_log=None,
-        shutdown_timeout=SHUTDOWN_S,
-        keepalive_timeout=IDLE_S_MAX,
-        lingering_time=UNREAD_S_MAX,
-    )
-    await runner.setup()
     try:
-        assert runner.server is not None
-        host, port = settings.address
-        opened = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-        server = await asyncio.get_running_loop().create_server(
-            _limited(runner.server),
-            sock=opened,
-            ssl=tls,
-            ssl_handshake_timeout=None if tls is None else HANDSHAKE_S_MAX,
-        )
-        try:
-            named = f"[{host}]" if ":" in host else host
-            yield f"{'http' if tls is None else 'https'}://{named}:{opened.getsockname()[1]}/"
-        finally:
-            server.close()
+        port = listening(pages.application(), settings.address, tls=tls, connections_max=CONNECTIONS_MAX)
+        async with port as address:
+            yield address
     finally:
-        await runner.cleanup()
         await database.close()
-
-
-class _Refused(asyncio.Protocol):
-    """Closes a connection beyond the limit."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport)
-        transport.abort()
-
-
-def _limited(server: web.Server) -> Callable[[], asyncio.Protocol]:
-    def accepted() -> asyncio.Protocol:
-        return _Refused() if len(server.connections) >= CONNECTIONS_MAX else server()
-
-    return accepted

@@ -1,0 +1,185 @@
+"""How pages are served: the port, the headers of every answer, the names of this computer, the files of the program.
+
+`wheeld page` and `wheeld-house page` use this module, so it has no texts of the catalogue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Collection, Container, Mapping
+from contextlib import asynccontextmanager
+from importlib.resources.abc import Traversable
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+SHUTDOWN_S = 1.0
+"""The time for connections to end. Streams never end by themselves."""
+IDLE_S_MAX = 30.0
+"""A connection without a request for this long is closed. A browser opens another when it needs one."""
+UNREAD_S_MAX = 1.0
+"""How long data after an answer is still read, so that its sender gets the answer."""
+HANDSHAKE_S_MAX = 10.0
+"""A TLS handshake takes a few hundredths of a second, or a few seconds on a bad radio link."""
+CHARACTERS_MAX = 253
+"""The length of the longest DNS name."""
+NOBODY = "'none'"
+TYPES: Mapping[str, str] = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+TROUBLES = {
+    errno.EADDRINUSE: "another program uses this port: stop that program, or give another port",
+    errno.EADDRNOTAVAIL: "this computer does not have this address: give one of its own addresses",
+    errno.EACCES: "only root may open a port below 1024: give a higher port",
+}
+"""What is wrong with an address, and what to do."""
+
+
+class _Refused(asyncio.Protocol):
+    """Closes a connection beyond the limit."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
+        transport.abort()
+
+
+@asynccontextmanager
+async def listening(
+    app: web.Application,
+    address: tuple[str, int],
+    *,
+    tls: ssl.SSLContext | None,
+    connections_max: int,
+    kept: Container[object] | None = None,
+) -> AsyncIterator[str]:
+    """Keep the port open for the block, and give its URL. A connection beyond `connections_max` is closed at once: all
+    ports of the process share the 1,024 files that systemd gives it, and one flooded port would block the others.
+    `kept` has the transports of known users. If it is given, the oldest unknown connection is closed instead. Raises
+    OSError."""
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        shutdown_timeout=SHUTDOWN_S,
+        keepalive_timeout=IDLE_S_MAX,
+        lingering_time=UNREAD_S_MAX,
+    )
+    await runner.setup()
+    try:
+        assert runner.server is not None
+        host, port = address
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            # Opened here, because the error that asyncio raises has no errno from Python 3.12 on.
+            opened = socket.create_server(address, family=family)
+        except OSError as wrong:
+            why = TROUBLES.get(wrong.errno or 0, str(wrong))
+            raise OSError(f"{host}:{port} cannot be opened: {why}") from None
+        server = await asyncio.get_running_loop().create_server(
+            _limited(runner.server, connections_max, kept),
+            sock=opened,
+            ssl=tls,
+            ssl_handshake_timeout=None if tls is None else HANDSHAKE_S_MAX,
+        )
+        try:
+            named = f"[{host}]" if ":" in host else host
+            yield f"{'http' if tls is None else 'https'}://{named}:{opened.getsockname()[1]}/"
+        finally:
+            server.close()
+    finally:
+        await runner.cleanup()
+
+
+def _limited(server: web.Server, most: int, kept: Container[object] | None) -> Callable[[], asyncio.Protocol]:
+    def accepted() -> asyncio.Protocol:
+        if len(server.connections) >= most:
+            others = (one for one in server.connections if kept is not None and one.transport not in kept)
+            if (stranger := next(others, None)) is None:
+                return _Refused()
+            stranger.force_close()
+        return server()
+
+    return accepted
+
+
+def guard(*, frame_of: str | None = None, referrer: str = "no-referrer") -> Middleware:
+    """Put our headers on every answer, also on an error. `frame_of` is the origin whose page may show ours in a frame.
+    If it is None, no page may. `referrer` says to whom a browser names the page that it comes from."""
+    headers = {
+        # Only our own files run, and nothing is loaded from another host.
+        "Content-Security-Policy": f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        f"connect-src 'self'; frame-ancestors {frame_of or NOBODY}; base-uri 'none'; form-action 'self'",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": referrer,
+        "Cache-Control": "no-store",
+    }
+
+    @web.middleware
+    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            response = await handler(request)
+        except web.HTTPException as error:
+            error.headers.update(headers)
+            raise
+        if not response.prepared:
+            response.headers.update(headers)
+        return response
+
+    return guarded
+
+
+def named(more: Collection[str], refusal: Callable[[web.Request, str], str]) -> Middleware:
+    """Make a check that refuses a request unless it uses an address, one of the computer's names, or one of `more`.
+    `refusal` says so for a name.
+
+    An attacker can make the name of his own site point to the address of this computer. A browser on that site then
+    treats our page as a part of the site, and the site can read the page (DNS rebinding). This is not possible with an
+    address, or with the names that this computer gives itself, also for mDNS.
+    """
+    name = socket.gethostname().lower()
+    ours = {"localhost", name, f"{name.partition('.')[0]}.local"} | {name.lower() for name in more}
+
+    @web.middleware
+    async def called(request: web.Request, handler: Handler) -> web.StreamResponse:
+        name = _name(request.host)
+        if name in ours or _is_address(name):
+            return await handler(request)
+        raise web.HTTPMisdirectedRequest(text=refusal(request, name[:CHARACTERS_MAX]))
+
+    return called
+
+
+def _name(host: str) -> str:
+    """Return the name or the address in a Host field, without its port. It is empty if there is none."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def add_files(app: web.Application, folder: Traversable) -> None:
+    """Serve the scripts and styles of a folder that comes with the program, and nothing else."""
+    texts = {each.name: each.read_text("utf-8") for each in folder.iterdir() if _type(each.name) in TYPES}
+
+    async def serve(request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name not in texts:
+            raise web.HTTPNotFound
+        return web.Response(text=texts[name], content_type=TYPES[_type(name)])
+
+    app.router.add_get("/files/{name}", serve)
+
+
+def _type(name: str) -> str:
+    return name.rpartition(".")[2]
