@@ -14,18 +14,16 @@ from wheeld.config.problems import ConfigError, located
 from wheeld.config.reading import load
 from wheeld.config.sections import Config
 from wheeld.config.validation import problems_here
-from wheeld.core.catalogue import LANGUAGE_NAMES, Catalogue, Language, Part, Text, translatable
+from wheeld.core.catalogue import LANGUAGE_NAMES, Language, Part, Text, translatable
 from wheeld.core.heads import HEADS
 from wheeld.core.setting import Part as WheelPart
 from wheeld.core.setting import TableSetting, rows_of
 from wheeld.exits import Exit
 from wheeld.journal.seal import FileSigner
 from wheeld.journal.setting import JournalSetting
-from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.gpio import provider
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.head.reader import reader_of
-from wheeld.sources.head.setting import HeadSetting
 
 
 def check(options: argparse.Namespace) -> Exit:
@@ -42,52 +40,16 @@ def check(options: argparse.Namespace) -> Exit:
 def facts(config: Config, language: Language) -> Iterator[str]:
     """Yield what the configuration means, in sentences."""
     catalogue = config.table.catalogue_in(language)
-    yield from map(catalogue.say_text, (*_table(config.table), *_wheel(config.table), *_sensors(config)))
-    yield from _provable(config.table, catalogue)
-    yield from map(catalogue.say_text, (*_journal(config.journal), *_mqtt(config)))
+    yield from map(catalogue.say_text, (*_table(config.table), *_sensors(config)))
+    for row in provable(config.table):
+        asked = config.table.profile.cited((row.row,), catalogue.say_text(row.what), catalogue)
+        by = catalogue.say_text(row.by or Text("nothing at this table proves it"))
+        yield catalogue.say("{first}: {second}", first=asked, second=by)
+    yield from map(catalogue.say_text, (*_unproven(config.table), *_journal(config.journal), *_mqtt(config)))
     display = config.display
     if display is not None and (told := [text for text in (display.name, *display.limits) if text]):
         yield catalogue.say("players read: {texts}", texts=" · ".join(told))
     yield catalogue.say("log: {level} and above, JSON lines on standard error", level=config.log.level)
-
-
-def _table(table: TableSetting) -> Iterator[Text]:
-    place = {"table": table.table, "site": table.site, "house": table.house, "game": table.game}
-    yield Text("table: {table} of {site}, {house}/{game}", place)
-    if table.test:
-        yield Text("a BENCH TABLE: every message is marked as a test, and a feed accepts it only if it asks for tests")
-    said, announced = LANGUAGE_NAMES[table.table_language], table.profile.announcements.language
-    languages = {"language": Text(said), "announced": Text(announced)}
-    yield Text("messages in {language}, numbers announced in {announced}", languages)
-    yield Text('a void coup is declared with "{words}"', {"words": table.words})
-    yield from rows_of(table)
-    yield _call(table)
-    if table.auto_rien_ne_va_plus_rev_s is None:
-        yield Text("rien ne va plus: announced by the chef")
-
-
-def _call(table: TableSetting) -> Text:
-    """Return when the number is called, as a sentence."""
-    if table.pocket == "head":
-        return Text("its number is called by the head")
-    if table.sightings_to_call == 1:
-        return Text("its number is called after one sighting")
-    return Text("its number is called after {count} sightings in the same pocket", {"count": table.sightings_to_call})
-
-
-def _wheel(wheel: TableSetting) -> Iterator[Text]:
-    kind: dict[str, Part] = {"wheel": wheel.wheel, "way": Text(WAYS[wheel.rotor_direction]), "ticks": wheel.rotor_ticks}
-    if wheel.rotor == "sensors":
-        yield Text("wheel: {wheel}, the rotor turns {way}; its encoder has {ticks} ticks", kind)
-    else:
-        yield Text("wheel: {wheel}, the rotor turns {way}", kind)
-    if wheel.ball == "sensors":
-        yield Text("beams: {count} at {angles}", _angles(wheel.beams_deg))
-        yield _certain(wheel)
-    if wheel.pocket == "sensors":
-        yield Text("readers: {count} at {angles}", _angles(wheel.readers_deg))
-    if by_head := tuple(Text(PARTS[part]) for part in PARTS if getattr(wheel, part) == "head"):
-        yield Text("the head reports {parts}", {"parts": by_head})
 
 
 WAYS = {
@@ -102,62 +64,86 @@ PARTS: dict[WheelPart, str] = {
 }
 
 
-def _certain(wheel: TableSetting) -> Text:
-    """Return the sentence with the number of laps that makes a run certainly valid."""
-    laps: dict[str, Part] = {
-        "laps": round(certain_laps(wheel.beams_deg, wheel.min_laps, wheel.strays), 2),
-        "strays": wheel.strays,
-    }
-    if wheel.strays == 1:
-        return Text(
-            "a lap is proven if the proof holds without any one of the pulses, which may be a stray: a run "
-            "of {laps} laps or more is certain to be valid",
-            laps,
+def _table(table: TableSetting) -> Iterator[Text]:
+    place = {"table": table.table, "site": table.site, "house": table.house, "game": table.game}
+    yield Text("table: {table} of {site}, {house}/{game}", place)
+    if table.test:
+        yield Text("a BENCH TABLE: every message is marked as a test, and a feed accepts it only if it asks for tests")
+    said, announced = LANGUAGE_NAMES[table.table_language], table.profile.announcements.language
+    languages = {"language": Text(said), "announced": Text(announced)}
+    yield Text("messages in {language}, numbers announced in {announced}", languages)
+    yield Text('a void coup is declared with "{words}"', {"words": table.words})
+    yield from rows_of(table)
+    if table.pocket == "head":
+        yield Text("its number is called by the head")
+    elif table.sightings_to_call == 1:
+        yield Text("its number is called after one sighting")
+    else:
+        yield Text(
+            "its number is called after {count} sightings in the same pocket", {"count": table.sightings_to_call}
         )
-    return Text(
-        "a lap is proven if the proof holds without any {strays} of the pulses, which may be strays: a run "
-        "of {laps} laps or more is certain to be valid",
-        laps,
-    )
+    if table.auto_rien_ne_va_plus_rev_s is None:
+        yield Text("rien ne va plus: announced by the chef")
+    kind: dict[str, Part] = {"wheel": table.wheel, "way": Text(WAYS[table.rotor_direction]), "ticks": table.rotor_ticks}
+    if table.rotor == "sensors":
+        yield Text("wheel: {wheel}, the rotor turns {way}; its encoder has {ticks} ticks", kind)
+    else:
+        yield Text("wheel: {wheel}, the rotor turns {way}", kind)
+    if table.ball == "sensors":
+        yield Text("beams: {count} at {angles}", _angles(table.beams_deg))
+        laps: dict[str, Part] = {
+            "laps": round(certain_laps(table.beams_deg, table.min_laps, table.strays), 2),
+            "strays": table.strays,
+        }
+        if table.strays == 1:
+            yield Text(
+                "a lap is proven if the proof holds without any one of the pulses, which may be a stray: a run "
+                "of {laps} laps or more is certain to be valid",
+                laps,
+            )
+        else:
+            yield Text(
+                "a lap is proven if the proof holds without any {strays} of the pulses, which may be strays: a run "
+                "of {laps} laps or more is certain to be valid",
+                laps,
+            )
+    if table.pocket == "sensors":
+        yield Text("readers: {count} at {angles}", _angles(table.readers_deg))
+    if by_head := tuple(Text(PARTS[part]) for part in PARTS if getattr(table, part) == "head"):
+        yield Text("the head reports {parts}", {"parts": by_head})
 
 
 def _sensors(config: Config) -> Iterator[Text]:
-    if config.sensors is not None:
-        yield from _board(config.sensors)
-    if config.gpio is not None:
-        yield from _gpio(config.gpio)
-    if config.head is not None:
-        yield from _head(config.head)
-    yield _door(config)
-
-
-def _door(config: Config) -> Text:
-    """Return what reports whether the cabinet's door is open."""
-    if config.sensors is not None:
-        return Text("the cabinet's door: reported by the sensor board, if it has a door switch")
-    if config.gpio is not None and config.gpio.door_pin is not None:
-        return Text("the cabinet's door: reported by the switch at pin {pin}", {"pin": config.gpio.door_pin})
-    return Text("the cabinet's door: no switch reports whether it is open")
-
-
-def _head(head: HeadSetting) -> Iterator[Text]:
-    at: dict[str, Part] = {
-        "head": HEADS[head.product].name,
-        "line": head.port,
-        "baud": head.baud,
-        "seconds": head.silence_s_max,
-    }
-    yield Text("wheel head: {head}, {line} at {baud} baud; silence for {seconds} s is a fault", at)
-    yield from reader_of(head.product).facts(head)
-
-
-def _provable(setting: TableSetting, catalogue: Catalogue) -> Iterator[str]:
-    """Yield what proves each row of docs/rulebook.md, with the house's article."""
-    for row in provable(setting):
-        asked = setting.profile.cited((row.row,), catalogue.say_text(row.what), catalogue)
-        by = catalogue.say_text(row.by or Text("nothing at this table proves it"))
-        yield catalogue.say("{first}: {second}", first=asked, second=by)
-    yield from map(catalogue.say_text, _unproven(setting))
+    sensors, gpio, head = config.sensors, config.gpio, config.head
+    if sensors is not None:
+        board: dict[str, Part] = {"line": sensors.port, "baud": sensors.baud, "seconds": sensors.silence_s_max}
+        yield Text("sensor board: {line} at {baud} baud; silence for {seconds} s is a fault", board)
+        pins = (
+            Text("serial number {value}", {"value": sensors.board_serial}) if sensors.board_serial else None,
+            Text("configuration hash {value}", {"value": sensors.config_hash}) if sensors.config_hash else None,
+        )
+        if fixed := tuple(filter(None, pins)):
+            yield Text("only the board with {pins} is accepted", {"pins": fixed})
+        else:
+            yield Text("any board with that layout of sensors is accepted")
+        yield Text("its clock may drift {drift} ppm from the host's", {"drift": sensors.max_drift_ppm})
+    if gpio is not None:
+        yield from _gpio(gpio)
+    if head is not None:
+        at: dict[str, Part] = {
+            "head": HEADS[head.product].name,
+            "line": head.port,
+            "baud": head.baud,
+            "seconds": head.silence_s_max,
+        }
+        yield Text("wheel head: {head}, {line} at {baud} baud; silence for {seconds} s is a fault", at)
+        yield from reader_of(head.product).facts(head)
+    if sensors is not None:
+        yield Text("the cabinet's door: reported by the sensor board, if it has a door switch")
+    elif gpio is not None and gpio.door_pin is not None:
+        yield Text("the cabinet's door: reported by the switch at pin {pin}", {"pin": gpio.door_pin})
+    else:
+        yield Text("the cabinet's door: no switch reports whether it is open")
 
 
 def _unproven(setting: TableSetting) -> Iterator[Text]:
@@ -183,20 +169,6 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
         yield Text("a coup whose laps are suggested and not proven is void, as too few laps")
 
 
-def _board(sensors: BoardSetting) -> Iterator[Text]:
-    at: dict[str, Part] = {"line": sensors.port, "baud": sensors.baud, "seconds": sensors.silence_s_max}
-    yield Text("sensor board: {line} at {baud} baud; silence for {seconds} s is a fault", at)
-    pins = (
-        Text("serial number {value}", {"value": sensors.board_serial}) if sensors.board_serial else None,
-        Text("configuration hash {value}", {"value": sensors.config_hash}) if sensors.config_hash else None,
-    )
-    if fixed := tuple(filter(None, pins)):
-        yield Text("only the board with {pins} is accepted", {"pins": fixed})
-    else:
-        yield Text("any board with that layout of sensors is accepted")
-    yield Text("its clock may drift {drift} ppm from the host's", {"drift": sensors.max_drift_ppm})
-
-
 def _gpio(gpio: GpioSetting) -> Iterator[Text]:
     through = gpio.provider or Text("the installed package")
     if gpio.chip is None:
@@ -204,7 +176,15 @@ def _gpio(gpio: GpioSetting) -> Iterator[Text]:
     else:
         at: dict[str, Part] = {"provider": through, "chip": f"/dev/gpiochip{gpio.chip}"}
         yield Text("GPIO: through {provider}, the chip is {chip}", at)
-    yield _provider(gpio)
+    # What would read a wheel's pins on this computer, which may be an office computer without pins.
+    machine = provider.this_machine()
+    try:
+        chosen = provider.choose(gpio.provider, provider.installed(), machine)
+    except provider.ProviderError as wrong:
+        yield Text("this computer cannot read pins: {why}", {"why": wrong.text})
+    else:
+        here: dict[str, Part] = {"package": provider.PACKAGES[chosen], "machine": machine.told}
+        yield Text("this computer would read pins through {package}: it is installed and works with {machine}", here)
     if gpio.encoder is not None:
         pins: dict[str, Part] = {"encoder": gpio.encoder, "pins": str(gpio.encoder_pins), "tick": gpio.index_tick}
         yield Text("encoder: {encoder} at pins {pins}, its index in tick {tick}", pins)
@@ -212,17 +192,6 @@ def _gpio(gpio: GpioSetting) -> Iterator[Text]:
         yield Text("pins: {pins}", {"pins": used})
     else:
         yield Text("pins: no other pins")
-
-
-def _provider(gpio: GpioSetting) -> Text:
-    """Return what would read a wheel's pins on this computer, which may be an office computer without pins."""
-    machine = provider.this_machine()
-    try:
-        chosen = provider.choose(gpio.provider, provider.installed(), machine)
-    except provider.ProviderError as wrong:
-        return Text("this computer cannot read pins: {why}", {"why": wrong.text})
-    here: dict[str, Part] = {"package": provider.PACKAGES[chosen], "machine": machine.told}
-    return Text("this computer would read pins through {package}: it is installed and works with {machine}", here)
 
 
 def _journal(journal: JournalSetting) -> Iterator[Text]:

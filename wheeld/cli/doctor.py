@@ -91,7 +91,18 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
         sys.stderr.write(f"wheeld: --number {label_of(options.number)}: it is not on the wheel ({pockets.printed})\n")
         return Exit.USAGE
     if is_open(config.journal.path):
-        return fail(_running(wheel.config.stem), Exit.NOT_OPENED, options)
+        return fail(
+            Text(
+                "the daemon of this wheel runs and uses the sensors: stop it with `{stop}`, and start it afterwards "
+                "with `{start}`",
+                {
+                    "stop": f"systemctl stop wheeld@{wheel.config.stem}",
+                    "start": f"systemctl start wheeld@{wheel.config.stem}",
+                },
+            ),
+            Exit.NOT_OPENED,
+            options,
+        )
     log_to_stderr("warning")
     signals = Signals(config.table.rotor_ticks, pockets)
     bench = Bench(config, signals.take)
@@ -108,15 +119,6 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
         by = options.by or user()
         record = found_record(found, learned, signals, by=by, configuration=after, rewritten=after != before)
         keep(config, record, catalogue)
-
-
-def _running(name: str) -> Text:
-    """Return why the doctor ends. Two programs cannot read one line: the daemon would miss what the doctor read."""
-    return Text(
-        "the daemon of this wheel runs and uses the sensors: stop it with `{stop}`, and start it afterwards "
-        "with `{start}`",
-        {"stop": f"systemctl stop wheeld@{name}", "start": f"systemctl start wheeld@{name}"},
-    )
 
 
 def tell(
@@ -196,7 +198,14 @@ def live(signals: Signals, config: Config, catalogue: Catalogue) -> str:
 
 
 def _live(signals: Signals, config: Config) -> Iterator[Text]:
-    yield _rotor(signals)
+    if signals.faults.get("rotor"):
+        yield Text("rotor not known")
+    elif not signals.rpm:
+        yield Text("rotor stands")
+    else:
+        way = TURNS[signals.direction]
+        rpm = f"{signals.rpm:.1f}"  # a fixed width, because the line is printed each second
+        yield Text("rotor {rpm} rpm {way}", {"rpm": rpm, "way": Text(way) if way else "?"})
     if config.table.beams_deg:
         yield Text("beams {counts}", {"counts": _counts(signals.pulses, len(config.table.beams_deg))})
     if config.table.readers_deg:
@@ -223,16 +232,6 @@ def _active(name: str) -> Text:
 
 def _counts(counts: Mapping[int, int], sensors: int) -> str:
     return " ".join(str(counts[index]) for index in range(sensors))
-
-
-def _rotor(signals: Signals) -> Text:
-    if signals.faults.get("rotor"):
-        return Text("rotor not known")
-    if not signals.rpm:
-        return Text("rotor stands")
-    way = TURNS[signals.direction]
-    rpm = f"{signals.rpm:.1f}"  # a fixed width, because the line is printed each second
-    return Text("rotor {rpm} rpm {way}", {"rpm": rpm, "way": Text(way) if way else "?"})
 
 
 def _buttons(signals: Signals, config: Config) -> list[str]:

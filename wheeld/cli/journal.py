@@ -219,7 +219,12 @@ def noted_head(text: str) -> tuple[int, bytes]:
 def show(options: argparse.Namespace) -> Exit:
     """Print the stored messages and event records, oldest first. Raises JournalError, OSError."""
     if options.last is not None:
-        return _show_last(options)
+        if options.jsonl or options.topic or options.coup is not None or options.from_seq is not None:
+            return fail(Text("--last shows each coup whole: leave the other options out"), Exit.USAGE, options)
+        with _reading(options.file) as journal:
+            for line in recalled(journal, options.last, options.language):
+                _say(line)
+            return _judge(journal, options)
     is_found = False
     with _reading(options.file) as journal:
         # Event records belong to no coup and not to the feed.
@@ -253,16 +258,6 @@ def _of_file(options: argparse.Namespace, what: Text, hint: Text) -> Text:
     """Return what is wrong with the journal's file, and a hint."""
     told = Text("{first}; {second}", {"first": what, "second": hint})
     return Text("{first}: {second}", {"first": str(options.file), "second": told})
-
-
-def _show_last(options: argparse.Namespace) -> Exit:
-    """Print the last coups, each with its evidence drawn."""
-    if options.jsonl or options.topic or options.coup is not None or options.from_seq is not None:
-        return fail(Text("--last shows each coup whole: leave the other options out"), Exit.USAGE, options)
-    with _reading(options.file) as journal:
-        for line in recalled(journal, options.last, options.language):
-            _say(line)
-        return _judge(journal, options)
 
 
 def export(options: argparse.Namespace) -> Exit:
@@ -390,15 +385,13 @@ def _is_wanted(message: StoredMessage, options: argparse.Namespace) -> bool:
         return False
     if options.topic and message.topic not in options.topic:
         return False
-    return options.coup is None or options.coup in _coups(message.payload)
-
-
-def _coups(payload: bytes) -> tuple[int | None, ...]:
+    if options.coup is None:
+        return True
     try:
-        of = msgspec.json.decode(payload, type=_OfCoup)
+        of = msgspec.json.decode(message.payload, type=_OfCoup)
     except UNREADABLE:
-        return ()
-    return of.coup, of.about
+        return False
+    return options.coup in (of.coup, of.about)
 
 
 def _print_event(event: StoredEvent, options: argparse.Namespace) -> None:

@@ -19,7 +19,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line asks, and return the exit code."""
     options = parser().parse_args(argv)
     try:
-        code: Exit = _version(options) if options.version or options.verify else options.do(options)
+        code: Exit
+        if options.verify:
+            from wheeld.cli.version import version  # noqa: PLC0415  its imports take long
+
+            code = version(options)
+        elif options.version:
+            sys.stdout.write(f"wheeld {VERSION}\n")
+            code = Exit.OK
+        else:
+            code = options.do(options)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of our output has ended. At exit Python would report that it cannot flush.
@@ -51,12 +60,3 @@ def _told(wrong: WheeldError, options: argparse.Namespace) -> Exit:
     if isinstance(wrong, OSError):
         return fail(file_trouble(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED, options)
     raise wrong
-
-
-def _version(options: argparse.Namespace) -> Exit:
-    if options.verify:
-        from wheeld.cli.version import version  # noqa: PLC0415  its imports take long
-
-        return version(options)
-    sys.stdout.write(f"wheeld {VERSION}\n")
-    return Exit.OK

@@ -254,18 +254,51 @@ def parser() -> argparse.ArgumentParser:
     whole.set_defaults(do=lambda _: whole.error("the following arguments are required: COMMAND"))
     commands = whole.add_subparsers(title="commands", metavar="COMMAND")
     _add_setup(commands)
-    _add_run(commands)
-    _add_check(commands)
-    _add_unit(commands)
-    _add_replay(commands)
+    run = commands.add_parser("run", help="run one wheel", description=_RUN, epilog=_EXITS)
+    run.add_argument("-c", "--config", metavar="WHEEL", required=True, help=_WHEEL)
+    run.set_defaults(do=_on_call("run.run"))
+    check = commands.add_parser(
+        "check-config", help="validate a configuration and print what it means", description=_CHECK, epilog=_EXITS
+    )
+    check.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
+    _add_language(check)
+    check.set_defaults(do=_on_call("check.check"))
+    status = commands.add_parser(
+        "status", help="say whether a wheel runs, and what is wrong", description=_STATUS, epilog=_EXITS
+    )
+    status.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
+    _add_language(status)
+    status.set_defaults(do=_on_call("unit.status"))
+    logs = commands.add_parser("logs", help="print a wheel's log in words", description=_LOGS, epilog=_EXITS)
+    logs.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
+    logs.add_argument("--lines", metavar="N", type=_number(), default=50, help="print the last N lines (default: 50)")
+    logs.add_argument("--follow", action="store_true", help="then print new lines as they come, until Ctrl-C")
+    logs.set_defaults(do=_on_call("unit.logs"))
+    replay = commands.add_parser(
+        "replay", help="apply the regulation to a recorded log", description=_REPLAY, epilog=_REPLAY_EXAMPLES
+    )
+    replay.add_argument("file", metavar="FILE", help="the log, as text or gzip; - means standard input")
+    replay.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
+    replay.add_argument("--facts", action="store_true", help="also print every fact that the law applied")
+    _add_language(replay)
+    replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
+    replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
+    replay.set_defaults(do=_on_call("replay.replay"))
     _add_journal(commands)
     _add_report(commands)
-    _add_watch(commands)
-    _add_rule(commands)
+    _add_watch_and_rule(commands)
     _add_page(commands)
     _add_doctor(commands)
-    _add_acl(commands)
-    _add_help(commands, whole)
+    acl = commands.add_parser("acl", help="print the access list of the broker", description=_ACL, epilog=_ACL_EXAMPLES)
+    acl.add_argument("tables", metavar="SITE/TABLE", type=_named_table, nargs="*", help="as in [table] site and id")
+    acl.add_argument("-c", "--config", metavar="WHEEL", action="append", default=[], help=f"{_WHEEL} (may be repeated)")
+    acl.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
+    acl.set_defaults(do=_on_call("acl.acl"))
+    pages: dict[str, Callable[[], str]] = {"commands": whole.format_help, "exit-codes": exit_codes}
+    about = "print the commands, or what each exit code means"
+    page = commands.add_parser("help", help=about, description=f"{about.capitalize()}.")
+    page.add_argument("page", nargs="?", choices=pages, default="commands", help="which page (default: commands)")
+    page.set_defaults(do=lambda options: _print_page(pages[options.page]()))
     return whole
 
 
@@ -328,14 +361,6 @@ def exit_codes() -> str:
     return "\n".join(["exit codes of wheeld:", *(f"  {code.value:<4}{code.text}" for code in Exit), ""])
 
 
-def _add_help(commands: Commands[_Parser], whole: _Parser) -> None:
-    pages: dict[str, Callable[[], str]] = {"commands": whole.format_help, "exit-codes": exit_codes}
-    about = "print the commands, or what each exit code means"
-    page = commands.add_parser("help", help=about, description=f"{about.capitalize()}.")
-    page.add_argument("page", nargs="?", choices=pages, default="commands", help="which page (default: commands)")
-    page.set_defaults(do=lambda options: _print_page(pages[options.page]()))
-
-
 def _print_page(text: str) -> Exit:
     sys.stdout.write(text)
     return Exit.OK
@@ -383,59 +408,11 @@ def _add_setup(commands: Commands[_Parser]) -> None:
     setup.set_defaults(do=_on_call("setup.setup"))
 
 
-def _add_run(commands: Commands[_Parser]) -> None:
-    run = commands.add_parser("run", help="run one wheel", description=_RUN, epilog=_EXITS)
-    run.add_argument("-c", "--config", metavar="WHEEL", required=True, help=_WHEEL)
-    run.set_defaults(do=_on_call("run.run"))
-
-
-def _add_check(commands: Commands[_Parser]) -> None:
-    check = commands.add_parser(
-        "check-config", help="validate a configuration and print what it means", description=_CHECK, epilog=_EXITS
-    )
-    check.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
-    _add_language(check)
-    check.set_defaults(do=_on_call("check.check"))
-
-
-def _add_unit(commands: Commands[_Parser]) -> None:
-    status = commands.add_parser(
-        "status", help="say whether a wheel runs, and what is wrong", description=_STATUS, epilog=_EXITS
-    )
-    status.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
-    _add_language(status)
-    status.set_defaults(do=_on_call("unit.status"))
-    logs = commands.add_parser("logs", help="print a wheel's log in words", description=_LOGS, epilog=_EXITS)
-    logs.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
-    logs.add_argument("--lines", metavar="N", type=_number(), default=50, help="print the last N lines (default: 50)")
-    logs.add_argument("--follow", action="store_true", help="then print new lines as they come, until Ctrl-C")
-    logs.set_defaults(do=_on_call("unit.logs"))
-
-
-def _add_replay(commands: Commands[_Parser]) -> None:
-    replay = commands.add_parser(
-        "replay", help="apply the regulation to a recorded log", description=_REPLAY, epilog=_REPLAY_EXAMPLES
-    )
-    replay.add_argument("file", metavar="FILE", help="the log, as text or gzip; - means standard input")
-    replay.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
-    replay.add_argument("--facts", action="store_true", help="also print every fact that the law applied")
-    _add_language(replay)
-    replay.add_argument("--lenient", action="store_true", help="skip malformed lines and count them")
-    replay.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
-    replay.set_defaults(do=_on_call("replay.replay"))
-
-
 def _add_journal(commands: Commands[_Parser]) -> None:
     journal = commands.add_parser(
         "journal", help="verify, show, export or seal what was stored", description=_JOURNAL, epilog=_JOURNAL_EXAMPLES
     )
     parts = journal.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_add_verify, _add_show, _add_export, _add_seal, _add_backup, _add_adopt, _add_restore):
-        add(parts)
-    _add_part(parts, "migrate", _on_call("journal.migrate"), "bring a journal of an earlier version up to date")
-
-
-def _add_verify(parts: Commands[_Parser]) -> None:
     verify = _add_part(parts, "verify", _on_call("journal.verify"), "check every record, the seals and the evidence")
     verify.add_argument(
         "--public-key",
@@ -453,9 +430,6 @@ def _add_verify(parts: Commands[_Parser]) -> None:
         action="store_true",
         help="check the signature of each message too; without this only that of the end, which covers every record",
     )
-
-
-def _add_show(parts: Commands[_Parser]) -> None:
     show = _add_part(parts, "show", _on_call("journal.show"), "list the stored messages and events, oldest first")
     show.add_argument("--last", metavar="N", type=_number(COUPS_MAX), help="the last N coups, each with a drawing")
     show.add_argument("--coup", metavar="N", type=int, help="only messages about this coup")
@@ -463,33 +437,21 @@ def _add_show(parts: Commands[_Parser]) -> None:
     show.add_argument("--topic", metavar="TOPIC", action="append", help='only this topic, or "event" (may be repeated)')
     show.add_argument("--jsonl", action="store_true", help="print JSON lines for programs, not lines for people")
     _add_language(show)
-
-
-def _add_export(parts: Commands[_Parser]) -> None:
     export = _add_part(
         parts, "export", _on_call("journal.export"), "write one coup's observation log, for wheeld replay"
     )
     export.add_argument("--coup", metavar="N", type=int, required=True, help="the coup's number")
     export.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
-
-
-def _add_seal(parts: Commands[_Parser]) -> None:
     seal = _add_part(parts, "seal", _on_call("journal.seal"), "sign everything that is stored so far")
     seal.add_argument(
         "--key", metavar="FILE", type=Path, help="the private key, Ed25519, as PEM or base64 (default: the wheel's)"
     )
     seal.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="why the journal is sealed")
     seal.add_argument("--by", metavar="NAME", type=_BY, help="who seals it (default: the user)")
-
-
-def _add_backup(parts: Commands[_Parser]) -> None:
     backup = _add_part(
         parts, "backup", _on_call("journal.backup"), "copy the journal, also while its daemon runs, and verify the copy"
     )
     backup.add_argument("to", metavar="COPY", type=Path, help="the file of the copy; it must not exist yet")
-
-
-def _add_adopt(parts: Commands[_Parser]) -> None:
     adopt = _add_part(
         parts, "adopt", _on_call("journal.adopt"), "continue the feed after numbers that this journal has lost"
     )
@@ -506,9 +468,6 @@ def _add_adopt(parts: Commands[_Parser]) -> None:
     adopt.add_argument("--key", metavar="FILE", type=Path, help="the private key (default: the wheel's)")
     adopt.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="the reason, which is published")
     adopt.add_argument("--by", metavar="NAME", type=_BY, help="who adopts them (default: the user)")
-
-
-def _add_restore(parts: Commands[_Parser]) -> None:
     about = "make a lost journal again from the records that the house has, after it has verified them"
     restore = parts.add_parser("restore", help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
     restore.add_argument("wheel", metavar="WHEEL", help="the wheel's name or configuration; it must have no journal")
@@ -524,6 +483,7 @@ def _add_restore(parts: Commands[_Parser]) -> None:
     )
     restore.add_argument("--by", metavar="NAME", type=_BY, help="who restores it (default: the user)")
     restore.set_defaults(do=_on_call("journal.restore"))
+    _add_part(parts, "migrate", _on_call("journal.migrate"), "bring a journal of an earlier version up to date")
 
 
 def _add_language(command: argparse.ArgumentParser) -> None:
@@ -584,7 +544,7 @@ def _add_report(commands: Commands[_Parser]) -> None:
     report.set_defaults(do=_on_call("report.report"))
 
 
-def _add_watch(commands: Commands[_Parser]) -> None:
+def _add_watch_and_rule(commands: Commands[_Parser]) -> None:
     watch = commands.add_parser(
         "watch", help="show what a table publishes over MQTT", description=_WATCH, epilog=_WATCH_EXAMPLES
     )
@@ -599,9 +559,6 @@ def _add_watch(commands: Commands[_Parser]) -> None:
     watch.add_argument("--from-seq", metavar="N", type=_number(), help="begin with this number (1: show all messages)")
     watch.add_argument("--count", metavar="N", type=_number(), help="stop after this many messages")
     watch.set_defaults(do=_on_call("watch.watch"))
-
-
-def _add_rule(commands: Commands[_Parser]) -> None:
     rule = commands.add_parser(
         "rule", help="send the direction's ruling on a coup", description=_RULE, epilog=_RULE_EXAMPLES
     )
@@ -722,14 +679,6 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
     doctor.add_argument("--by", metavar="NAME", type=_BY, help="who runs the doctor (default: the user)")
     _add_language(doctor)
     doctor.set_defaults(do=_on_call("doctor.doctor"))
-
-
-def _add_acl(commands: Commands[_Parser]) -> None:
-    acl = commands.add_parser("acl", help="print the access list of the broker", description=_ACL, epilog=_ACL_EXAMPLES)
-    acl.add_argument("tables", metavar="SITE/TABLE", type=_named_table, nargs="*", help="as in [table] site and id")
-    acl.add_argument("-c", "--config", metavar="WHEEL", action="append", default=[], help=f"{_WHEEL} (may be repeated)")
-    acl.add_argument("-o", "--output", metavar="FILE", type=Path, help="write there rather than to standard output")
-    acl.set_defaults(do=_on_call("acl.acl"))
 
 
 def _pocket(text: str) -> int:

@@ -24,28 +24,25 @@ class Provable(msgspec.Struct, frozen=True):
 
 def provable(setting: TableSetting) -> tuple[Provable, ...]:
     """Return every row that a sensor could prove, in the rulebook's order. `setting` has no problems."""
-    return (*_valid(setting), *_void(setting), *_around(setting))
-
-
-def _valid(setting: TableSetting) -> tuple[Provable, ...]:
     pocket = READERS if setting.pocket == "sensors" else _head(setting)
     laps = Text("the ball runs at least {laps} full laps", {"laps": setting.min_laps})
-    return (
-        Provable("R1", Text("the ball runs against the rotor"), _directions(setting)),
-        Provable("R2", laps, _laps(setting)),
-        Provable("R3", Text("the number is where the ball comes to rest"), pocket),
-        Provable("R4", Text("the number is announced with its chances"), Text("follows from the number")),
-    )
-
-
-def _void(setting: TableSetting) -> tuple[Provable, ...]:
     watched = setting.object_sensor and "sensors" in (setting.rotor, setting.ball, setting.pocket)
     launch = Text("{launch}, with what people said", {"launch": _launch(setting)})
     stop: dict[str, Part] = {"stop": _stop(setting)}
     on_obstacle = Text("{stop}, reported as N4", stop)
     if setting.ball == "sensors":
         on_obstacle = Text("{stop}; and the beams", stop)
+    faults = Text("self-tests and time-outs")
+    if setting.head is not None:
+        head: dict[str, Part] = {"head": _head_name(setting)}
+        faults = Text("self-tests and time-outs, the {head}'s warnings and its count of games", head)
+    is_slowed = setting.auto_rien_ne_va_plus_rev_s is not None
+    rotor = ENCODER if setting.rotor == "sensors" else _head(setting)
     return (
+        Provable("R1", Text("the ball runs against the rotor"), _directions(setting)),
+        Provable("R2", laps, _laps(setting)),
+        Provable("R3", Text("the number is where the ball comes to rest"), pocket),
+        Provable("R4", Text("the number is announced with its chances"), Text("follows from the number")),
         Provable("N1", Text("the ball turns with the rotor"), _directions(setting)),
         Provable("N2", Text("launched too early"), launch),
         Provable("N3", Text("fewer laps"), _few_laps(setting)),
@@ -53,14 +50,7 @@ def _void(setting: TableSetting) -> tuple[Provable, ...]:
         Provable("N5", Text("the rotor stops, the ball on an obstacle"), on_obstacle),
         Provable("N6", Text("a foreign object"), Text("an object sensor, if one is fitted") if watched else None),
         Provable("N7", Text("the chef declares it null"), Text("his word")),
-        Provable("N8", Text("breakdown of what observes it"), _faults(setting)),
-    )
-
-
-def _around(setting: TableSetting) -> tuple[Provable, ...]:
-    is_slowed = setting.auto_rien_ne_va_plus_rev_s is not None
-    rotor = ENCODER if setting.rotor == "sensors" else _head(setting)
-    return (
+        Provable("N8", Text("breakdown of what observes it"), faults),
         Provable("A1", Text("the launch starts the coup"), _launch(setting)),
         Provable(
             "A1",
@@ -126,12 +116,6 @@ def _stop(setting: TableSetting) -> Text:
     if setting.rotor == "sensors":
         return Text("the encoder, 0.6 to 1.5 s after its last edge")
     return Text("the {head}, within 2 s", {"head": _head_name(setting)})
-
-
-def _faults(setting: TableSetting) -> Text:
-    if setting.head is None:
-        return Text("self-tests and time-outs")
-    return Text("self-tests and time-outs, the {head}'s warnings and its count of games", {"head": _head_name(setting)})
 
 
 def certain_laps(beams_deg: tuple[float, ...], laps: float, strays: int) -> float:

@@ -14,6 +14,7 @@ import msgspec
 
 from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.drawing import draw, read, said
+from wheeld.cli.replay import ReplayedLine
 from wheeld.core.catalogue import Language
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import unsigned
@@ -34,12 +35,6 @@ BEGINNINGS = ("launched", "weak_launch")
 FIGURES = ("laps", "laps_needed", "ball_direction", "rotor_direction", "rotor_rpm", "margin", "margin_of")
 PEOPLE = ("confirmed_by", "confirmed_reason", "by", "reason")
 TIMES = ("launched_at", "left_track_at", "number_at", "evidence_at")
-
-
-class _Line(msgspec.Struct):
-    t: int
-    topic: str
-    payload: msgspec.Raw
 
 
 class _Fact(msgspec.Struct):
@@ -108,7 +103,7 @@ def _evidence(log: bytes, verdict: StoredMessage) -> Iterator[str]:
     """Yield a drawing of the observations, then commands, changes of sensors and the facts that a replay finds."""
     observations = read(log)
     try:
-        lines = [msgspec.json.decode(line, type=_Line) for line in LogReplay(facts=True).run(log.splitlines())]
+        lines = [msgspec.json.decode(line, type=ReplayedLine) for line in LogReplay(facts=True).run(log.splitlines())]
     except LogError as wrong:
         yield f"its observations cannot be replayed: {wrong}"
         return

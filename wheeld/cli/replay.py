@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 import msgspec
 
 from wheeld.cli.failure import catalogue_of, fail
-from wheeld.core.catalogue import Language, Text, translatable
+from wheeld.core.catalogue import Text, translatable
 from wheeld.core.observations import LINE_BYTES_MAX
 from wheeld.exits import Exit
 from wheeld.replay import LogError, LogReplay
@@ -24,7 +24,9 @@ from wheeld.screen.describe import describe
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-class _Line(msgspec.Struct):
+class ReplayedLine(msgspec.Struct):
+    """What a replay prints: a message and its sensing time."""
+
     t: int
     topic: str
     payload: msgspec.Raw
@@ -39,7 +41,12 @@ def replay(options: argparse.Namespace) -> Exit:
             nullcontext(sys.stdout.buffer) if options.output is None else options.output.open("wb") as target,
         ):
             for line in replayed.run(_lines(source)):
-                target.write((line if options.jsonl else _for_people(line, options.language)) + b"\n")
+                if options.jsonl:
+                    target.write(line + b"\n")
+                else:
+                    message = msgspec.json.decode(line, type=ReplayedLine)
+                    told = describe(message.topic, bytes(message.payload), options.language)
+                    target.write(f"{message.t / 1e6:12.6f} s  {told}\n".encode())
             target.flush()
     except LogError as wrong:
         sys.stdout.flush()
@@ -77,11 +84,6 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
     except (EOFError, gzip.BadGzipFile, zlib.error) as wrong:
         damaged = Text("the gzip file is damaged here, or ends too early ({reason})", {"reason": str(wrong)})
         raise LogError(number + 1, damaged) from wrong
-
-
-def _for_people(line: bytes, language: Language) -> bytes:
-    message = msgspec.json.decode(line, type=_Line)
-    return f"{message.t / 1e6:12.6f} s  {describe(message.topic, bytes(message.payload), language)}".encode()
 
 
 _LOG = Text("name an observation log, like those that `wheeld journal export` writes")

@@ -50,7 +50,12 @@ def _standing(name: str, told: Mapping[str, str]) -> Iterator[Text]:
         yield Text("{wheel} is starting or stopping, since {since}", since)
     else:
         yield Text("{wheel} has not run since {since}", since)
-        yield _ended(told)
+        code = told["ExecMainStatus"]
+        known = {str(each.value): each.text for each in Exit}
+        if told["Result"] in ("exit-code", "start-limit-hit") and code in known:
+            yield Text("it ended with exit code {code}: {why}", {"code": code, "why": known[code]})
+        else:
+            yield Text("systemd ended it, or could not start it: {result}", {"result": f"{told['Result']} {code}"})
         if sub == "auto-restart":
             yield Text("systemd starts it again")
         else:
@@ -64,14 +69,6 @@ def _standing(name: str, told: Mapping[str, str]) -> Iterator[Text]:
             "it does not start with the computer; to change this: `{enable}`",
             {"enable": f"systemctl enable wheeld@{name}"},
         )
-
-
-def _ended(told: Mapping[str, str]) -> Text:
-    code = told["ExecMainStatus"]
-    known = {str(each.value): each.text for each in Exit}
-    if told["Result"] in ("exit-code", "start-limit-hit") and code in known:
-        return Text("it ended with exit code {code}: {why}", {"code": code, "why": known[code]})
-    return Text("systemd ended it, or could not start it: {result}", {"result": f"{told['Result']} {code}"})
 
 
 def logs(options: argparse.Namespace) -> Exit:

@@ -35,7 +35,20 @@ def watch(options: argparse.Namespace) -> Exit:
     Raises OSError, ConfigError, KeyFileError.
     """
     if names_wheel(options.table):
-        _take_wheel(options)
+        # The wheel is of this computer: the options get its table, and its broker and login unless they are given.
+        from wheeld.config import instance  # noqa: PLC0415  not needed on other computers
+        from wheeld.config.reading import load  # noqa: PLC0415
+        from wheeld.setup.computer import Computer  # noqa: PLC0415
+        from wheeld.setup.places import BrokerPlaces  # noqa: PLC0415
+
+        config = load(*instance.wheel_of(options.table))
+        table, broker = config.table, config.mqtt
+        options.table, options.test = f"{table.site}/{table.table}", options.test or table.test
+        options.host, options.port = options.host or broker.host, options.port or broker.port
+        options.ca_file = options.ca_file or broker.ca_file
+        house, user = BrokerPlaces(Computer(instance.ROOT)), f"table-system-{table.table}"
+        if not (options.username or options.cert_file) and house.user_certificate(user).exists():
+            options.cert_file, options.key_file = house.user_certificate(user), house.user_key(user)
     for path in (options.password_file, options.ca_file, options.cert_file, options.key_file, options.public_key):
         if path is not None:
             path.open("rb").close()
@@ -53,28 +66,30 @@ def watch(options: argparse.Namespace) -> Exit:
         connection_log.propagate = True
 
 
-def _take_wheel(options: argparse.Namespace) -> None:
-    """Put the table of a wheel of this computer into `options`, and its broker and login unless they are given."""
-    from wheeld.config import instance  # noqa: PLC0415  not needed on other computers
-    from wheeld.config.reading import load  # noqa: PLC0415
-    from wheeld.setup.computer import Computer  # noqa: PLC0415
-    from wheeld.setup.places import BrokerPlaces  # noqa: PLC0415
-
-    config = load(*instance.wheel_of(options.table))
-    table, broker = config.table, config.mqtt
-    options.table, options.test = f"{table.site}/{table.table}", options.test or table.test
-    options.host, options.port = options.host or broker.host, options.port or broker.port
-    options.ca_file = options.ca_file or broker.ca_file
-    house, user = BrokerPlaces(Computer(instance.ROOT)), f"table-system-{table.table}"
-    if not (options.username or options.cert_file) and house.user_certificate(user).exists():
-        options.cert_file, options.key_file = house.user_certificate(user), house.user_key(user)
-
-
 async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
     shown = 0
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(troubles.caught)
-    async with _feed(options, troubles) as feed:
+    is_secured = any((options.ca_file, options.cert_file, options.key_file))
+    login = Login(
+        port=options.port or (TLS_PORT if is_secured else PLAIN_PORT),
+        username=options.username,
+        password_file=options.password_file,
+        ca_file=options.ca_file,
+        cert_file=options.cert_file,
+        key_file=options.key_file,
+    )
+    # It acknowledges nothing: only the settlement system may confirm a message.
+    feed = Feed(
+        options.host or "localhost",
+        root=f"wheel/v1/{options.table}",
+        after_seq=None if options.from_seq is None else options.from_seq - 1,
+        public_key=None if options.public_key is None else raw_public_key(options.public_key),
+        login=login,
+        test=options.test,
+        manner=Manner(by="wheeld watch", ask=options.from_seq is not None, tell=troubles.tell),
+    )
+    async with feed:
         silence = loop.call_later(SILENCE_S, troubles.notice_silence)
         while options.count is None or shown < options.count:
             try:
@@ -89,28 +104,6 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
             sys.stdout.flush()
             shown += 1
     return Exit.OK
-
-
-def _feed(options: argparse.Namespace, troubles: Troubles) -> Feed:
-    """Return a feed that acknowledges nothing: only the settlement system may confirm a message."""
-    is_secured = any((options.ca_file, options.cert_file, options.key_file))
-    login = Login(
-        port=options.port or (TLS_PORT if is_secured else PLAIN_PORT),
-        username=options.username,
-        password_file=options.password_file,
-        ca_file=options.ca_file,
-        cert_file=options.cert_file,
-        key_file=options.key_file,
-    )
-    return Feed(
-        options.host or "localhost",
-        root=f"wheel/v1/{options.table}",
-        after_seq=None if options.from_seq is None else options.from_seq - 1,
-        public_key=None if options.public_key is None else raw_public_key(options.public_key),
-        login=login,
-        test=options.test,
-        manner=Manner(by="wheeld watch", ask=options.from_seq is not None, tell=troubles.tell),
-    )
 
 
 def line(message: FeedMessage, language: Language, now_utc_us: int) -> str:
