@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wheeld.broker.roles import Role, TableAccess
+from wheeld.broker.roles import TableAccess
 
 HEAD = """\
 # Who may publish and subscribe to what, for mosquitto 2.0. Made by `wheeld acl`, for {tables}.
@@ -34,7 +34,13 @@ def access_list(tables: Sequence[TableAccess]) -> str:
             # A right that holds at every table is listed at the first one only.
             rights = [right for right in table.rights(user) if (user, *right) not in listed]
             listed |= {(user, *right) for right in rights}
-            lines += _block(user, role, rights)
+            if rights:
+                lines += [
+                    f"# {role.about}",
+                    f"user {user}",
+                    *(f"topic {access} {topic}" for access, topic in rights),
+                    "",
+                ]
     return "\n".join(lines)
 
 
@@ -43,11 +49,3 @@ def same_names(tables: Sequence[TableAccess]) -> Iterator[str]:
     tables."""
     names = [each.table for each in tables]
     yield from dict.fromkeys(name for name in names if names.count(name) > 1)
-
-
-def _block(user: str, role: Role, rights: Sequence[tuple[str, str]]) -> Iterator[str]:
-    if rights:
-        yield f"# {role.about}"
-        yield f"user {user}"
-        yield from (f"topic {access} {topic}" for access, topic in rights)
-        yield ""

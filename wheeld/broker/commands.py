@@ -196,22 +196,19 @@ class CommandIntake:
         if kind != "cmd" or not name or (incoming.retained and not incoming.payload):
             self.counters["unknown_topics"] += 1
         elif incoming.is_over_budget:
-            await self._refuse_one_too_many(user, name, incoming)
+            # Answer a command that is over its budget. Nothing is stored: a flood must not fill the disk, and the
+            # sender may use the same id again.
+            self.counters["over_budget"] += 1
+            record = self._record(user, name, incoming)
+            why = self._catalogue.say(
+                "too many commands of this kind came at once, and nothing was done; send it again if it is still wanted"
+            )
+            reply = Reply(0, record.id, record.name, "", done=False, why=why, user=record.user, test=self._test)
+            for topic in filter(None, (self._root + "reply", record.response_topic)):
+                publication = Publication(topic=topic, payload=reply.payload, qos=0, correlation=record.correlation)
+                await self._network.answer(publication)
         else:
             await self._command(user, name, incoming)
-
-    async def _refuse_one_too_many(self, user: str, name: str, incoming: Incoming) -> None:
-        """Answer a command that is over its budget. Nothing is stored: a flood must not fill the disk, and the sender
-        may use the same id again."""
-        self.counters["over_budget"] += 1
-        record = self._record(user, name, incoming)
-        why = self._catalogue.say(
-            "too many commands of this kind came at once, and nothing was done; send it again if it is still wanted"
-        )
-        reply = Reply(0, record.id, record.name, "", done=False, why=why, user=record.user, test=self._test)
-        for topic in filter(None, (self._root + "reply", record.response_topic)):
-            publication = Publication(topic=topic, payload=reply.payload, qos=0, correlation=record.correlation)
-            await self._network.answer(publication)
 
     async def _command(self, user: str, name: str, incoming: Incoming) -> None:
         self.counters["commands"] += 1
@@ -219,14 +216,23 @@ class CommandIntake:
         record = self._record(user, name, incoming)
         try:
             payload = _decode(name, incoming)
+            fields = msgspec.to_builtins(payload)
+            shown = {
+                key: value
+                for key, value in fields.items()
+                if key not in {"id", "by", "reason"} and value not in (None, [])
+            }
             record = msgspec.structs.replace(
-                record, id=payload.id, by=payload.by, reason=payload.reason, details=_details(payload)
+                record, id=payload.id, by=payload.by, reason=payload.reason, details=msgspec.json.encode(shown).decode()
             )
             self._access.check_sender(user, name)
             if isinstance(payload, ResumePayload) and (payload.without or payload.number is not None):
                 self._access.check_sender(user, "resume")  # he answers for what no sensor sees
             self._check_expiry(user, name, payload, incoming.came_utc_us or now_utc_us)
-            is_new = await self._note(record, now_utc_us)
+            receipt = await self._journal.receive(record, now_utc_us)
+            if receipt is Receipt.CONFLICT:
+                raise RefusedError("another command came with this id a moment ago: the sender must choose a new one")
+            is_new = receipt is Receipt.NEW
         except RefusedError as refusal:
             self.counters["refused"] += 1
             why, detail = str(refusal), refusal.detail
@@ -289,12 +295,6 @@ class CommandIntake:
             self._log.warning("command.date_not_used", id=payload.id, at=payload.at.isoformat(), then=then)
             return None
         return said_utc_us
-
-    async def _note(self, record: CommandRecord, now_utc_us: int) -> bool:
-        receipt = await self._journal.receive(record, now_utc_us)
-        if receipt is Receipt.CONFLICT:
-            raise RefusedError("another command came with this id a moment ago: the sender must choose a new one")
-        return receipt is Receipt.NEW
 
     async def _resend(self, user: str, payload: ResendPayload) -> None:
         """Have the messages sent again. The answer means that all of them have been sent, so it is stored only then. If
@@ -383,17 +383,6 @@ class CommandIntake:
         return topic
 
 
-def _short(payload: bytes) -> bytes:
-    """Return the payload. Raises RefusedError if it is too long."""
-    if len(payload) > COMMAND_BYTES_MAX:
-        raise RefusedError(
-            "it has {size} bytes, but only {most} are allowed: its sender has to correct it",
-            size=len(payload),
-            most=COMMAND_BYTES_MAX,
-        )
-    return payload
-
-
 def _decode(name: str, incoming: Incoming) -> CommandPayload:
     """Return the command's payload. Raises RefusedError with what is wrong and who has to correct it."""
     if incoming.retained:
@@ -401,22 +390,19 @@ def _decode(name: str, incoming: Incoming) -> CommandPayload:
     kind = COMMANDS.get(name)
     if kind is None:
         raise RefusedError("there is no such command; the commands are {names}", names=", ".join(sorted(COMMANDS)))
+    if len(incoming.payload) > COMMAND_BYTES_MAX:
+        raise RefusedError(
+            "it has {size} bytes, but only {most} are allowed: its sender has to correct it",
+            size=len(incoming.payload),
+            most=COMMAND_BYTES_MAX,
+        )
     try:
-        return msgspec.json.decode(_short(incoming.payload), type=kind)
+        return msgspec.json.decode(incoming.payload, type=kind)
     except UNREADABLE as error:
         raise wrong_payload(error) from error
 
 
 _OBSERVED = frozenset(Command.__struct_fields__)
-
-
-def _details(payload: CommandPayload) -> str:
-    """Return what the command holds besides id, by and reason, for the log of commands."""
-    fields = msgspec.to_builtins(payload)
-    shown = {
-        key: value for key, value in fields.items() if key not in {"id", "by", "reason"} and value not in (None, [])
-    }
-    return msgspec.json.encode(shown).decode()
 
 
 def _observation(user: str, role: str, name: str, payload: CommandPayload) -> Command:

@@ -66,14 +66,11 @@ class HealthReporter:
             except PublishError:
                 await self._clock.sleep(CHANGE_GAP_S)
                 continue
-            await self._wait()
-
-    async def _wait(self) -> None:
-        await self._clock.sleep(CHANGE_GAP_S)
-        period = asyncio.ensure_future(self._clock.sleep(PERIOD_S - CHANGE_GAP_S))
-        change = asyncio.ensure_future(self._change.wait())
-        try:
-            await asyncio.wait({period, change}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            period.cancel()
-            change.cancel()
+            await self._clock.sleep(CHANGE_GAP_S)
+            period = asyncio.ensure_future(self._clock.sleep(PERIOD_S - CHANGE_GAP_S))
+            change = asyncio.ensure_future(self._change.wait())
+            try:
+                await asyncio.wait({period, change}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                period.cancel()
+                change.cancel()

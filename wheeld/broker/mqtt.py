@@ -330,7 +330,19 @@ class MqttConnection:
             return fault(error) or str(error)
 
     async def _use(self, client: MqttClient, files: Stamp) -> str | None:
-        await self._compare_retained(client)
+        # Raise an error if the retained messages show that others have newer ones, or that another computer runs this
+        # table.
+        self._retained.clear()
+        await self._subscribe(client, RETAINED)
+        # Retained messages come before the answer to a request that was sent after the subscription.
+        await client.unsubscribe(*(self._root + leaf for leaf in OWN))
+        if self._other is _Other.ASKED and self._is_other_online():
+            raise TwoComputersError
+        if not self._is_new:
+            # Anyone who may publish `ack` could otherwise stop a wheel during play.
+            self._retained.pop("ack", None)
+        if self._compare is not None:
+            await self._compare(self._retained)
         is_doubtful = self._is_other_online() or (self._is_new and client.has_session)
         if is_doubtful and self._other is not _Other.AWAY:
             await self._yield_to_another(client)
@@ -376,21 +388,6 @@ class MqttConnection:
             then = "the wheel tries again until it is allowed; check whether this certificate or user is for this table"
             self._log.error("broker.refuses", kind=kind, topic=topic, answer=why, then=then)
 
-    async def _compare_retained(self, client: MqttClient) -> None:
-        """Raise an error if the retained messages show that others have newer ones, or that another computer runs this
-        table."""
-        self._retained.clear()
-        await self._subscribe(client, RETAINED)
-        # Retained messages come before the answer to a request that was sent after the subscription.
-        await client.unsubscribe(*(self._root + leaf for leaf in OWN))
-        if self._other is _Other.ASKED and self._is_other_online():
-            raise TwoComputersError
-        if not self._is_new:
-            # Anyone who may publish `ack` could otherwise stop a wheel during play.
-            self._retained.pop("ack", None)
-        if self._compare is not None:
-            await self._compare(self._retained)
-
     async def _yield_to_another(self, client: MqttClient) -> None:
         """Find out whether another computer runs this table. Another run of it is online, or had a session a moment
         ago. There are three cases: it was killed, its connection failed without the broker's knowledge, or another
@@ -426,7 +423,12 @@ class MqttConnection:
 
     async def _serve(self, client: MqttClient, files: Stamp) -> str | None:
         """Let the session be used until it is over. Returns why it ended, None if the TLS files were renewed."""
-        self._note_connected(client)
+        self.counters["connections"] += 1
+        self._client, self._resumes, self.outage = client, True, None
+        self._up.set()
+        if self._told != "":
+            self._log.info("broker.connected", host=self._settings.host, port=self._settings.port)
+        self._told = ""
         asking = asyncio.create_task(self._ask_again(client), name="mqtt-refused")
         ends: set[asyncio.Future[Any]] = {client.gone}
         if self._files.named:
@@ -464,14 +466,6 @@ class MqttConnection:
             else:
                 self._log.info("tls.renewed", then="connecting with the new files at once")
                 return
-
-    def _note_connected(self, client: MqttClient) -> None:
-        self.counters["connections"] += 1
-        self._client, self._resumes, self.outage = client, True, None
-        self._up.set()
-        if self._told != "":
-            self._log.info("broker.connected", host=self._settings.host, port=self._settings.port)
-        self._told = ""
 
     def _note_outage(self, why: str) -> None:
         settings, ended_ns = self._settings, self._ended_ns

@@ -123,7 +123,16 @@ class Outbox:
         if self._store.has_news():
             await self._store.wait_news()  # clears the signal; the messages are read below
         batch = await self._store.owed(self._cursor, BATCH_MAX)
-        await self._publish_batch(batch, session)
+        sent: list[int] = []
+        try:
+            for message in batch:
+                await self._publish(message, session)
+                if not message.ahead:
+                    self._cursor = message.id
+                sent.append(message.id)
+        finally:
+            if sent:
+                await self._store.mark_sent(sent, await_settlement=self._settlement_ack)
         return bool(batch)
 
     async def _wait_for_work(self, session: int) -> None:
@@ -163,14 +172,11 @@ class Outbox:
         if messages:
             self._resend_not_for_s(RESEND_PAUSE_S)
         else:
-            await self._end_pass()
+            self._asked.clear()
+            last_seq = await self._store.last_seq()
+            for question in self._resends.end():
+                await question.answered(last_seq)
         return False
-
-    async def _end_pass(self) -> None:
-        self._asked.clear()
-        last_seq = await self._store.last_seq()
-        for question in self._resends.end():
-            await question.answered(last_seq)
 
     def _resend_not_for_s(self, seconds: float) -> None:
         self._resend_from_ns = self._clock.monotonic_ns() + round(seconds * 1e9)
@@ -184,18 +190,6 @@ class Outbox:
         self.counters["refused"] += 1
         self._log.error("publication.refused", why=str(error), retry_s=REFUSED_RETRY_S)
 
-    async def _publish_batch(self, batch: list[OwedMessage], session: int) -> None:
-        sent: list[int] = []
-        try:
-            for message in batch:
-                await self._publish(message, session)
-                if not message.ahead:
-                    self._cursor = message.id
-                sent.append(message.id)
-        finally:
-            if sent:
-                await self._store.mark_sent(sent, await_settlement=self._settlement_ack)
-
     async def _publish(self, message: OwedMessage, session: int) -> None:
         topic = self._root + message.topic
         await self._publisher.publish(
@@ -204,13 +198,12 @@ class Outbox:
         )
         self.counters["published"] += 1
         if message.response_topic is not None and may_answer_on(message.response_topic, self._root):
-            await self._copy_to(message, session)
-
-    async def _copy_to(self, message: OwedMessage, session: int) -> None:
-        """Publish a copy on the topic that the sender of the command chose. A refusal must not stop the feed."""
-        copy = Publication(topic=message.response_topic or "", payload=message.payload, correlation=message.correlation)
-        try:
-            await self._publisher.publish(copy, session=session)
-        except PublishRefusedError as error:
-            self.counters["refused"] += 1
-            self._sparing_log.warning("response.refused", topic=copy.topic, why=str(error))
+            # Publish a copy on the topic that the sender of the command chose. A refusal must not stop the feed.
+            copy = Publication(
+                topic=message.response_topic or "", payload=message.payload, correlation=message.correlation
+            )
+            try:
+                await self._publisher.publish(copy, session=session)
+            except PublishRefusedError as error:
+                self.counters["refused"] += 1
+                self._sparing_log.warning("response.refused", topic=copy.topic, why=str(error))

@@ -190,7 +190,10 @@ class Feed:
     async def _connect_once(self) -> None:
         self._unread.clear()
         async with self._connected() as client:
-            self._report(await self._subscribe(client))
+            # If a broker grants and then does not send, only its silence shows that.
+            refused = await client.subscribe(*(f"{self._root}/{leaf}" for leaf in (*SEQUENCED, "reply")))
+            leaves = ", ".join(topic.removeprefix(f"{self._root}/") for topic in refused)
+            self._report(f"the broker's access list refuses {leaves}" if refused else None)
             self._order.connected(asyncio.get_running_loop().time())
             self._owe_ack()
             tasks = {asyncio.create_task(work) for work in (self._listen(), self._talk(client), _lost(client))}
@@ -202,15 +205,6 @@ class Feed:
             errors = [error for task in tasks if not task.cancelled() and (error := task.exception())]
             if errors:
                 raise errors[0]
-
-    async def _subscribe(self, client: MqttClient) -> str | None:
-        """Subscribe. Return a text of what the broker refuses, None if it grants all.
-
-        If a broker grants and then does not send, only its silence shows that.
-        """
-        refused = await client.subscribe(*(f"{self._root}/{leaf}" for leaf in (*SEQUENCED, "reply")))
-        leaves = ", ".join(topic.removeprefix(f"{self._root}/") for topic in refused)
-        return f"the broker's access list refuses {leaves}" if refused else None
 
     def _connected(self) -> AbstractAsyncContextManager[MqttClient]:
         login = self._login
@@ -267,7 +261,17 @@ class Feed:
         while True:
             self._work.clear()
             if self._ack_wait_s(clock()) == 0.0:
-                await self._send_ack(client)
+                # One ack for all that is stored by now. If the connection ends first, the next one sends it again.
+                self._ack_is_due = False
+                self._acked_s = asyncio.get_running_loop().time()
+                try:
+                    # Retained: a wheel whose journal was restored from an older copy sees that the copy is too old.
+                    await self._publish(client, "ack", b'{"seq":%d}' % self._stored_seq, retain=True)
+                except BaseException:
+                    self._ack_is_due = True
+                    raise
+                if not self._ack_is_due:
+                    self._ack_sent.set()
             # What is unread may be the missing message, or the answer.
             may_ask = len(self._ready) < READY_MAX and not self._unread
             question = self._order.question(clock()) if may_ask else None
@@ -280,19 +284,6 @@ class Feed:
 
     def _ack_wait_s(self, now_s: float) -> float | None:
         return max(0.0, self._acked_s + ACK_EVERY_S - now_s) if self._ack_is_due else None
-
-    async def _send_ack(self, client: MqttClient) -> None:
-        """Send one ack for all that is stored by now. If the connection ends first, the next one sends it again."""
-        self._ack_is_due = False
-        self._acked_s = asyncio.get_running_loop().time()
-        try:
-            # Retained: a wheel whose journal was restored from an older copy sees by it that the copy is too old.
-            await self._publish(client, "ack", b'{"seq":%d}' % self._stored_seq, retain=True)
-        except BaseException:
-            self._ack_is_due = True
-            raise
-        if not self._ack_is_due:
-            self._ack_sent.set()
 
     async def _publish(self, client: MqttClient, leaf: str, payload: bytes, *, retain: bool = False) -> None:
         try:

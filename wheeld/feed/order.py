@@ -109,7 +109,12 @@ class Order:
             self._accept(message, now_s)
             return True
         if self.seq is not None and message.seq <= self.seq:
-            self._repeat(message)
+            self.counters["repeats"] += 1
+            known = self._known.get(message.seq, message.hash)
+            if known != message.hash:
+                raise FeedError(
+                    "conflict", message.seq, "another message with this number came before: one of the two is false"
+                )
             return False
         if self.seq is not None and message.seq > self.seq + 1 and self._wait_for_the_rest(message.seq, now_s):
             return False
@@ -197,14 +202,6 @@ class Order:
     def _patience_s(self) -> float:
         longest = min(self._manner.answer_s_max, self._manner.answer_s * 2.0 ** min(self._tries, 16))
         return longest * random.uniform(0.75, 1.0)  # noqa: S311  many feeds must not ask at one time; no secret
-
-    def _repeat(self, message: FeedMessage) -> None:
-        self.counters["repeats"] += 1
-        known = self._known.get(message.seq, message.hash)
-        if known != message.hash:
-            raise FeedError(
-                "conflict", message.seq, "another message with this number came before: one of the two is false"
-            )
 
     def _wait_for_the_rest(self, seq: int, now_s: float) -> bool:
         """Note a gap. Return whether to wait for the missing ones. This message is not kept: a resend brings it."""

@@ -121,7 +121,14 @@ def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
     seen = [decode(line) for line in coup_log.log.splitlines()[1:]]
     told = msgspec.json.decode(void, type=_Dated)
     moment_us = told.t_us - (told.at - told.evidence_at) // timedelta(microseconds=1)
-    run = _last_run([each for each in seen if isinstance(each, BallPass) and each.t_us <= told.t_us])
+    # The last run. A run of only one or two pulses counts only if there is no other run.
+    passes = [each for each in seen if isinstance(each, BallPass) and each.t_us <= told.t_us]
+    runs: list[list[BallPass]] = []
+    for each in passes:
+        if not runs or each.t_us - runs[-1][-1].t_us > APART_US:
+            runs.append([])
+        runs[-1].append(each)
+    run = next((run for run in reversed(runs) if len(run) > 2), runs[-1] if runs else [])
     to_us = max(told.t_us, moment_us) + AROUND_US
     begun_us = min(moment_us, run[0].t_us) - AROUND_US if run else to_us - NO_RUN_US
     from_us = min(begun_us, to_us - SHOWN_US_MIN)
@@ -139,16 +146,6 @@ def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
         direction=direction,
         ball=tuple((each.t_us, round(each.turn_deg / 360, 3)) for each in ball),
     )
-
-
-def _last_run(passes: Sequence[BallPass]) -> list[BallPass]:
-    """Return the passes of the last run. A run of only one or two pulses counts only if there is no other run."""
-    runs: list[list[BallPass]] = []
-    for each in passes:
-        if not runs or each.t_us - runs[-1][-1].t_us > APART_US:
-            runs.append([])
-        runs[-1].append(each)
-    return next((run for run in reversed(runs) if len(run) > 2), runs[-1] if runs else [])
 
 
 def _ball(run: Sequence[BallPass], beams_deg: tuple[float, ...]) -> tuple[Direction | None, Sequence[Pass]]:

@@ -98,21 +98,18 @@ class Monitor:
                 server = await asyncio.start_unix_server(self._serve, sock=made)
                 # Not `async with`: from Python 3.12 on it waits until every listener has disconnected.
                 with closing(server):
-                    await self._tell()
+                    while True:
+                        await self._arrived.wait()
+                        self._arrived.clear()
+                        while self._listeners:
+                            await self._tell_axis()
+                            self._send(Frame(glance=self._glance(), seen=tuple(self._seen)))
+                            self._seen.clear()
+                            await self._clock.sleep(FRAME_S)
             finally:
                 for writer in self._listeners:
                     writer.close()
                 self._path.unlink(missing_ok=True)
-
-    async def _tell(self) -> NoReturn:
-        while True:
-            await self._arrived.wait()
-            self._arrived.clear()
-            while self._listeners:
-                await self._tell_axis()
-                self._send(Frame(glance=self._glance(), seen=tuple(self._seen)))
-                self._seen.clear()
-                await self._clock.sleep(FRAME_S)
 
     async def _tell_axis(self) -> None:
         """Send the evidence of a void coup once, to all listeners."""

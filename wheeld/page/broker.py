@@ -55,7 +55,13 @@ class PageLogin:
         wait_s = RETRY_S
         while True:
             try:
-                await self._connect()
+                async with opened(self._settings, take=self._came) as client:
+                    refused = await client.subscribe(*(self._root + leaf for leaf in self._leaves))
+                    leaves = ", ".join(topic.removeprefix(self._root) for topic in refused)
+                    self._tell(f"the broker's access list refuses {leaves}" if refused else "")
+                    self._client = client
+                    self._reached()
+                    raise await asyncio.shield(client.gone)
             except (MqttError, OSError, TlsFilesError) as wrong:
                 self._tell(str(wrong))
             wait_s = RETRY_S if self._client is not None else min(RETRY_S_MAX, 2 * wait_s)
@@ -72,15 +78,6 @@ class PageLogin:
             await self._client.publish(self._root + leaf, payload, expiry_s=expiry_s)
         except MqttError as wrong:
             raise NotConfirmedError(str(wrong)) from wrong
-
-    async def _connect(self) -> None:
-        async with opened(self._settings, take=self._came) as client:
-            refused = await client.subscribe(*(self._root + leaf for leaf in self._leaves))
-            leaves = ", ".join(topic.removeprefix(self._root) for topic in refused)
-            self._tell(f"the broker's access list refuses {leaves}" if refused else "")
-            self._client = client
-            self._reached()
-            raise await asyncio.shield(client.gone)
 
     def _came(self, message: mqtt5.PublishPacket | Unread) -> None:
         if isinstance(message, mqtt5.PublishPacket) and message.payload:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -81,13 +81,18 @@ class _Drawing:
             # A suspension by the direction is "a breakdown" too. So the reason also says the word, or what failed.
             what = decided[0].told if decided[0].kind == "word" else f"{decided[0].name} {decided[0].told}"
             why = self._say("{first}: {second}", first=why, second=what)
+        axis = self._axis
+        zero_us = axis.from_us if axis.launch_us is None else axis.launch_us
+        first, last = int((axis.from_us - zero_us) / 1e6), int((axis.to_us - zero_us) / 1e6)
+        step = next((each for each in (1, 2, 5, 10, 20) if (last - first) / each <= TICKS_MAX), 60)
+        seconds = range(-(-first // step) * step, last + 1, step)
         return DrawnEvidence(
             coup=self._void.coup,
             words=self._void.words,
             why=why,
-            moment=self._at(self._axis.moment_us),
+            moment=self._at(axis.moment_us),
             rows=rows,
-            ticks=[*self._ticks()],
+            ticks=[(self._at(zero_us + second * 1_000_000), second) for second in seconds],
         )
 
     def _say(self, text: str, **parts: object) -> str:
@@ -115,7 +120,23 @@ class _Drawing:
             marks=[self._at(t_us) for t_us, kind, _ in axis.marks if kind == "beam"],
         )
         if axis.launch_us is not None:
-            yield self._laps()
+            # The row of the completed laps. If the coup is void for too few laps, it shows the proven laps of the
+            # message and how many were needed. If not, the needed laps are left out, for they would be read as the
+            # cause.
+            ball = axis.ball
+            run = ball[-1][1] if ball else 0.0
+            count, told = float(int(run)), WORDS["laps_counted"]
+            if self._decides("laps"):
+                count, told = float(self._void.evidence.get("laps_proven", count)), WORDS["laps_of"]
+            shown = range(1, int(min(count, run)) + 1)
+            done = [next(self._at(t_us) for t_us, laps in ball if laps >= lap) for lap in shown]
+            yield EvidenceRow(
+                kind="laps",
+                name=self._say(WORDS["laps_row"]),
+                told=self._say(told, count=self._catalogue.decimal(count), number=self._void.laps_needed),
+                decides=self._decides("laps"),
+                laps=[(place, lap) for lap, place in enumerate(done, 1)],
+            )
         turned = [(t_us, abs(rpm)) for t_us, rpm in axis.rpm]
         way: Direction = "ccw" if axis.rpm and axis.rpm[0][1] < 0 else "cw"
         speeds = [round(rpm) for _, rpm in turned]
@@ -135,24 +156,6 @@ class _Drawing:
             value = " → ".join(map(str, dict.fromkeys(rpm)))
             words.append(self._say(WORDS["rpm"], value=value))
         return ", ".join(words) or self._say(WORDS["unknown"])
-
-    def _laps(self) -> EvidenceRow:
-        """Return the row of the completed laps. If the coup is void for too few laps, it shows the proven laps of the
-        message and how many were needed. If not, the needed laps are left out, for they would be read as the cause."""
-        ball = self._axis.ball
-        run = ball[-1][1] if ball else 0.0
-        count, told = float(int(run)), WORDS["laps_counted"]
-        if self._decides("laps"):
-            count, told = float(self._void.evidence.get("laps_proven", count)), WORDS["laps_of"]
-        shown = range(1, int(min(count, run)) + 1)
-        done = [next(self._at(t_us) for t_us, laps in ball if laps >= lap) for lap in shown]
-        return EvidenceRow(
-            kind="laps",
-            name=self._say(WORDS["laps_row"]),
-            told=self._say(told, count=self._catalogue.decimal(count), number=self._void.laps_needed),
-            decides=self._decides("laps"),
-            laps=[(place, lap) for lap, place in enumerate(done, 1)],
-        )
 
     def _line(self, points: Sequence[tuple[int, float]]) -> list[Point]:
         """Return points with heights from 0 (at rest) to 1 (the fastest)."""
@@ -204,11 +207,3 @@ class _Drawing:
     def _mended_us(self, failed: Note) -> int:
         mended = (t_us for t_us, kind, name, _ in self._axis.notes if (kind, name) == ("works", failed[2]))
         return next((t_us for t_us in mended if t_us > failed[0]), self._axis.to_us)
-
-    def _ticks(self) -> Iterable[Point]:
-        axis = self._axis
-        zero_us = axis.from_us if axis.launch_us is None else axis.launch_us
-        first, last = int((axis.from_us - zero_us) / 1e6), int((axis.to_us - zero_us) / 1e6)
-        step = next((each for each in (1, 2, 5, 10, 20) if (last - first) / each <= TICKS_MAX), 60)
-        seconds = range(-(-first // step) * step, last + 1, step)
-        return ((self._at(zero_us + second * 1_000_000), second) for second in seconds)

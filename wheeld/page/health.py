@@ -55,14 +55,27 @@ class _Tiles:
 
     def all(self) -> Iterator[Tile]:
         """Yield all tiles."""
-        wheel = self._wheel
-        if wheel.health is None:
+        wheel, health = self._wheel, self._wheel.health
+        if health is None:
             yield self._tile("health", "look", self._say("no_health"))
         else:
-            yield from self._sensors(wheel.health)
+            yield from self._sensors(health)
         yield self._tile("broker", "good" if wheel.is_reached else "wrong", self._say_if(wheel.is_reached, "reached"))
-        if wheel.health is not None:
-            yield from self._of_health(wheel.health)
+        if health is not None:
+            yield self._tile("outbox", "look" if health.outbox_depth > OWED_LOOK else "good", str(health.outbox_depth))
+            clock, error_us = [self._say_if(bool(health.clock.synchronised), "synchronised")], health.clock.error_us
+            if error_us is not None:
+                clock.append(self._say("clock_error", error=self._catalogue.decimal(round(error_us / 1e3, 1))))
+            is_right = health.clock.synchronised and (error_us is None or error_us <= CLOCK_ERROR_US_LOOK)
+            yield self._tile("clock", "good" if is_right else "look", ", ".join(clock))
+            if health.temperatures_c:
+                hottest = max(health.temperatures_c.values())
+                level: Level = "look" if hottest > HOT_C_LOOK else "good"
+                yield self._tile("temperature", level, f"{self._catalogue.decimal(hottest)} °C")
+            if (heard_s := wheel.heard_s) is not None:
+                age_s = round(self._now_s - heard_s)
+                level = "wrong" if age_s > OLD_S_WRONG else "look" if age_s > OLD_S_LOOK else "good"
+                yield self._tile("reported", level, self._say("ago", count=age_s))
         feed = [each for each in (wheel.result, wheel.void, wheel.ruling, wheel.table) if each is not None]
         if feed:
             newest = max(feed, key=lambda message: message.seq)
@@ -97,19 +110,3 @@ class _Tiles:
                 yield self._named(called, level, self._say("left_out" if level == "look" else "fails"))
         if well:
             yield self._tile("sensors", "good", self._say("all_work" if len(well) == len(works) else "others_work"))
-
-    def _of_health(self, health: Health) -> Iterator[Tile]:
-        yield self._tile("outbox", "look" if health.outbox_depth > OWED_LOOK else "good", str(health.outbox_depth))
-        clock, error_us = [self._say_if(bool(health.clock.synchronised), "synchronised")], health.clock.error_us
-        if error_us is not None:
-            clock.append(self._say("clock_error", error=self._catalogue.decimal(round(error_us / 1e3, 1))))
-        is_right = health.clock.synchronised and (error_us is None or error_us <= CLOCK_ERROR_US_LOOK)
-        yield self._tile("clock", "good" if is_right else "look", ", ".join(clock))
-        if health.temperatures_c:
-            hottest = max(health.temperatures_c.values())
-            level: Level = "look" if hottest > HOT_C_LOOK else "good"
-            yield self._tile("temperature", level, f"{self._catalogue.decimal(hottest)} °C")
-        if (heard_s := self._wheel.heard_s) is not None:
-            age_s = round(self._now_s - heard_s)
-            level = "wrong" if age_s > OLD_S_WRONG else "look" if age_s > OLD_S_LOOK else "good"
-            yield self._tile("reported", level, self._say("ago", count=age_s))

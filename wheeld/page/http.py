@@ -57,6 +57,11 @@ def page(request: web.Request, name: str, language: Language, *, title: str = ""
     content = Template(_file(f"{name}.html")).substitute(texts, lang=language, **values)
     # "</" would end the script element, also inside a string.
     data = json.dumps({"words": dict(words(language)), "language": language, **values}).replace("</", "<\\/")
+    links = (
+        f'<a href="{html.escape(request.path)}?lang={each}" lang="{each}" hreflang="{each}"'
+        f"{' aria-current=true' if each == language else ''}>{name}</a>"
+        for each, name in NAMES.items()
+    )
     text = template.substitute(
         texts,
         lang=language,
@@ -64,7 +69,7 @@ def page(request: web.Request, name: str, language: Language, *, title: str = ""
         name=name,
         content=content,
         data=data,
-        languages=_languages(request, language),
+        languages=" ".join(links),
     )
     return web.Response(text=text, content_type="text/html")
 
@@ -72,13 +77,3 @@ def page(request: web.Request, name: str, language: Language, *, title: str = ""
 @cache
 def _file(name: str) -> str:
     return (FILES / name).read_text("utf-8")
-
-
-def _languages(request: web.Request, language: Language) -> str:
-    """Return links to the same page in all languages."""
-    links = (
-        f'<a href="{html.escape(request.path)}?lang={each}" lang="{each}" hreflang="{each}"'
-        f"{' aria-current=true' if each == language else ''}>{name}</a>"
-        for each, name in NAMES.items()
-    )
-    return " ".join(links)

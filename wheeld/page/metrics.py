@@ -15,7 +15,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from wheeld.broker.payloads import Health
-from wheeld.page.metric_list import FRESH_S, METRICS, Histogram, MetricsView, Single
+from wheeld.page.metric_list import FRESH_S, METRICS, Histogram, MetricsView
 from wheeld.page.wheel import WheelView
 
 WHERE = ("site", "table")
@@ -39,14 +39,6 @@ class WheelCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield every metric of `METRICS`, also those without a sample now."""
-        view = self._view()
-        for declared in METRICS:
-            if isinstance(declared, Histogram):
-                yield self._histogram(declared, view)
-            else:
-                yield self._single(declared, view)
-
-    def _view(self) -> MetricsView:
         wheel = self._wheel
         age_s = None if wheel.heard_s is None else self._now_s() - wheel.heard_s
         table = wheel.table if wheel.is_online else None
@@ -55,29 +47,30 @@ class WheelCollector(Collector):
         is_fresh = age_s is not None and age_s <= FRESH_S
         online = wheel.availability if wheel.is_online else None
         if health is None or online is None or not is_fresh or health.boot_id != online.boot_id:
-            return MetricsView(wheel, age_s, None, table, None)
-        if self._start is None or self._start[0] != health.boot_id:
-            self._start = health.boot_id, _began_s(health)
-        return MetricsView(wheel, age_s, health, table, self._start[1])
-
-    def _single(self, declared: Single, view: MetricsView) -> Metric:
-        named = [((*self._where, *labels), float(figure)) for labels, figure in declared.samples(view)]
-        if declared.kind == "gauge":
-            gauge = GaugeMetricFamily(declared.name, declared.about, labels=(*WHERE, *declared.labels))
-            for labels, figure in named:
-                gauge.add_metric(labels, figure)
-            return gauge
-        counter = CounterMetricFamily(declared.name, declared.about, labels=(*WHERE, *declared.labels))
-        for labels, figure in named:
-            counter.add_metric(labels, figure, created=view.started_s if declared.is_of_run else None)
-        return counter
-
-    def _histogram(self, declared: Histogram, view: MetricsView) -> Metric:
-        family = HistogramMetricFamily(declared.name, declared.about, labels=(*WHERE, *declared.labels))
-        for labels, spread in declared.spread(view):
-            buckets = [("+Inf" if isinf(bound) else str(bound), count) for bound, count in spread.at_most]
-            family.add_metric((*self._where, *labels), buckets, spread.total)
-        return family
+            view = MetricsView(wheel, age_s, None, table, None)
+        else:
+            if self._start is None or self._start[0] != health.boot_id:
+                self._start = health.boot_id, _began_s(health)
+            view = MetricsView(wheel, age_s, health, table, self._start[1])
+        for declared in METRICS:
+            labels = (*WHERE, *declared.labels)
+            if isinstance(declared, Histogram):
+                family = HistogramMetricFamily(declared.name, declared.about, labels=labels)
+                for named, spread in declared.spread(view):
+                    buckets = [("+Inf" if isinf(bound) else str(bound), count) for bound, count in spread.at_most]
+                    family.add_metric((*self._where, *named), buckets, spread.total)
+                yield family
+            elif declared.kind == "gauge":
+                gauge = GaugeMetricFamily(declared.name, declared.about, labels=labels)
+                for named, figure in declared.samples(view):
+                    gauge.add_metric((*self._where, *named), float(figure))
+                yield gauge
+            else:
+                counter = CounterMetricFamily(declared.name, declared.about, labels=labels)
+                began_s = view.started_s if declared.is_of_run else None
+                for named, figure in declared.samples(view):
+                    counter.add_metric((*self._where, *named), float(figure), created=began_s)
+                yield counter
 
 
 def _began_s(health: Health) -> float | None:

@@ -59,23 +59,19 @@ class NumberHistory:
         if self._path is None:
             return
         try:
-            _write(self._path, msgspec.json.encode(self.newest_first))
+            # Replace the old file by a new one. A power cut leaves one of the two whole.
+            beside = self._path.with_suffix(".new")
+            with beside.open("wb") as file:
+                file.write(msgspec.json.encode(self.newest_first))
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self._path)
         except OSError as wrong:
             if not self._is_told:
                 self._log.error("numbers.not_stored", path=str(self._path), why=str(wrong))
             self._is_told = True
         else:
             self._is_told = False
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Replace the old file by a new one. A power cut leaves one of the two whole."""
-    beside = path.with_suffix(".new")
-    with beside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
 
 
 def _stored(path: Path) -> list[int]:

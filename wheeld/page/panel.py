@@ -234,18 +234,15 @@ class Panel:
             async with _in_time():
                 body = await request.read()
             asked = msgspec.json.decode(body, type=Asked)
-            payload = self._payload(name, asked)
+            # The command for the wheel, checked as the wheel checks it. Raises msgspec's ValidationError.
+            given = {key: value for key, value in msgspec.structs.asdict(asked).items() if value is not None}
+            del given["press"], given["seen_s"]
+            now = datetime.now(UTC).isoformat()
+            command = msgspec.convert({**given, "id": asked.press, "at": now}, COMMANDS[name], strict=False)
+            payload = msgspec.json.encode(command)
         except UNREADABLE as wrong:
             raise web.HTTPBadRequest(text=str(wrong)) from None
         return web.json_response(await self._answer(name, asked, payload, self._language(request)))
-
-    def _payload(self, name: str, asked: Asked) -> bytes:
-        """Return the command for the wheel, checked as the wheel checks it. Raises msgspec's ValidationError."""
-        given = {key: value for key, value in msgspec.structs.asdict(asked).items() if value is not None}
-        del given["press"], given["seen_s"]
-        now = datetime.now(UTC).isoformat()
-        command = msgspec.convert({**given, "id": asked.press, "at": now}, COMMANDS[name], strict=False)
-        return msgspec.json.encode(command)
 
     async def _answer(self, name: str, asked: Asked, payload: bytes, language: Language) -> dict[str, object]:
         """Send a press once, and return its answer to each copy. Raises HTTPConflict if a copy has another command."""
@@ -282,13 +279,10 @@ class Panel:
             return {"done": None}
         finally:
             answer.cancel()
-        return {"done": reply.done, "why": self._told(reply.why, language)}
-
-    def _told(self, text: str, language: Language) -> str:
-        table = self._wheel.table
-        if table is None or table.language == language:
-            return text
-        return translation(table.language, language).of(text)
+        why, table = reply.why, self._wheel.table
+        if table is not None and table.language != language:
+            why = translation(table.language, language).of(why)
+        return {"done": reply.done, "why": why}
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from wheeld.broker.payloads import Display
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.facts import Cause
 from wheeld.core.houses import PROFILES
-from wheeld.core.messages.payloads import Common, Result, TableMessage
+from wheeld.core.messages.payloads import Common, TableMessage
 from wheeld.core.observations import PLACE
 from wheeld.core.pockets import Colour, Half, Parity, PocketLayout, label_of
 from wheeld.page.health import sensor_name, tiles
@@ -40,12 +40,19 @@ class WheelInWords:
 
     def whole(self, now_s: float) -> Shown:
         """Return what the live page shows."""
-        wheel = self._wheel
+        wheel, result = self._wheel, self._wheel.result
         return {
             **self.board(),
             "waiting": "" if wheel.table is None else self._told(wheel.table, wheel.table.waiting_for),
             "bouler": None if wheel.table is None else self._bouler(wheel.table),
-            "result": self._result(wheel.result),
+            "result": result
+            and {
+                "coup": result.coup,
+                "announcement": result.announcement,
+                "laps": result.laps,
+                "rpm": result.rotor_rpm,
+                "at": result.at,
+            },
             "void": self._void(),
             "ruling": self._ruling(),
             "late_bets": [self._late_bet(bet) for bet in wheel.late_bets],
@@ -163,17 +170,6 @@ class WheelInWords:
 
     def _sensor(self, name: str) -> str:
         return sensor_name(name, self._catalogue)
-
-    def _result(self, result: Result | None) -> Shown | None:
-        if result is None:
-            return None
-        return {
-            "coup": result.coup,
-            "announcement": result.announcement,
-            "laps": result.laps,
-            "rpm": result.rotor_rpm,
-            "at": result.at,
-        }
 
     def _void(self) -> Shown | None:
         """Return the latest void coup from its message, or from the board if this program missed the message."""

@@ -113,7 +113,12 @@ class WheelView:
         try:
             message: Any = msgspec.json.decode(payload, type=kind)
             if isinstance(message, Notice) and message.notice == "late_bet":
-                self._take_late_bet(msgspec.convert(message, LateBet, from_attributes=True))
+                # Store a late bet only once. The broker may deliver it twice.
+                bet = msgspec.convert(message, LateBet, from_attributes=True)
+                if self.late_bets and self.late_bets[-1].coup_id != bet.coup_id:
+                    self.late_bets.clear()
+                if bet not in self.late_bets:
+                    self.late_bets.append(bet)
         except UNREADABLE:
             self.unreadable += 1
             return False
@@ -128,13 +133,6 @@ class WheelView:
         if not retained:
             self._count(message)
         return True
-
-    def _take_late_bet(self, bet: LateBet) -> None:
-        """Store a late bet only once. The broker may deliver it twice."""
-        if self.late_bets and self.late_bets[-1].coup_id != bet.coup_id:
-            self.late_bets.clear()
-        if bet not in self.late_bets:
-            self.late_bets.append(bet)
 
     def _is_again(self, message: Result | Void | Ruling | TableMessage) -> bool:
         """Return whether the message is not newer than the last: a settlement system asked for it again (`resend`)."""

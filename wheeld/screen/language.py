@@ -52,7 +52,18 @@ class Translation:
         for english, forms in forms_of(source).items():
             for form in dict.fromkeys(forms):
                 if "{" in form:
-                    self._templates.append(_template(english, form, is_numbered=len(forms) > 1))
+                    is_numbered = len(forms) > 1
+                    pieces = [(literal, name) for literal, name, _, _ in Formatter().parse(form)]
+                    shapes = (r"\d+",) if is_numbered else (".+?", ".+")
+                    patterns = dict.fromkeys(_pattern(pieces, shape) for shape in shapes)
+                    self._templates.append(
+                        _Template(
+                            english,
+                            tuple(map(re.compile, patterns)),
+                            max((literal for literal, _ in pieces), key=len),
+                            is_numbered,
+                        )
+                    )
                 else:
                     self._whole.setdefault(form, english)
         self._templates.sort(key=lambda each: -len(each.patterns[0].pattern))
@@ -92,15 +103,6 @@ class Translation:
         parts = {name: self._read(part) for name, part in found.items()}
         said = self._target.say(template.english, **{name: part.text for name, part in parts.items()})
         return _Reading(sum(part.unknown for part in parts.values()), said)
-
-
-def _template(english: str, form: str, *, is_numbered: bool) -> _Template:
-    pieces = [(literal, name) for literal, name, _, _ in Formatter().parse(form)]
-    shapes = (r"\d+",) if is_numbered else (".+?", ".+")
-    patterns = dict.fromkeys(_pattern(pieces, shape) for shape in shapes)
-    return _Template(
-        english, tuple(map(re.compile, patterns)), max((literal for literal, _ in pieces), key=len), is_numbered
-    )
 
 
 def _pattern(pieces: Sequence[tuple[str, str | None]], shape: str) -> str:
