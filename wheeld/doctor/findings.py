@@ -173,7 +173,10 @@ def found_and_mend(found: Text, mend: Text) -> Text:
 def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 0) -> Iterator[Finding]:
     """Yield the findings from the counts of a wheel. `beams` and `readers`: how many it has. `violations`: how often
     the lines of an encoder on pins changed in a wrong order."""
-    yield from _sensors(signals)
+    for name, is_faulty in sorted(signals.faults.items()):
+        if is_faulty:
+            what = Text("{name} is reported as broken", {"name": sensor_text(name)})
+            yield Finding("wrong", "sensor_broken", what, Text("check its wire and its supply"))
     if beams:
         yield from _beams(signals, beams)
     if readers:
@@ -386,13 +389,6 @@ def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "
         yield Finding("ok", "line_good", Text("{part}: nothing lost, nothing damaged", {"part": part}))
 
 
-def _sensors(signals: Signals) -> Iterator[Finding]:
-    for name, is_faulty in sorted(signals.faults.items()):
-        if is_faulty:
-            what = Text("{name} is reported as broken", {"name": sensor_text(name)})
-            yield Finding("wrong", "sensor_broken", what, Text("check its wire and its supply"))
-
-
 def _beams(signals: Signals, beams: int) -> Iterator[Finding]:
     passes = {beam: count - signals.doubles[beam] for beam, count in signals.pulses.items()}
     most = max(passes.values(), default=0)
@@ -478,10 +474,6 @@ def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
         yield Finding("look", "edges_lost", Text("encoder: {lost} of {edges} edges lost", counted), do)
     else:
         yield Finding("ok", "encoder_works", Text("encoder: {edges} edges, every sector seen", counted))
-    yield _jitter(signals)
-
-
-def _jitter(signals: Signals) -> Finding:
     a_pocket = signals.ticks / signals.pockets.count
     borne_ms = max((ms for sectors, ms in JITTER_BORNE_MS.items() if sectors <= a_pocket))
     jitter_ms = signals.jitter_us / 1e3
@@ -490,6 +482,7 @@ def _jitter(signals: Signals) -> Finding:
         {"jitter": round(jitter_ms, 1), "sectors": signals.ticks, "borne": borne_ms},
     )
     if jitter_ms <= borne_ms:
-        return Finding("ok", "encoder_jitter", what)
-    do = Text("check its disc, its gap and its bearing: it may be unknown in which pocket the ball was seen")
-    return Finding("look", "encoder_jitter", what, do)
+        yield Finding("ok", "encoder_jitter", what)
+    else:
+        do = Text("check its disc, its gap and its bearing: it may be unknown in which pocket the ball was seen")
+        yield Finding("look", "encoder_jitter", what, do)

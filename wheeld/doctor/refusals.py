@@ -87,7 +87,22 @@ def of_readers(
         )
         yield Text("{first}: {second}", {"first": unseen, "second": STEADY["reader"]})
     for reader in readers:
-        yield from _reader(reader)
+        at: dict[str, Part] = {
+            "sensor": sensor_text(f"reader/{reader.index}"),
+            "count": reader.count,
+            "least": TURNS_MIN,
+            "spread": reader.spread_deg,
+        }
+        if reader.count < TURNS_MIN:
+            what = Text("{sensor} saw the ball at rest in {count} turns, {least} are needed", at)
+            do = Text("{steady}; if it misses turns, aim it and clean it", {"steady": STEADY["reader"]})
+            yield Text("{first}: {second}", {"first": what, "second": do})
+        elif reader.spread_deg > SPREAD_DEG:
+            what = Text("{sensor}: single turns differ by {spread}°", at)
+            yield Text("{first}: {second}", {"first": what, "second": STEADY["reader"]})
+        elif reader.lacks is not None:
+            what = Text("{sensor} saw the ball in one direction of the rotor only, and this rotor turns in both", at)
+            yield Text("{first}: {second}", {"first": what, "second": BOTH_WAYS[reader.lacks]})
     if order_of(readers, configured_deg) == "mirrored":
         yield Text(
             "the readers follow each other in the opposite order of readers_deg: the encoder's A and B may be swapped, "
@@ -106,25 +121,6 @@ def of_readers(
             "encoder was moved",
             {"elsewhere": elsewhere(off, pockets, number), "angles": angles},
         )
-
-
-def _reader(reader: Learned) -> Iterator[Text]:
-    at: dict[str, Part] = {
-        "sensor": sensor_text(f"reader/{reader.index}"),
-        "count": reader.count,
-        "least": TURNS_MIN,
-        "spread": reader.spread_deg,
-    }
-    if reader.count < TURNS_MIN:
-        what = Text("{sensor} saw the ball at rest in {count} turns, {least} are needed", at)
-        do = Text("{steady}; if it misses turns, aim it and clean it", {"steady": STEADY["reader"]})
-        yield Text("{first}: {second}", {"first": what, "second": do})
-    elif reader.spread_deg > SPREAD_DEG:
-        what = Text("{sensor}: single turns differ by {spread}°", at)
-        yield Text("{first}: {second}", {"first": what, "second": STEADY["reader"]})
-    elif reader.lacks is not None:
-        what = Text("{sensor} saw the ball in one direction of the rotor only, and this rotor turns in both", at)
-        yield Text("{first}: {second}", {"first": what, "second": BOTH_WAYS[reader.lacks]})
 
 
 def of_findings(found: Iterable[Finding]) -> Iterator[Text]:

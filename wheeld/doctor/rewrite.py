@@ -23,7 +23,13 @@ def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:
 
     Raises RewriteError if a key takes several lines, or is missing.
     """
-    before, mark, wheel, after = _section(text)
+    found = re.search(r"^[ \t]*\[[ \t]*wheel[ \t]*\].*$", text, re.MULTILINE)
+    if found is None:
+        raise RewriteError(Text("there is no [wheel] section on a line of its own"))
+    rest = text[found.end() :]
+    following = re.search(r"^[ \t]*\[", rest, re.MULTILINE)
+    end = len(rest) if following is None else following.start()
+    before, mark, wheel, after = (text[: found.start()], found[0], rest[:end], rest[end:])
     for key, values in angles_deg.items():
         written = f"{key} = [{', '.join(f'{value:g}' for value in values)}]"
         wheel, count = re.subn(rf"^[ \t]*{key}[ \t]*=[ \t]*\[[^\]\n]*\]", written, wheel, flags=re.MULTILINE)
@@ -31,16 +37,6 @@ def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:
             line = {"key": key, "line": written}
             raise RewriteError(Text("[wheel] has no {key} on one line of its own: write {line} by hand", line))
     return before + mark + wheel + after
-
-
-def _section(text: str) -> tuple[str, str, str, str]:
-    found = re.search(r"^[ \t]*\[[ \t]*wheel[ \t]*\].*$", text, re.MULTILINE)
-    if found is None:
-        raise RewriteError(Text("there is no [wheel] section on a line of its own"))
-    rest = text[found.end() :]
-    following = re.search(r"^[ \t]*\[", rest, re.MULTILINE)
-    end = len(rest) if following is None else following.start()
-    return text[: found.start()], found[0], rest[:end], rest[end:]
 
 
 def replace_file(path: Path, after: bytes) -> Path:

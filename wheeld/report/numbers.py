@@ -145,21 +145,17 @@ def _numbers(
     )
 
 
-def _effect(pockets: int) -> float:
-    """Return the noncentrality for each coup: the squared differences from the fair shares, divided by the fair
-    shares."""
-    share = 1 / pockets
-    inside = share * EFFECT_TIMES
-    outside = (1 - EFFECT_POCKETS * inside) / (pockets - EFFECT_POCKETS)
-    return (EFFECT_POCKETS * (inside - share) ** 2 + (pockets - EFFECT_POCKETS) * (outside - share) ** 2) / share
-
-
 def power_of_chi_square(coups: int, pockets: int) -> float:
     """Return the chance that chi-square finds the named fault in that number of coups."""
     if coups < EXPECTED_MIN * pockets:
         return 0.0
     critical = stats.chi2.isf(NUMBERS_LIMIT, pockets - 1)
-    return float(stats.ncx2.sf(critical, pockets - 1, coups * _effect(pockets)))
+    # The noncentrality for each coup: the squared differences from the fair shares, divided by the fair shares.
+    share = 1 / pockets
+    inside = share * EFFECT_TIMES
+    outside = (1 - EFFECT_POCKETS * inside) / (pockets - EFFECT_POCKETS)
+    effect = (EFFECT_POCKETS * (inside - share) ** 2 + (pockets - EFFECT_POCKETS) * (outside - share) ** 2) / share
+    return float(stats.ncx2.sf(critical, pockets - 1, coups * effect))
 
 
 @lru_cache

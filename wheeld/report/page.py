@@ -97,11 +97,7 @@ def _wheel(health: WheelReport, say: Catalogue, name: str) -> Iterator[str]:
     if health.unreadable:
         said = say.say("messages of another version, left out: {count}", count=health.unreadable)
         yield f"<p>{escape(said)}</p>"
-    yield from _parts(health, say, Pictures(health, say, name))
-    yield "</section>"
-
-
-def _parts(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:
+    pictures = Pictures(health, say, name)
     yield from _numbers(health, say, pictures)
     yield from _offsets(health, say)
     yield from _zones(health, say, pictures)
@@ -113,6 +109,7 @@ def _parts(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[
     yield from _voids(health, say, pictures)
     yield from _decisions(health, say)
     yield from _sensors(health, say, pictures)
+    yield "</section>"
 
 
 def _numbers(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:

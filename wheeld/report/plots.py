@@ -96,7 +96,11 @@ class Pictures:
                 axis.set_major_formatter(self._decimal)
             at_us = [trend.first_at_utc_us + one.day * DAY_US for one in trend.blocks]
             drift.plot(at_us, [one.median for one in trend.blocks], ".-", color=INK)
-            _dated(drift, at_us)
+            if at_us:
+                first, span = at_us[0], at_us[-1] - at_us[0]
+                ticks = [first + span * each / (DATES - 1) for each in range(DATES)] if span else [first]
+                drift.set_xticks(ticks, _date_texts(ticks, span))
+                drift.tick_params(axis="x", labelsize=7)
             drift.set_title(self._say.say("medians by date, UTC"), fontsize=8, loc="left")
             if trend.blocks:  # from zero, otherwise each small change looks like a drift
                 drift.set_ylim(0, 1.3 * max(one.median for one in trend.blocks) or 1)
@@ -183,15 +187,6 @@ def _axes(height_in: float) -> tuple[Figure, Axes]:
     axes = figure.subplots()
     _plain(axes)
     return figure, axes
-
-
-def _dated(axes: Axes, at_us: Sequence[float]) -> None:
-    """Write a few dates along the x-axis, which is in µs UTC."""
-    if at_us:
-        first, span = at_us[0], at_us[-1] - at_us[0]
-        ticks = [first + span * each / (DATES - 1) for each in range(DATES)] if span else [first]
-        axes.set_xticks(ticks, _date_texts(ticks, span))
-        axes.tick_params(axis="x", labelsize=7)
 
 
 def _date_texts(at_us: Sequence[float], span_us: float) -> list[str]:

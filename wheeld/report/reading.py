@@ -121,7 +121,17 @@ def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[WheelRecord]:
             except (msgspec.ValidationError, TypeError, OverflowError) as wrong:
                 raise JournalError("corrupt", path, f"a record is damaged ({wrong})") from wrong
         for book in books.values():
-            _finish(book)
+            # Sort everything by time, and read a sample of the logs.
+            wheel = book.wheel
+            wheel.coups.sort(key=lambda coup: coup.at_utc_us)
+            wheel.voids.sort(key=lambda void: void.at_utc_us)
+            wheel.decisions = sorted(book.decisions, key=lambda decision: decision.at_utc_us)
+            book.places.sort(key=lambda place: place[0].at_utc_us)
+            for layout, run in _sampled(book.places):
+                if layout != wheel.layout:  # realigned: earlier runs belong to other angles
+                    wheel.layout, wheel.runs = layout, []
+                if run is not None:
+                    wheel.runs.append(run)
     return [books[key].wheel for key in sorted(books)]
 
 
@@ -205,20 +215,6 @@ def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> ValidCoup:
         sightings=result.sightings,
         is_chefs_word="R3" in result.unproven,
     )
-
-
-def _finish(book: _Book) -> None:
-    """Sort everything by time, and read a sample of the logs."""
-    wheel = book.wheel
-    wheel.coups.sort(key=lambda coup: coup.at_utc_us)
-    wheel.voids.sort(key=lambda void: void.at_utc_us)
-    wheel.decisions = sorted(book.decisions, key=lambda decision: decision.at_utc_us)
-    book.places.sort(key=lambda place: place[0].at_utc_us)
-    for layout, run in _sampled(book.places):
-        if layout != wheel.layout:  # realigned: earlier runs belong to other angles
-            wheel.layout, wheel.runs = layout, []
-        if run is not None:
-            wheel.runs.append(run)
 
 
 def _sampled(places: Sequence[tuple[ValidCoup, JournalReader]]) -> Iterator[tuple[SensorPlaces, LoggedRun | None]]:

@@ -70,19 +70,16 @@ def zones(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Zones
     checks = [_check(zone, total, say) for zone in found] if total else []
     tilt = tilt_of(runs, angles)
     if tilt is not None:
-        checks.append(_tilted(tilt, say))
+        # `p` is an upper limit for the chance that a tolerated tilt is measured as large as this.
+        away = max(0.0, tilt.tilt_deg - TILT_TOLERATED_DEG) / max(tilt.error_deg, 1e-9)
+        said = say.say(
+            "the times at the beams show that the wheel is out of level by about {tilt}°; its lowest point is near "
+            "{low}°",
+            tilt=say.decimal(round(tilt.tilt_deg, 1)),
+            low=round(tilt.low_deg),
+        )
+        checks.append(Check(code="tilt", p=math.exp(-(away**2) / 2), said=said, action=say.say(_ACTION)))
     return Zones(coups=total, enough=power >= POWER_MIN, zones=found, tilt=tilt, checks=checks)
-
-
-def _tilted(tilt: Tilt, say: Catalogue) -> Check:
-    """Check the tilt. `p` is an upper limit for the chance that a tolerated tilt is measured as large as this."""
-    away = max(0.0, tilt.tilt_deg - TILT_TOLERATED_DEG) / max(tilt.error_deg, 1e-9)
-    said = say.say(
-        "the times at the beams show that the wheel is out of level by about {tilt}°; its lowest point is near {low}°",
-        tilt=say.decimal(round(tilt.tilt_deg, 1)),
-        low=round(tilt.low_deg),
-    )
-    return Check(code="tilt", p=math.exp(-(away**2) / 2), said=said, action=say.say(_ACTION))
 
 
 _ACTION = translatable(

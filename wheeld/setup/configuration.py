@@ -36,27 +36,20 @@ def complete(answers: Answers, setup: SetupSection, places: Places) -> dict[str,
         values.pop("wheel", None)
     journal = {"path": str(places.journal), "signing_key_file": f"{CREDENTIAL}signing-key"}
     values["journal"] = {**journal, **values.get("journal", {})}
-    values["mqtt"] = {**_login(setup, places, values.get("mqtt", {}))}
+    # The files of `[mqtt]` are made by setup, or are copies of the files that a person named.
+    given = values.get("mqtt", {})
+    files = {"cert_file": str(places.certificate), "key_file": f"{CREDENTIAL}mqtt-key"}
+    if setup.broker == "house":
+        files["ca_file"] = str(BrokerPlaces(places.computer).authority)
+        values["mqtt"] = {"host": "localhost", "port": BROKER_PORT, **given, **files}
+    else:
+        files |= {"ca_file": str(places.broker_authority), "password_file": f"{CREDENTIAL}mqtt-password"}
+        values["mqtt"] = {name: files.get(name, value) for name, value in given.items()}
     values["monitor"] = {"socket": str(places.monitor), **values.get("monitor", {})}
     ordered = {name: values[name] for name in (*ORDER, *(values.keys() - {*ORDER})) if values.get(name)}
     if wrong := problems_in(ordered):
         answers.refuse(wrong)
     return ordered
-
-
-def _login(setup: SetupSection, places: Places, given: dict[str, Any]) -> dict[str, Any]:
-    """Return `[mqtt]`. Its files are made by setup, or are copies of the files that a person named."""
-    if setup.broker == "house":
-        broker = BrokerPlaces(places.computer)
-        ours = {"ca_file": str(broker.authority), **_certificate(places)}
-        return {"host": "localhost", "port": BROKER_PORT, **given, **ours}
-    copies = {"ca_file": str(places.broker_authority), "password_file": f"{CREDENTIAL}mqtt-password"}
-    copies |= _certificate(places)
-    return {name: copies.get(name, value) for name, value in given.items()}
-
-
-def _certificate(places: Places) -> dict[str, str]:
-    return {"cert_file": str(places.certificate), "key_file": f"{CREDENTIAL}mqtt-key"}
 
 
 def file_of(name: str, configuration: dict[str, dict[str, Any]]) -> bytes:

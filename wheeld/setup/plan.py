@@ -12,7 +12,7 @@ from wheeld.certificates import new_signing_key, public_half
 from wheeld.core.catalogue import Text, translatable
 from wheeld.setup import steps
 from wheeld.setup.access import configured
-from wheeld.setup.answers import Answers, SetupSection
+from wheeld.setup.answers import Answers
 from wheeld.setup.broker import broker_steps
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import complete, file_of
@@ -35,23 +35,7 @@ def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> lis
     places = Places(computer, setup.name)
     values = complete(answers, setup, places)
     table = (values["table"]["site"], values["table"]["id"])
-    _check_tables(places, table)
-    if setup.sensors == "simulated" and not computer.has_unit(SIMULATOR):
-        raise SetupError(
-            Text("the simulator is not installed: {command}", {"command": "apt install ./wheeld-sim_*.deb"})
-        )
-    plan = [*_wheel(places, values)]
-    if setup.broker == "house":
-        plan += broker_steps(places, *table, values.get("mqtt", {}).get("users", {}), setup.broker_names, now)
-    else:
-        plan += _copies(places, answers)
-    if setup.sensors == "simulated":
-        plan.append(_simulator(computer, setup))
-    return plan
-
-
-def _check_tables(places: Places, table: tuple[str, str]) -> None:
-    """Raise SetupError for a second table of this wheel, or a second wheel of this table."""
+    # A second table of this wheel, or a second wheel of this table, would be two wheels in one.
     for path, known in configured(places.configurations, places.computer).items():
         if path == places.configuration and (known.site, known.table) != table:
             of_another = {"file": str(path), "table": f"{known.site}/{known.table}"}
@@ -63,6 +47,23 @@ def _check_tables(places: Places, table: tuple[str, str]) -> None:
                     {"file": str(path)},
                 )
             )
+    if setup.sensors == "simulated" and not computer.has_unit(SIMULATOR):
+        raise SetupError(
+            Text("the simulator is not installed: {command}", {"command": "apt install ./wheeld-sim_*.deb"})
+        )
+    plan = [*_wheel(places, values)]
+    if setup.broker == "house":
+        plan += broker_steps(places, *table, values.get("mqtt", {}).get("users", {}), setup.broker_names, now)
+    else:
+        plan += _copies(places, answers)
+    if setup.sensors == "simulated":
+        unit = SIMULATOR.replace("@", f"@{setup.name}")
+        if computer.is_enabled(unit):
+            plan.append(SetupStep(action=steps.Action.STAYS, what=unit, why=Text("the simulated board")))
+        else:
+            starts = Text("starts the simulated board, now and at each boot")
+            plan.append(steps.command(("systemctl", "enable", "--now", unit), starts))
+    return plan
 
 
 def _wheel(places: Places, values: dict[str, Any]) -> Iterator[SetupStep]:
@@ -133,13 +134,3 @@ def _copy(places: Places, name: str, target: Put, given: str) -> SetupStep:
     put = target._replace(make=lambda: content)
     about, otherwise = Text(_GIVEN[name], {"file": given}), Text("move it away to have the new one")
     return steps.text(places.computer, put, about, otherwise)
-
-
-def _simulator(computer: Computer, setup: SetupSection) -> SetupStep:
-    unit = SIMULATOR.replace("@", f"@{setup.name}")
-    step = steps.command(
-        ("systemctl", "enable", "--now", unit), Text("starts the simulated board, now and at each boot")
-    )
-    if computer.is_enabled(unit):
-        return SetupStep(action=steps.Action.STAYS, what=unit, why=Text("the simulated board"))
-    return step

@@ -46,11 +46,6 @@ def questions(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
     yield SetupQuestion("table.id", "--table", default=answers.get("setup.name"))
     yield SetupQuestion("table.house", "--house", default="campione" if is_simulated else None)
     yield SetupQuestion("table.game", "--game", default="roulette" if is_simulated else None)
-    yield from _sensors(answers, here)
-    yield from _broker(answers, here)
-
-
-def _sensors(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
     match answers.get("setup.sensors"):
         case "board":
             default = here.lines[0] if len(here.lines) == 1 else None
@@ -71,17 +66,6 @@ def _sensors(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
             yield from _wheel((148, (0, 90, 180, 270), (30, 150, 270)))
     if answers.get("table.game") == "fair":
         yield SetupQuestion("wheel.rotor_direction", "--rotor-direction", default="cw")
-
-
-def _wheel(defaults: Sequence[Any] = (None, None, None)) -> Iterator[SetupQuestion]:
-    """Yield the questions about our own sensors, which a wheel with a head may lack."""
-    ticks, beams, readers = defaults
-    yield SetupQuestion("wheel.rotor_ticks", "--ticks", "number", default=ticks)
-    yield SetupQuestion("wheel.beams_deg", "--beams", "angles", default=beams)
-    yield SetupQuestion("wheel.readers_deg", "--readers", "angles", default=readers)
-
-
-def _broker(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
     yield SetupQuestion("setup.broker", either("--house-broker", "--broker"), default="house")
     if answers.get("setup.broker") == "house":
         yield SetupQuestion("setup.broker_names", "--broker-name", "names", default=(here.host,))
@@ -96,6 +80,14 @@ def _broker(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
     yield SetupQuestion("mqtt.username", "--username", optional=True)
     if answers.get("mqtt.username"):
         yield SetupQuestion("mqtt.password_file", "--password-file", optional=True)
+
+
+def _wheel(defaults: Sequence[Any] = (None, None, None)) -> Iterator[SetupQuestion]:
+    """Yield the questions about our own sensors, which a wheel with a head may lack."""
+    ticks, beams, readers = defaults
+    yield SetupQuestion("wheel.rotor_ticks", "--ticks", "number", default=ticks)
+    yield SetupQuestion("wheel.beams_deg", "--beams", "angles", default=beams)
+    yield SetupQuestion("wheel.readers_deg", "--readers", "angles", default=readers)
 
 
 def value_of(text: str, shape: Shape) -> Any:
@@ -166,7 +158,12 @@ def _is_answered(
     catalogue: Catalogue,
 ) -> bool:
     """Ask once, and return whether the answer is good."""
-    text = ask(_prompt(question, catalogue)).strip()
+    title, accepted = meaning(question.key)
+    default = question.default
+    shown = ", ".join(map(str, default)) if isinstance(default, list | tuple) else str(default or "")
+    hint = catalogue.say("nothing") if question.optional else shown
+    asked = f"{catalogue.say(title)}\n  ({catalogue.say_text(accepted)}){f' [{hint}]' if hint else ''}"
+    text = ask(catalogue.say("{first}: {second}", first=asked, second="")).strip()
     answer = value_of(text, question.shape) if text else question.default
     if answer is None:
         return question.optional
@@ -177,13 +174,3 @@ def _is_answered(
     if problems:
         answers.put(question.key, None)
     return not problems
-
-
-def _prompt(question: SetupQuestion, catalogue: Catalogue) -> str:
-    """Return the prompt: the question, the accepted values and the default."""
-    title, accepted = meaning(question.key)
-    default = question.default
-    shown = ", ".join(map(str, default)) if isinstance(default, list | tuple) else str(default or "")
-    hint = catalogue.say("nothing") if question.optional else shown
-    asked = f"{catalogue.say(title)}\n  ({catalogue.say_text(accepted)}){f' [{hint}]' if hint else ''}"
-    return catalogue.say("{first}: {second}", first=asked, second="")

@@ -98,16 +98,16 @@ def shown(plan: Sequence[SetupStep], catalogue: Catalogue) -> str:
     """Return the plan for people, one line for each step."""
     words = {action: catalogue.say(action) for action in Action}
     width = max(map(len, words.values()))
-    lines = (f"  {words[step.action]:<{width}}  {step.what:<58}  {_about(step, catalogue)}" for step in plan)
-    return "".join(f"{line.rstrip()}\n" for line in lines)
-
-
-def _about(step: SetupStep, catalogue: Catalogue) -> str:
-    modes = {f"{put.mode:04o}" for put in step.files}
-    if step.directory is not None:
-        modes = {f"{step.directory[1]:04o}"}
-    why = catalogue.say_text(step.why)
-    return f"{why} ({', '.join(sorted(modes))})" if modes and step.does else why
+    lines = []
+    for step in plan:
+        modes = {f"{put.mode:04o}" for put in step.files}
+        if step.directory is not None:
+            modes = {f"{step.directory[1]:04o}"}
+        about = catalogue.say_text(step.why)
+        if modes and step.does:
+            about += f" ({', '.join(sorted(modes))})"
+        lines.append(f"  {words[step.action]:<{width}}  {step.what:<58}  {about}".rstrip() + "\n")
+    return "".join(lines)
 
 
 def carry_out(plan: Sequence[SetupStep], computer: Computer) -> None:
