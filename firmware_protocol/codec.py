@@ -79,19 +79,16 @@ class FrameDecoder:
         if frames and self._skipping:
             del frames[0]
             self._skipping = False
-        self._bound_tail()
-        return [message for frame in frames if frame and (message := self._open(frame)) is not None]
-
-    def reset(self) -> None:
-        """Drop the unfinished frame. The line was closed, so the next bytes belong to another connection."""
-        self._tail, self._skipping = b"", False
-
-    def _bound_tail(self) -> None:
         if len(self._tail) > ENCODED_BYTES_MAX and not self._skipping:
             self.rejected["too_long"] += 1
             self._skipping = True
         if self._skipping:
             self._tail = b""
+        return [message for frame in frames if frame and (message := self._open(frame)) is not None]
+
+    def reset(self) -> None:
+        """Drop the unfinished frame. The line was closed, so the next bytes belong to another connection."""
+        self._tail, self._skipping = b"", False
 
     def _open(self, frame: bytes) -> bytes | None:
         try:

@@ -199,14 +199,27 @@ class HostSession:
             del self._due_ns[task]
             match task:
                 case Task.HELLO:
-                    self._send_hello(host_ns)
+                    # Send the hello after a delimiter, which ends a frame that was sent only in part.
+                    self._counts["hellos"] += 1
+                    if self._next_seq_at_hello is None:
+                        self._next_seq_at_hello = self._stream.next_seq
+                    self._outgoing += DELIMITER
+                    self._send(m.Hello(self._hello_token))
+                    self._due_ns[Task.HELLO] = host_ns + HELLO_RETRY_NS
                 case Task.REPLAY:
                     self._send_replay(host_ns)
                 case Task.ACK:
                     self._send(m.Ack(self._boot_id, self._safe_seq))
                     self._ack_after_ns = host_ns + ACK_INTERVAL_NS
                 case Task.ASK_TIME:
-                    self._ask_time(host_ns)
+                    # Ask for the board's time. The token is the host time, so all requests of this host have different
+                    # tokens.
+                    self._sync_sent_ns = host_ns
+                    self._send(m.SyncRequest(host_ns))
+                    self._sync_burst = max(0, self._sync_burst - 1)
+                    self._due_ns[Task.ASK_TIME] = host_ns + (
+                        SYNC_BURST_INTERVAL_NS if self._sync_burst else SYNC_INTERVAL_NS
+                    )
                 case _:
                     if self.identity is not None:
                         self._send(m.SelfTestRequest(self._test_token))
@@ -261,20 +274,24 @@ class HostSession:
             self._counts["other_boot"] += 1
             self._doubt(host_ns)
         else:
-            yield from self._of_this_boot(message, host_ns)
-
-    def _of_this_boot(
-        self, message: m.Events | m.Heartbeat | m.SyncReply | m.SelfTestResult, host_ns: int
-    ) -> Iterator[SessionEvent]:
-        match message:
-            case m.Events():
-                yield from self._events(message, host_ns)
-            case m.Heartbeat():
-                yield from self._heartbeat(message, host_ns)
-            case m.SyncReply():
-                yield from self._sync_reply(message, host_ns)
-            case _:
-                yield from self._self_test_result(message)
+            match message:
+                case m.Events():
+                    yield from self._events(message, host_ns)
+                case m.Heartbeat():
+                    yield from self._heartbeat(message, host_ns)
+                case m.SyncReply():
+                    if message.token != self._sync_sent_ns:
+                        self._unasked()
+                        return
+                    self._sync_sent_ns = None
+                    self._round_trip_ns = host_ns - message.token
+                    yield SyncSample(message.token, host_ns, message.board_rx_us, message.board_tx_us)
+                case _:
+                    if message.token != self._test_token or Task.SELF_TEST not in self._due_ns:
+                        self._unasked()
+                        return
+                    del self._due_ns[Task.SELF_TEST]
+                    yield SelfTested(message.board_us, message.sensors)
 
     def _identity(self, identity: m.Identity, host_ns: int) -> Iterator[SessionEvent]:
         if self._state is BoardState.ACCEPTED or identity.token != self._hello_token:
@@ -288,7 +305,23 @@ class HostSession:
             yield refusal
         else:
             del self._due_ns[Task.HELLO]
-            yield from self._accept(identity, host_ns)
+            # Accept the board. If it has fewer events than had arrived before the hello, it has reset, even if its boot
+            # id is the same.
+            old_boot_id = self._boot_id
+            if identity.boot_id != old_boot_id or identity.next_seq < (self._next_seq_at_hello or 0):
+                self._boot_id = identity.boot_id
+                self._stream.begin_boot(identity.acked_seq)
+                self._safe_seq = identity.acked_seq
+                self._due_ns.pop(Task.ACK, None)
+                if old_boot_id != _NO_BOOT:
+                    yield BoardReset(old_boot_id, identity.boot_id)
+            self.identity, self._state = identity, BoardState.ACCEPTED
+            self._stream.next_seq = max(self._stream.next_seq, identity.acked_seq)
+            self._next_seq_at_hello = self._replay_from = self._round_trip_ns = None
+            yield Identified(identity)
+            yield from self._stream.skip_lost(identity.oldest_seq)
+            self._sync_burst = SYNC_BURST
+            self._due_ns[Task.ASK_TIME] = host_ns
 
     def _refusal(self, identity: m.Identity) -> Refused | None:
         if identity.version != m.VERSION:
@@ -298,28 +331,6 @@ class HostSession:
             if expected is not None and expected != found[what]:
                 return Refused(what, expected, found[what])
         return None
-
-    def _accept(self, identity: m.Identity, host_ns: int) -> Iterator[SessionEvent]:
-        """Accept the board. If it has fewer events than had arrived before the hello, it has reset, even if its boot id
-        is the same."""
-        old_boot_id = self._boot_id
-        if identity.boot_id != old_boot_id or identity.next_seq < (self._next_seq_at_hello or 0):
-            self._begin_boot(identity)
-            if old_boot_id != _NO_BOOT:
-                yield BoardReset(old_boot_id, identity.boot_id)
-        self.identity, self._state = identity, BoardState.ACCEPTED
-        self._stream.next_seq = max(self._stream.next_seq, identity.acked_seq)
-        self._next_seq_at_hello = self._replay_from = self._round_trip_ns = None
-        yield Identified(identity)
-        yield from self._stream.skip_lost(identity.oldest_seq)
-        self._sync_burst = SYNC_BURST
-        self._due_ns[Task.ASK_TIME] = host_ns
-
-    def _begin_boot(self, identity: m.Identity) -> None:
-        self._boot_id = identity.boot_id
-        self._stream.begin_boot(identity.acked_seq)
-        self._safe_seq = identity.acked_seq
-        self._due_ns.pop(Task.ACK, None)
 
     def _events(self, message: m.Events, host_ns: int) -> Iterator[SessionEvent]:
         if self._stream.is_early(message):
@@ -341,21 +352,6 @@ class HostSession:
         if beat.acked_seq < self._safe_seq:
             self._due_ns.setdefault(Task.ACK, self._ack_after_ns)
 
-    def _sync_reply(self, reply: m.SyncReply, host_ns: int) -> Iterator[SessionEvent]:
-        if reply.token != self._sync_sent_ns:
-            self._unasked()
-            return
-        self._sync_sent_ns = None
-        self._round_trip_ns = host_ns - reply.token
-        yield SyncSample(reply.token, host_ns, reply.board_rx_us, reply.board_tx_us)
-
-    def _self_test_result(self, result: m.SelfTestResult) -> Iterator[SessionEvent]:
-        if result.token != self._test_token or Task.SELF_TEST not in self._due_ns:
-            self._unasked()
-            return
-        del self._due_ns[Task.SELF_TEST]
-        yield SelfTested(result.board_us, result.sensors)
-
     def _unasked(self) -> None:
         self._counts["unasked"] += 1
 
@@ -369,15 +365,6 @@ class HostSession:
 
     def _send(self, message: m.FromHost) -> None:
         self._outgoing += encode_frame(encode(message))
-
-    def _send_hello(self, host_ns: int) -> None:
-        """Send the hello after a delimiter, which ends a frame that was sent only in part."""
-        self._counts["hellos"] += 1
-        if self._next_seq_at_hello is None:
-            self._next_seq_at_hello = self._stream.next_seq
-        self._outgoing += DELIMITER
-        self._send(m.Hello(self._hello_token))
-        self._due_ns[Task.HELLO] = host_ns + HELLO_RETRY_NS
 
     def _request_replay(self, host_ns: int) -> None:
         """Ask for a replay at once for each new gap, and when the answer was damaged. Otherwise the request is repeated
@@ -395,10 +382,3 @@ class HostSession:
         self._send(m.Replay(self._boot_id, self._stream.next_seq))
         answer_ns = REPLAY_RETRY_NS_MAX if self._round_trip_ns is None else REPLAY_ROUND_TRIPS * self._round_trip_ns
         self._due_ns[Task.REPLAY] = host_ns + min(max(answer_ns, REPLAY_RETRY_NS_MIN), REPLAY_RETRY_NS_MAX)
-
-    def _ask_time(self, host_ns: int) -> None:
-        """Ask for the board's time. The token is the host time, so all requests of this host have different tokens."""
-        self._sync_sent_ns = host_ns
-        self._send(m.SyncRequest(host_ns))
-        self._sync_burst = max(0, self._sync_burst - 1)
-        self._due_ns[Task.ASK_TIME] = host_ns + (SYNC_BURST_INTERVAL_NS if self._sync_burst else SYNC_INTERVAL_NS)

@@ -114,20 +114,17 @@ class CommandQueue:
             yield e.CommandRefused(host_ns, asked.command, reply.text)
         elif match := re.fullmatch(asked.answer, reply.text):
             self._end(host_ns)
-            yield _ended(asked, match, host_ns)
+            if asked.setting is None:
+                yield e.CommandAnswered(host_ns, asked.command, match[0])
+            else:
+                is_set = int(match[1]) == int(asked.setting.value)
+                yield (e.CommandConfirmed if is_set else e.CommandIgnored)(host_ns, asked.command, match[1])
         else:
             self.counts["unasked"] += 1
 
     def _end(self, host_ns: int) -> None:
         self._current = None
         self._due_ns = host_ns
-
-
-def _ended(asked: Exchange, match: re.Match[str], host_ns: int) -> e.Event:
-    if asked.setting is None:
-        return e.CommandAnswered(host_ns, asked.command, match[0])
-    is_set = int(match[1]) == int(asked.setting.value)
-    return (e.CommandConfirmed if is_set else e.CommandIgnored)(host_ns, asked.command, match[1])
 
 
 def self_test(reply: HeadReply, host_ns: int) -> Iterator[e.Event]:

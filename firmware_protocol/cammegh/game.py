@@ -81,12 +81,18 @@ class Game:
             yield from self._jump(last, status, host_ns)
         yield from self._warned(last, status, host_ns)
         if last is not None:
-            yield from self._changed(last, status, host_ns)
+            if self._run and (status.state, status.spin) != (last.state, last.spin):
+                yield from self._end(self._run, last, status, host_ns)
+            if status.state is not last.state:
+                yield e.GameState(host_ns, status.state, status.spin)
         if status.state in _RUNNING:
             yield from self._running(last, status, host_ns)
         yield e.RotorSpeed(host_ns, self._speed.read(status.rotor_decirpm), status.rotor)
         self._order.used(status)
-        self._keep_laps(status)
+        if status.state in _RUNNING or status.extended is None:
+            self._laps_before = []
+        else:
+            self._laps_before = [*self._laps_before[-1:], status.extended.laps]
         if status.state is StateCode.WINNING_NUMBER:
             yield from self._result(last, status, host_ns)
         else:
@@ -138,19 +144,6 @@ class Game:
         for why in run.warnings.line(status, host_ns):
             yield from self._void(run, why, status, host_ns)
         yield from run.enter(status.state, host_ns)
-
-    def _keep_laps(self, status: Status) -> None:
-        if status.state in _RUNNING or status.extended is None:
-            self._laps_before = []
-        else:
-            self._laps_before = [*self._laps_before[-1:], status.extended.laps]
-
-    def _changed(self, last: Status, status: Status, host_ns: int) -> Events:
-        """Process a new state or a new spin number, which may end the run."""
-        if self._run and (status.state, status.spin) != (last.state, last.spin):
-            yield from self._end(self._run, last, status, host_ns)
-        if status.state is not last.state:
-            yield e.GameState(host_ns, status.state, status.spin)
 
     def _end(self, run: HeadRun, last: Status, status: Status, host_ns: int) -> Events:
         """End the run, unless it continues with this line."""

@@ -71,7 +71,14 @@ class LapCount:
             return None
         if self._most is None or laps >= self._most:
             self._most, self._most_ns, self._lines_since_most = laps, host_ns, 0
-        return self._agreed(laps)
+        before, self._before = self._before, laps
+        proven = 0 if before is None else min(before, laps)
+        if self._most == self._first:
+            proven = min(proven, FIRST_LAPS_PROVEN)
+        if self.laps is not None and proven <= self.laps:
+            return None
+        self.laps = proven
+        return proven or None
 
     def _break(self) -> None:
         self.broken, self.laps = True, None
@@ -82,13 +89,3 @@ class LapCount:
             return FIRST_LAPS_MAX
         ran_ns = max(host_ns - self._most_ns, self._lines_since_most * LINE_NS)
         return self._most + LAPS_PER_S_MAX * ran_ns / 1e9 + 1
-
-    def _agreed(self, laps: int) -> int | None:
-        before, self._before = self._before, laps
-        proven = 0 if before is None else min(before, laps)
-        if self._most == self._first:
-            proven = min(proven, FIRST_LAPS_PROVEN)
-        if self.laps is not None and proven <= self.laps:
-            return None
-        self.laps = proven
-        return proven or None

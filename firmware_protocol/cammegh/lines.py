@@ -36,7 +36,11 @@ class LineDecoder:
             self._skipping = False
         *pieces, self._tail = _END.split(self._tail + data)
         lines = [line for piece in pieces if piece and (line := self._open(piece)) is not None]
-        self._bound_tail()
+        if len(self._tail) > LINE_BYTES_MAX:
+            self._tail = self._last_of(self._tail)
+        if len(self._tail) > LINE_BYTES_MAX:
+            self.rejected["too_long"] += 1
+            self._tail, self._skipping = b"", True
         return lines
 
     def reset(self) -> None:
@@ -59,10 +63,3 @@ class LineDecoder:
         *torn, last = piece.split(b"*")
         self.rejected["torn"] += sum(map(bool, torn))
         return b"*" + last if torn else last
-
-    def _bound_tail(self) -> None:
-        if len(self._tail) > LINE_BYTES_MAX:
-            self._tail = self._last_of(self._tail)
-        if len(self._tail) > LINE_BYTES_MAX:
-            self.rejected["too_long"] += 1
-            self._tail, self._skipping = b"", True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.laps import LapCount
 from firmware_protocol.cammegh.number import RunNumber
-from firmware_protocol.cammegh.status import Direction, Extended, StateCode, Status
+from firmware_protocol.cammegh.status import Direction, StateCode, Status
 from firmware_protocol.cammegh.voids import VoidWarnings
 
 _ON_TRACK = frozenset({StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS})
@@ -48,8 +48,15 @@ class HeadRun:
     def line(self, status: Status, host_ns: int) -> Iterator[e.Event]:
         """Report what a line shows about the running ball, together with the line before it."""
         if status.state in _ON_TRACK and status.extended:
-            yield from self._laps(status.extended.laps, host_ns)
-            yield from self._directions(status.extended, status.rotor, host_ns)
+            reported = self.count.laps
+            if laps := self.count.count(status.extended.laps, host_ns):
+                yield e.Laps(host_ns, self.spin, laps)
+            elif reported and self.count.broken:
+                yield e.Laps(host_ns, self.spin, 0)
+            before, self._directions_before = self._directions_before, (status.extended.ball, status.rotor)
+            if self._ball != status.extended.ball and before == (status.extended.ball, status.rotor):
+                self._ball = status.extended.ball
+                yield e.BallDirection(host_ns, self.spin, status.extended.ball, status.rotor)
         else:
             self._directions_before = None
             self.count.line_without_count()
@@ -59,16 +66,3 @@ class HeadRun:
         if state is StateCode.BALL_OFF_TRACK and state not in self._states:
             yield e.BallOffTrack(host_ns, self.spin)
         self._states.add(state)
-
-    def _laps(self, shown: int, host_ns: int) -> Iterator[e.Event]:
-        reported = self.count.laps
-        if laps := self.count.count(shown, host_ns):
-            yield e.Laps(host_ns, self.spin, laps)
-        elif reported and self.count.broken:
-            yield e.Laps(host_ns, self.spin, 0)
-
-    def _directions(self, shown: Extended, rotor: Direction, host_ns: int) -> Iterator[e.Event]:
-        before, self._directions_before = self._directions_before, (shown.ball, rotor)
-        if self._ball != shown.ball and before == (shown.ball, rotor):
-            self._ball = shown.ball
-            yield e.BallDirection(host_ns, self.spin, shown.ball, rotor)

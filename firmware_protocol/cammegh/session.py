@@ -172,37 +172,31 @@ class CammeghSession:
         match line:
             case Status():
                 self._counts["status"] += 1
-                yield from self._status(line, host_ns)
+                held_up_ns = 0 if self.setup.poll_ns else self._backlog_lines * LINE_NS
+                yield from self._check_silence(host_ns, held_up_ns)
+                events = list(self._game.status(line, host_ns))
+                if not self._game.holds_a_line:  # a line that waits for a second one does not end a silence
+                    if self._is_silent:
+                        yield e.LinesAgain(host_ns, host_ns - self._silence_from_ns(host_ns))
+                    self._is_silent, self._heard_ns = False, host_ns
+                yield from events
+                yield from self._level.line("extended" if line.extended else "advanced", host_ns)
             case BareNumber():
                 self._counts["bare"] += 1
                 yield from self._game.bare(line, host_ns)
             case HeadReply():
                 self._counts["reply"] += 1
-                yield from self._reply(line, host_ns)
+                if line.key == "S" and line.text.startswith("V"):
+                    self.version = line.text
+                elif line.key == "O" and len(words := line.text.split()) == 4 and all(word.isdigit() for word in words):
+                    yield from self._have_mode(int(words[3]), host_ns)
+                yield from commands.self_test(line, host_ns)
+                yield from self._commands.answer(line, host_ns)
             case Basic():
                 self._counts["basic"] += 1
                 yield from self._level.line("basic", host_ns)
             case _:  # a bonus line
                 self._counts["bonus"] += 1
-
-    def _status(self, status: Status, host_ns: int) -> Iterator[e.Event]:
-        held_up_ns = 0 if self.setup.poll_ns else self._backlog_lines * LINE_NS
-        yield from self._check_silence(host_ns, held_up_ns)
-        events = list(self._game.status(status, host_ns))
-        if not self._game.holds_a_line:  # a line that waits for a second one does not end a silence
-            if self._is_silent:
-                yield e.LinesAgain(host_ns, host_ns - self._silence_from_ns(host_ns))
-            self._is_silent, self._heard_ns = False, host_ns
-        yield from events
-        yield from self._level.line("extended" if status.extended else "advanced", host_ns)
-
-    def _reply(self, reply: HeadReply, host_ns: int) -> Iterator[e.Event]:
-        if reply.key == "S" and reply.text.startswith("V"):
-            self.version = reply.text
-        elif reply.key == "O" and len(words := reply.text.split()) == 4 and all(word.isdigit() for word in words):
-            yield from self._have_mode(int(words[3]), host_ns)
-        yield from commands.self_test(reply, host_ns)
-        yield from self._commands.answer(reply, host_ns)
 
     def _have_mode(self, mode: int, host_ns: int) -> Iterator[e.Event]:
         """Compare the mode in the answer to `*O` with the configuration, if the mode is new."""
