@@ -146,7 +146,23 @@ class SimBoard:
             return
         for frame in self._decoder.feed(self.cable.carry(data)):
             try:
-                self._handle(decode_from_host(frame))
+                message = decode_from_host(frame)
+                match message:
+                    case m.Hello():
+                        self._hello = message
+                        self.greeted = self._version(message) != 0
+                        self._sent_seq, self._urgent_seq = max(self.acked_seq, self.oldest_seq), self.next_seq
+                    case m.Ack(boot_id=self.boot_id, next_seq=next_seq) if next_seq <= self.next_seq:
+                        self.acked_seq = max(self.acked_seq, next_seq)
+                    case m.Replay(boot_id=self.boot_id, from_seq=from_seq) if (
+                        self.greeted and from_seq <= self.next_seq
+                    ):
+                        self._sent_seq, self._urgent_seq = from_seq, self.next_seq
+                        self._beat_us, self._went_back = self.board_us, True
+                    case m.SyncRequest(token=token):
+                        self._sync = token, self.board_us
+                    case m.SelfTestRequest(token=token):
+                        self._test = token, self._test[1] if self._test else self.board_us + SELF_TEST_US
             except MessageError:
                 self._rejected += 1
 
@@ -181,22 +197,6 @@ class SimBoard:
 
     # Messages of the host
 
-    def _handle(self, message: m.FromHost) -> None:
-        match message:
-            case m.Hello():
-                self._hello = message
-                self.greeted = self._version(message) != 0
-                self._sent_seq, self._urgent_seq = max(self.acked_seq, self.oldest_seq), self.next_seq
-            case m.Ack(boot_id=self.boot_id, next_seq=next_seq) if next_seq <= self.next_seq:
-                self.acked_seq = max(self.acked_seq, next_seq)
-            case m.Replay(boot_id=self.boot_id, from_seq=from_seq) if self.greeted and from_seq <= self.next_seq:
-                self._sent_seq, self._urgent_seq = from_seq, self.next_seq
-                self._beat_us, self._went_back = self.board_us, True
-            case m.SyncRequest(token=token):
-                self._sync = token, self.board_us
-            case m.SelfTestRequest(token=token):
-                self._test = token, self._test[1] if self._test else self.board_us + SELF_TEST_US
-
     @staticmethod
     def _version(hello: m.Hello) -> int:
         return m.VERSION if hello.version_min <= m.VERSION <= hello.version_max else 0
@@ -210,7 +210,22 @@ class SimBoard:
             return m.SyncReply(self.boot_id, token, min(self._shown_us(rx_us), tx_us), tx_us)
         if self._hello:
             hello, self._hello = self._hello, None
-            return self._identity(hello)
+            return m.Identity(
+                token=hello.token,
+                version=self._version(hello),
+                version_min=m.VERSION,
+                version_max=m.VERSION,
+                boot_id=self.boot_id,
+                oldest_seq=self.oldest_seq,
+                acked_seq=self.acked_seq,
+                next_seq=self.next_seq,
+                serial=self.setup.serial,
+                firmware=self.setup.firmware,
+                config_hash=self.setup.config_hash,
+                ring_events=self.setup.ring_events,
+                top_rate=self.setup.top_rate,
+                layout=self.setup.layout,
+            )
         if self._test and self._test[1] <= self.board_us:
             (token, _), self._test = self._test, None
             tested = self.setup.layout.tested.items()
@@ -218,24 +233,6 @@ class SimBoard:
             found = tuple(m.SensorReport(one.kind, one.index, one.name not in self._faulty) for one in working)
             return m.SelfTestResult(self.boot_id, token, self._shown_us(self.board_us), found)
         return None
-
-    def _identity(self, hello: m.Hello) -> m.Identity:
-        return m.Identity(
-            token=hello.token,
-            version=self._version(hello),
-            version_min=m.VERSION,
-            version_max=m.VERSION,
-            boot_id=self.boot_id,
-            oldest_seq=self.oldest_seq,
-            acked_seq=self.acked_seq,
-            next_seq=self.next_seq,
-            serial=self.setup.serial,
-            firmware=self.setup.firmware,
-            config_hash=self.setup.config_hash,
-            ring_events=self.setup.ring_events,
-            top_rate=self.setup.top_rate,
-            layout=self.setup.layout,
-        )
 
     def _heartbeat(self) -> m.Heartbeat | None:
         fits = 0 < self._waiting <= m.EVENTS_MAX

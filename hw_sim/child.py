@@ -10,7 +10,7 @@ import ctypes
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -64,31 +64,28 @@ class Child:
             await self._process.wait()
 
 
-def _killed_with(parent: int) -> Callable[[], None]:
-    """Return a function that a child calls before it starts its program. After that the system kills the child when
-    `parent` is killed. If `parent` has ended already, the child ends at once."""
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-
-    def set_up() -> None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return set_up
-
-
 @asynccontextmanager
 async def child(name: str, command: list[str], log: Path) -> AsyncIterator[Child]:
     """Run `command` until the block ends. It has its own session, so that Ctrl-C reaches only the demo. The demo then
     ends its children."""
     with log.open("wb") as file:
+        parent = os.getpid()
+        prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+        def set_up() -> None:
+            """Called by the child before it starts its program. After that the system kills the child when `parent` is
+            killed. If `parent` has ended already, the child ends at once."""
+            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:
+                os._exit(1)
+
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=file,
             stderr=file,
             start_new_session=True,
-            preexec_fn=_killed_with(os.getpid()),
+            preexec_fn=set_up,
         )
     running = Child(name, process, log)
     try:

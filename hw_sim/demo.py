@@ -185,7 +185,11 @@ class Demo:
             import aiomqtt  # noqa: PLC0415  an optional package
         except ImportError:
             raise DemoError("aiomqtt is not installed: pip install './hw_sim[demo]'") from None
-        _end_at_a_signal()
+        # The first signal ends the demo. A second one does not disturb the clean-up.
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, lambda: task.cancelling() or task.cancel())
         try:
             with TemporaryDirectory(prefix="wheeld-demo-") as name, view_of(self.subscriber) as self._view:
                 async with broker(Path(name)) as served, aiomqtt.Client("127.0.0.1", served.port) as client:
@@ -342,14 +346,6 @@ class Demo:
         if subscriber.gaps:
             return say("{messages}, {gaps} missing; the seed was --seed {seed}", **parts)
         return say("{messages}, nothing missing; the seed was --seed {seed}", **parts)
-
-
-def _end_at_a_signal() -> None:
-    """Let the first SIGINT, SIGTERM or SIGHUP end the demo. A second one does not disturb the clean-up."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, lambda: task.cancelling() or task.cancel())
 
 
 async def _fail(ended: Coroutine[Any, Any, str]) -> None:

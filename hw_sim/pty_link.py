@@ -68,7 +68,11 @@ class Pty:
             self.master, slave = os.openpty()
         except OSError as error:  # this error contains no file name
             raise FileError(_NO_PTY.format(told(error))) from error
-        self._slave = _high(slave)
+        # Move the descriptor to a high number, which other programs do not use. The old number is closed.
+        limit = min(DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        lowest = random.SystemRandom().randrange(limit // 2, limit - limit // 8)
+        self._slave = fcntl.fcntl(slave, fcntl.F_DUPFD_CLOEXEC, lowest)
+        os.close(slave)
         self._target = Path(f"/proc/{os.getpid()}/fd/{self._slave}")
         try:
             tty.setraw(self._slave)
@@ -113,15 +117,6 @@ class Pty:
                 return
 
 
-def _high(descriptor: int) -> int:
-    """Move the descriptor to a high number, which other programs do not use. The old number is closed."""
-    limit = min(DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-    lowest = random.SystemRandom().randrange(limit // 2, limit - limit // 8)
-    high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, lowest)
-    os.close(descriptor)
-    return high
-
-
 class Player:
     """Plays events to a board at their times and carries its bytes over a pty.
 
@@ -151,28 +146,22 @@ class Player:
         self._loop.add_reader(self._pty.master, self._receive)
         try:
             for event in events:
-                await self._until(event.t_us)
+                # Run the board up to `t_us`. A late player catches up event by event, and still reads from the host.
+                self._horizon_us = event.t_us
+                while self.now_us < event.t_us:
+                    self._advance()
+                    await asyncio.sleep(self._nap_s(event.t_us))
+                self._advance()
+                await asyncio.sleep(0)
                 if not isinstance(event, End):
                     self._deliver(event)
-            await self._linger(linger_s)
+            self._horizon_us = None
+            end_s = self._loop.time() + linger_s
+            while self._loop.time() < end_s and self.board.acked_seq < self.board.next_seq:
+                self._advance()
+                await asyncio.sleep(self._nap_s(self.board.wants_us))
         finally:
             self._loop.remove_reader(self._pty.master)
-
-    async def _until(self, t_us: int) -> None:
-        """Run the board up to `t_us`. A late player catches up event by event, and still reads from the host."""
-        self._horizon_us = t_us
-        while self.now_us < t_us:
-            self._advance()
-            await asyncio.sleep(self._nap_s(t_us))
-        self._advance()
-        await asyncio.sleep(0)
-
-    async def _linger(self, linger_s: float) -> None:
-        self._horizon_us = None
-        end_s = self._loop.time() + linger_s
-        while self._loop.time() < end_s and self.board.acked_seq < self.board.next_seq:
-            self._advance()
-            await asyncio.sleep(self._nap_s(self.board.wants_us))
 
     def _nap_s(self, t_us: int) -> float:
         if self._pty.blocked:

@@ -89,34 +89,29 @@ class Picture:
         for verdict in subscriber.verdicts[-ROWS:]:
             style = "green" if verdict.name.startswith("result") else "red"
             coups.add_row(str(verdict.coup), str(verdict.seq), Text(verdict.text, style))
-        rows = [*self._of_table(), (say("last numbers"), numbers_text(subscriber.numbers, self._words))]
+        table, code = subscriber.table, self._words.code
+        rows = [
+            (say("state"), code("state", table["state"]) if table else say("nothing yet")),
+            (say("bets"), code("bets", table["bets"]) if table else ""),
+            (say("waiting for"), table["waiting_for"] if table else ""),
+            (say("last numbers"), numbers_text(subscriber.numbers, self._words)),
+        ]
         shown = [
             (f"{name:<{NAME_WIDTH}}", (value, "" if place else "bold")) for place, (name, value) in enumerate(rows)
         ]
+        seq = subscriber.seqs[-1] if subscriber.seqs else say("none")
+        if subscriber.gaps:
+            received = say("{seq}, {gaps} missing", seq=seq, gaps=subscriber.gaps)
+        else:
+            received = say("{seq}, nothing missing", seq=seq)
         return Group(
             Text(f"{say('bench page'):<{NAME_WIDTH}}{self._address}"),
             Text(f"{say('the wheel plays')}  {self._playing}", "dim"),
             *(Text.assemble(*row) for row in shown),
             Text(f"{say('last notice'):<{NAME_WIDTH}}{subscriber.remark}", "dim", overflow="ellipsis", no_wrap=True),
-            Text(f"{'seq':<{NAME_WIDTH}}{self._seq()}"),
+            Text(f"{'seq':<{NAME_WIDTH}}{received}"),
             coups,
         )
-
-    def _of_table(self) -> list[tuple[str, str]]:
-        """The rows about the last message `table`, with the state first."""
-        table, code, say = self._subscriber.table, self._words.code, self._words.say
-        return [
-            (say("state"), code("state", table["state"]) if table else say("nothing yet")),
-            (say("bets"), code("bets", table["bets"]) if table else ""),
-            (say("waiting for"), table["waiting_for"] if table else ""),
-        ]
-
-    def _seq(self) -> str:
-        subscriber, say = self._subscriber, self._words.say
-        seq = subscriber.seqs[-1] if subscriber.seqs else say("none")
-        if not subscriber.gaps:
-            return say("{seq}, nothing missing", seq=seq)
-        return say("{seq}, {gaps} missing", seq=seq, gaps=subscriber.gaps)
 
 
 DemoView: TypeAlias = Lines | Picture

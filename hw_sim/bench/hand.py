@@ -91,7 +91,19 @@ class Hand:
 
         def go_on(table: SimTable) -> None:
             end_s = table.now_s + seconds
-            self._follow_ball(table, end_s)
+            if self._ball is BallPlace.TRACK and table.run.end_s <= end_s:
+                now_s = table.now_s
+                table.fall()
+                self._rest_s, table.now_s = table.now_s, now_s
+                self._ball = BallPlace.FALLING
+                self._note(self.say("The ball leaves the track after {laps} laps.", laps=self._laps))
+            elif self._ball is BallPlace.FALLING and self._rest_s <= end_s:
+                self._ball = BallPlace.POCKET
+                number = table.lies_in
+                assert number is not None, "it fell into a pocket, and nobody took it"
+                if self._number_seen is None:
+                    self._seen = RestSeen(number, len(self._subscriber.verdicts))
+                self._note(self.say("The ball rests in {number}.", number=number))
             self._keep_rotor(table)
             table.now_s = end_s
 
@@ -130,21 +142,6 @@ class Hand:
         return self._ball in (BallPlace.TRACK, BallPlace.FALLING)
 
     # what happens without a button
-
-    def _follow_ball(self, table: SimTable, end_s: float) -> None:
-        if self._ball is BallPlace.TRACK and table.run.end_s <= end_s:
-            now_s = table.now_s
-            table.fall()
-            self._rest_s, table.now_s = table.now_s, now_s
-            self._ball = BallPlace.FALLING
-            self._note(self.say("The ball leaves the track after {laps} laps.", laps=self._laps))
-        elif self._ball is BallPlace.FALLING and self._rest_s <= end_s:
-            self._ball = BallPlace.POCKET
-            number = table.lies_in
-            assert number is not None, "it fell into a pocket, and nobody took it"
-            if self._number_seen is None:
-                self._seen = RestSeen(number, len(self._subscriber.verdicts))
-            self._note(self.say("The ball rests in {number}.", number=number))
 
     def _keep_rotor(self, table: SimTable) -> None:
         if HELD in self._amiss or self._is_running or table.now_s < self._let_go_s:

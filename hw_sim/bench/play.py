@@ -46,7 +46,15 @@ class Play:
         """Press the button `name`. Returns a text of what was done. Raises NotPossibleError, or KeyError if no such
         button exists."""
         if name in (BY_ITSELF, BY_HAND):
-            return self._hand_over(by_hand=name == BY_HAND)
+            by_hand, say = name == BY_HAND, self._words.say
+            if by_hand is self._by_hand:
+                raise NotPossibleError(
+                    say("You play by hand already.") if by_hand else say("The people play by themselves already.")
+                )
+            self._by_hand = by_hand
+            if by_hand:
+                return say("The people finish their coup. Then it is your turn.")
+            return say("The people put the wheel in order and go on playing.")
         button = self._buttons[name]
         if not self._is_handed_over:
             raise NotPossibleError(
@@ -57,17 +65,6 @@ class Play:
         done = button.press(self._hand)
         self._note(done)
         return done
-
-    def _hand_over(self, *, by_hand: bool) -> str:
-        say = self._words.say
-        if by_hand is self._by_hand:
-            raise NotPossibleError(
-                say("You play by hand already.") if by_hand else say("The people play by themselves already.")
-            )
-        self._by_hand = by_hand
-        if by_hand:
-            return say("The people finish their coup. Then it is your turn.")
-        return say("The people put the wheel in order and go on playing.")
 
     def _play_by_hand(self) -> Iterator[SimEvent]:
         self._tell("", self._words.say("The people make the table ready."))

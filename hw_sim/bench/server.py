@@ -133,7 +133,10 @@ def _page(pages: str, words: Words) -> str:
         {key: html.escape(text) for key, text in texts.items()},
         language=words.language,
         pages=html.escape(pages),
-        buttons=_buttons(say),
+        buttons="\n".join(
+            f"<fieldset><legend>{html.escape(group)}</legend>\n{''.join(map(_button, of_group))}</fieldset>"
+            for group, of_group in groupby(buttons(say).values(), lambda button: button.group)
+        ),
         data=json.dumps(data).replace("</", "<\\/"),  # a script element ends at "</", even inside a string
     )
 
@@ -157,14 +160,6 @@ def captions(say: Say) -> Mapping[str, str]:
         "truth": say("What is true"),
         "no_answer": say("Nothing was done: the bench does not answer."),
     }
-
-
-def _buttons(say: Say) -> str:
-    """Return one fieldset for each group."""
-    return "\n".join(
-        f"<fieldset><legend>{html.escape(group)}</legend>\n{''.join(map(_button, of_group))}</fieldset>"
-        for group, of_group in groupby(buttons(say).values(), lambda button: button.group)
-    )
 
 
 def _button(button: Button) -> str:

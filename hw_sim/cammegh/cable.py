@@ -45,9 +45,6 @@ class LineCable:
         if now_us < self._absent_until_us:
             self.harmed += 1
             return now_us, b""
-        return max(now_us, self._held_until_us), self._spoiled(line)
-
-    def _spoiled(self, line: bytes) -> bytes:
         rng, rates = self._rng, self._rates
         sent = line
         if rng.random() < rates.torn:
@@ -58,4 +55,4 @@ class LineCable:
         if rng.random() < rates.noise:
             line = bytes(rng.randrange(256) for _ in range(rng.randint(1, 4))) + line
         self.harmed += line != sent
-        return line
+        return max(now_us, self._held_until_us), line

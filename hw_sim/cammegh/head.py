@@ -99,7 +99,11 @@ class SimHead:
         *commands, self._typed = re.split(rb"[\r\n]", self._typed + data)
         for command in commands:
             if command and self.setup.port == 1:
-                self._reply_to(command.decode("latin-1"))
+                text = command.decode("latin-1")
+                self.received_commands.append(text)
+                answer = self._mercury(text) if self.model is Model.MERCURY_360 else self._slingshot(text)
+                if answer is not None:
+                    self._send(answer, self._rng.randint(*REPLY_US))
 
     # The game
 
@@ -157,12 +161,6 @@ class SimHead:
 
     # Commands
 
-    def _reply_to(self, command: str) -> None:
-        self.received_commands.append(command)
-        answer = self._mercury(command) if self.model is Model.MERCURY_360 else self._slingshot(command)
-        if answer is not None:
-            self._send(answer, self._rng.randint(*REPLY_US))
-
     def _mercury(self, command: str) -> str | None:
         if command == "*X":
             self._send_status()
@@ -175,9 +173,7 @@ class SimHead:
         if word is None or word[1] == " ":
             # The real head reads *Tr as *T, answers OK and changes nothing.
             return f"*{command[1:2]} OK" if command[1:2] == "T" else f"*{command[1:2] or ' '} NO"
-        return self._known(word[1], word[2] or "")
-
-    def _known(self, key: str, rest: str) -> str | None:
+        key, rest = word[1], word[2] or ""
         if key == "X":
             self._send_status()
             return None

@@ -87,32 +87,28 @@ def run(args: argparse.Namespace) -> int:
     wheeld = find(args.wheeld)
     with writing():
         args.out.mkdir(parents=True, exist_ok=True)
-        return _campaign(args, wheeld)
-
-
-def _campaign(args: argparse.Namespace, wheeld: Path) -> int:
-    plan = CampaignPlan(args.seed, args.faults, args.margin, args.people, args.americans)
-    evening_runs: list[EveningRun] = []
-    began_s = time.perf_counter()
-    with _bar(args.coups) as show:
-        for evening_run in run_evenings(plan, args.coups, args.jobs, wheeld):
-            evening_runs.append(evening_run)
-            show(len(evening_run.rows), sum(len(one.explained) for one in evening_runs))
-    timing = report.Timing(
-        time.perf_counter() - began_s,
-        sum(one.simulator_s for one in evening_runs),
-        sum(one.black_box_s for one in evening_runs),
-    )
-    hard = args.margin or args.faults > 1
-    allowed = args.false_voids_max or (HARD_FALSE_VOIDS_MAX if hard else FALSE_VOIDS_MAX)
-    found = report.report(plan, args.coups, evening_runs, timing, allowed)
-    rows = [row for one in evening_runs for row in one.rows]
-    early_warnings = [warning for one in evening_runs for warning in one.early_warnings]
-    html = page.page(found, plots.plots(rows, early_warnings, found))
-    (args.out / "report.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    (args.out / "report.html").write_text(html, encoding="utf-8")
-    sys.stdout.write("".join(f"{line}\n" for line in _summary(found, args.out)))
-    return EXIT_FAILED if found["failures"] else 0
+        plan = CampaignPlan(args.seed, args.faults, args.margin, args.people, args.americans)
+        evening_runs: list[EveningRun] = []
+        began_s = time.perf_counter()
+        with _bar(args.coups) as show:
+            for evening_run in run_evenings(plan, args.coups, args.jobs, wheeld):
+                evening_runs.append(evening_run)
+                show(len(evening_run.rows), sum(len(one.explained) for one in evening_runs))
+        timing = report.Timing(
+            time.perf_counter() - began_s,
+            sum(one.simulator_s for one in evening_runs),
+            sum(one.black_box_s for one in evening_runs),
+        )
+        hard = args.margin or args.faults > 1
+        allowed = args.false_voids_max or (HARD_FALSE_VOIDS_MAX if hard else FALSE_VOIDS_MAX)
+        found = report.report(plan, args.coups, evening_runs, timing, allowed)
+        rows = [row for one in evening_runs for row in one.rows]
+        early_warnings = [warning for one in evening_runs for warning in one.early_warnings]
+        html = page.page(found, plots.plots(rows, early_warnings, found))
+        (args.out / "report.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        (args.out / "report.html").write_text(html, encoding="utf-8")
+        sys.stdout.write("".join(f"{line}\n" for line in _summary(found, args.out)))
+        return EXIT_FAILED if found["failures"] else 0
 
 
 @contextmanager

@@ -57,27 +57,19 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 def run(args: argparse.Namespace) -> int:
     """Play the coup. Returns the exit code. Raises NoCoupError, MissingExtraError, BlackBoxError, FileError."""
-    plan, index, mark = _named(args)
+    seed, _, places = args.coup.partition("/")
+    *more, index, mark = places.split("/") if "/" in places else ("", "")
+    if not (index.isdecimal() and mark.isdecimal()):
+        raise NoCoupError(f"{args.coup!r} names no coup: write SEED/EVENING/MARK, as in the report")
+    plan = CampaignPlan("/".join([seed, *more]), args.faults, args.margin, args.people, args.americans)
     with writing():
-        played = play(plan, index, mark, find(args.wheeld), frozenset(args.without))
+        played = play(plan, int(index), int(mark), find(args.wheeld), frozenset(args.without))
         if args.log is not None:
             log.write(args.log, played.part.header, played.part.events())
         if args.svg is not None:
             args.svg.write_text(picture(played, args.coup), encoding="utf-8")
     sys.stdout.write("".join(f"{line}\n" for line in _summary(played)))
     return 0 if played.compared is not None and not played.compared.disagreement else EXIT_FAILED
-
-
-def _named(args: argparse.Namespace) -> tuple[CampaignPlan, int, int]:
-    seed, _, places = args.coup.partition("/")
-    *more, index, mark = places.split("/") if "/" in places else ("", "")
-    if not (index.isdecimal() and mark.isdecimal()):
-        raise NoCoupError(f"{args.coup!r} names no coup: write SEED/EVENING/MARK, as in the report")
-    return (
-        CampaignPlan("/".join([seed, *more]), args.faults, args.margin, args.people, args.americans),
-        int(index),
-        int(mark),
-    )
 
 
 def play(plan: CampaignPlan, index: int, mark: int, wheeld: Path, without: frozenset[str] = frozenset()) -> Played:

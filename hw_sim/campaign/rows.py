@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from hw_sim.campaign.black_box import HeardMessage
 from hw_sim.campaign.comparison import ComparedSpan, Comparison, Kind
 from hw_sim.campaign.slices import Slice
 from hw_sim.events import SensorState
@@ -130,7 +129,16 @@ def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: fl
     for each in compared.comparisons:
         if each.verdict is not None:
             notice = foreseen.get(each.verdict.payload["coup"])
-            yield from _foreseen(coup, each, each.verdict, notice)
+            cause = (each.outcome or {}).get("cause")
+            if notice is None:
+                if cause == "too_few_laps":
+                    yield EarlyWarning(coup, "unforeseen")
+            elif each.outcome is not None and each.outcome["kind"] == "result":
+                yield EarlyWarning(coup, "false")
+            elif each.outcome is None or cause != "too_few_laps":
+                yield EarlyWarning(coup, "moot")
+            else:
+                yield EarlyWarning(coup, "foreseen", each.outcome["evidence_t"] - notice.t, each.verdict.t - notice.t)
     for notice in compared.notices:
         if notice.payload["notice"] == "leaving_foreseen":
             left_us = _left_us(world, notice.t, scale)
@@ -138,21 +146,6 @@ def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: fl
                 yield EarlyWarning(
                     coup, "leaving", left_us - notice.t, None, notice.payload["figures"]["leaves_us"] - left_us
                 )
-
-
-def _foreseen(
-    coup: str, each: Comparison, verdict: HeardMessage, notice: HeardMessage | None
-) -> Iterator[EarlyWarning]:
-    cause = (each.outcome or {}).get("cause")
-    if notice is None:
-        if cause == "too_few_laps":
-            yield EarlyWarning(coup, "unforeseen")
-    elif each.outcome is not None and each.outcome["kind"] == "result":
-        yield EarlyWarning(coup, "false")
-    elif each.outcome is None or cause != "too_few_laps":
-        yield EarlyWarning(coup, "moot")
-    else:
-        yield EarlyWarning(coup, "foreseen", each.outcome["evidence_t"] - notice.t, verdict.t - notice.t)
 
 
 def _left_us(world: World, t_us: int, scale: float) -> int | None:

@@ -75,22 +75,19 @@ class WatchedHead(SimHead):
             shown = shown + 1 if line.state == before else 0
             before = line.state
             if not self.silent:
-                self._show(line, is_new=shown == 0)
+                state, flags, rpm, number = line.state, 0, line.rpm, line.number
+                if self.is_stopped:
+                    state, rpm, number = STOPPED, 0.0, None
+                elif state == WAITING and self.misfires:
+                    flags = MISFIRES
+                if number is not None and shown == 0:
+                    self.last_number = number
+                    self._send(f"{number:2d}" if self.level != "basic" else f"*W{number:2d}")
+                phase = HeadPhase(state, 1, line.rotor, (rpm, rpm), line.ball, flags, (line.laps, line.laps))
+                self._status = (phase, 0, number)
+                if self.automatic and self.level != "basic":
+                    self._send_status()
             yield
-
-    def _show(self, line: Line, *, is_new: bool) -> None:
-        state, flags, rpm, number = line.state, 0, line.rpm, line.number
-        if self.is_stopped:
-            state, rpm, number = STOPPED, 0.0, None
-        elif state == WAITING and self.misfires:
-            flags = MISFIRES
-        if number is not None and is_new:
-            self.last_number = number
-            self._send(f"{number:2d}" if self.level != "basic" else f"*W{number:2d}")
-        phase = HeadPhase(state, 1, line.rotor, (rpm, rpm), line.ball, flags, (line.laps, line.laps))
-        self._status = (phase, 0, number)
-        if self.automatic and self.level != "basic":
-            self._send_status()
 
 
 class Line(NamedTuple):

@@ -202,13 +202,9 @@ class House:
         self.faults.of_coup(index, self._marks_us())
         truth = [outcome_name(one) for one in self.live.table.truth[before:]]
         self.witness.rounds.append(Round(index, self.now_us, truth))
-        self._note_falls(self.now_us)
-        yield from events
-
-    def _note_falls(self, since_us: int) -> None:
-        """Record each ball that came to rest after a valid run. Commands do not matter, because one may be lost."""
+        # Record each ball that came to rest after a valid run. Commands do not matter, because one may be lost.
         world = self.live.table.world
-        runs = [run for run in world.runs if us(run.t_s) >= since_us]
+        runs = [run for run in world.runs if us(run.t_s) >= self.now_us]
         for run, following in zip_longest(runs, runs[1:]):
             until_s = math.inf if following is None else following.t_s
             if run.laps >= LAPS_NEEDED:
@@ -223,6 +219,7 @@ class House:
             if fallen is not None and us(run.t_s) not in self._launched and _is_valid(run, fallen.rest_s, world.rotor):
                 self._coup(us(run.t_s), us(fallen.rest_s), fallen.number)
         self.witness.coups.sort(key=lambda coup: coup.rest_us)
+        yield from events
 
     def _marks_us(self) -> dict[str, int]:
         """Return the marks of the scenario that begins now: its start, first launch, and first rest after that."""

@@ -70,7 +70,13 @@ class SimWires:
         at_ns = self._clock_ns() + LAG_NS
         match event:
             case RotorEdge():
-                self._encoder(at_ns, event)
+                # Set A and B at the border of two ticks. Z is set from the middle of the marked tick to that of the
+                # next.
+                place = event.tick % PERIOD
+                self._level(A, at_ns, level=place in (1, 2))
+                self._level(B, at_ns, level=place in (2, 3))
+                if not self._watches_index and INDEX_TICK <= event.tick <= INDEX_TICK + 1:
+                    self._watch_index()
             case BallPass(beam=beam):
                 self._blocked(BEAMS + beam, at_ns - round(BEAM_S * 5e8), BEAM_S)
             case Sighting(reader=reader):
@@ -79,14 +85,6 @@ class SimWires:
                 self._level(OBJECT, at_ns, level=not present)
             case TableCommand(name=name) if name in BUTTONS:
                 self._blocked(BUTTONS[name], at_ns, PRESS_S)
-
-    def _encoder(self, at_ns: int, edge: RotorEdge) -> None:
-        """Set A and B at the border of two ticks. Z is set from the middle of the marked tick to that of the next."""
-        place = edge.tick % PERIOD
-        self._level(A, at_ns, level=place in (1, 2))
-        self._level(B, at_ns, level=place in (2, 3))
-        if not self._watches_index and INDEX_TICK <= edge.tick <= INDEX_TICK + 1:
-            self._watch_index()
 
     def _watch_index(self) -> None:
         """Check the rotor often while the mark is near, because a hand may stop or turn it between two edges. The mark
