@@ -19,7 +19,7 @@ from wheeld_house.database import RecordStore
 from wheeld_house.migrate import migrate
 from wheeld_house.page.password import password_hash
 from wheeld_house.page.settings import LISTEN, read_page_settings
-from wheeld_house.settings import HouseSettings, SettingsError, read_settings
+from wheeld_house.settings import HouseSettings, SettingsError, check_keys, read_settings
 from wheeld_house.setup import command as setup
 
 FAILED, USAGE = 1, 2
@@ -34,6 +34,9 @@ def main(words: list[str] | None = None) -> int:
         return int(options.run(options))
     except (SettingsError, LookupError) as wrong:
         print(f"wheeld-house: {wrong}", file=sys.stderr)
+        return USAGE
+    except UnicodeEncodeError:  # Python reads such bytes of an argument as characters that no text can have
+        print("wheeld-house: an argument of this command is not a text in UTF-8", file=sys.stderr)
         return USAGE
     except (psycopg.Error, SQLAlchemyError, OSError) as wrong:
         print(f"wheeld-house: {_told(wrong)}", file=sys.stderr)
@@ -58,8 +61,7 @@ def _collect(options: argparse.Namespace) -> int:
 
 
 async def _collecting(settings: HouseSettings) -> None:
-    for wheel in settings.wheels:
-        wheel.public_key()
+    check_keys((wheel.name, wheel.public_key()) for wheel in settings.wheels)
     collector = Collector(settings, RecordStore(settings.database, settings.name))
     loop = asyncio.get_running_loop()
     for each in (signal.SIGTERM, signal.SIGINT):

@@ -16,7 +16,7 @@ from msgspec import Meta
 from wheeld_house.checkpoints import TreeWitness, WitnessKey, receipt_of, stamped_receipt_of
 from wheeld_house.note import WITNESS, NoteError, Verifier
 from wheeld_house.receipt import RECEIPT_BYTES_MAX, ReceiptError, verify_receipt
-from wheeld_house.settings import HouseWheel, SettingsError, raw_public_key, site_and_table
+from wheeld_house.settings import HouseWheel, SettingsError, raw_public_key, read_toml, site_and_table
 from wheeld_house.timestamps import StampError, checkpoint_text, stamp_newest, stamped_at
 
 EVERY_S = 60.0
@@ -113,7 +113,8 @@ def _verify(options: argparse.Namespace) -> int:
         if options.stamp is not None:
             stamped = stamped_at(checkpoint_text(receipt), options.stamp.read_bytes(), options.authority)
     except (ReceiptError, StampError, UnicodeDecodeError) as error:
-        sys.stderr.write(f"wheeld-house: {options.receipt} proves nothing: {error}\n")
+        why = "it is not a text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
+        sys.stderr.write(f"wheeld-house: {options.receipt} proves nothing: {why}\n")
         return 1
     message = proven.message
     said = {name: value for name, value in message.body.items() if not isinstance(value, dict | list)}
@@ -129,12 +130,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _witness(options: argparse.Namespace) -> int:
-    try:
-        settings = msgspec.toml.decode(options.settings.read_bytes(), type=WitnessSettings)
-    except OSError as wrong:
-        raise SettingsError(f"{options.settings} cannot be read: {wrong.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
-        raise SettingsError(f"{options.settings}: {wrong}") from None
+    settings = read_toml(options.settings, WitnessSettings)
     keys = {wheel.root: key for wheel in settings.wheels if (key := wheel.public_key()) is not None}
     own = WitnessKey.read(settings.name, Path(settings.key_file))
     witness = TreeWitness(own, Path(settings.state_file))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, TypeVar
 
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -13,6 +14,7 @@ from msgspec import Meta
 
 from wheeld.feed import Login
 
+_Settings = TypeVar("_Settings")
 COLLECTOR = "collector"
 """The user name of the role at the brokers."""
 _Level: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]
@@ -53,9 +55,14 @@ class HouseWheel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     test: bool = False
 
     @property
+    def name(self) -> str:
+        """Site and table."""
+        return f"{self.site}/{self.table}"
+
+    @property
     def root(self) -> str:
         """What all topics of the wheel begin with."""
-        return f"wheel/v1/{self.site}/{self.table}"
+        return f"wheel/v1/{self.name}"
 
     def public_key(self) -> bytes | None:
         """Return the 32 bytes of its key, None if it has none. Raises SettingsError."""
@@ -104,14 +111,32 @@ def raw_public_key(path: Path) -> bytes:
     return key.public_bytes_raw()
 
 
-def read_settings(path: Path) -> HouseSettings:
-    """Read the file. Raises SettingsError."""
+def check_keys(keys: Iterable[tuple[str, bytes | None]]) -> None:
+    """Raise SettingsError if two wheels have one key: then one of them can sign for the other. Takes names and keys."""
+    owners: dict[bytes, str] = {}
+    for wheel, key in keys:
+        if key is not None and (owner := owners.setdefault(key, wheel)) != wheel:
+            raise SettingsError(
+                f"{owner} and {wheel} have the same public key, and each wheel has its own: carry "
+                "/etc/wheeld/NAME.pub from the computer of each"
+            )
+
+
+def read_toml(path: Path, kind: type[_Settings]) -> _Settings:
+    """Read a file of settings. Raises SettingsError."""
     try:
-        settings = msgspec.toml.decode(path.read_bytes(), type=HouseSettings)
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
     except OSError as wrong:
         raise SettingsError(f"{path} cannot be read: {wrong.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path} is not a text in UTF-8: save it as UTF-8") from None
+    except msgspec.DecodeError as wrong:
         raise SettingsError(f"{path}: {wrong}") from None
+
+
+def read_settings(path: Path) -> HouseSettings:
+    """Read the file. Raises SettingsError."""
+    settings = read_toml(path, HouseSettings)
     roots = [wheel.root for wheel in settings.wheels]
     twice = next((root for root in roots if roots.count(root) > 1), None)
     if twice is not None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from wheeld_house import cli
 
@@ -24,3 +28,37 @@ def test_a_table_is_named_with_its_site(command: list[str], table: str, capsys: 
     with pytest.raises(SystemExit):
         cli.main([*command, table, *(["1"] if command[0] == "receipt" else [])])
     assert "is not SITE/TABLE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["collect", "page", "witness"])
+def test_a_file_that_is_not_utf_8_is_named_in_plain_words(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_bytes("name = 'sala più grande'".encode("latin-1"))
+    assert cli.main([command, str(file)]) == 2
+    assert capsys.readouterr().err == f"wheeld-house: {file} is not a text in UTF-8: save it as UTF-8\n"
+
+
+def test_a_receipt_that_is_not_utf_8_is_named_in_plain_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "receipt"
+    file.write_bytes(b"\xff")
+    assert cli.main(["verify", str(file), "--key", "none"]) == 1
+    assert capsys.readouterr().err == f"wheeld-house: {file} proves nothing: it is not a text in UTF-8\n"
+
+
+def test_an_argument_that_is_not_utf_8_is_told_in_plain_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["migrate", "dbname=\udcff"]) == 2
+    assert capsys.readouterr().err == "wheeld-house: an argument of this command is not a text in UTF-8\n"
+
+
+def test_a_collector_takes_no_two_wheels_of_one_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key, file = tmp_path / "wheel.pub", tmp_path / "collector.toml"
+    public = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32).public_key()
+    key.write_bytes(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    wheels = (f"[[wheels]]\nsite = 's'\ntable = '{table}'\npublic_key_file = '{key}'\n" for table in "abc")
+    file.write_text("name = 'x'\ndatabase = 'dbname=x'\n[[brokers]]\nhost = 'x'\n" + "".join(wheels))
+    assert cli.main(["collect", str(file)]) == 2
+    assert "s/a and s/b have the same public key" in capsys.readouterr().err

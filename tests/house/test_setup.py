@@ -41,6 +41,7 @@ from wheeld_house.setup.plan import COLLECT_UNIT, MOSQUITTO, PAGE_UNIT
 
 DIRECTORIES = ("etc/mosquitto/conf.d", "etc/mosquitto/certs", "etc/systemd/system", "usr/bin", "usr/sbin")
 KEY = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32)
+OTHER_KEY = Ed25519PrivateKey.from_private_bytes(bytes([8]) * 32)
 Captured = pytest.CaptureFixture[str]
 
 
@@ -111,9 +112,9 @@ def house(server: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[BareHous
         monkeypatch.setenv(name, value)
     server.sql("postgres", "drop database if exists house")
     with system_root() as folder:
-        (folder / "wheel.pub").write_bytes(
-            KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        )
+        for name, key in (("wheel.pub", KEY), ("other.pub", OTHER_KEY)):
+            pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+            (folder / name).write_bytes(pem)
         (folder / "root").mkdir(mode=0o755)
         yield BareHouse(folder / "root")
 
@@ -122,9 +123,14 @@ def set_up(computer: BareHouse, *words: str, ask: Callable[[str], str] | None = 
     assert run(parser().parse_args(["setup", *words]), computer, ask) == 0
 
 
-def first(computer: BareHouse, table: str = "campione-03") -> None:
+def first(computer: BareHouse) -> None:
     key = str(computer.root.parent / "wheel.pub")
-    set_up(computer, "--wheel", f"{SITE}/{table}", "--key", key, "--broker-name", "house.example", "--yes")
+    set_up(computer, "--wheel", f"{SITE}/campione-03", "--key", key, "--broker-name", "house.example", "--yes")
+
+
+def another(computer: BareHouse, *words: str, key: str = "other.pub") -> None:
+    key = str(computer.root.parent / key)
+    set_up(computer, "--wheel", f"{SITE}/campione-04", "--key", key, "--yes", *words)
 
 
 def logins(server: Cluster) -> dict[str, str]:
@@ -195,7 +201,7 @@ def test_one_more_wheel_is_added_and_what_people_wrote_stays(house: BareHouse) -
         with (etc / name).open("a") as file:
             file.write("# by hand\n")
     before, house.commands = house.tree(), []
-    first(house, "campione-04")
+    another(house, "--cabinet", "cabinet-1")
     after = house.tree()
     assert {name for name in before if after[name] != before[name]} == {f"etc/{name}" for name in changed}
     assert all(after[f"etc/{name}"].startswith(before[f"etc/{name}"]) for name in changed)
@@ -252,6 +258,45 @@ def test_a_wrong_answer_is_named(house: BareHouse, words: tuple[str, ...], said:
     with pytest.raises(SettingsError, match=said):
         set_up(house, "--yes", *words)
     assert house.tree() == before
+
+
+def test_nobody_but_a_person_chooses_the_cabinet_of_a_further_wheel(house: BareHouse, capsys: Captured) -> None:
+    """Setup names that of the first wheel only, and its plan says so."""
+    first(house)
+    assert f"{SITE}/campione-03 is in cabinet-1\n" in capsys.readouterr().out
+    before = house.tree()
+    with pytest.raises(SettingsError, match="such as cabinet-1: give --cabinet"):
+        another(house)
+    assert house.tree() == before
+    another(house, "--cabinet", "cabinet-2")
+    assert f"{SITE}/campione-04 is in cabinet-2\n" in capsys.readouterr().out
+    assert (house.at("etc/wheeld-house/cabinets/cabinet-2/bridge.conf")).exists()
+
+
+def test_two_wheels_of_one_key_are_refused_with_both_names(house: BareHouse) -> None:
+    first(house)
+    before = house.tree()
+    both = f"{SITE}/campione-03 and {SITE}/campione-04 have the same public key"
+    with pytest.raises(SettingsError, match=both):
+        another(house, "--cabinet", "cabinet-2", key="wheel.pub")
+    assert house.tree() == before
+    another(house, "--cabinet", "cabinet-2")
+    keys = house.at("etc/wheeld-house")
+    (keys / "campione-04.pub").write_bytes((keys / "campione-03.pub").read_bytes())
+    with pytest.raises(SettingsError, match=both):
+        set_up(house, "--yes")
+
+
+def test_what_people_wrote_in_another_encoding_stays(house: BareHouse) -> None:
+    first(house)
+    changed = ("etc/mosquitto/wheeld.acl", "etc/wheeld-house/cabinets/cabinet-1/bridge.conf")
+    for name in changed:
+        with house.at(name).open("ab") as file:
+            file.write("# sala più grande\n".encode("latin-1"))
+    another(house, "--cabinet", "cabinet-1")
+    for name in changed:
+        assert b"pi\xf9" in house.at(name).read_bytes()
+        assert b"campione-04" in house.at(name).read_bytes()
 
 
 def test_two_tables_of_one_name_are_refused(house: BareHouse) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from wheeld_house.page.password import is_password_hash
-from wheeld_house.settings import SettingsError
+from wheeld_house.settings import SettingsError, read_toml
 
 LISTEN = "127.0.0.1:8500"
 
@@ -101,12 +101,10 @@ def read_page_settings(path: Path | None, *, database: str | None, listen: str |
     if path is None and database is None:
         raise SettingsError("name the file with the settings of the page, or give --database")
     try:
-        given = {} if path is None else msgspec.toml.decode(path.read_bytes(), type=dict[str, object])
+        given = {} if path is None else read_toml(path, dict[str, object])
         more = {key: value for key, value in (("database", database), ("listen", listen)) if value is not None}
         settings = msgspec.convert(given | more, PageSettings)
-    except OSError as wrong:
-        raise SettingsError(f"{path} cannot be read: {wrong.strerror}") from None
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as wrong:
+    except msgspec.ValidationError as wrong:
         raise SettingsError(f"{'options' if path is None else path}: {wrong}") from None
     settings.check()
     return settings

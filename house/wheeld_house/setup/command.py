@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from wheeld_house.settings import SettingsError, raw_public_key
+from wheeld_house.settings import SettingsError, check_keys, raw_public_key
 from wheeld_house.setup.computer import DIFFERS, HouseComputer, HouseStep
 from wheeld_house.setup.plan import HousePlan, NewWheel
 
@@ -27,6 +27,7 @@ ACCEPTED = {
     "--broker-name": "it is the name or the address of a computer",
 }
 """What each option takes, for people."""
+FIRST_CABINET = "cabinet-1"
 TRIES = 3
 
 
@@ -42,7 +43,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     setup.add_argument(
         "--key", type=Path, metavar="FILE", help="its public key, carried here: /etc/wheeld/NAME.pub of its computer"
     )
-    setup.add_argument("--cabinet", metavar="NAME", help="the cabinet whose broker the wheel uses (default: cabinet-1)")
+    setup.add_argument(
+        "--cabinet",
+        metavar="NAME",
+        help=f"the cabinet whose broker the wheel uses (default for the first wheel: {FIRST_CABINET})",
+    )
     setup.add_argument("--test", action="store_true", help="it is a bench table")
     setup.add_argument(
         "--broker-name",
@@ -102,29 +107,32 @@ def _hosts(options: argparse.Namespace, plan: HousePlan, ask: Ask | None) -> tup
 
 
 def _wheel(options: argparse.Namespace, plan: HousePlan, ask: Ask | None) -> NewWheel | None:
-    known = {f"{each.site}/{each.table}" for each in plan.wheels()}
+    known = plan.wheels()
+    keys = [(each.name, each.public_key()) for each in known if Path(each.public_key_file or "").is_file()]
+    check_keys(keys)
     name = options.wheel
     if name is None and known and (ask is None or not (name := ask("a wheel to add, SITE/TABLE [none]: ").strip())):
         return None
     name = name or _answer("the first wheel, SITE/TABLE", WHEEL, ask, option="--wheel")
     site, table = _checked(name, WHEEL, "--wheel").groups()
-    if any(each.table == table and each.site != site for each in plan.wheels()):
+    if any(each.table == table and each.site != site for each in known):
         raise SettingsError(f"another site has a table {table}: give one of the two another id")
     cabinet = plan.cabinet_of(name)
     if cabinet is not None and options.cabinet not in (None, cabinet):
         raise SettingsError(f"{name} is in {cabinet} already: move it by hand, in the access list and the bridge files")
     if cabinet is None:
-        question = "the cabinet whose broker it uses"
-        cabinet = options.cabinet or _answer(question, CABINET, ask, default="cabinet-1", option="--cabinet")
+        # Only people know which broker a further wheel uses. From a wrong one none of its records would come.
+        names = plan.cabinet_names()
+        question = "the cabinet whose broker it uses" + (f", such as {', '.join(names)}" if names else "")
+        default = "" if names else FIRST_CABINET
+        cabinet = options.cabinet or _answer(question, CABINET, ask, default=default, option="--cabinet")
         _checked(cabinet, CABINET, "--cabinet")
     file, kept = options.key, plan.key_of(table)
     if file is None and not kept.exists():
         question = "its public key, a file carried here: /etc/wheeld/NAME.pub of its computer"
         file = Path(_answer(question, re.compile(r".+"), ask, option="--key"))
-    key = None
-    if file is not None:
-        raw_public_key(file)
-        key = file.read_bytes()
+    check_keys([*keys, (name, raw_public_key(file or kept))])
+    key = None if file is None else file.read_bytes()
     return NewWheel(site=site, table=table, cabinet=cabinet, key=key, test=options.test)
 
 

@@ -87,9 +87,13 @@ class HousePlan:
 
     def cabinet_of(self, wheel: str) -> str | None:
         """The cabinet of a wheel that is here already."""
-        listed = (self.computer.read(self._list) or b"").decode()
+        listed = (self.computer.read(self._list) or b"").decode(errors="replace")
         found = re.search(rf"^# --- {re.escape(wheel)}, in (\S+)$", listed, re.MULTILINE)
         return found[1] if found else None
+
+    def cabinet_names(self) -> list[str]:
+        """The cabinets that have files here."""
+        return sorted(path.name for path in self.cabinets.iterdir()) if self.cabinets.is_dir() else []
 
     def hosts(self) -> tuple[str, ...]:
         """The names of the broker, if it has a certificate: the first is the one that cabinets use."""
@@ -205,15 +209,14 @@ class HousePlan:
         head = "# Who may do what at the broker of the house. `wheeld-house setup` adds wheels at the end.\n"
         text = None if self.cabinet_of(wheel.name) else "\n".join(lines)
         file = _File(self._list, 0o600, "mosquitto", "mosquitto")
-        return self._added(file, head, text, "who may do what at the broker")
+        return self._added(file, head, text, f"who may do what at the broker; {wheel.name} is in {wheel.cabinet}")
 
     # --- the cabinets -------------------------------------------------------------------------------------------------
 
     def _cabinets(self, wheel: NewWheel | None, host: str) -> Iterator[HouseStep]:
         """The files that are carried to the computers of the cabinets' brokers."""
         yield self._directory(self.cabinets, 0o700, "files for the cabinets")
-        there = {path.name for path in self.cabinets.iterdir()} if self.cabinets.is_dir() else set()
-        for cabinet in sorted(there | ({wheel.cabinet} if wheel else set())):
+        for cabinet in sorted({*self.cabinet_names(), *([wheel.cabinet] if wheel else [])}):
             folder = self.cabinets / cabinet
             yield self._directory(folder, 0o700, f"carry it to the broker of {cabinet}")
             key, why = _File(folder / f"{cabinet}.key", 0o600), f"certificate and key of the bridge of {cabinet}"
@@ -222,7 +225,7 @@ class HousePlan:
             yield self._made(copy, self._authority.read_bytes, "the certificate of the house's authority")
             if wheel is not None and wheel.cabinet == cabinet:
                 file, block = _File(folder / "bridge.conf", 0o644), _block(wheel.name)
-                is_there = block.strip() in (self.computer.read(file.path) or b"").decode()
+                is_there = block.strip() in (self.computer.read(file.path) or b"").decode(errors="replace")
                 why = "the bridge to the broker of the house"
                 yield self._added(file, _bridge(cabinet, host), None if is_there else block, why)
 
