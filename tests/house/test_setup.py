@@ -27,11 +27,13 @@ from tests.house.postgres import Cluster
 from tests.journal.journals import OWNER
 from tests.mosquitto import Mosquitto
 from tests.security.shipped import system_root
+from tests.setup import bench as wheel
 from tests.setup.test_broker import MadeBroker
 from wheeld import certificates
 from wheeld.broker.acl import access_list
 from wheeld.broker.roles import TableAccess
 from wheeld.journal.journal import Journal
+from wheeld.setup.computer import SetupError
 from wheeld_house.cli import parser
 from wheeld_house.page.settings import read_page_settings
 from wheeld_house.settings import SettingsError, read_settings
@@ -62,7 +64,7 @@ class BareHouse(HouseComputer):
         self.commands: list[str] = []
         self.started: dict[str, float] = {}
         for directory in DIRECTORIES:
-            (root / directory).mkdir(parents=True)
+            (root / directory).mkdir(parents=True, exist_ok=True)
         for program in ("usr/bin/psql", "usr/sbin/mosquitto"):
             (root / program).touch()
 
@@ -323,9 +325,39 @@ def test_a_broken_certificate_is_named(house: BareHouse) -> None:
         set_up(house, "--yes")
 
 
-def test_the_broker_of_a_cabinet_is_left_alone(house: BareHouse) -> None:
-    house.at("etc/mosquitto/certs/house-ca.crt").write_text("of `wheeld setup`")
-    with pytest.raises(SettingsError, match="take another computer"):
+def test_a_computer_with_the_broker_of_a_cabinet_is_no_house_s(house: BareHouse) -> None:
+    wheel.set_up(wheel.BareComputer(house.root), *wheel.SIMULATED)
+    before = house.tree()
+    with pytest.raises(SettingsError, match="set the house up on another computer"):
+        first(house)
+    assert (house.tree(), house.commands) == (before, [])
+
+
+def test_a_computer_with_the_broker_of_a_house_is_no_cabinet_s(house: BareHouse) -> None:
+    first(house)
+    cabinet = wheel.BareComputer(house.root)
+    before = house.tree()
+    with pytest.raises(SetupError, match="set the wheel up on another computer, or name another broker with --broker"):
+        wheel.set_up(cabinet, *wheel.SIMULATED)
+    assert house.tree() == before
+
+
+def test_a_house_and_a_wheel_with_a_broker_elsewhere_share_a_computer(house: BareHouse) -> None:
+    first(house)
+    before, password = house.tree(), house.root.parent / "password"
+    password.write_text("x")
+    elsewhere = ("--broker", "mqtt.example", "--username", "x", "--password-file", str(password))
+    wheel.set_up(wheel.BareComputer(house.root), "campione-03", *wheel.REAL, *elsewhere)
+    after = house.tree()
+    assert {name: after[name] for name in before} == before
+    assert {name.split("/")[1] for name in set(after) - set(before)} >= {"wheeld", "credstore"}
+    set_up(house, "--yes")
+    assert house.tree() == after
+
+
+def test_an_authority_without_its_key_is_named(house: BareHouse) -> None:
+    house.at("etc/mosquitto/certs/house-ca.crt").write_text("of somebody")
+    with pytest.raises(SettingsError, match=r"authority\.key does not: put it there"):
         first(house)
 
 

@@ -33,7 +33,7 @@ class BareComputer(Computer):
         self.broker_started_s: float | None = None
         self.is_root = True
         for directory in DIRECTORIES:
-            (root / directory).mkdir(parents=True)
+            (root / directory).mkdir(parents=True, exist_ok=True)
         (root / "usr/sbin/mosquitto").touch()
         (root / "etc/systemd/system/wheeld-sim@.service").touch()
 

@@ -50,6 +50,13 @@ def broker_steps(
         raise SetupError(
             Text("mosquitto is not installed: apt install mosquitto, or name another broker with --broker")
         )
+    if broker.key_of_house.exists():
+        raise SetupError(
+            Text(
+                "wheeld-house setup has made the broker of this computer, and it takes no wheel: set the wheel up on "
+                "another computer, or name another broker with --broker"
+            )
+        )
     maker = _Certificates(places, broker, tuple(dict.fromkeys((*hosts, *HERE))), now)
     put = Put(broker.configuration, 0o644, shipped)
     otherwise = Text("compare it with the file of this version")

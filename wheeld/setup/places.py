@@ -120,6 +120,11 @@ class BrokerPlaces(NamedTuple):
         """The authority's key. It can make a certificate for anybody."""
         return self.house / "authority.key"
 
+    @property
+    def key_of_house(self) -> Path:
+        """The key of another authority, which `wheeld-house setup` makes: it is there if this is a house's computer."""
+        return self.computer.at("etc/wheeld-house/authority.key")
+
     def user_certificate(self, user: str) -> Path:
         """The path of a device's certificate."""
         return self.house / f"{user}.crt"

@@ -68,6 +68,7 @@ def run(options: argparse.Namespace, computer: HouseComputer | None = None, ask:
     if ask is None and sys.stdin.isatty() and not options.yes:
         ask = input
     plan = HousePlan(computer, datetime.datetime.now(datetime.UTC))
+    plan.check()
     try:
         hosts, wheel = _hosts(options, plan, ask), _wheel(options, plan, ask)
         steps = plan.steps(hosts, wheel)

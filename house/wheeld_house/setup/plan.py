@@ -111,7 +111,6 @@ class HousePlan:
 
     def steps(self, hosts: Sequence[str], wheel: NewWheel | None) -> list[HouseStep]:
         """Return all steps. `hosts`: the names by which cabinets reach the broker. Raises OSError, SettingsError."""
-        self._check()
         hosts = tuple(dict.fromkeys((*hosts, *HERE)))
         broker = [*self._authority_of(hosts), *self._broker(hosts)]
         plan = [self._directory(self.folder, 0o755, "settings and keys"), *self._database(), *broker]
@@ -129,17 +128,19 @@ class HousePlan:
         plan += self._service(PAGE_UNIT, (self.page,), [page])
         return plan
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Raise SettingsError if this computer lacks something, or has the broker of a cabinet."""
         at = self.computer.at
         for program, package in (("usr/bin/psql", "postgresql"), ("usr/sbin/mosquitto", "mosquitto")):
             if not at(program).exists():
                 raise SettingsError(f"{package} is not installed: apt install {package}")
-        if self._authority.exists() and not self._authority_key.exists():
+        if at("etc/wheeld/house").exists():
             raise SettingsError(
-                f"{self._authority} exists, but its key {self._authority_key} does not. If `wheeld setup` made a "
-                "broker here, take another computer for the house; else put the key there"
+                "wheeld setup has made the broker of this computer, for a cabinet, and the house needs another one: "
+                "set the house up on another computer"
             )
+        if self._authority.exists() and not self._authority_key.exists():
+            raise SettingsError(f"{self._authority} exists, but its key {self._authority_key} does not: put it there")
 
     # --- the database -------------------------------------------------------------------------------------------------
 
