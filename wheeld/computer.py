@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -47,6 +49,16 @@ class AnyComputer:
         except FileNotFoundError:
             return None
         return float(told.strip().removeprefix("@") or 0)
+
+    def is_unread(self, unit: str, files: Iterable[Path]) -> bool:
+        """Whether the unit does not run, or was started before one of the files was written. A file at which this user
+        may not look counts as read."""
+        started_s, written_s = self.started_s(unit), 0
+        for file in files:
+            with suppress(OSError):
+                written_s = max(written_s, int(file.stat().st_mtime))
+        # systemd reports whole seconds. What was started in the same second has read the file.
+        return started_s is None or written_s > started_s
 
     def write(self, path: Path, content: bytes, *, mode: int, owner: str, group: str) -> None:
         """Write the whole file or nothing, never with more permissions than `mode`. Raises as `own`."""

@@ -14,7 +14,7 @@ from wheeld.broker.roles import ROLES, RoleName, TableAccess
 from wheeld.core.catalogue import Text, translatable
 from wheeld.setup import pages, steps
 from wheeld.setup.access import configured, list_for, lost
-from wheeld.setup.computer import Computer, SetupError
+from wheeld.setup.computer import SetupError
 from wheeld.setup.places import BrokerPlaces, Places
 from wheeld.setup.steps import Action, Put, SetupStep, looked
 
@@ -218,25 +218,5 @@ def _commands(broker: BrokerPlaces, steps_before: Sequence[SetupStep]) -> Iterat
     if not computer.is_enabled(UNIT):
         yield steps.command(("systemctl", "enable", UNIT), Text("starts the broker at each boot"))
     files = (broker.configuration, broker.authority, broker.certificate, broker.key, broker.access_list)
-    if _is_unread(computer, files) or any(step.does for step in steps_before):
+    if computer.is_unread(UNIT, files) or any(step.does for step in steps_before):
         yield steps.command(RESTART, Text("starts the broker, which then reads its files"))
-
-
-def _is_unread(computer: Computer, files: Sequence[Path]) -> bool:
-    """Return whether the broker does not run, or was started before one of its files was written."""
-    started_s = computer.started_s(UNIT)
-    written = [at_s for at_s in map(_quietly(computer.written_s), files) if at_s is not None]
-    # systemd reports whole seconds. A broker that was started in the same second has read the file.
-    return started_s is None or any(int(at_s) > started_s for at_s in written)
-
-
-def _quietly(look: Callable[[Path], float | None]) -> Callable[[Path], float | None]:
-    """Make `look` return None instead of raising PermissionError: only root needs the answer."""
-
-    def looking(path: Path) -> float | None:
-        try:
-            return look(path)
-        except PermissionError:
-            return None
-
-    return looking

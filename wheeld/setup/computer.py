@@ -29,13 +29,6 @@ class Computer(AnyComputer):
             return False
         return path.is_dir()
 
-    def written_s(self, path: Path) -> float | None:
-        """Return when the file was last written, in seconds of the host's date. None if there is no file."""
-        try:
-            return path.stat().st_mtime
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-
     def has_access(self, path: Path, *, mode: int, owner: str, group: str) -> bool:
         """Return whether `path` has this mode, owner and group. Raises OSError."""
         try:

@@ -321,10 +321,7 @@ database = "dbname={DATABASE} user={PAGE}"
         if not self.computer.is_enabled(unit):
             command = ("systemctl", "enable", unit)
             yield HouseStep("run", " ".join(command), "starts it at each boot", partial(self.computer.run, *command))
-        started_s = self.computer.started_s(unit)
-        # systemd reports whole seconds. What was started in the same second has read the file.
-        is_unread = started_s is None or any(file.exists() and int(file.stat().st_mtime) > started_s for file in files)
-        if is_unread or any(step.do is not None for step in before):
+        if self.computer.is_unread(unit, files) or any(step.do is not None for step in before):
             # Never a reload: SIGHUP can kill the mosquitto of Debian 12.
             command = ("systemctl", "restart", unit)
             yield HouseStep("run", " ".join(command), "it reads its files", partial(self.computer.run, *command))
