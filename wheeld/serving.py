@@ -52,7 +52,7 @@ async def listening(
     app: web.Application,
     address: tuple[str, int],
     *,
-    tls: ssl.SSLContext | None,
+    tls: ssl.SSLContext | None = None,
     connections_max: int,
     kept: Container[object] | None = None,
 ) -> AsyncIterator[str]:
@@ -69,7 +69,8 @@ async def listening(
     )
     await runner.setup()
     try:
-        assert runner.server is not None
+        answers = runner.server
+        assert answers is not None
         host, port = address
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
@@ -78,8 +79,17 @@ async def listening(
         except OSError as wrong:
             why = TROUBLES.get(wrong.errno or 0, str(wrong))
             raise OSError(f"{host}:{port} cannot be opened: {why}") from None
+
+        def accepted() -> asyncio.Protocol:
+            if len(answers.connections) >= connections_max:
+                others = (one for one in answers.connections if kept is not None and one.transport not in kept)
+                if (stranger := next(others, None)) is None:
+                    return _Refused()
+                stranger.force_close()
+            return answers()
+
         server = await asyncio.get_running_loop().create_server(
-            _limited(runner.server, connections_max, kept),
+            accepted,
             sock=opened,
             ssl=tls,
             ssl_handshake_timeout=None if tls is None else HANDSHAKE_S_MAX,
@@ -91,18 +101,6 @@ async def listening(
             server.close()
     finally:
         await runner.cleanup()
-
-
-def _limited(server: web.Server, most: int, kept: Container[object] | None) -> Callable[[], asyncio.Protocol]:
-    def accepted() -> asyncio.Protocol:
-        if len(server.connections) >= most:
-            others = (one for one in server.connections if kept is not None and one.transport not in kept)
-            if (stranger := next(others, None)) is None:
-                return _Refused()
-            stranger.force_close()
-        return server()
-
-    return accepted
 
 
 def guard(*, frame_of: str | None = None, referrer: str = "no-referrer") -> Middleware:

@@ -330,8 +330,8 @@ class MqttConnection:
             return fault(error) or str(error)
 
     async def _use(self, client: MqttClient, files: Stamp) -> str | None:
-        # Raise an error if the retained messages show that others have newer ones, or that another computer runs this
-        # table.
+        """Run the whole session. Raises the reason for its end. Returns None if the next attempt is due at once."""
+        # The retained messages may show that others have newer ones, or that another computer runs this table.
         self._retained.clear()
         await self._subscribe(client, RETAINED)
         # Retained messages come before the answer to a request that was sent after the subscription.
@@ -349,7 +349,32 @@ class MqttConnection:
             return None
         self._is_new, self._other = False, _Other.UNASKED
         await self._greet(client)
-        return await self._serve(client, files)
+        # The session is used until it ends, or until the TLS files have been renewed.
+        self.counters["connections"] += 1
+        self._client, self._resumes, self.outage = client, True, None
+        self._up.set()
+        if self._told != "":
+            self._log.info("broker.connected", host=self._settings.host, port=self._settings.port)
+        self._told = ""
+        asking = asyncio.create_task(self._ask_again(client), name="mqtt-refused")
+        ends: set[asyncio.Future[Any]] = {client.gone}
+        if self._files.named:
+            ends.add(asyncio.create_task(self._watch_files(files), name="mqtt-files"))
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            # After an orderly disconnection the broker does not publish the last will.
+            with suppress(MqttError):
+                await client.publish(self._availability, self._offline, retain=True, timeout_s=FAREWELL_S)
+            raise
+        finally:
+            for task in (asking, *(ends - {client.gone})):
+                task.cancel()
+            self._heard_ns = client.heard_ns
+            self._client, self._ended_ns = None, self._clock.monotonic_ns()
+        if not client.gone.done():
+            return None
+        raise client.gone.result()
 
     async def _greet(self, client: MqttClient) -> None:
         """Subscribe, then publish `online`: a user that reads it may send commands."""
@@ -420,34 +445,6 @@ class MqttConnection:
         refused = await client.subscribe(*topics)
         for topic in topics:
             self._note_answer("subscription", topic, refused.get(topic))
-
-    async def _serve(self, client: MqttClient, files: Stamp) -> str | None:
-        """Let the session be used until it is over. Returns why it ended, None if the TLS files were renewed."""
-        self.counters["connections"] += 1
-        self._client, self._resumes, self.outage = client, True, None
-        self._up.set()
-        if self._told != "":
-            self._log.info("broker.connected", host=self._settings.host, port=self._settings.port)
-        self._told = ""
-        asking = asyncio.create_task(self._ask_again(client), name="mqtt-refused")
-        ends: set[asyncio.Future[Any]] = {client.gone}
-        if self._files.named:
-            ends.add(asyncio.create_task(self._watch_files(files), name="mqtt-files"))
-        try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            # After an orderly disconnection the broker does not publish the last will.
-            with suppress(MqttError):
-                await client.publish(self._availability, self._offline, retain=True, timeout_s=FAREWELL_S)
-            raise
-        finally:
-            for task in (asking, *(ends - {client.gone})):
-                task.cancel()
-            self._heard_ns = client.heard_ns
-            self._client, self._ended_ns = None, self._clock.monotonic_ns()
-        if not client.gone.done():
-            return None
-        raise client.gone.result()
 
     async def _watch_files(self, used: Stamp) -> None:
         """Return when the TLS files have changed and can be used. A half-finished renewal must not end a connection."""

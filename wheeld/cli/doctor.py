@@ -193,35 +193,32 @@ TURNS = {"cw": translatable("clockwise"), "ccw": translatable("counter-clockwise
 
 def live(signals: Signals, config: Config, catalogue: Catalogue) -> str:
     """Return on one line what each sensor has reported so far."""
-    parts = [catalogue.say_text(part) for part in _live(signals, config)]
-    return "  ".join([f"{signals.seconds:6.0f} s", *parts])
-
-
-def _live(signals: Signals, config: Config) -> Iterator[Text]:
+    told: list[Text] = []
     if signals.faults.get("rotor"):
-        yield Text("rotor not known")
+        told.append(Text("rotor not known"))
     elif not signals.rpm:
-        yield Text("rotor stands")
+        told.append(Text("rotor stands"))
     else:
         way = TURNS[signals.direction]
         rpm = f"{signals.rpm:.1f}"  # a fixed width, because the line is printed each second
-        yield Text("rotor {rpm} rpm {way}", {"rpm": rpm, "way": Text(way) if way else "?"})
+        told.append(Text("rotor {rpm} rpm {way}", {"rpm": rpm, "way": Text(way) if way else "?"}))
     if config.table.beams_deg:
-        yield Text("beams {counts}", {"counts": _counts(signals.pulses, len(config.table.beams_deg))})
+        told.append(Text("beams {counts}", {"counts": _counts(signals.pulses, len(config.table.beams_deg))}))
     if config.table.readers_deg:
-        yield Text("readers {counts}", {"counts": _counts(signals.sightings, len(config.table.readers_deg))})
+        told.append(Text("readers {counts}", {"counts": _counts(signals.sightings, len(config.table.readers_deg))}))
     if config.head is not None:
         phase = signals.phase or Text("silent")
         counted: dict[str, Part] = {"phase": phase, "laps": signals.head_laps, "numbers": str(signals.head_numbers)}
-        yield Text("head {phase}, laps {laps}, numbers {numbers}", counted)
+        told.append(Text("head {phase}, laps {laps}, numbers {numbers}", counted))
     if buttons := _buttons(signals, config):
         counts = " ".join(f"{name} {signals.buttons[name]}" for name in buttons)
-        yield Text("buttons {counts}", {"counts": counts})
+        told.append(Text("buttons {counts}", {"counts": counts}))
     if signals.active:
-        yield Text("active at the start {sensors}", {"sensors": tuple(map(_active, sorted(signals.active)))})
-    yield Text(CYLINDER[signals.stands.get(OBJECT)])
+        told.append(Text("active at the start {sensors}", {"sensors": tuple(map(_active, sorted(signals.active)))}))
+    told.append(Text(CYLINDER[signals.stands.get(OBJECT)]))
     if (is_open := signals.stands.get(DOOR)) is not None:
-        yield Text(DOOR_STANDS[is_open])
+        told.append(Text(DOOR_STANDS[is_open]))
+    return "  ".join([f"{signals.seconds:6.0f} s", *map(catalogue.say_text, told)])
 
 
 def _active(name: str) -> Text:
@@ -317,7 +314,23 @@ def write(
     The former file is kept beside it. Raises OSError, ConfigError.
     """
     path, table, catalogue = wheel.config, config.table, Catalogue(language)
-    if against := [*refusals.of_findings(found), *_against(config, learned, ball_given=ball_given)]:
+    against = [
+        *refusals.of_findings(found),
+        *refusals.of_beams(learned.beams, learned.spins, table.beams_deg, ball_given=ball_given),
+    ]
+    if (number := learned.number) is not None and not table.rotor_ticks:
+        against.append(
+            Text(
+                "--number finds the readers with the encoder's help, and without rotor_ticks there is no encoder: "
+                "leave --number out"
+            )
+        )
+    elif number is not None:
+        pockets = table.profile.pockets
+        against += refusals.of_readers(
+            learned.readers, learned.spins, table.readers_deg, pockets=pockets, number=number, ball_given=ball_given
+        )
+    if against:
         sys.stderr.writelines(f"wheeld: {path}: {catalogue.say_text(each)}\n" for each in against)
         return Exit.BAD_DATA
     angles: dict[str, list[float]] = {}
@@ -337,22 +350,6 @@ def write(
         line = f"{key} = {values}"
         print(catalogue.say("{file}: {line}; the former file is {former}", file=path, line=line, former=former.name))
     return Exit.OK
-
-
-def _against(config: Config, learned: Geometry, *, ball_given: bool) -> Iterator[Text]:
-    """Yield the reasons not to write what was learned."""
-    wheel, spins = config.table, learned.spins
-    yield from refusals.of_beams(learned.beams, spins, wheel.beams_deg, ball_given=ball_given)
-    if (number := learned.number) is not None and not wheel.rotor_ticks:
-        yield Text(
-            "--number finds the readers with the encoder's help, and without rotor_ticks there is no encoder: "
-            "leave --number out"
-        )
-    elif number is not None:
-        pockets = wheel.profile.pockets
-        yield from refusals.of_readers(
-            learned.readers, spins, wheel.readers_deg, pockets=pockets, number=number, ball_given=ball_given
-        )
 
 
 def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, list[float]]:

@@ -6,6 +6,7 @@ A laboratory sees it on a terminal at the wheel. `hw-sim draw` draws the same as
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import msgspec
 
@@ -39,15 +40,11 @@ _decoder: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observation)
 
 def read(log: bytes) -> list[Observation]:
     """Return the observations of a log in the order of their times. Lines of unknown kinds are left out."""
-    return sorted(_known(log.splitlines()[1:]), key=lambda seen: seen.t_us)
-
-
-def _known(lines: Iterable[bytes]) -> Iterator[Observation]:
-    for line in lines:
-        try:
-            yield _decoder.decode(line)
-        except msgspec.ValidationError:
-            continue  # a line of a later version
+    known: list[Observation] = []
+    for line in log.splitlines()[1:]:
+        with suppress(msgspec.ValidationError):  # a line of a later version
+            known.append(_decoder.decode(line))
+    return sorted(known, key=lambda seen: seen.t_us)
 
 
 def draw(observations: Iterable[Observation], from_us: int, to_us: int) -> Iterator[str]:

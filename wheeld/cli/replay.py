@@ -8,7 +8,7 @@ import io
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -37,10 +37,10 @@ def replay(options: argparse.Namespace) -> Exit:
     replayed = LogReplay(lenient=options.lenient, facts=options.facts)
     try:
         with (
-            _opened(options.file) as source,
+            nullcontext(sys.stdin.buffer) if options.file == "-" else Path(options.file).open("rb") as file,
             nullcontext(sys.stdout.buffer) if options.output is None else options.output.open("wb") as target,
         ):
-            for line in replayed.run(_lines(source)):
+            for line in replayed.run(_lines(_unpacked(file))):
                 if options.jsonl:
                     target.write(line + b"\n")
                 else:
@@ -59,17 +59,8 @@ def replay(options: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
-@contextmanager
-def _opened(name: str) -> Iterator[BinaryIO]:
-    """Open the file for the block. If its bytes are gzip they are unpacked, whatever its name is."""
-    if name == "-":
-        yield _unpacked(sys.stdin.buffer)
-    else:
-        with Path(name).open("rb") as file:
-            yield _unpacked(file)
-
-
 def _unpacked(file: BinaryIO) -> BinaryIO:
+    """Return the file. If its bytes are gzip they are unpacked, whatever its name is."""
     source = cast("io.BufferedReader", file)
     return cast("BinaryIO", gzip.open(source)) if source.peek(2)[:2] == _GZIP_MAGIC else source
 

@@ -63,7 +63,12 @@ class Bench:
                     task.result()
                 every_second()
         finally:
-            await _end(tasks)
+            first_failed = sorted(tasks, key=lambda task: not task.done())
+            for task in tasks:
+                task.cancel()
+            for ended in await asyncio.gather(*first_failed, return_exceptions=True):
+                if isinstance(ended, Exception):
+                    raise ended
 
     async def _pressed(self, command: Command, *, came_ns: int) -> None:  # noqa: ARG002  callers pass it by this name
         self._take(command)
@@ -73,13 +78,3 @@ class Bench:
             self._take(seen)
         if batch.position is not None:
             self._source.sensing.acknowledge(batch.position)
-
-
-async def _end(tasks: list[asyncio.Task[None]]) -> None:
-    """Cancel all tasks and raise the first error. Errors of tasks that had already ended come first."""
-    first_failed = sorted(tasks, key=lambda task: not task.done())
-    for task in tasks:
-        task.cancel()
-    for ended in await asyncio.gather(*first_failed, return_exceptions=True):
-        if isinstance(ended, Exception):
-            raise ended

@@ -6,7 +6,7 @@ import asyncio
 import random
 import ssl
 from collections import deque
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -189,7 +189,10 @@ class Feed:
 
     async def _connect_once(self) -> None:
         self._unread.clear()
-        async with self._connected() as client:
+        login = self._login
+        async with connected(
+            self._host, login.port, login.packet(), take=self._note, timeout_s=PUBLISH_TIMEOUT_S, tls=login.tls()
+        ) as client:
             # If a broker grants and then does not send, only its silence shows that.
             refused = await client.subscribe(*(f"{self._root}/{leaf}" for leaf in (*SEQUENCED, "reply")))
             leaves = ", ".join(topic.removeprefix(f"{self._root}/") for topic in refused)
@@ -205,12 +208,6 @@ class Feed:
             errors = [error for task in tasks if not task.cancelled() and (error := task.exception())]
             if errors:
                 raise errors[0]
-
-    def _connected(self) -> AbstractAsyncContextManager[MqttClient]:
-        login = self._login
-        return connected(
-            self._host, login.port, login.packet(), take=self._note, timeout_s=PUBLISH_TIMEOUT_S, tls=login.tls()
-        )
 
     def _note(self, publication: mqtt5.PublishPacket | Unread) -> None:
         """Keep what came until it is read. What can't be decoded is then missing, and is requested again."""

@@ -21,7 +21,6 @@ from wheeld.core.pockets import label_of
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import CoupLog
 from wheeld.core.tracking.beams import BallTracker
-from wheeld.core.tracking.evidence import Pass
 from wheeld.monitor.glance import Glance
 
 ROTOR_EVERY_US = 250_000
@@ -133,7 +132,12 @@ def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
     begun_us = min(moment_us, run[0].t_us) - AROUND_US if run else to_us - NO_RUN_US
     from_us = min(begun_us, to_us - SHOWN_US_MIN)
     shown = [each for each in seen if from_us <= each.t_us <= to_us]
-    direction, ball = _ball(run, setting.beams_deg)
+    # The ball's direction, and its passes as the core reads them. Two passes do not show a direction.
+    tracker = BallTracker(setting.beams_deg)
+    for each in run:
+        tracker.take(each.t_us, each.beam)
+    chain = tracker.leading
+    direction, ball = (None, ()) if chain is None or len(chain.passes) < 3 else (chain.direction, chain.passes)
     return Axis(
         void=msgspec.Raw(void),
         moment_us=moment_us,
@@ -146,15 +150,6 @@ def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
         direction=direction,
         ball=tuple((each.t_us, round(each.turn_deg / 360, 3)) for each in ball),
     )
-
-
-def _ball(run: Sequence[BallPass], beams_deg: tuple[float, ...]) -> tuple[Direction | None, Sequence[Pass]]:
-    """Return the ball's direction, and its passes as the core reads them. Two passes do not show a direction."""
-    tracker = BallTracker(beams_deg)
-    for each in run:
-        tracker.take(each.t_us, each.beam)
-    chain = tracker.leading
-    return (None, ()) if chain is None or len(chain.passes) < 3 else (chain.direction, chain.passes)
 
 
 def _notes(observations: Iterable[Observation]) -> Iterator[Note]:

@@ -41,7 +41,23 @@ class NumberHistory:
         )
         if new:
             self.newest_first = [*latest[:new], *known][:NUMBERS_MAX]
-            self._store()
+            # Store the numbers. If this fails, they are shown until the next start and then lost. This is logged once.
+            if self._path is None:
+                return
+            try:
+                # Replace the old file by a new one. A power cut leaves one of the two whole.
+                beside = self._path.with_suffix(".new")
+                with beside.open("wb") as file:
+                    file.write(msgspec.json.encode(self.newest_first))
+                    file.flush()
+                    os.fsync(file.fileno())
+                beside.replace(self._path)
+            except OSError as wrong:
+                if not self._is_told:
+                    self._log.error("numbers.not_stored", path=str(self._path), why=str(wrong))
+                self._is_told = True
+            else:
+                self._is_told = False
 
     def hot(self) -> list[NumberCount]:
         """Return the most frequent numbers. Of equally frequent numbers the latest is first."""
@@ -53,25 +69,6 @@ class NumberHistory:
         ago = {number: place for place, number in reversed([*enumerate(self.newest_first)])}
         coldest = sorted(order, key=lambda number: (counts[number], -ago.get(number, NUMBERS_MAX)))
         return [NumberCount(number, counts[number]) for number in coldest[:FAVOURITES]]
-
-    def _store(self) -> None:
-        """Store the numbers. If this fails, they are shown until the next start and then lost. This is logged once."""
-        if self._path is None:
-            return
-        try:
-            # Replace the old file by a new one. A power cut leaves one of the two whole.
-            beside = self._path.with_suffix(".new")
-            with beside.open("wb") as file:
-                file.write(msgspec.json.encode(self.newest_first))
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(self._path)
-        except OSError as wrong:
-            if not self._is_told:
-                self._log.error("numbers.not_stored", path=str(self._path), why=str(wrong))
-            self._is_told = True
-        else:
-            self._is_told = False
 
 
 def _stored(path: Path) -> list[int]:

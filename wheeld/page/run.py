@@ -6,7 +6,7 @@ import asyncio
 import signal
 import ssl
 import time
-from collections.abc import AsyncIterator, Container, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -114,23 +114,19 @@ class PageProgram:
     async def listening(self) -> AsyncIterator[None]:
         """Keep the ports open for the block. Raises OSError, TlsFilesError."""
         async with AsyncExitStack() as opened:
-            for app, address, tls, connections_max, kept in self._ports():
-                port = listening(app, address, tls=tls, connections_max=connections_max, kept=kept)
+            async def open_port(app: web.Application, address: Address, most: int, **more: Any) -> None:
+                port = listening(app, address, connections_max=most, **more)
                 structlog.get_logger("page").info("page.ready", address=await opened.enter_async_context(port))
-            yield
 
-    def _ports(
-        self,
-    ) -> Iterator[tuple[web.Application, Address, ssl.SSLContext | None, int, Container[object] | None]]:
-        """Yield each application with its address, TLS context, limit of connections, and connections to keep."""
-        yield self._pages.application(), self._setting.address, None, VIEWED_MAX, None
-        if (display := self._setting.display) is not None:
-            yield self._pages.display_application(), display, None, DISPLAYS_MAX, None
-        for setting, panel, _ in self._panels:
-            yield panel.application(), setting.address, _tls(setting), PANEL_MAX, panel.known
-        if (metrics := self._setting.metrics) is not None:
-            app = application(self._wheel, self._setting.site, self._setting.table, time.monotonic)
-            yield app, metrics, None, METRICS_MAX, None
+            await open_port(self._pages.application(), self._setting.address, VIEWED_MAX)
+            if (display := self._setting.display) is not None:
+                await open_port(self._pages.display_application(), display, DISPLAYS_MAX)
+            for setting, panel, _ in self._panels:
+                await open_port(panel.application(), setting.address, PANEL_MAX, tls=_tls(setting), kept=panel.known)
+            if (metrics := self._setting.metrics) is not None:
+                app = application(self._wheel, self._setting.site, self._setting.table, time.monotonic)
+                await open_port(app, metrics, METRICS_MAX)
+            yield
 
     def _want(self, is_wanted: bool) -> None:  # noqa: FBT001  a callback
         if self._sensors is not None:

@@ -98,6 +98,11 @@ class WheelInWords:
         """Return what the panel of the chef or of the bouler shows: the table, and what he can do."""
         wheel, table = self._wheel, self._wheel.table
         awaited = UNSET if table is None else table.number_awaiting_chef
+        offered: list[Shown] = []
+        if table is not None and wheel.is_online:
+            failing = [self._sensor(each) for each in table.failing if each != PLACE]
+            sensors = self._catalogue.listed(failing) if failing else ""
+            offered = [offer._asdict() for offer in offers(table, self._catalogue, sensors, role)]
         return {
             **self.board(),
             "waiting": "" if table is None else self._told(table, table.waiting_for),
@@ -105,7 +110,7 @@ class WheelInWords:
             "void": self._void(),
             "sensors": self._lights(),
             "bouler": None if table is None else self._bouler(table),
-            "offers": [] if table is None or not wheel.is_online else self._offers(table, role),
+            "offers": offered,
         }
 
     def _bouler(self, table: TableMessage) -> str | None:
@@ -116,11 +121,6 @@ class WheelInWords:
         if table.acknowledged_by is not UNSET:
             announced += f" ({self._catalogue.say(WORDS['acknowledged'], by=table.acknowledged_by)})"
         return f"{table.bouler or '–'}; {announced}"
-
-    def _offers(self, table: TableMessage, role: PanelRole) -> list[Shown]:
-        failing = [self._sensor(each) for each in table.failing if each != PLACE]
-        sensors = self._catalogue.listed(failing) if failing else ""
-        return [offer._asdict() for offer in offers(table, self._catalogue, sensors, role)]
 
     def _lights(self) -> list[Shown]:
         """Return which sensors work. The message `table` reports failures sooner than `health`, and more of them."""

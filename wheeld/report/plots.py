@@ -45,7 +45,11 @@ class Pictures:
         numbers, total = self._health.numbers, self._health.numbers.coups
         pockets = len(numbers.labels)
         low, high = stats.binom.interval(confidence_of_each(pockets), total, 1 / pockets)
-        found = self._found_pockets()
+        found: set[int] = set()
+        if any(check.code == "sectors" for check in self._health.findings):
+            window = max(numbers.windows, key=lambda each: abs(each.deviation))
+            first = numbers.labels.index(window.first)
+            found = {(first + each) % pockets for each in range(window.width)}
         axes.axhspan(low, high, color=FAINT, alpha=0.6, linewidth=0)
         axes.axhline(total / pockets, color=INK, linewidth=0.8)
         colours = [MARK if at in found else INK for at in range(pockets)]
@@ -56,15 +60,6 @@ class Pictures:
         axes.set_ylabel(self._say.say("coups"))
         alt = self._say.say("How often each number came. On 95 of 100 fair wheels, all numbers lie in the band.")
         return self._svg(figure, "numbers", alt)
-
-    def _found_pockets(self) -> set[int]:
-        """Return the places of the pockets in the sector that is a finding."""
-        if not any(check.code == "sectors" for check in self._health.findings):
-            return set()
-        numbers = self._health.numbers
-        window = max(numbers.windows, key=lambda each: abs(each.deviation))
-        first = numbers.labels.index(window.first)
-        return {(first + each) % len(numbers.labels) for each in range(window.width)}
 
     def zones(self) -> str:
         """Draw how often the ball left each part of the track, compared with the part's share."""

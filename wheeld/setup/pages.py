@@ -23,7 +23,11 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
     computer, options = places.computer, places.pages
     about = Text("the options of pages; they contain no secret")
     yield looked(lambda: steps.directory(computer, options.parent, 0o755, "root", about), options.parent)
-    port = _port(places)
+    # The wheel's own port, or one that no other wheel of this computer uses.
+    found = {path: _ports(path.read_text(errors="replace")) for path in options.parent.glob("*") if path.is_file()}
+    own = found.pop(options, None)
+    taken = {port for ports in found.values() for port in ports}
+    port = own[0] if own else next(port for port in count(FIRST_PORT, NEXT_PORT) if port not in taken)
     words = (
         f"{site}/{table}",
         *(() if port == FIRST_PORT else (f"--listen=127.0.0.1:{port}",)),
@@ -43,15 +47,6 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
     why = Text("its pages at {address}; this starts them: {command}", start)
     put = Put(options, 0o644, lambda: text)
     yield looked(lambda: steps.text(computer, put, why, Text("setup leaves it as it is")), options)
-
-
-def _port(places: Places) -> int:
-    """Return the wheel's port, or a port that no other wheel of this computer uses."""
-    found = {path: _ports(path.read_text(errors="replace")) for path in places.pages.parent.glob("*") if path.is_file()}
-    if own := found.pop(places.pages, None):
-        return own[0]
-    taken = {port for ports in found.values() for port in ports}
-    return next(port for port in count(FIRST_PORT, NEXT_PORT) if port not in taken)
 
 
 def _ports(options: str) -> list[int]:
