@@ -7,15 +7,145 @@ with lines that disagree about the number, or with a state that has no number.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum, unique
 from typing import TypeAlias
 
 from firmware_protocol.cammegh import events as e
-from firmware_protocol.cammegh.faults import SensorFaults
 from firmware_protocol.cammegh.number import BareNumbers, NumberDisagreement
-from firmware_protocol.cammegh.order import LineOrder, LinePlace
-from firmware_protocol.cammegh.rotor import SpeedField
 from firmware_protocol.cammegh.run import HeadRun
-from firmware_protocol.cammegh.status import BareNumber, Flag, Flags, Product, StateCode, Status
+from firmware_protocol.cammegh.status import BareNumber, Flag, Flags, Product, StateCode, Status, spin_after
+
+# Decide whether a status line follows from the line before it (docs/wheels.md 1.2, 1.8).
+
+
+@unique
+class LinePlace(Enum):
+    """How a line relates to the lines before it."""
+
+    FIRST = "first"
+    """No line was read before it."""
+    NEXT = "next"
+    """It follows from the line before."""
+    HELD = "held"
+    """It does not follow. A line has no checksum, so a second line must show the same before it is used."""
+    JUMP = "jump"
+    """It confirms a held line: the wheel continued, or was switched off, while its lines were not read."""
+
+
+class LineOrder:
+    """Compares spin number and last number of each line with the line before."""
+
+    def __init__(self, product: Product) -> None:
+        self.last: Status | None = None
+        """The latest line that was used."""
+        self.gap = False
+        """Lines may be missing since `last`."""
+        self.result_spin: int | None = None
+        """The spin number of the latest game with a line in state 5."""
+        self.number_reported: int | None = None
+        """The latest number that was reported. A line with this number follows even if the line before was damaged."""
+        self.lone_lines = 0
+        """Lines that no second line confirmed."""
+        self._product = product
+        self._held: Status | None = None
+
+    @property
+    def holds_a_line(self) -> bool:
+        """Whether the latest line waits for a second one."""
+        return self._held is not None
+
+    def place(self, status: Status) -> LinePlace:
+        """Return how `status` relates to the lines before it. Keep it back if it cannot come directly after them."""
+        last, held = self.last, self._held
+        if last is None:
+            return LinePlace.FIRST
+        if self._follows(last, status):
+            self._drop_held()
+            return LinePlace.NEXT
+        if held and (held.spin, held.number) == (status.spin, status.number):
+            self._held = None
+            return LinePlace.JUMP
+        self._drop_held()
+        self._held = status
+        return LinePlace.HELD
+
+    def used(self, status: Status) -> None:
+        """Store the line that was used. The next line is compared with it."""
+        self.last, self.gap = status, False
+
+    def jumped(self, status: Status) -> None:
+        """Note that this line does not follow from the lines before it."""
+        self.gap, self.number_reported = True, None
+        self.result_spin = status.spin if status.state is StateCode.WINNING_NUMBER else None
+
+    def _follows(self, last: Status, status: Status) -> bool:
+        """Whether `status` follows. The next spin number follows a result, or a game that was read and had none."""
+        if status.spin != last.spin:
+            was_heard = self.result_spin == last.spin or not self.gap
+            if status.spin != spin_after(self._product, last.spin) or not was_heard:
+                return False
+        is_reported = status.number is not None and status.number == self.number_reported
+        return status.number == last.number or is_reported or status.state is StateCode.WINNING_NUMBER
+
+    def _drop_held(self) -> None:
+        self.lone_lines += self._held is not None
+        self._held = None
+
+
+# Warning bit 4, a failed sensor: reported with the first line that has it, cleared by the second line without it.
+
+LINES_MENDED = 2
+"""A line has no checksum (docs/wheels.md 1.1), so one line may be damaged."""
+
+
+class SensorFaults:
+    """Whether the wheel's sensors work, by the warning bits of each line."""
+
+    def __init__(self) -> None:
+        self._is_faulty = False
+        self._good_lines = 0
+
+    def line(self, flags: Flags, host_ns: int) -> Iterator[e.Event]:
+        """Report a fault of the sensors, or its end, from the bits of one line."""
+        if Flag.SENSOR_FAULT in flags:
+            self._good_lines = 0
+            if not self._is_faulty:
+                self._is_faulty = True
+                yield e.SensorFault(host_ns)
+            return
+        self._good_lines += 1
+        if self._is_faulty and self._good_lines == LINES_MENDED:
+            self._is_faulty = False
+            yield e.SensorMended(host_ns)
+
+
+# The rotor's speed from the speed field of a status line (docs/wheels.md 1.8).
+# The field has three digits of 0.1 rpm and shows `000` both for a rotor that stands and for one above 99.9 rpm. The
+# speed before it shows which is true. The field overflows only after speeds near 99.9 rpm, because no recorded rotor
+# gained more than ten rpm between two lines. A hand can stop a rotor of any usual speed between two lines.
+
+SLOW_DECIRPM_MAX = 400
+"""A `000` after this speed or less means that the rotor stands. Wheels turn at 10 to 30 rpm (21.9 in the handbook); a
+Mercury warns outside this range. The fastest recorded runaway takes three seconds, six lines, from 40 to 99.9 rpm."""
+
+
+class SpeedField:
+    """Reads the speed field, line by line."""
+
+    def __init__(self) -> None:
+        self._is_slow = False
+
+    def interrupted(self) -> None:
+        """Forget the previous speed, because lines may be missing here."""
+        self._is_slow = False
+
+    def read(self, decirpm: int) -> float | None:
+        """Return the speed in rpm. None for a `000` that may also mean a speed above 99.9 rpm."""
+        if decirpm:
+            self._is_slow = decirpm <= SLOW_DECIRPM_MAX
+            return decirpm / 10
+        return 0.0 if self._is_slow else None
+
 
 _RUNNING = frozenset({StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS, StateCode.BALL_OFF_TRACK})
 _BEFORE_LAUNCH = frozenset({StateCode.START, StateCode.PLACE_BETS})

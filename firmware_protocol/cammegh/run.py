@@ -5,10 +5,149 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from firmware_protocol.cammegh import events as e
-from firmware_protocol.cammegh.laps import LapCount
+from firmware_protocol.cammegh.events import VoidReason
 from firmware_protocol.cammegh.number import RunNumber
-from firmware_protocol.cammegh.status import Direction, StateCode, Status
-from firmware_protocol.cammegh.voids import VoidWarnings
+from firmware_protocol.cammegh.status import Direction, Flag, StateCode, Status
+
+# Warnings of a SlingShot 2 that make a game void if they last too long (its guide, 4.1).
+# A Mercury 360 has neither of these bits.
+
+BALL_LOST_NS = 5_000_000_000
+"""In state 4 "ball not detected" is ignored for 5 s, or 10 lines. Single lines with this warning are common (1.8)."""
+LAUNCH_FAILED_NS = 3_000_000_000
+"""The warning of a failed launch may be ignored for the first 3 s of state 3."""
+
+
+class Spell:
+    """Measures how long every line has shown a condition, in the time of the wheel."""
+
+    def __init__(self, *, automatic: bool) -> None:
+        self._automatic = automatic
+        self._lines = 0
+        self._since_ns = 0
+
+    def lasted_ns(self, host_ns: int, *, holds: bool) -> int:
+        """Return how long the condition has lasted, with this line. 0 if it does not hold now.
+
+        Lines that the wheel sends by itself are counted, because a host that was delayed reads many at once. For
+        answers to polls the time is measured, because they come when the host asks.
+        """
+        if not holds:
+            self._lines = 0
+            return 0
+        if not self._lines:
+            self._since_ns = host_ns
+        self._lines += 1
+        return self._lines * LINE_NS if self._automatic else host_ns - self._since_ns
+
+
+class VoidWarnings:
+    """The warnings of one run. `automatic`: the wheel sends lines by itself, every 500 ms."""
+
+    def __init__(self, *, automatic: bool) -> None:
+        self._ball_lost = Spell(automatic=automatic)
+        self._in_rim = Spell(automatic=automatic)
+
+    def line(self, status: Status, host_ns: int) -> Iterator[VoidReason]:
+        """Yield each reason for which this line makes the game void."""
+        in_rim_ns = self._in_rim.lasted_ns(host_ns, holds=status.state is StateCode.BALL_IN_RIM)
+        is_lost = status.state is StateCode.NO_MORE_BETS and Flag.BALL_NOT_DETECTED in status.flags
+        lost_ns = self._ball_lost.lasted_ns(host_ns, holds=is_lost)
+        is_late = in_rim_ns > LAUNCH_FAILED_NS or status.state is not StateCode.BALL_IN_RIM
+        if Flag.LAUNCH_FAILED in status.flags and is_late:
+            yield "launch_failed"
+        if lost_ns >= BALL_LOST_NS:
+            yield "ball_not_detected"
+
+
+# The laps of one run, from the count in extended lines (docs/wheels.md 1.6, field 8).
+# The count is used only while it is possible for a ball: it begins with the run and grows no faster than a ball runs.
+# A count that had a value before the launch and continues from it counts something else. A count that never grows
+# proves only the one revolution with which a run begins. If two lines show a smaller count than before, the count has
+# begun again with another launch.
+
+LINE_NS = 500_000_000
+"""The time between automatic lines (1.2). The ball ran this long for each line, even if many lines are read at once."""
+FIRST_LAPS_MAX = 3
+"""The limit in the first line of a run: the one revolution of state 3 (1.3), and the laps before this line was sent."""
+LAPS_PER_S_MAX = 3
+"""Even after a hard launch, a lap of the ball takes more than a third of a second."""
+FIRST_LAPS_PROVEN = 1
+"""The laps that a count proves although it does not grow, because state 3 means one revolution (1.3)."""
+LINES_AGREE = 2
+"""Two lines must agree, because a line has no checksum (1.1)."""
+LEAPS_MAX = 1
+"""A single line with too high a count is damaged and proves nothing. After two in a row the count is not of laps."""
+
+
+class LapCount:
+    """The laps of one run, line by line. `shown_before`: the count in the lines before the launch, 0 if they had
+    none."""
+
+    def __init__(self, shown_before: int) -> None:
+        self.laps: int | None = None
+        """The highest count that two good lines in a row showed. None if there is none, or if the count is broken."""
+        self.broken = False
+        """The count was impossible for a ball, so it proves nothing about this run."""
+        self._shown_before = shown_before
+        self._first: int | None = None
+        self._falls = 0
+        self._before: int | None = None
+        self._most: int | None = None
+        self._most_ns = 0
+        self._lines_since_most = 0
+        self._leaps = 0
+
+    def interrupted(self) -> None:
+        """Forget the laps, which may be of an earlier launch: lines may be missing. A Mercury continues to count."""
+        self.laps = self._before = None
+
+    def line_without_count(self) -> None:
+        """Process a line without a count. The next line then has no earlier count to agree with."""
+        self._before = None
+
+    def count(self, laps: int, host_ns: int) -> int | None:
+        """Process the count of a line. Return the laps that two lines now agree on, if these are more than before."""
+        if self.broken:
+            return None
+        self._lines_since_most += 1
+        if laps > self._laps_possible(host_ns):
+            self._leaps += 1
+            if self._most is None or self._leaps > LEAPS_MAX:
+                self._break()
+            return None
+        self._leaps = 0
+        is_first = self._first is None
+        if is_first:
+            self._first = laps
+        # One line with fewer laps than proven is damaged. Two belong to another run. 0 means that the run has ended,
+        # and its laps remain (1.6).
+        self._falls = self._falls + 1 if self.laps is not None and 0 < laps < self.laps else 0
+        goes_on_from_before = is_first and 0 < self._shown_before <= laps
+        if goes_on_from_before or self._falls >= LINES_AGREE:
+            self._break()
+            return None
+        if self._most is None or laps >= self._most:
+            self._most, self._most_ns, self._lines_since_most = laps, host_ns, 0
+        before, self._before = self._before, laps
+        proven = 0 if before is None else min(before, laps)
+        if self._most == self._first:
+            proven = min(proven, FIRST_LAPS_PROVEN)
+        if self.laps is not None and proven <= self.laps:
+            return None
+        self.laps = proven
+        return proven or None
+
+    def _break(self) -> None:
+        self.broken, self.laps = True, None
+
+    def _laps_possible(self, host_ns: int) -> float:
+        """Return the most laps possible by now, plus one, because the count may have begun anywhere in a lap."""
+        if self._most is None:
+            return FIRST_LAPS_MAX
+        ran_ns = max(host_ns - self._most_ns, self._lines_since_most * LINE_NS)
+        return self._most + LAPS_PER_S_MAX * ran_ns / 1e9 + 1
+
 
 _ON_TRACK = frozenset({StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS})
 """The states in which the lap count and the direction are valid (1.6). In state 5 the count is back at 0."""

@@ -17,9 +17,9 @@ from firmware_protocol.cammegh import commands
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.commands import END, CommandQueue
 from firmware_protocol.cammegh.game import Game
-from firmware_protocol.cammegh.laps import LINE_NS
 from firmware_protocol.cammegh.level import Level, ProtocolLevel
 from firmware_protocol.cammegh.lines import LineDecoder
+from firmware_protocol.cammegh.run import LINE_NS
 from firmware_protocol.cammegh.status import (
     FAULTS,
     BareNumber,
