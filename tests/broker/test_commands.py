@@ -20,9 +20,8 @@ from tests.security.roles import roles
 from wheeld.broker.budget import LOG_GAP_NS
 from wheeld.broker.commands import ACK_GAP_S, TOPIC_CHARACTERS_MAX
 from wheeld.broker.lanes import COMMAND_BYTES_MAX, Inbox, Incoming
-from wheeld.broker.outbox import Outbox
+from wheeld.broker.outbox import QUESTIONS_MAX, RESEND_PAUSE_S, Outbox
 from wheeld.broker.payloads import COMMANDS
-from wheeld.broker.resend import QUESTIONS_MAX, RESEND_PAUSE_S
 from wheeld.broker.roles import TableAccess
 from wheeld.core.catalogue import Language
 from wheeld.core.facts import Case, Person

@@ -17,8 +17,7 @@ from structlog.testing import capture_logs
 from tests.broker.feed import Feed
 from tests.broker.world import DirectStore, FakeBroker, VirtualClock, settle, working
 from tests.journal.journals import open_writer
-from wheeld.broker.outbox import BATCH_MAX, REFUSED_RETRY_S, Outbox
-from wheeld.broker.resend import RESEND_BATCH, RESEND_PAUSE_S, ResendError
+from wheeld.broker.outbox import BATCH_MAX, REFUSED_RETRY_S, RESEND_BATCH, RESEND_PAUSE_S, Outbox, ResendError
 from wheeld.core.step import Topic
 from wheeld.ports import CommandRecord, Publication
 

@@ -11,8 +11,7 @@ from tests.broker.feed import Feed
 from tests.broker.world import DirectStore, VirtualClock, settle, working
 from tests.journal.journals import open_writer
 from tests.virtual_loop import Time, VirtualLoop
-from wheeld.broker.outbox import Outbox
-from wheeld.broker.resend import QUESTIONS_MAX, ResendError
+from wheeld.broker.outbox import QUESTIONS_MAX, Outbox, ResendError
 from wheeld.ports import OwedMessage, Publication
 
 ROOT = "wheel/v1/campione/3/"

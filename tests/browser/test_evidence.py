@@ -20,8 +20,7 @@ from tests.mosquitto import free_port
 from tests.page import messages
 from tests.page.voids import PLAYED, void_of
 from wheeld.core.catalogue import Catalogue
-from wheeld.monitor.glance import Glance
-from wheeld.monitor.lines import Frame, about
+from wheeld.monitor.lines import Frame, Glance, about
 from wheeld.page.evidence import evidence
 from wheeld.page.numbers import NumberHistory
 from wheeld.page.pages import Pages

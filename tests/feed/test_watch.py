@@ -19,8 +19,8 @@ from tests.feed.wheel import SITE, Wheel
 from tests.mosquitto import Mosquitto, free_port
 from tests.security.authority import Authority, strict
 from tests.security.shipped import ShippedBroker, system_root
+from wheeld.cli.login import Troubles
 from wheeld.cli.main import main
-from wheeld.cli.troubles import Troubles
 from wheeld.cli.watch import line
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.instants import to_text

@@ -38,7 +38,7 @@ from tests.feed.wheel import SITE, Wheel, reply_to
 from tests.house.house import TOPICS, CollectorProcess, collector_settings
 from tests.house.postgres import Cluster
 from tests.mosquitto import Mosquitto
-from wheeld.broker.resend import RESEND_BATCH, RESEND_PAUSE_S
+from wheeld.broker.outbox import RESEND_BATCH, RESEND_PAUSE_S
 from wheeld.mqtt.client import MqttClient, connected
 
 COUP_S = 60.0

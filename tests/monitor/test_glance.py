@@ -8,7 +8,7 @@ from tests.core.evening import Evening
 from wheeld.core.observations import Rotor
 from wheeld.core.tracking.ball import Run
 from wheeld.core.tracking.head import HeadRotorState, RotorFromHead
-from wheeld.monitor.glance import glance
+from wheeld.monitor.lines import glance
 
 
 def apart_deg(first: float, second: float) -> float:

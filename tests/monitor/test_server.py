@@ -17,7 +17,7 @@ from tests.broker.world import VirtualClock, working
 from tests.core.evening import FRENCH, Evening
 from wheeld.core.observations import BallPass
 from wheeld.core.step import Message, Step
-from wheeld.monitor.glance import Glance, glance
+from wheeld.monitor.lines import Glance, glance
 from wheeld.monitor.server import AGAIN_S, FRAME_S, LISTENERS_MAX, SEEN_MAX, Monitor, bound
 
 STREAM_BYTES_MAX = 2**20

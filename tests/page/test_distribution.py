@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from wheeld.page.distribution import Distribution
+from wheeld.page.wheel import Distribution
 
 
 def test_a_figure_counts_up_to_and_with_its_bound() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wheeld.core.catalogue import Catalogue
-from wheeld.report.offsets import COUPS_MIN, Offsets, check_of, offsets
+from wheeld.report.people import COUPS_MIN, Offsets, check_of, offsets
 from wheeld.report.wheel import ValidCoup
 
 POCKETS = 37

@@ -26,8 +26,8 @@ from wheeld.core.table import Table
 from wheeld.journal.opening import Owner
 from wheeld.journal.rows import JournalError
 from wheeld.report import reading
-from wheeld.report.hops import hops
 from wheeld.report.reading import wheels
+from wheeld.report.sensors import hops
 from wheeld.report.wheel import WheelRecord
 
 COUPS = 120

@@ -16,10 +16,9 @@ import msgspec
 
 from wheeld.broker.budget import SparingLog
 from wheeld.broker.lanes import COMMAND_BYTES_MAX, Acks, Inbox, Incoming
-from wheeld.broker.outbox import Outbox
+from wheeld.broker.outbox import Outbox, ResendError
 from wheeld.broker.payloads import COMMANDS, UNREADABLE, CommandPayload, InspectPayload, ResendPayload, ResumePayload
 from wheeld.broker.refusals import RefusedError, quoted, wrong_payload
-from wheeld.broker.resend import ResendError
 from wheeld.broker.roles import TableAccess, may_answer_on
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.core.instants import to_text, to_utc_us

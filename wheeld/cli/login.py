@@ -1,10 +1,16 @@
-"""The login at the broker that options name."""
+"""The login at the broker that options name, and troubles of a connection: what is wrong, and what to do about it."""
 
 from __future__ import annotations
 
 import argparse
+import logging
+from typing import Any
 
+from wheeld.broker.hints import hint_of
 from wheeld.broker.settings import PLAIN_PORT, TLS_PORT, MqttSettings
+from wheeld.broker.tls import TlsFiles, TlsFilesError
+from wheeld.cli.failure import catalogue_of, warn
+from wheeld.core.catalogue import Catalogue, Text
 
 
 def settings_of(options: argparse.Namespace, who: str, username: str | None) -> MqttSettings:
@@ -21,3 +27,64 @@ def settings_of(options: argparse.Namespace, who: str, username: str | None) -> 
         cert_file=cert_file,
         key_file=key_file,
     )
+
+
+SILENCE_S = 5.0
+"""A broker sends the retained messages of a table at once, so a longer silence is a trouble."""
+
+CONNECTED = ": connected"
+"""The end of the feed's message that a trouble is over."""
+
+
+def wrong_files(options: argparse.Namespace) -> Text | str | None:
+    """Return why no broker could accept these files. Another attempt would not help."""
+    if options.key_file is not None and options.cert_file is None:
+        return Text("--key-file needs --cert-file, the certificate that belongs to the key")
+    try:
+        if any((options.ca_file, options.cert_file)):
+            TlsFiles(options.ca_file, options.cert_file, options.key_file).context()
+        if options.password_file is not None:
+            options.password_file.read_text("utf-8")
+    except TlsFilesError as wrong:
+        return f"{wrong.key} {catalogue_of(options).say_text(wrong.text)}"
+    except UnicodeDecodeError:
+        return Text(
+            "{file}: it is not a text in UTF-8, so it cannot be a password", {"file": str(options.password_file)}
+        )
+    return None
+
+
+class Troubles(logging.Handler):
+    """Prints each trouble of the connection once until it is connected again, with what to do about it."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(logging.WARNING)
+        self._catalogue = catalogue
+        self._told: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a line from the log of the connection."""
+        self.tell(record.getMessage())
+
+    def tell(self, trouble: str) -> None:
+        """Print the trouble, unless it was printed already since the last connection."""
+        if trouble.endswith(CONNECTED):
+            self._told.clear()
+        hint = hint_of(trouble)
+        # A refusal of the broker is reported again at each attempt, with other numbers.
+        told = hint or trouble
+        if told in self._told:
+            return
+        self._told.add(told)
+        say = self._catalogue.say
+        warn(trouble if hint is None else say("{first}; {second}", first=trouble, second=say(hint)))
+
+    def caught(self, _: object, context: dict[str, Any]) -> None:
+        """Print the error of a callback after the client's socket closed. Else the loop would print a traceback."""
+        self.tell(str(context.get("exception") or context["message"]))
+
+    def notice_silence(self) -> None:
+        """Print what may be wrong if nothing has come for `SILENCE_S`, unless a trouble was printed already."""
+        if not self._told:
+            say = self._catalogue.say
+            self.tell(say("nothing has come yet: check SITE/TABLE, whether its wheel runs, and `wheeld acl`"))

@@ -10,8 +10,7 @@ from itertools import combinations
 from wheeld.broker.roles import BY_NAME
 from wheeld.broker.tls import TlsFilesError, common_name
 from wheeld.cli.failure import fail
-from wheeld.cli.login import settings_of
-from wheeld.cli.troubles import wrong_files
+from wheeld.cli.login import settings_of, wrong_files
 from wheeld.config.paths import trouble
 from wheeld.core.catalogue import Part, Text
 from wheeld.exits import Exit

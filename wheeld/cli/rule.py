@@ -18,8 +18,7 @@ from wheeld.broker.roles import BY_NAME
 from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import common_name
 from wheeld.cli.failure import fail
-from wheeld.cli.login import settings_of
-from wheeld.cli.troubles import wrong_files
+from wheeld.cli.login import settings_of, wrong_files
 from wheeld.core.catalogue import Text
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.core.pockets import LABELS, number_of

@@ -9,8 +9,8 @@ import sys
 
 from wheeld.broker.settings import PLAIN_PORT, TLS_PORT
 from wheeld.cli.failure import catalogue_of, fail, warn
+from wheeld.cli.login import SILENCE_S, Troubles, wrong_files
 from wheeld.cli.parser import names_wheel
-from wheeld.cli.troubles import SILENCE_S, Troubles, wrong_files
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.instants import from_text
 from wheeld.exits import Exit

@@ -42,7 +42,7 @@ from wheeld.journal.keeper import DAEMON, JournalKeeper
 from wheeld.journal.opening import Owner
 from wheeld.journal.rows import Fault, StoredAdoption
 from wheeld.journal.seal import FileSigner, KeyFileError
-from wheeld.monitor.glance import glance
+from wheeld.monitor.lines import glance
 from wheeld.monitor.server import Monitor
 from wheeld.ports import PinsError
 from wheeld.service.host_clock import SystemClock

@@ -19,8 +19,7 @@ import structlog
 from wheeld.core.observations import Observation
 from wheeld.core.setting import TableSetting
 from wheeld.core.step import CoupLog, Step
-from wheeld.monitor.glance import Glance
-from wheeld.monitor.lines import Axis, Frame, Mark, about, axis, marks
+from wheeld.monitor.lines import Axis, Frame, Glance, Mark, about, axis, marks
 from wheeld.ports import HostClock
 
 FRAME_S = 0.05

@@ -11,8 +11,7 @@ from wheeld.broker.health import PERIOD_S
 from wheeld.broker.payloads import Health
 from wheeld.core.facts import Cause, StateName
 from wheeld.core.messages.payloads import TableMessage
-from wheeld.page.distribution import Distribution
-from wheeld.page.wheel import WheelView
+from wheeld.page.wheel import Distribution, WheelView
 
 FRESH_S = 4 * PERIOD_S
 """At this age three reports of health in a row are missing, and the daemon needs attention."""

@@ -11,8 +11,7 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.core.instants import to_text
 from wheeld.report.checks import FALSE_ALARMS, Check, judge
 from wheeld.report.numbers import NumberCounts, numbers
-from wheeld.report.offsets import Offsets, check_of, offsets
-from wheeld.report.people import Balance, balance
+from wheeld.report.people import Balance, Offsets, balance, check_of, offsets
 from wheeld.report.sensors import Sensors, sensors
 from wheeld.report.timing import timed
 from wheeld.report.trends import Trend, trends

@@ -11,7 +11,7 @@ from wheeld.core.instants import to_text
 from wheeld.report.checks import POWER_MIN
 from wheeld.report.health import WheelReport
 from wheeld.report.numbers import EFFECT_POCKETS, EFFECT_TIMES
-from wheeld.report.offsets import arrow_of
+from wheeld.report.people import arrow_of
 from wheeld.report.plots import Pictures, name_of
 from wheeld.report.trends import Trend
 from wheeld.screen.describe import LATE_BETS, RULED, minute

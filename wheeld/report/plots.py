@@ -18,8 +18,7 @@ from scipy import stats
 from wheeld.core.catalogue import Catalogue
 from wheeld.report.checks import confidence_of_each
 from wheeld.report.health import WheelReport
-from wheeld.report.offsets import Offsets
-from wheeld.report.people import Directions
+from wheeld.report.people import Directions, Offsets
 from wheeld.report.trends import DAY_US
 from wheeld.report.voids import SLICES
 
