@@ -8,7 +8,6 @@ the meaning of the bytes.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 NOISE_BYTES_MAX = 8
 """The longest burst of noise: about as many bytes as pass in a millisecond at 115200 baud. A person who touches a
@@ -32,15 +31,11 @@ class Cable:
             return b""
         if not self.drop and not self.noise and not self.damage:
             return data
-        return b"".join(self._disturbed(data))
-
-    def _disturbed(self, data: bytes) -> Iterator[bytes]:
-        for at in range(len(data)):
+        arrived = bytearray()
+        for byte in data:
             if self._rng.random() < self.noise:
-                yield self._rng.randbytes(self._rng.randint(1, NOISE_BYTES_MAX))
+                arrived += self._rng.randbytes(self._rng.randint(1, NOISE_BYTES_MAX))
             if self._rng.random() < self.drop:
                 continue
-            if self._rng.random() < self.damage:
-                yield bytes([data[at] ^ self._rng.randint(1, 255)])
-            else:
-                yield data[at : at + 1]
+            arrived.append(byte ^ self._rng.randint(1, 255) if self._rng.random() < self.damage else byte)
+        return bytes(arrived)

@@ -140,20 +140,19 @@ class SimHead:
             yield
 
     def _send_status(self) -> None:
-        if self._status:
-            self._send(self._status_text(*self._status))
-
-    def _status_text(self, phase: HeadPhase, line: int, fallen: int | None) -> str:
+        if self._status is None:
+            return
+        phase, line, fallen = self._status
         tenths = round(phase.rpm_at(line) * 10)
         last = "  " if self.last_number is None else f"{self.last_number:2d}"
         speed = 0 if tenths > 999 else tenths  # the field has three digits, and shows 000 for more
         text = f"*X;{phase.state};{self.spin:03d};{last};{phase.flags:X};{speed:03d};{phase.rotor}"
-        if self.level != "extended":
-            return text
-        field_7 = "0122" if phase.state == 5 else "0022"
-        ticks = 0xB099 + self._now_us // 1000 % 0xF0000
-        pocket = "??" if fallen is None else f"{fallen:2d}"
-        return f"{text};{field_7};{phase.laps_at(line):02X};{phase.ball};{ticks:05X};{pocket}"
+        if self.level == "extended":
+            field_7 = "0122" if phase.state == 5 else "0022"
+            ticks = 0xB099 + self._now_us // 1000 % 0xF0000
+            pocket = "??" if fallen is None else f"{fallen:2d}"
+            text += f";{field_7};{phase.laps_at(line):02X};{phase.ball};{ticks:05X};{pocket}"
+        self._send(text)
 
     def _send(self, text: str, after_us: int = 0) -> None:
         due_us, data = self._cable.carry(text.encode("latin-1") + b"\r\n", self._now_us)

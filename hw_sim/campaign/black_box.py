@@ -106,7 +106,17 @@ def _exchange(child: subprocess.Popen[bytes], lines: Iterable[bytes], receive: R
     reader = _Reader(child, child.stdout, receive)
     try:
         reader.start()
-        _write(child.stdin, lines)
+        waiting, size = [], 0
+        # A child that ends before its input is not an error here. Its exit code shows why, or we killed it.
+        with contextlib.suppress(BrokenPipeError):
+            for line in lines:
+                waiting.append(line)
+                size += len(line)
+                if size >= CHUNK_BYTES:
+                    child.stdin.write(b"".join(waiting))
+                    waiting, size = [], 0
+            child.stdin.write(b"".join(waiting))
+        _close(child.stdin)
         reader.join()
     except BaseException:
         _kill(child)
@@ -147,20 +157,6 @@ def _message(line: bytes) -> HeardMessage:
         return HeardMessage(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
     except msgspec.DecodeError as wrong:
         raise BlackBoxError(f"wheeld wrote {line[:80]!r}, which is no message ({wrong})") from wrong
-
-
-def _write(pipe: IO[bytes], lines: Iterable[bytes]) -> None:
-    waiting, size = [], 0
-    # A child that ends before its input is not an error here. Its exit code shows why, or we killed it.
-    with contextlib.suppress(BrokenPipeError):
-        for line in lines:
-            waiting.append(line)
-            size += len(line)
-            if size >= CHUNK_BYTES:
-                pipe.write(b"".join(waiting))
-                waiting, size = [], 0
-        pipe.write(b"".join(waiting))
-    _close(pipe)
 
 
 def _close(pipe: IO[bytes]) -> None:

@@ -33,16 +33,6 @@ def page(report: dict[str, Any], plots: Iterable[Plot]) -> str:
 
 def _body(report: dict[str, Any], plots: Iterable[Plot], title: str) -> Iterator[str]:
     yield f"<h1>{escape(title)}</h1>"
-    yield from _outcome(report)
-    yield "<h2>Verdicts</h2>"
-    yield _table(("verdict", "coups", ""), ((kind, report["counts"][kind], about) for kind, about in KINDS.items()))
-    for plot in plots:
-        yield f"<h2>{escape(plot.title)}</h2><p>{escape(plot.text)}</p>\n{plot.svg}"
-    yield from _tables(report)
-    yield from _disagreements(report["disagreements"])
-
-
-def _outcome(report: dict[str, Any]) -> Iterator[str]:
     plan, timing, voids = report["campaign"], report["timing"], report["false_voids"]
     if report["failures"]:
         yield f'<p class="failed"><b>Failed:</b> {escape("; ".join(report["failures"]))}.</p>'
@@ -55,9 +45,10 @@ def _outcome(report: dict[str, Any]) -> Iterator[str]:
         f"{voids['share_max']:g}). Idle suspensions: {report['idle_suspensions']['count']}. "
         f"{timing['coups_per_s']} coups/s, limited by {escape(timing['limited_by'])}.</p>"
     )
-
-
-def _tables(report: dict[str, Any]) -> Iterator[str]:
+    yield "<h2>Verdicts</h2>"
+    yield _table(("verdict", "coups", ""), ((kind, report["counts"][kind], about) for kind, about in KINDS.items()))
+    for plot in plots:
+        yield f"<h2>{escape(plot.title)}</h2><p>{escape(plot.text)}</p>\n{plot.svg}"
     yield "<h2>Delay of voids, ms</h2>"
     delays = report["void_delay_ms"]
     heads = ("voids", "median", "p99", "most", "least_before_deadline", "late")
@@ -70,6 +61,7 @@ def _tables(report: dict[str, Any]) -> Iterator[str]:
     yield "<h2>Nearest to another verdict</h2>"
     low = report["margin"]["lowest"]
     yield _table(("coup", "margin", "of", "verdict"), ((x["coup"], x["margin"], x["of"], x["told"]) for x in low))
+    yield from _disagreements(report["disagreements"])
 
 
 def _spread(value: int | dict[str, float] | None) -> int | str:

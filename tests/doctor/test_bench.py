@@ -41,7 +41,7 @@ async def test_a_task_that_fails_ends_the_watch(monkeypatch: pytest.MonkeyPatch)
     async def fails() -> None:
         raise PinsError("the lamp cannot be lit")
 
-    monkeypatch.setattr(bench._source, "tasks", lambda *_, **__: {"gpio": fails()})
+    monkeypatch.setattr(bench.source, "tasks", lambda *_, **__: {"gpio": fails()})
     with pytest.raises(PinsError, match="lamp"):
         await bench.watch(60, lambda: None)
 
@@ -55,7 +55,7 @@ async def test_what_a_task_fails_with_while_it_is_cancelled_is_reported(monkeypa
         finally:
             raise PinsError("the lamp cannot be put out")
 
-    monkeypatch.setattr(bench._source, "tasks", lambda *_, **__: {"gpio": fails()})
+    monkeypatch.setattr(bench.source, "tasks", lambda *_, **__: {"gpio": fails()})
     with pytest.raises(PinsError, match="put out"):
         await bench.watch(1, lambda: None)
 
@@ -70,7 +70,7 @@ async def test_of_two_failures_the_first_is_reported(monkeypatch: pytest.MonkeyP
             raise PinsError(what)
 
     monkeypatch.setattr(
-        bench._source, "tasks", lambda *_, **__: {"late": fails(60, "late"), "first": fails(0.01, "first")}
+        bench.source, "tasks", lambda *_, **__: {"late": fails(60, "late"), "first": fails(0.01, "first")}
     )
     with pytest.raises(PinsError, match="first"):
         await bench.watch(60, lambda: None)
@@ -108,6 +108,7 @@ class FakeBench:
     def __init__(self, _config: object, take: Callable[[Observation], None]) -> None:
         self.take = take
         self.clock = HostTime(0, 0, 0)
+        self.source = self
         self.sensors = {"link": self.works}
         self.counters = self.told
         self.pulse_widths_us: dict[str, tuple[int, int]] = {}

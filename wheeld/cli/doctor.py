@@ -260,23 +260,24 @@ def findings(
 ) -> Iterator[Finding]:
     """Yield everything that was found. The link comes first, because its faults explain the others."""
     wheel = config.table
-    for name, works in sorted(bench.sensors.items()):
+    source = bench.source
+    for name, works in sorted(source.sensors.items()):
         if not works:
             what = Text("{name} does not work, or reports nothing", {"name": sensor_text(name)})
             mend = Text("check its cable, its supply, its port")
-            if bench.unavailable:
-                mend = Text("a line cannot be opened: {why}", {"why": "; ".join(bench.unavailable)})
+            if source.unavailable:
+                mend = Text("a line cannot be opened: {why}", {"why": "; ".join(source.unavailable)})
             yield Finding("wrong", "sensor_silent", what, mend)
     yield from of_clock(bench.clock)
     for part, line in LINES.items():
-        heard = bench.sensors.get(line, True)
-        listed = of_link(bench.counters[part], HARMLESS, part) if part in bench.counters else ()
+        heard = source.sensors.get(line, True)
+        listed = of_link(source.counters[part], HARMLESS, part) if part in source.counters else ()
         yield from (each for each in listed if heard or each.level != "ok")
-    violations = bench.counters.get("gpio", {}).get("encoder_violations", 0)
+    violations = source.counters.get("gpio", {}).get("encoder_violations", 0)
     beams, readers = len(wheel.beams_deg), len(wheel.readers_deg)
     yield from of_signals(signals, beams=beams, readers=readers, violations=violations)
     yield from of_buttons(signals, _buttons(signals, config))
-    yield from of_pulses(bench.pulse_widths_us)
+    yield from of_pulses(source.pulse_widths_us)
     number, pockets, seen = learned.number, wheel.profile.pockets, learned.readers
     if number is None:
         seen = in_some_pocket(_lying(signals, wheel, pockets.order[0]), wheel.readers_deg, pockets)

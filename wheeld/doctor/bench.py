@@ -24,37 +24,18 @@ class Bench:
     def __init__(self, config: Config, take: Callable[[Observation], None]) -> None:
         self._take = take
         self._clock = SystemClock()
-        self._source = Source(config, start_ns=self._clock.monotonic_ns())
-
-    @property
-    def counters(self) -> dict[str, dict[str, int]]:
-        """Return the counters of each part, with the names used in `health`."""
-        return self._source.counters
-
-    @property
-    def sensors(self) -> dict[str, bool]:
-        """Return whether each sensor works, and each line to sensors."""
-        return self._source.sensors
-
-    @property
-    def unavailable(self) -> tuple[str, ...]:
-        """Return the reason for each line that cannot be opened, and what to do."""
-        return self._source.unavailable
-
-    @property
-    def pulse_widths_us(self) -> dict[str, tuple[int, int]]:
-        """Return the narrowest and the widest pulse of each beam and reader on pins."""
-        return self._source.pulse_widths_us
+        self.source = Source(config, start_ns=self._clock.monotonic_ns())
+        """What sees the wheel, with its counters and which of its sensors work."""
 
     @property
     def clock(self) -> HostTime | None:
         """Return the accuracy of the sensing clock."""
-        return self._source.sensing.clock_now(self._clock.monotonic_ns())
+        return self.source.sensing.clock_now(self._clock.monotonic_ns())
 
     async def watch(self, seconds: float, every_second: Callable[[], None]) -> None:
         """Read for `seconds`, and call `every_second`. Raises the error of a task: PinsError for a lamp."""
         clock = self._clock
-        work = self._source.tasks(self._pressed, self._heard, turning=clock, clock=clock, state=lambda: "closed")
+        work = self.source.tasks(self._pressed, self._heard, turning=clock, clock=clock, state=lambda: "closed")
         tasks = [asyncio.create_task(each, name=name) for name, each in work.items()]
         try:
             for _ in range(round(seconds / LOOK_S)):
@@ -77,4 +58,4 @@ class Bench:
         for seen in batch.observations:
             self._take(seen)
         if batch.position is not None:
-            self._source.sensing.acknowledge(batch.position)
+            self.source.sensing.acknowledge(batch.position)
