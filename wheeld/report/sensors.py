@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from typing import TypeAlias
 
 import msgspec
 
@@ -69,6 +70,8 @@ class Sensors(msgspec.Struct, kw_only=True):
     checks: list[Check]
 
 
+SeenAndMissed: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+"""How often each sensor saw the ball, and how often it missed it."""
 NOTICES = ("sensor_trouble", "low_margin", "unobserved_coup", "standstill")
 
 
@@ -76,8 +79,8 @@ def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sen
     """Return how late each beam is, and what each sensor missed, from the sampled runs and the sightings of every
     coup."""
     late = lateness(runs)
-    beams = [_summed(counts, len(wheel.layout.beams_deg)) for counts in _of_runs(wheel, late)]
-    readers = [_summed(counts, len(wheel.layout.readers_deg)) for counts in _of_sightings(wheel)]
+    beams = _summed(_of_runs(wheel, late), len(wheel.layout.beams_deg))
+    readers = _summed(_of_sightings(wheel), len(wheel.layout.readers_deg))
     among = len(wheel.layout.beams_deg) + len(wheel.layout.readers_deg)
     found = [
         _sensor(f"{kind}/{index}", seen, missed, each, among, say)
@@ -97,13 +100,13 @@ def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sen
     )
 
 
-def _of_runs(wheel: WheelRecord, late: Sequence[Late]) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
+def _of_runs(wheel: WheelRecord, late: Sequence[Late]) -> list[SeenAndMissed]:
     """Return what each beam saw and missed in each run. The delay of a late beam is subtracted from its passes.
     Otherwise its neighbours would seem to miss the ball."""
     delays_us = [round(1e6 * each.late_s) if abs(each.late_s) > _tolerated_s(each) else 0 for each in late] or [
         0
     ] * len(wheel.layout.beams_deg)
-    pairs = [
+    return [
         hops(
             sorted((t_us - delays_us[beam], beam) for t_us, beam in run.passes),
             wheel.layout.beams_deg,
@@ -111,7 +114,6 @@ def _of_runs(wheel: WheelRecord, late: Sequence[Late]) -> tuple[list[Sequence[in
         )
         for run in wheel.runs
     ]
-    return [seen for seen, _ in pairs], [missed for _, missed in pairs]
 
 
 def _tolerated_s(late: Late) -> float:
@@ -131,11 +133,11 @@ def _late(sensor: SensorHealth, late: Late, say: Catalogue) -> Check:
     return Check(code="beam_late", p=p, said=said, action=action)
 
 
-def _of_sightings(wheel: WheelRecord) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
+def _of_sightings(wheel: WheelRecord) -> list[SeenAndMissed]:
     """Return what each reader saw and missed in each coup. The ball at rest turns with the rotor, whose speed is known,
     and in the opposite direction to its run."""
     angles = wheel.layout.readers_deg
-    pairs = [
+    return [
         hops(
             [(one.t_us, one.reader) for one in coup.sightings],
             angles,
@@ -148,11 +150,11 @@ def _of_sightings(wheel: WheelRecord) -> tuple[list[Sequence[int]], list[Sequenc
         and coup.sightings
         and all(one.reader < len(angles) for one in coup.sightings)
     ]
-    return [seen for seen, _ in pairs], [missed for _, missed in pairs]
 
 
-def _summed(counts: Iterable[Sequence[int]], sensors: int) -> list[int]:
-    return [sum(column) for column in zip(*counts, strict=True)] or [0] * sensors
+def _summed(pairs: Sequence[SeenAndMissed], sensors: int) -> list[list[int]]:
+    """Return how often each sensor saw the ball in all runs or coups together, and how often it missed it."""
+    return [[sum(pair[part][sensor] for pair in pairs) for sensor in range(sensors)] for part in (0, 1)]
 
 
 def _sensor(sensor: str, seen: int, missed: int, late: Late | None, among: int, say: Catalogue) -> SensorHealth:
@@ -237,7 +239,7 @@ STRAYS_MOST = 2
 
 def hops(
     reports: Sequence[tuple[int, int]], angles_deg: Sequence[float], *, forward: bool, speed_deg_s: float | None = None
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+) -> SeenAndMissed:
     """Return how often each sensor reported, and how often it missed.
 
     `reports`: (time in µs, sensor), in order. `forward`: whether the ball goes clockwise, in the direction of growing
