@@ -12,7 +12,7 @@ from string import Template
 
 import msgspec
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 
 from hw_sim.bench.buttons import Button, buttons
 from hw_sim.bench.hand import NotPossibleError
@@ -39,7 +39,28 @@ class Server:
 
     def application(self) -> web.Application:
         """Return the web application."""
-        app = web.Application(middlewares=[_guard(self._pages)])
+        headers = {
+            # Only our own files run, and only the wheel's own pages are shown in a frame.
+            "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+            f"img-src data:; frame-src {self._pages}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cache-Control": "no-store",
+        }
+
+        @web.middleware
+        async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+            """Refuse pages of other sites: they must not press buttons, or read this page under another host name."""
+            if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+                raise web.HTTPForbidden(text="this request came from a page of another site")
+            if request.url.host not in (HOST, "localhost"):
+                raise web.HTTPForbidden(text=f"this bench answers only under the name {HOST}")
+            response = await handler(request)
+            if not response.prepared:
+                response.headers.update(headers)
+            return response
+
+        app = web.Application(middlewares=[guarded])
         app.router.add_get("/", self._to_page)
         app.router.add_get("/bench", self._page)
         app.router.add_get("/bench/events", self._events)
@@ -98,31 +119,6 @@ async def listening(app: web.Application, port: int) -> AsyncIterator[None]:
         yield
     finally:
         await runner.cleanup()
-
-
-def _guard(pages: str) -> Middleware:
-    headers = {
-        # Only our own files run, and only the wheel's own pages are shown in a frame.
-        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-        f"img-src data:; frame-src {pages}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "no-referrer",
-        "Cache-Control": "no-store",
-    }
-
-    @web.middleware
-    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse pages of other sites: they must not press buttons, or read this page under another host name."""
-        if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-            raise web.HTTPForbidden(text="this request came from a page of another site")
-        if request.url.host not in (HOST, "localhost"):
-            raise web.HTTPForbidden(text=f"this bench answers only under the name {HOST}")
-        response = await handler(request)
-        if not response.prepared:
-            response.headers.update(headers)
-        return response
-
-    return guarded
 
 
 def _page(pages: str, words: Words) -> str:

@@ -86,7 +86,35 @@ def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: boo
             )
         except OSError as wrong:
             raise BlackBoxError(f"{wheeld} cannot be run: {wrong.strerror}") from wrong
-        return _exchange(child, lines, receive, errors)
+        assert child.stdin is not None
+        assert child.stdout is not None
+        reader = _Reader(child, child.stdout, receive)
+        try:
+            reader.start()
+            waiting, size = [], 0
+            # A child that ends before its input is not an error here. Its exit code shows why, or we killed it.
+            with contextlib.suppress(BrokenPipeError):
+                for line in lines:
+                    waiting.append(line)
+                    size += len(line)
+                    if size >= CHUNK_BYTES:
+                        child.stdin.write(b"".join(waiting))
+                        waiting, size = [], 0
+                child.stdin.write(b"".join(waiting))
+            _close(child.stdin)
+            reader.join()
+        except BaseException:
+            _kill(child)
+            raise
+        finally:
+            _close(child.stdin)
+            code, cpu_s = _reap(child)
+            child.stdout.close()
+        if reader.error is not None:
+            raise reader.error
+        errors.seek(0)
+        stderr = errors.read()[-STDERR_BYTES:].decode(errors="replace").strip()
+        return Ended(code, cpu_s, stderr, reader.stopped)
 
 
 def replay_all(wheeld: Path, lines: Iterable[bytes], *, facts: bool = False) -> tuple[list[HeardMessage], Ended]:
@@ -98,38 +126,6 @@ def replay_all(wheeld: Path, lines: Iterable[bytes], *, facts: bool = False) -> 
         return True
 
     return messages, replay(wheeld, lines, receive, facts=facts)
-
-
-def _exchange(child: subprocess.Popen[bytes], lines: Iterable[bytes], receive: Receive, errors: IO[bytes]) -> Ended:
-    assert child.stdin is not None
-    assert child.stdout is not None
-    reader = _Reader(child, child.stdout, receive)
-    try:
-        reader.start()
-        waiting, size = [], 0
-        # A child that ends before its input is not an error here. Its exit code shows why, or we killed it.
-        with contextlib.suppress(BrokenPipeError):
-            for line in lines:
-                waiting.append(line)
-                size += len(line)
-                if size >= CHUNK_BYTES:
-                    child.stdin.write(b"".join(waiting))
-                    waiting, size = [], 0
-            child.stdin.write(b"".join(waiting))
-        _close(child.stdin)
-        reader.join()
-    except BaseException:
-        _kill(child)
-        raise
-    finally:
-        _close(child.stdin)
-        code, cpu_s = _reap(child)
-        child.stdout.close()
-    if reader.error is not None:
-        raise reader.error
-    errors.seek(0)
-    stderr = errors.read()[-STDERR_BYTES:].decode(errors="replace").strip()
-    return Ended(code, cpu_s, stderr, reader.stopped)
 
 
 class _Reader(threading.Thread):

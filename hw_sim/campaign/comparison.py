@@ -171,7 +171,14 @@ class SpanComparer:
             notices = tuple(message for message in self._messages if message.topic == "notice")
             span = self.spans[len(self.compared)]
             found = [_by_chef(self._asked(each)) for each in compare(span.outcomes, verdicts, self.beams_deg)]
-            comparisons = _in_wake(found)
+            # Sort the comparisons by time, and mark those `in_wake` that a wrong verdict may have caused.
+            ordered = sorted(found, key=_at_us)
+            steps = [each.in_step for each in ordered]
+            first = steps.index(False) if False in steps else len(steps)
+            comparisons = tuple(
+                replace(each, kind="in_wake") if place > first and each.kind in HARMLESS else each
+                for place, each in enumerate(ordered)
+            )
             if all(each.in_step for each in comparisons):
                 comparisons += tuple(Comparison(kind, None, None) for kind in self._also(span, notices))
             void_us = {verdict.t for verdict in verdicts}
@@ -200,17 +207,6 @@ class SpanComparer:
             return one
         shown = self._table.get("number_awaiting_chef", one.outcome.get("number"))
         return replace(one, kind="asked") if shown == one.outcome.get("number") is not None else one
-
-
-def _in_wake(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Sort the comparisons by time, and mark those `in_wake` that a wrong verdict may have caused."""
-    ordered = sorted(comparisons, key=_at_us)
-    steps = [each.in_step for each in ordered]
-    first = steps.index(False) if False in steps else len(steps)
-    return tuple(
-        replace(each, kind="in_wake") if place > first and each.kind in HARMLESS else each
-        for place, each in enumerate(ordered)
-    )
 
 
 def _at_us(one: Comparison) -> int:

@@ -45,7 +45,18 @@ class _Row:
 def draw(timeline: LogTimeline, title: str, name: str) -> str:
     """Return the picture as SVG. The same timeline gives the same text, with ids derived from `name`. Raises
     MissingExtraError."""
-    rows = _rows(timeline)
+    names = len({name for _, name in timeline.facts})
+    strikes = len({strike.text for strike in timeline.strikes})
+    rows = [
+        _Row("beams", 0.35 + 0.22 * timeline.beams, _beams),
+        _Row("rotor, rpm", 1.2, _rotor),
+        _Row("readers", 0.5 + 0.4 * timeline.readers, _readers),
+        _Row("people,\nobjects,\nself-tests", 1.5, _notes),
+        *([_Row("faults", 0.3 + 0.18 * strikes, _strikes)] if timeline.strikes else []),
+        _Row("facts", 0.3 + 0.18 * max(1, names), _facts),
+        _Row("state", 0.6, _states),
+        _Row("verdict", 1.0, _verdicts),
+    ]
     figure = blank(WIDTH_IN, 0.8 + sum(row.height for row in rows))
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")
     all_axes = figure.subplots(
@@ -63,21 +74,6 @@ def draw(timeline: LogTimeline, title: str, name: str) -> str:
     all_axes[-1].set_xlim(timeline.start_s, max(timeline.end_s, timeline.start_s + 1))
     all_axes[-1].set_xlabel("s, sensing clock", fontsize=8)
     return svg(figure, name)
-
-
-def _rows(timeline: LogTimeline) -> list[_Row]:
-    names = len({name for _, name in timeline.facts})
-    strikes = len({strike.text for strike in timeline.strikes})
-    return [
-        _Row("beams", 0.35 + 0.22 * timeline.beams, _beams),
-        _Row("rotor, rpm", 1.2, _rotor),
-        _Row("readers", 0.5 + 0.4 * timeline.readers, _readers),
-        _Row("people,\nobjects,\nself-tests", 1.5, _notes),
-        *([_Row("faults", 0.3 + 0.18 * strikes, _strikes)] if timeline.strikes else []),
-        _Row("facts", 0.3 + 0.18 * max(1, names), _facts),
-        _Row("state", 0.6, _states),
-        _Row("verdict", 1.0, _verdicts),
-    ]
 
 
 def _beams(axes: Axes, timeline: LogTimeline) -> None:
