@@ -33,8 +33,7 @@ _EXITS = """
 exit codes: wheeld help exit-codes
 """
 
-_EXAMPLES = (
-    """\
+_EXAMPLES = """\
 examples:
   wheeld setup                              set up a wheel: the command asks what it needs to know
   wheeld check-config campione-03           what its configuration means, or everything that is wrong in it
@@ -46,8 +45,6 @@ examples:
   wheeld journal export campione-03 --coup 812 | wheeld replay -
   wheeld --version --verify                 is this program the one that was released?
 """
-    + _EXITS
-)
 
 _RUN = """\
 Run one wheel until SIGTERM or SIGINT. Logs are JSON lines on standard error. If the
@@ -75,23 +72,19 @@ would publish: one line for people, or with --jsonl one JSON object in each line
 {"t":…,"topic":…,"payload":{…}}. The same log always gives the same bytes.
 """
 
-_REPLAY_EXAMPLES = (
-    """\
+_REPLAY_EXAMPLES = """\
 examples:
   wheeld replay evening.jsonl.gz | grep void
   wheeld replay evening.jsonl.gz --jsonl -o messages.jsonl
   hw-sim record --seed 7 --out evening.jsonl && wheeld replay evening.jsonl
 """
-    + _EXITS
-)
 
 _JOURNAL = """\
 Read a journal, also while its daemon runs, and change nothing in it. Only seal, adopt and migrate write in the
 journal, and restore makes one: for these stop the daemon first. A running daemon seals its journal itself.
 """
 
-_JOURNAL_EXAMPLES = (
-    """\
+_JOURNAL_EXAMPLES = """\
 examples:
   wheeld journal verify campione-03
   wheeld journal show campione-03 --coup 812
@@ -101,8 +94,6 @@ examples:
   wheeld journal backup campione-03 /mnt/backup/campione-03-monday.sqlite
   wheeld journal seal campione-03 --why inspection
 """
-    + _EXITS
-)
 
 
 _DOCTOR = """\
@@ -115,16 +106,13 @@ The exit code is 65 if something is wrong, and 3 if somebody should look at some
 wheel's journal, if the wheel has one already.
 """
 
-_DOCTOR_EXAMPLES = (
-    """\
+_DOCTOR_EXAMPLES = """\
 examples:
   wheeld doctor
   wheeld doctor -c campione-03 --by Rossi
   wheeld doctor -c campione-03 --seconds 180 --learn
   wheeld doctor -c campione-03 --number 0 --learn
 """
-    + _EXITS
-)
 
 _WATCH = """\
 Show what a table publishes, one line for each message. Each message is checked as the settlement system checks it:
@@ -134,15 +122,12 @@ If you name a wheel of this computer, the table and the broker are those of its 
 one that `wheeld setup` made for the table's system. Options replace these.
 """
 
-_WATCH_EXAMPLES = (
-    """\
+_WATCH_EXAMPLES = """\
 examples:
   wheeld watch campione-03
   wheeld watch campione/campione-03 --host broker --ca-file ca.crt --cert-file inspector.crt --key-file inspector.key
   wheeld watch campione/campione-03 --from-seq 1 | grep void
 """
-    + _EXITS
-)
 
 _RULE = """\
 Send the wheel the direction's ruling on a coup that has its verdict, and print the wheel's answer. The verdict stays
@@ -150,15 +135,12 @@ as it was published. The ruling is published beside it, with who ruled and why. 
 `direction` (see wheeld acl): other names are refused.
 """
 
-_RULE_EXAMPLES = (
-    """\
+_RULE_EXAMPLES = """\
 examples:
   wheeld rule campione/campione-03 --coup 812 --as stands --by Bianchi --reason "seen by the camera" --host broker \\
       --ca-file ca.crt --cert-file direction.crt --key-file direction.key
   wheeld rule campione/campione-03 --coup 812 --as 17 --by Bianchi --reason "the reader saw the pocket beside"
 """
-    + _EXITS
-)
 
 _PAGE = """\
 Serve the pages of one wheel: / for the people who look after the wheel, and /display for players. With --chef or
@@ -168,15 +150,12 @@ goes on. An argument @FILE stands for the options in that file, one word in each
 as in a configuration.
 """
 
-_PAGE_EXAMPLES = (
-    """\
+_PAGE_EXAMPLES = """\
 examples:
   wheeld page campione/campione-03 --socket /run/wheeld/campione-03.monitor
   wheeld page campione/campione-03 --chef 127.0.0.1:8401 --token-file chef.token
   wheeld page @/etc/wheeld-page/campione-03
 """
-    + _EXITS
-)
 
 _REPORT = """\
 Say how healthy wheels are, from any number of journals: numbers and sectors compared with chance, where the ball
@@ -185,15 +164,12 @@ one HTML file. Of a hundred wheels with nothing wrong, at most one gets a findin
 matplotlib. Make the report in the office, from a backup of the journal.
 """
 
-_REPORT_EXAMPLES = (
-    """\
+_REPORT_EXAMPLES = """\
 examples:
   wheeld report campione-03 -o report.html
   wheeld report campione-03-2026.sqlite campione-04-2026.sqlite --since 2026-10-01 -o report.html
   wheeld report campione-03.sqlite --json
 """
-    + _EXITS
-)
 
 PAGE = "127.0.0.1:8400"
 """Only this computer can reach it. To serve the network, a person gives another address."""
@@ -208,16 +184,13 @@ you know it, with a section [setup]: name, sensors (board, pins, head or simulat
 broker_names.
 """
 
-_SETUP_EXAMPLES = (
-    """\
+_SETUP_EXAMPLES = """\
 examples:
   wheeld setup
   wheeld setup bench-01 --simulated --house-broker
   wheeld setup campione-03 --answers campione-03.answers.toml --dry-run
   wheeld setup campione-03 --board /dev/wheeld/0042 --ticks 148 --beams 4 --readers 30,150,270 --house-broker
 """
-    + _EXITS
-)
 
 COUPS_MAX = 1_000
 """The limit of `--last`, about one evening: each coup is replayed to show it."""
@@ -227,16 +200,13 @@ subscribe to which topics. With -c, the list also has the users to whom the conf
 All tables of a broker must be in one list.
 """
 
-_ACL_EXAMPLES = (
-    """\
+_ACL_EXAMPLES = """\
 examples:
   wheeld acl campione/campione-03 campione/campione-04 -o wheeld.acl
   wheeld acl -c campione-03 -o wheeld.acl
 then make mosquitto the only user who can read the list (it warns about any other list):
   install -o mosquitto -g mosquitto -m 600 wheeld.acl /etc/mosquitto/wheeld.acl
 """
-    + _EXITS
-)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -254,22 +224,22 @@ def parser() -> argparse.ArgumentParser:
     whole.set_defaults(do=lambda _: whole.error("the following arguments are required: COMMAND"))
     commands = whole.add_subparsers(title="commands", metavar="COMMAND")
     _add_setup(commands)
-    run = commands.add_parser("run", help="run one wheel", description=_RUN, epilog=_EXITS)
+    run = commands.add_parser("run", help="run one wheel", description=_RUN, epilog="")
     run.add_argument("-c", "--config", metavar="WHEEL", required=True, help=_WHEEL)
     run.set_defaults(do=_on_call("run.run"))
     check = commands.add_parser(
-        "check-config", help="validate a configuration and print what it means", description=_CHECK, epilog=_EXITS
+        "check-config", help="validate a configuration and print what it means", description=_CHECK, epilog=""
     )
     check.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
     _add_language(check)
     check.set_defaults(do=_on_call("check.check"))
     status = commands.add_parser(
-        "status", help="say whether a wheel runs, and what is wrong", description=_STATUS, epilog=_EXITS
+        "status", help="say whether a wheel runs, and what is wrong", description=_STATUS, epilog=""
     )
     status.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
     _add_language(status)
     status.set_defaults(do=_on_call("unit.status"))
-    logs = commands.add_parser("logs", help="print a wheel's log in words", description=_LOGS, epilog=_EXITS)
+    logs = commands.add_parser("logs", help="print a wheel's log in words", description=_LOGS, epilog="")
     logs.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
     logs.add_argument("--lines", metavar="N", type=_number(), default=50, help="print the last N lines (default: 50)")
     logs.add_argument("--follow", action="store_true", help="then print new lines as they come, until Ctrl-C")
@@ -336,8 +306,10 @@ _BY, _WHY = _on_call("person.person"), _on_call("person.sentence")
 class _Parser(argparse.ArgumentParser):
     """A parser that keeps the line breaks of descriptions and examples. It reports errors in the screen's language."""
 
-    def __init__(self, **kwargs: object) -> None:
-        super().__init__(formatter_class=_Formatter, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, *, epilog: str | None = None, **kwargs: object) -> None:
+        """`epilog`: the examples, or an empty text. The place of the exit codes comes after it."""
+        end = None if epilog is None else epilog + _EXITS
+        super().__init__(formatter_class=_Formatter, epilog=end, **kwargs)  # type: ignore[arg-type]
 
     def error(self, message: str) -> NoReturn:
         """Print the usage of the command and what is wrong, and exit."""
