@@ -33,7 +33,21 @@ def of_beams(
     if not beams:
         return
     for beam in beams:
-        yield from _beam(beam)
+        measured: dict[str, Part] = {
+            "sensor": sensor_text(f"beam/{beam.index}"),
+            "count": beam.count,
+            "least": LAPS_MIN,
+            "spread": beam.spread_deg,
+        }
+        if beam.count < LAPS_MIN:
+            yield Text(
+                "{sensor} was measured in {count} laps, {least} are needed: spin more; if it misses passes, check its "
+                "wire and its light",
+                measured,
+            )
+        elif beam.spread_deg > SPREAD_DEG:
+            what = Text("{sensor}: single laps differ by {spread}°", measured)
+            yield Text("{first}: {second}", {"first": what, "second": STEADY["beam"]})
     if (against := contradiction(spins, configured_deg)) is not None:
         at: dict[str, Part] = {"sensor": sensor_text(f"beam/{against[0]}"), "apart": float(round(against[1]))}
         yield Text(
@@ -51,24 +65,6 @@ def of_beams(
 
 
 _OTHER_ORDER = Text("the beams follow each other in another order than in beams_deg")
-
-
-def _beam(beam: Learned) -> Iterator[Text]:
-    at: dict[str, Part] = {
-        "sensor": sensor_text(f"beam/{beam.index}"),
-        "count": beam.count,
-        "least": LAPS_MIN,
-        "spread": beam.spread_deg,
-    }
-    if beam.count < LAPS_MIN:
-        yield Text(
-            "{sensor} was measured in {count} laps, {least} are needed: spin more; if it misses passes, check its wire "
-            "and its light",
-            at,
-        )
-    elif beam.spread_deg > SPREAD_DEG:
-        what = Text("{sensor}: single laps differ by {spread}°", at)
-        yield Text("{first}: {second}", {"first": what, "second": STEADY["beam"]})
 
 
 def of_readers(
