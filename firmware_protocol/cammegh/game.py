@@ -11,8 +11,7 @@ from enum import Enum, unique
 from typing import TypeAlias
 
 from firmware_protocol.cammegh import events as e
-from firmware_protocol.cammegh.number import BareNumbers, NumberDisagreement
-from firmware_protocol.cammegh.run import HeadRun
+from firmware_protocol.cammegh.run import BareNumbers, HeadRun, NumberDisagreement
 from firmware_protocol.cammegh.status import BareNumber, Flag, Flags, Product, StateCode, Status, spin_after
 
 # Decide whether a status line follows from the line before it (docs/wheels.md 1.2, 1.8).

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.commands import ANSWER_NS
-from firmware_protocol.cammegh.level import LEVEL_LINES, LEVEL_NS
 from firmware_protocol.cammegh.session import (
+    LEVEL_LINES,
+    LEVEL_NS,
     POLL_NS_MIN,
     SILENCE_NS,
     WAKE_NS,
