@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from hw_sim import demo, disc, listing, record, run, wiring
 from hw_sim.cammegh import command as cammegh
 from hw_sim.campaign import command as campaign
-from hw_sim.campaign import coup_command, draw_command
+from hw_sim.campaign import coup_command, drawing
 from hw_sim.exits import CommandError
 
-COMMANDS = (demo, run, record, listing, campaign, coup_command, draw_command, cammegh, disc, wiring)
+COMMANDS = (demo, run, record, listing, campaign, coup_command, drawing, cammegh, disc, wiring)
 """For a new subcommand, write a module and add its name here."""
 
 
