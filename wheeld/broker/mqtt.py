@@ -214,7 +214,15 @@ class MqttConnection:
             why = await self._attempt()
             if why is None:
                 continue
-            self._note_outage(why)
+            if self.outage is not None:
+                since_ns = self.outage.since_ns
+            else:
+                since_ns = self._clock.monotonic_ns() if self._ended_ns is None else self._ended_ns
+            self.outage = Outage(f"{settings.host}:{settings.port}", since_ns, why)
+            if why != self._told:
+                then = "messages wait in the journal; the wheel tries again"
+                self._log.warning("broker.unreachable", why=why, host=settings.host, port=settings.port, then=then)
+            self._told = why
             self.counters["failures"] += 1
             self._retries.note(
                 connected=self.counters["connections"] > connections,
@@ -463,18 +471,6 @@ class MqttConnection:
             else:
                 self._log.info("tls.renewed", then="connecting with the new files at once")
                 return
-
-    def _note_outage(self, why: str) -> None:
-        settings, ended_ns = self._settings, self._ended_ns
-        if self.outage is not None:
-            since_ns = self.outage.since_ns
-        else:
-            since_ns = self._clock.monotonic_ns() if ended_ns is None else ended_ns
-        self.outage = Outage(f"{settings.host}:{settings.port}", since_ns, why)
-        if why != self._told:
-            then = "messages wait in the journal; the wheel tries again"
-            self._log.warning("broker.unreachable", why=why, host=settings.host, port=settings.port, then=then)
-        self._told = why
 
     # --- what arrives --------------------------------------------------------------------------------------------
 
