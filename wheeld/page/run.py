@@ -114,6 +114,7 @@ class PageProgram:
     async def listening(self) -> AsyncIterator[None]:
         """Keep the ports open for the block. Raises OSError, TlsFilesError."""
         async with AsyncExitStack() as opened:
+
             async def open_port(app: web.Application, address: Address, most: int, **more: Any) -> None:
                 port = listening(app, address, connections_max=most, **more)
                 structlog.get_logger("page").info("page.ready", address=await opened.enter_async_context(port))
