@@ -317,15 +317,11 @@ static void send(void)
 
 void board_start(const struct identity *identity, uint16_t zero_tick)
 {
-    static const struct numbers no_numbers;
-    static const struct counters no_counters;
-    static const struct waiting nothing_waits;
-    static const struct receiver new_receiver;
     board.identity = identity;
     board.boot_id = port_new_boot_id();
     board.greeted = false;
-    board.numbers = no_numbers;
-    board.counters = no_counters;
+    board.numbers = (struct numbers){.oldest_seq = 0};
+    board.counters = (struct counters){.rejected_frames = 0};
     board.put_seq = 0;
     board.put_at = 0;
     board.urgent_seq = 0;
@@ -334,8 +330,9 @@ void board_start(const struct identity *identity, uint16_t zero_tick)
     board.now_us = port_now_us();
     board.settled_us = board.now_us;
     board.beat_us = board.now_us;
-    board.waiting = nothing_waits;
-    board.receiver = new_receiver;
+    board.waiting = (struct waiting){.hello = false};
+    board.receiver.length = 0;
+    board.receiver.skips = false;
     board.frame.length = 0;
     board.frame.sent = 0;
     struct edge before;

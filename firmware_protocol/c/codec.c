@@ -67,7 +67,7 @@ enum receipt receiver_feed(struct receiver *receiver, uint8_t byte)
         }
         receiver->length = 0;
         receiver->skips = false;
-    } else if (receiver->length < ENCODED_BYTES_MAX) {
+    } else if (receiver->length < RECEIVER_BYTES) {
         if (!receiver->skips) {
             receiver->bytes[receiver->length] = byte;
             receiver->length++;

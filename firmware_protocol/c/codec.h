@@ -11,6 +11,10 @@
 #define ENCODED_BYTES_MAX (WHEEL_MESSAGE_BYTES_MAX + CRC_BYTES + 1u) /* without the delimiter */
 #define FRAME_BYTES_MAX (ENCODED_BYTES_MAX + 1u)                     /* with it */
 #define HASH_BYTES 8u
+/* The longest frame that is read. A port with little memory takes less: no message of a host has more than 18 bytes. */
+#ifndef RECEIVER_BYTES
+#define RECEIVER_BYTES ENCODED_BYTES_MAX
+#endif
 
 /* The bytes of one frame, of which `sent` are with the transmitter. */
 struct frame {
@@ -85,7 +89,7 @@ enum receipt {
 
 /* Finds the frames in a stream of bytes. All zero is its first state. */
 struct receiver {
-    uint8_t bytes[ENCODED_BYTES_MAX];
+    uint8_t bytes[RECEIVER_BYTES];
     uint16_t length; /* of the frame that is not over */
     bool skips;      /* the rest of a frame that is too long */
     uint8_t message_bytes;

@@ -25,11 +25,11 @@ struct state {
     uint64_t edge_us;  /* of the latest edge */
     uint64_t begin_us; /* of a pulse: its first edge; of a contact: when its unrest began */
     uint32_t steps;    /* of a reader: where the rotor stood when the pulse began */
-    bool reads;        /* since edge_us */
-    bool on;           /* settled */
-    bool restless;     /* no level has lasted since begin_us */
-    bool whole;        /* the pulse began after the boot */
-    bool stuck;
+    bool reads : 1;    /* since edge_us */
+    bool on : 1;       /* settled */
+    bool restless : 1; /* no level has lasted since begin_us */
+    bool whole : 1;    /* the pulse began after the boot */
+    bool stuck : 1;
     bool dead; /* as a self-test found */
 };
 
@@ -312,8 +312,8 @@ static void mark(bool rises, uint64_t at_us)
     rotor->from_mark = 0;
     rotor->mark_way = rotor->way;
     const uint32_t from_zero = rotor->steps - sensors.zero_tick;
-    const uint32_t offset = (from_zero + 1u) & ~(PERIOD - 1u); /* the nearest place that fits the phase */
-    const bool between = from_zero - offset == 2u;             /* two are as near */
+    const uint32_t offset = (from_zero + 1u) & ~(uint32_t)(PERIOD - 1u); /* the nearest place that fits the phase */
+    const bool between = from_zero - offset == 2u;                       /* two are as near */
     const bool agrees = !rotor->has_offset || (!again && (around(offset, rotor->offset) == 0u));
     rotor->has_offset = true;
     rotor->offset = offset;
@@ -382,8 +382,6 @@ static bool has_line(const struct edge *edge)
 
 void sensors_start(const struct layout *layout, uint16_t zero_tick, uint64_t now_us)
 {
-    static const struct encoder standing;
-    static const struct state off;
     sensors.layout = *layout;
     sensors.zero_tick = zero_tick;
     sensors.settled_us = now_us;
@@ -391,11 +389,9 @@ void sensors_start(const struct layout *layout, uint16_t zero_tick, uint64_t now
     for (uint8_t line = LINE_BEAM; line <= (uint8_t)LINE_BUTTON; line++) {
         for (uint8_t index = 0; index < lines_of(line); index++) {
             struct state *const state = state_of(line, index);
-            *state = off;
+            *state = (struct state){.edge_us = now_us, .begin_us = now_us};
             state->reads = port_line_is_on(line, index);
             state->on = state->reads;
-            state->edge_us = now_us;
-            state->begin_us = now_us;
             if ((line == (uint8_t)LINE_BUTTON) && state->on) {
                 sensors.held_told |= (uint16_t)(1u << index);
             }
@@ -403,10 +399,9 @@ void sensors_start(const struct layout *layout, uint16_t zero_tick, uint64_t now
     }
     sensors.object_told = state_of(LINE_OBJECT, 0)->on;
     sensors.door_told = state_of(LINE_DOOR, 0)->on;
-    sensors.rotor = standing;
+    sensors.rotor = (struct encoder){.edge_us = UINT64_MAX};
     if (layout->rotor_ticks > 0u) {
         read_rotor();
-        sensors.rotor.edge_us = UINT64_MAX;
         sensors.rotor.has_phase = true;
         sensors.rotor.phase = phase_of(sensors.rotor.a, sensors.rotor.b);
         sensors.rotor.steps = sensors.rotor.phase;
