@@ -1,5 +1,5 @@
 # Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
-# that are missing (python3-venv; mosquitto; for the tests gcc; for test-firmware gcc-arm-none-eabi and Node; for test-consumers Node, a JDK and mosquitto-clients; for
+# that are missing (python3-venv; mosquitto; for the tests gcc; for test-firmware gcc-arm-none-eabi, gcc-avr, libsimavr-dev, qemu-system-arm and Node; for test-consumers Node, a JDK and mosquitto-clients; for
 # test-pages chromium; for test-house PostgreSQL), and those only where apt-get and the right to use it exist.
 PYTHON ?= python3
 VENV   := .venv
@@ -97,7 +97,7 @@ SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:50
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house bench-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql go cc arm
+.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house bench-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql go cc arm avr
 
 help:  ## these targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' Makefile | expand -t 18
@@ -160,7 +160,7 @@ test-gpio: $(VENV)/complete  ## the GPIO on lines of a real kernel; builds it on
 	tests/gpio/kernel/build .wheeld-gpio $(BIN)/python
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
 
-test-firmware: $(VENV)/test.stamp mosquitto cc arm .wheeld-firmware/stamp  ## the firmware in C beside the simulated board: a million frames, each short life of a ring, coups on a program and on the RP2040 in a simulator; FRAMES=20000 is CI's
+test-firmware: $(VENV)/test.stamp mosquitto cc arm avr .wheeld-firmware/stamp  ## the firmware in C beside the simulated board: a million frames, each short life of a ring, coups on a program and on the RP2040 and the ATmega2560 in simulators, the STM32 in QEMU; FRAMES=20000 is CI's
 	WHEELD_FIRMWARE_FRAMES=$(FRAMES) $(BIN)/python -m pytest tests/firmware
 
 test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the feed's consumers in JavaScript and Java, at a real broker
@@ -284,8 +284,11 @@ go:  # it judges the house's proofs
 cc:  # what stands between SQLite and the disk in tests/faults is C
 	@command -v cc >/dev/null || { $(call need,gcc libc6-dev); }
 
-arm:  # compiles the firmware of the RP2040
-	@command -v arm-none-eabi-gcc >/dev/null || { $(call need,gcc-arm-none-eabi); }
+arm:  # compiles the firmware of the RP2040 and the STM32, which QEMU runs
+	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || { $(call need,gcc-arm-none-eabi qemu-system-arm); }
+
+avr:  # compiles the firmware of the ATmega2560, and its simulator
+	@command -v avr-gcc >/dev/null && [ -e /usr/include/simavr ] || { $(call need,gcc-avr avr-libc libsimavr-dev); }
 
 # One that was broken off has a Python, and no pip or half of one: it is made anew.
 $(VENV)/complete:

@@ -1,0 +1,237 @@
+/* The firmware of an ATmega in a simulator of the chip: avr MCU ELF
+
+   Reads lines in the order of their times, NS since the first reset: `NS pin PORT BIT LEVEL` drives a pin, `NS in HEX`
+   are bytes of the host, `NS power` cuts the power for a moment, `NS hang` stops the program. `NS run` prints the bytes
+   that the board has sent since the last one. `NS end` prints an object and ends: `began_ns`, when its clock began;
+   `stack`, the most bytes of it; `busy_ns`, the longest time without sleep in which the watchdog was not fed, after the
+   start; `interrupt`, the most cycles in which one interrupt locked the others out. */
+#include <simavr/avr_extint.h>
+#include <simavr/avr_ioport.h>
+#include <simavr/avr_uart.h>
+#include <simavr/sim_avr.h>
+#include <simavr/sim_elf.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HERTZ 16000000u
+#define NS_PER_CYCLE_TIMES_TWO 125u
+#define BYTE_CYCLES 1389u /* at 115200 baud */
+#define LINE_BYTES 65536
+#define SEEN_BYTES 4096
+#define FIRST_REGISTER 0x20u
+#define PCIFR 0x3bu
+#define PCICR 0x68u
+#define TCCR1B 0x81u
+#define PCMSK2 0x6du
+#define PCINT2_VECTOR 11u
+#define WDR 0x95a8
+#define PORTS 26
+#define EDGE_INTERRUPTS 3u
+#define HANG_AT 0x3ff00u
+#define HANG 0xcfffu /* rjmp to itself */
+
+static avr_t *avr;
+static unsigned char in[SEEN_BYTES]; /* bytes of the host that are on the line */
+static unsigned in_put, in_taken;
+static avr_cycle_count_t began, entered, longest, fed, busiest;
+static bool started;
+
+static avr_cycle_count_t cycles_of(uint64_t ns)
+{
+    return ns * 2u / NS_PER_CYCLE_TIMES_TWO;
+}
+
+static unsigned long long ns_of(avr_cycle_count_t cycles)
+{
+    return cycles * NS_PER_CYCLE_TIMES_TWO / 2u;
+}
+
+static void sent(struct avr_irq_t *irq, uint32_t value, void *param)
+{
+    (void)irq;
+    (void)param;
+    printf("%02x", (unsigned)(value & 0xffu));
+}
+
+static avr_cycle_count_t next_byte(avr_t *chip, avr_cycle_count_t when, void *param)
+{
+    (void)chip;
+    (void)param;
+    if (in_taken == in_put) {
+        return 0;
+    }
+    avr_raise_irq(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_INPUT), in[in_taken % SEEN_BYTES]);
+    in_taken++;
+    return when + BYTE_CYCLES;
+}
+
+static void receive(const char *hex)
+{
+    const bool idle = in_taken == in_put;
+    for (; (hex[0] != '\0') && (hex[0] != '\n'); hex += 2) {
+        const char pair[] = {hex[0], hex[1], '\0'};
+        in[in_put % SEEN_BYTES] = (unsigned char)strtoul(pair, NULL, 16);
+        in_put++;
+    }
+    if (idle) {
+        avr_cycle_timer_register(avr, BYTE_CYCLES, next_byte, NULL);
+    }
+}
+
+/* The simulator waits in real time else. */
+static void sleeps(avr_t *chip, avr_cycle_count_t cycles)
+{
+    (void)chip;
+    (void)cycles;
+}
+
+static void on_interrupt(struct avr_irq_t *irq, uint32_t running, void *param)
+{
+    (void)irq;
+    (void)param;
+    if (running != 0u) {
+        entered = avr->cycle;
+    } else if (started && (avr->cycle - entered > longest)) {
+        longest = avr->cycle - entered;
+    } else {
+        /* not the longest */
+    }
+}
+
+/* Also against the pull-up, which the simulator takes for the stronger one otherwise. */
+static void drive(char name, int bit, bool level)
+{
+    static avr_ioport_external_t outside[PORTS];
+    avr_ioport_external_t *const port = &outside[name - 'A'];
+    port->name = (unsigned char)name;
+    port->mask |= 1u << bit;
+    port->value = (port->value & ~(1u << bit)) | ((level ? 1u : 0u) << bit);
+    avr_ioctl(avr, AVR_IOCTL_IOPORT_SET_EXTERNAL(name), port);
+    avr_raise_irq(avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ(name), bit), level ? 1u : 0u);
+}
+
+/* A chip that sleeps goes on to the next of these. */
+static avr_cycle_count_t line_is_due(avr_t *chip, avr_cycle_count_t when, void *param)
+{
+    (void)chip;
+    (void)when;
+    (void)param;
+    return 0;
+}
+
+/* Standard output is for the answers. */
+static void log_error(avr_t *chip, const int level, const char *format, va_list values)
+{
+    (void)chip;
+    if (level <= LOG_ERROR) {
+        vfprintf(stderr, format, values);
+    }
+}
+
+/* simavr 1.6 has no interrupt of port K's pins in the ATmega2560. */
+static void add_pin_change(void)
+{
+    avr_io_t *part = avr->io_port;
+    while ((part->kind == NULL) || (strcmp(part->kind, "port") != 0) || (((avr_ioport_t *)part)->name != 'K')) {
+        part = part->next;
+    }
+    avr_ioport_t *const port = (avr_ioport_t *)part;
+    port->r_pcint = PCMSK2;
+    port->pcint.vector = PCINT2_VECTOR;
+    port->pcint.enable = (avr_regbit_t){.reg = PCICR, .bit = 2, .mask = 1};
+    port->pcint.raised = (avr_regbit_t){.reg = PCIFR, .bit = 2, .mask = 1};
+    avr_register_vector(avr, &port->pcint);
+}
+
+static void cut_power(void)
+{
+    memset(avr->data + FIRST_REGISTER, 0, (size_t)(avr->ramend + 1u - FIRST_REGISTER));
+    avr_reset(avr);
+    started = false;
+    began = 0;
+}
+
+int main(int count, char **words)
+{
+    static elf_firmware_t firmware;
+    static char line[LINE_BYTES];
+    avr_global_logger_set(log_error);
+    if ((count != 3) || (elf_read_firmware(words[2], &firmware) != 0)) {
+        fprintf(stderr, "usage: avr MCU ELF\n");
+        return EXIT_FAILURE;
+    }
+    avr = avr_make_mcu_by_name(words[1]);
+    if (avr == NULL) {
+        return EXIT_FAILURE;
+    }
+    avr_init(avr);
+    if (strcmp(words[1], "atmega2560") == 0) {
+        add_pin_change();
+    }
+    firmware.frequency = HERTZ;
+    avr_load_firmware(avr, &firmware);
+    for (uint8_t number = 0; number < EDGE_INTERRUPTS; number++) {
+        avr_extint_set_strict_lvl_trig(avr, number, 0); /* it would look at each low pin at each cycle */
+    }
+    avr->log = LOG_ERROR;
+    avr->sleep = sleeps;
+    uint32_t flags = 0;
+    avr_ioctl(avr, AVR_IOCTL_UART_GET_FLAGS('0'), &flags);
+    flags &= ~(uint32_t)(AVR_UART_FLAG_STDIO | AVR_UART_FLAG_POLL_SLEEP);
+    avr_ioctl(avr, AVR_IOCTL_UART_SET_FLAGS('0'), &flags);
+    avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT), sent, NULL);
+    avr_irq_register_notify(avr_get_interrupt_irq(avr, AVR_INT_ANY) + AVR_INT_IRQ_RUNNING, on_interrupt, NULL);
+
+    uint16_t stack = avr->ramend;
+    while (fgets(line, LINE_BYTES, stdin) != NULL) {
+        char *what;
+        const avr_cycle_count_t due = cycles_of(strtoull(line, &what, 10));
+        if (avr->cycle < due) {
+            avr_cycle_timer_register(avr, due - avr->cycle, line_is_due, NULL);
+        }
+        while (avr->cycle < due) {
+            const int state = avr_run(avr);
+            if ((state == cpu_Crashed) || (state == cpu_Done)) {
+                fprintf(stderr, "the program has crashed\n");
+                return EXIT_FAILURE;
+            }
+            if ((began == 0u) && (avr->data[TCCR1B] != 0u)) {
+                began = avr->cycle;
+            }
+            const uint16_t at = (uint16_t)(avr->data[R_SPL] | (avr->data[R_SPH] << 8));
+            if ((at < stack) && started) {
+                stack = at;
+            }
+            if ((avr->flash[avr->pc] | (avr->flash[avr->pc + 1u] << 8)) == WDR) {
+                busiest = (started && (avr->cycle - fed > busiest)) ? avr->cycle - fed : busiest;
+                fed = avr->cycle;
+            }
+            started = started || (state == cpu_Sleeping);
+            fed = (state == cpu_Sleeping) ? avr->cycle : fed;
+        }
+        what++;
+        if (strncmp(what, "pin ", 4) == 0) {
+            drive(what[4], atoi(what + 6), atoi(what + 8) != 0);
+        } else if (strncmp(what, "in ", 3) == 0) {
+            receive(what + 3);
+        } else if (strncmp(what, "power", 5) == 0) {
+            cut_power();
+        } else if (strncmp(what, "hang", 4) == 0) {
+            avr->flash[HANG_AT] = HANG & 0xffu;
+            avr->flash[HANG_AT + 1u] = HANG >> 8;
+            avr->pc = HANG_AT;
+        } else if (strncmp(what, "run", 3) == 0) {
+            printf("\n");
+            fflush(stdout);
+        } else {
+            printf("{\"began_ns\": %llu, \"stack\": %u, \"busy_ns\": %llu, \"interrupt\": %llu}\n", ns_of(began),
+                   (unsigned)(avr->ramend - stack), ns_of(busiest), (unsigned long long)longest);
+            return EXIT_SUCCESS;
+        }
+    }
+    return EXIT_FAILURE;
+}
