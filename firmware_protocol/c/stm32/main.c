@@ -1,0 +1,327 @@
+/* The port for the STM32F205 at 120 MHz: USART1 at 115200 baud, lines as in board_config.h, each on a pin of port C.
+
+   TIM2 counts microseconds. The interrupts of the pins have the highest priority. They date an edge and put it into a
+   list; those of one pin come by its flag, so that two of them before the interrupt are seen.
+
+   Option bytes: BOR_LEV 0 (brown-out below 2.7 V). */
+#include "board.h"
+#include "board_config.h"
+#include "port.h"
+#include "stm32f205.h"
+
+#define EDGES 256u    /* of the list; this and the next are powers of two */
+#define RECEIVED 256u /* the UART itself keeps one byte */
+#define WAKE_CYCLES 240000u /* 2 ms */
+#define TRIES_MAX 1000000u
+#define PINS 16u
+
+struct pin {
+    uint8_t line;
+    uint8_t index;
+    uint8_t pin;
+    bool on_while_low;
+};
+
+static const struct pin pins[] = CONFIG_PINS;
+#define USED (sizeof pins / sizeof pins[0])
+static const struct pin *pin_of[PINS];
+
+static const struct identity identity = {.serial = CONFIG_SERIAL,
+                                         .firmware = CONFIG_FIRMWARE,
+                                         .config_hash = CONFIG_HASH,
+                                         .ring_events = BOARD_RING_EVENTS,
+                                         .top_rate = BOARD_TOP_RATE,
+                                         .layout = CONFIG_LAYOUT};
+
+struct received {
+    uint64_t at_us;
+    uint8_t byte;
+};
+
+/* An interrupt writes edges_in and received_in, the board the other two: each has one writer, and none needs a lock. */
+static struct edge edges[EDGES];
+static volatile uint32_t edges_in;
+static volatile uint32_t edges_out;
+static struct received received[RECEIVED];
+static volatile uint32_t received_in;
+static volatile uint32_t received_out;
+static volatile uint32_t missed;
+static volatile uint32_t high_us; /* overflows of TIM2 */
+static uint32_t levels;           /* of the pins, as they were told */
+static bool sends;                /* a byte waits for the transmitter */
+
+extern uint32_t image_data_from[], image_data[], image_data_end[], image_bss[], image_bss_end[], image_stack[];
+
+void reset(void);
+void on_pins(void);
+void on_overflow(void);
+void on_uart(void);
+void on_tick(void);
+
+/* Exception 1 is the reset, 15 the SysTick, 16 the first interrupt. */
+#define HANDLER(exception) [(exception) - 1u]
+#define INTERRUPT(number) HANDLER(16u + (number))
+
+static const struct {
+    void *stack;
+    void (*handlers[15u + IRQS])(void);
+} vectors __attribute__((section(".vectors"), used)) = {
+    .stack = image_stack,
+    .handlers = {HANDLER(1u) = reset,
+                 HANDLER(15u) = on_tick,
+                 INTERRUPT(IRQ_EXTI0) = on_pins,
+                 INTERRUPT(IRQ_EXTI1) = on_pins,
+                 INTERRUPT(IRQ_EXTI2) = on_pins,
+                 INTERRUPT(IRQ_EXTI3) = on_pins,
+                 INTERRUPT(IRQ_EXTI4) = on_pins,
+                 INTERRUPT(IRQ_EXTI9_5) = on_pins,
+                 INTERRUPT(IRQ_EXTI15_10) = on_pins,
+                 INTERRUPT(IRQ_TIM2) = on_overflow,
+                 INTERRUPT(IRQ_USART1) = on_uart},
+};
+
+/* The compiler calls these two for structures. */
+void *memcpy(void *to, const void *from, unsigned size);
+void *memset(void *to, int value, unsigned size);
+void *memcpy(void *to, const void *from, unsigned size)
+{
+    uint8_t *into = to;
+    for (const uint8_t *at = from; size > 0u; size--) {
+        *into++ = *at++;
+    }
+    return to;
+}
+void *memset(void *to, int value, unsigned size)
+{
+    for (uint8_t *into = to; size > 0u; size--) {
+        *into++ = (uint8_t)value;
+    }
+    return to;
+}
+
+/* Also in an interrupt, before that of the overflow has run. */
+uint64_t port_now_us(void)
+{
+    uint32_t high;
+    uint32_t low;
+    bool waits;
+    do {
+        high = high_us;
+        low = REGISTER(TIM2_CNT);
+        waits = (REGISTER(TIM2_SR) & TIM_UPDATE) != 0u;
+    } while (high != high_us);
+    if (waits && (low < 0x80000000u)) {
+        high++;
+    }
+    return ((uint64_t)high << 32) | low;
+}
+
+static void put_edge(const struct pin *pin, bool high, uint64_t at_us)
+{
+    if (edges_in - edges_out == EDGES) {
+        missed++;
+        return;
+    }
+    edges[edges_in % EDGES] =
+        (struct edge){.at_us = at_us, .line = pin->line, .index = pin->index, .on = high != pin->on_while_low};
+    edges_in++;
+}
+
+void on_pins(void)
+{
+    const uint64_t at_us = port_now_us();
+    const uint32_t edge_bits = REGISTER(EXTI_PR); /* of lines, for no other is enabled */
+    REGISTER(EXTI_PR) = edge_bits;
+    const uint32_t now = REGISTER(GPIOC_IDR);
+    const uint32_t same = edge_bits & ~(now ^ levels); /* to and fro before the interrupt */
+    levels = (levels & ~edge_bits) | (now & edge_bits);
+    for (uint32_t bit = 0; (edge_bits >> bit) != 0u; bit++) {
+        const struct pin *const pin = pin_of[bit];
+        const bool high = ((now >> bit) & 1u) != 0u;
+        if (((edge_bits >> bit) & 1u) == 0u) {
+            continue;
+        }
+        if (((same >> bit) & 1u) == 0u) {
+            put_edge(pin, high, at_us);
+        } else if (pin->line >= (uint8_t)LINE_ROTOR_A) {
+            missed++;
+        } else {
+            put_edge(pin, !high, at_us);
+            put_edge(pin, high, at_us);
+        }
+    }
+}
+
+void on_overflow(void)
+{
+    REGISTER(TIM2_SR) = ~TIM_UPDATE;
+    high_us++;
+}
+
+void on_uart(void)
+{
+    if ((REGISTER(USART1_SR) & USART_RXNE) != 0u) {
+        const uint32_t data = REGISTER(USART1_DR); /* one with an error of the line is wrong, too: the CRC finds it */
+        if (received_in - received_out < RECEIVED) {
+            received[received_in % RECEIVED] = (struct received){.at_us = port_now_us(), .byte = (uint8_t)data};
+            received_in++;
+        }
+    }
+    REGISTER(USART1_CR1) = USART_ON | USART_RXNE; /* the transmitter wakes again in port_idle */
+}
+
+void on_tick(void) {}
+
+bool port_take_edge(uint64_t until_us, struct edge *edge)
+{
+    if ((edges_out == edges_in) || (edges[edges_out % EDGES].at_us > until_us)) {
+        return false;
+    }
+    *edge = edges[edges_out % EDGES];
+    edges_out++;
+    return true;
+}
+
+bool port_line_is_on(uint8_t line, uint8_t index)
+{
+    for (const struct pin *pin = pins; pin < pins + USED; pin++) {
+        if ((pin->line == line) && (pin->index == index)) {
+            return (((REGISTER(GPIOC_IDR) >> pin->pin) & 1u) != 0u) != pin->on_while_low;
+        }
+    }
+    return false;
+}
+
+bool port_receive(uint8_t *byte, uint64_t *at_us)
+{
+    if (received_out == received_in) {
+        return false;
+    }
+    *byte = received[received_out % RECEIVED].byte;
+    *at_us = received[received_out % RECEIVED].at_us;
+    received_out++;
+    return true;
+}
+
+bool port_transmit(uint8_t byte)
+{
+    sends = (REGISTER(USART1_SR) & USART_TXE) == 0u;
+    if (sends) {
+        return false;
+    }
+    REGISTER(USART1_DR) = byte;
+    return true;
+}
+
+/* QEMU has no clocks and no random numbers. A board whose crystal does not start is not understood. */
+static void wait_for(uint32_t address, uint32_t bits)
+{
+    for (uint32_t tries = 0; (tries < TRIES_MAX) && ((REGISTER(address) & bits) != bits); tries++) {
+    }
+}
+
+uint32_t port_new_boot_id(void)
+{
+    REGISTER(RNG_CR) = 1u << 2;
+    wait_for(RNG_SR, 1u);
+    return REGISTER(RNG_DR);
+}
+
+uint32_t port_missed_edges(void)
+{
+    return missed;
+}
+
+/* The sensors of this board are passive. */
+void port_begin_self_test(void) {}
+
+bool port_sensor_works(uint8_t sensor, uint16_t index)
+{
+    (void)sensor;
+    (void)index;
+    return true;
+}
+
+/* An interrupt that is locked out here still wakes the processor, and runs then. */
+void port_idle(void)
+{
+    REGISTER(IWDG_KR) = 0xaaaau;
+    __asm volatile("cpsid i");
+    if ((edges_out == edges_in) && (received_out == received_in)) {
+        REGISTER(USART1_CR1) = USART_ON | USART_RXNE | (sends ? USART_TXE : 0u);
+        __asm volatile("wfi");
+    }
+    __asm volatile("cpsie i");
+}
+
+/* 120 MHz for the processor, 60 MHz for TIM2 and USART1, 48 MHz for the random numbers. */
+static void start_clocks(void)
+{
+    REGISTER(RCC_CR) |= 1u << 16;
+    wait_for(RCC_CR, 1u << 17);
+    REGISTER(RCC_PLLCFGR) = CONFIG_CRYSTAL_MHZ | (240u << 6) | (1u << 22) | (5u << 24);
+    REGISTER(RCC_CR) |= 1u << 24;
+    wait_for(RCC_CR, 1u << 25);
+    REGISTER(FLASH_ACR) = 3u | (7u << 8);
+    REGISTER(RCC_CFGR) = (5u << 10) | (4u << 13) | 2u;
+    wait_for(RCC_CFGR, 2u << 2);
+    REGISTER(RCC_AHB1ENR) = (1u << 0) | (1u << 2);
+    REGISTER(RCC_AHB2ENR) = 1u << 6;
+    REGISTER(RCC_APB1ENR) = 1u << 0;
+    REGISTER(RCC_APB2ENR) = (1u << 4) | (1u << 14);
+}
+
+static void start_hardware(void)
+{
+    REGISTER(GPIOA_MODER) = (REGISTER(GPIOA_MODER) & ~(15u << 18)) | (10u << 18);
+    REGISTER(GPIOA_AFRH) = (7u << 4) | (7u << 8);
+    REGISTER(USART1_BRR) = 521u; /* 115163 baud */
+    REGISTER(USART1_CR1) = USART_ON | USART_RXNE;
+    REGISTER(TIM2_PSC) = 59u;
+    REGISTER(TIM2_ARR) = UINT32_MAX;
+    REGISTER(TIM2_EGR) = 1u; /* takes both */
+    REGISTER(TIM2_SR) = 0;
+    REGISTER(TIM2_DIER) = TIM_UPDATE;
+    REGISTER(TIM2_CR1) = 1u;
+    uint32_t used = 0;
+    for (const struct pin *pin = pins; pin < pins + USED; pin++) {
+        pin_of[pin->pin] = pin;
+        used |= 1u << pin->pin;
+        REGISTER(GPIOC_PUPDR) |= 1u << (2u * pin->pin);
+        SYSCFG_EXTICR(pin->pin / 4u) |= 2u << (pin->pin % 4u * 4u);
+    }
+    REGISTER(EXTI_RTSR) = used;
+    REGISTER(EXTI_FTSR) = used;
+    REGISTER(EXTI_PR) = used;
+    levels = REGISTER(GPIOC_IDR);
+    REGISTER(EXTI_IMR) = used;
+    NVIC_IPR(IRQ_USART1) = 0xc0u;
+    NVIC_ISER(0u) = (31u << IRQ_EXTI0) | (1u << IRQ_EXTI9_5) | (1u << IRQ_TIM2);
+    NVIC_ISER(1u) = (1u << (IRQ_USART1 - 32u)) | (1u << (IRQ_EXTI15_10 - 32u));
+    REGISTER(SYST_RVR) = WAKE_CYCLES - 1u;
+    REGISTER(SYST_CSR) = 7u;
+    __asm volatile("cpsie i");
+}
+
+void reset(void)
+{
+    const uint32_t *from = image_data_from;
+    for (uint32_t *to = image_data; to < image_data_end; to++) {
+        *to = *from;
+        from++;
+    }
+    for (uint32_t *to = image_bss; to < image_bss_end; to++) {
+        *to = 0;
+    }
+    start_clocks();
+    start_hardware();
+    REGISTER(IWDG_KR) = 0x5555u;
+    REGISTER(IWDG_PR) = 3u; /* 1 kHz */
+    REGISTER(IWDG_RLR) = 1000u;
+    REGISTER(IWDG_KR) = 0xccccu;
+    board_start(&identity, CONFIG_ZERO_TICK);
+    for (;;) {
+        board_run();
+        port_idle();
+    }
+}
