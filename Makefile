@@ -168,7 +168,7 @@ test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the fee
 	@command -v mosquitto_sub >/dev/null || { $(call need,mosquitto-clients); }
 	$(BIN)/python -m pytest tests/consumers
 
-test-house: $(VENV)/house.stamp mosquitto postgresql chromium go  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order; its receipts, judged by a browser and by Go; NIGHTS=50 SEED=1000 draws more, WHEELS=50 FAULTS=100 a longer night
+test-house: $(VENV)/house.stamp mosquitto postgresql chromium go cc  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order, their disks full and slow; its receipts, judged by a browser and by Go; NIGHTS=50 SEED=1000 draws more, WHEELS=50 FAULTS=100 a longer night
 	WHEELD_HOUSE_NIGHTS=$(NIGHTS) WHEELD_HOUSE_SEED=$(or $(GIVEN_SEED),1) WHEELD_HOUSE_WHEELS=$(or $(GIVEN_WHEELS),3) WHEELD_HOUSE_FAULTS=$(or $(GIVEN_FAULTS),0) $(BIN)/python -m pytest tests/house
 
 bench-house: $(VENV)/house.stamp mosquitto postgresql  ## what a house of WHEELS=1000 costs: feeds through three brokers and two collectors into PostgreSQL, the rate raised, an outage; MORE="--standby --outage 60"
@@ -281,7 +281,7 @@ chromium:
 go:  # it judges the house's proofs
 	@[ -d /usr/share/gocode/src/golang.org/x/mod ] && command -v go >/dev/null || { $(call need,golang-go golang-golang-x-mod-dev); }
 
-cc:  # what stands between SQLite and the disk in tests/faults is C
+cc:  # what stands between programs and their disks in tests/faults and tests/house is C
 	@command -v cc >/dev/null || { $(call need,gcc libc6-dev); }
 
 arm:  # compiles the firmware of the RP2040 and the STM32, which QEMU runs

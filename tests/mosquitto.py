@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -26,14 +27,16 @@ def free_port() -> int:
 class Mosquitto:
     """One broker that can be started, stopped, killed and started again on the same port. Keeps nothing on disk.
 
-    `log_type`: what it logs; all of a flood would cost more than the flood.
+    `log_type`: what it logs; all of a flood would cost more than the flood. `environment`: what it has besides ours.
     """
 
-    def __init__(self, directory: Path, *extra: str, log_type: str = "all") -> None:
+    def __init__(
+        self, directory: Path, *extra: str, log_type: str = "all", environment: Mapping[str, str] | None = None
+    ) -> None:
         self.port = free_port()
         self.log: list[str] = []
         self._config = directory / f"mosquitto-{self.port}.conf"
-        self._extra, self._log_type = extra, log_type
+        self._extra, self._log_type, self._environment = extra, log_type, environment or {}
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
         self._ready = threading.Event()
@@ -44,7 +47,7 @@ class Mosquitto:
         lines = [
             "log_dest stderr",
             f"log_type {self._log_type}",
-            "persistence false",
+            *([] if "persistence true" in extra else ["persistence false"]),
             *(["user root"] if os.geteuid() == 0 else []),
             *([] if any(line.startswith("password_file") for line in extra) else ["allow_anonymous true"]),
             f"listener {self.port} 127.0.0.1",
@@ -58,7 +61,11 @@ class Mosquitto:
         assert program is not None, "these tests need mosquitto: apt-get install mosquitto"
         self._ready.clear()
         self._process = subprocess.Popen(
-            [program, "-c", str(self._config)], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+            [program, "-c", str(self._config)],
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | self._environment,
         )
         self._reader = threading.Thread(target=self._read, args=(self._process,), daemon=True)
         self._reader.start()

@@ -128,7 +128,7 @@ async def night(cluster: Cluster, name: str, seed: int) -> str | None:
     """Play one drawn night with collectors of the mutant. Returns how it was found."""
     with tempfile.TemporaryDirectory() as folder:
         database = await asyncio.to_thread(broken_database, cluster, MUTANTS[name])
-        async with house(cluster, Path(folder), database=database) as whole:
+        async with house(cluster, Path(folder), database=database, parts_fail=True) as whole:
             try:
                 await play(whole, Path(folder), random.Random(seed), command_of(name), settle_s=10.0)
             except AssertionError as found:
@@ -137,7 +137,7 @@ async def night(cluster: Cluster, name: str, seed: int) -> str | None:
 
 
 def nights(name: str, count: int) -> None:
-    with Cluster() as cluster:
+    with Cluster(with_disk=True) as cluster:
         found = [asyncio.run(night(cluster, name, seed)) for seed in range(1, count + 1)]
     sys.stdout.write(f"{name}: found in {sum(each is not None for each in found)} of {count}\n")
     for seed, each in enumerate(found, 1):

@@ -15,6 +15,13 @@ def cluster() -> Iterator[Cluster]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def cluster_with_disk() -> Iterator[Cluster]:
+    """Another one, whose disk can be full or slow."""
+    with Cluster(with_disk=True) as running:
+        yield running
+
+
 @pytest.fixture
 def database(cluster: Cluster) -> str:
     return cluster.database()

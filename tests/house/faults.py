@@ -6,13 +6,16 @@ import asyncio
 import os
 import random
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from tests.house.disk import Disk
 from tests.house.house import COLLECT, PATIENCE_S, CollectorProcess, House, HouseTable, Link, forged
+from tests.house.postgres import Cluster
 from tests.mosquitto import Mosquitto
 
 SEEDS = range(
@@ -48,6 +51,10 @@ class Faults:
             "the connections of the database are killed": self._kill_backends,
             "the database stands still": self._pause_database,
             "a link is cut": self._cut_link,
+            "a disk is full": self._fill_disk,
+            "a disk is slow": self._slow_disk,
+            "the disk of a wheel is full": self._fill_wheel,
+            "the disk of a wheel is slow": self._slow_wheel,
             "a message is forged": self._forge,
             "messages come again": self._repeat,
         }
@@ -105,6 +112,48 @@ class Faults:
     async def _cut_link(self) -> None:
         await self._break(self._house.links, Link.cut, Link.mend, 5.0)
 
+    async def _fill_disk(self) -> None:
+        """Of the database, of a broker's queue, or of what the collectors log."""
+        with_new_log = self._rng.random() < 0.5
+
+        def fill(part: Cluster | Disk) -> None:
+            if isinstance(part, Cluster) and with_new_log:
+                part.use_new_log()
+            _disk(part).fill()
+
+        await self._break(self._disks(), fill, _mend, 3.0)
+
+    async def _slow_disk(self) -> None:
+        call_s = self._rng.uniform(0.01, 0.3)
+        await self._break(self._disks(), lambda part: _disk(part).slow(call_s), _mend, 5.0)
+
+    def _disks(self) -> Sequence[Cluster | Disk]:
+        return [self._house.cluster, *self._house.disks]
+
+    async def _fill_wheel(self) -> None:
+        async with self._wheel() as table:
+            await table.fill_disk()
+            await asyncio.sleep(self._rng.uniform(0.5, 5.0))
+            await table.free_disk()
+
+    async def _slow_wheel(self) -> None:
+        """Each call of its journal takes so long."""
+        loop, call_s = asyncio.get_running_loop(), self._rng.uniform(0.05, 0.5)
+        async with self._wheel() as table:
+            until_s = loop.time() + self._rng.uniform(0.5, 5.0)
+            while loop.time() < until_s:
+                await table.sleep_on_disk(call_s)
+
+    @asynccontextmanager
+    async def _wheel(self) -> AsyncIterator[HouseTable]:
+        """One whose disk works."""
+        table = self._rng.choice([table for table in self._house.tables if table not in self._broken])
+        self._broken.add(table)
+        try:
+            yield table
+        finally:
+            self._broken.discard(table)
+
     async def _kill_backends(self) -> None:
         house = self._house
         if house.cluster not in self._broken:
@@ -127,7 +176,7 @@ class Faults:
     async def _repeat(self) -> None:
         """The last messages of a wheel, at another broker than the wheel's perhaps."""
         for table in self._some(self._house.tables):
-            for leaf, payload in table.wheel.sent[-10:]:
+            for leaf, payload in table.wheel.sent[: table.stored][-10:]:
                 await self._publish(table, leaf, payload)
 
     def _some(self, tables: Sequence[HouseTable]) -> Sequence[HouseTable]:
@@ -152,6 +201,16 @@ class Faults:
             await asyncio.to_thread(mends, part)
         finally:
             self._broken.discard(part)
+
+
+def _disk(part: Cluster | Disk) -> Disk:
+    return part.disk if isinstance(part, Cluster) else part
+
+
+def _mend(part: Cluster | Disk) -> None:
+    _disk(part).mend()
+    if isinstance(part, Cluster):
+        part.recover()
 
 
 async def play(

@@ -13,8 +13,9 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -27,13 +28,16 @@ from tests.broker.mqtt_bench import OFFLINE, ONLINE, settings
 from tests.broker.world import access_of, queued_intake, working
 from tests.feed.test_real import HastyClock
 from tests.feed.wheel import SITE, Wheel
+from tests.house.disk import Disk
 from tests.house.postgres import Cluster
-from tests.journal.journals import OWNER
+from tests.journal.journals import RawSigner
 from tests.mosquitto import Mosquitto, free_port
 from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
+from wheeld.core.messages.chain import unsigned
 from wheeld.core.step import Message, Step, Topic
-from wheeld.journal.journal import Journal
+from wheeld.journal.journal import Journal, JournalError
+from wheeld.journal.opening import Owner
 
 PATIENCE_S = 60.0
 TOPICS: tuple[Topic, ...] = ("result", "void", "ruling", "table")
@@ -62,12 +66,21 @@ class HouseTable:
     """A wheel: its journal, outbox and intake, composed as the daemon does, and who writes its messages."""
 
     def __init__(self, name: str, journal: Journal, port: int, key: Ed25519PrivateKey | None) -> None:
-        self.name, self.journal, self.key = name, journal, key
+        self.name, self.key = name, key
         self.root = f"wheel/v1/{SITE}/{name}"
         self.wheel = Wheel(name, key)
+        self.stored = 0
+        """How many messages its journal has for certain."""
+        self._has_room, self.plays = asyncio.Event(), asyncio.Event()
+        self._has_room.set()
+        self._port = port
+        self._compose(journal)
+
+    def _compose(self, journal: Journal) -> None:
         clock, root = HastyClock(), self.root + "/"
+        self.journal, self._failed = journal, asyncio.Event()
         self.connection = MqttConnection(
-            settings(port, client_id=f"wheeld-{name}"),
+            settings(self._port, client_id=f"wheeld-{self.name}"),
             access=access_of(root),
             online=ONLINE,
             offline=OFFLINE,
@@ -76,17 +89,72 @@ class HouseTable:
         )
         self.outbox = Outbox(store=journal, publisher=self.connection, clock=clock, root=root, settlement_ack=False)
         self.intake, _ = queued_intake(journal, self.outbox, root=root, clock=clock)
+        self.plays.set()
 
     def works(self) -> Sequence[Coroutine[Any, Any, None]]:
         return self.connection.run(), self.outbox.run(), self.intake.run(self.connection.inbox)
 
+    async def run(self, path: Path) -> None:
+        """Play. The daemon halts when its journal fails, and is started again when its disk has room."""
+        while True:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for work in (*self.works(), self._halt()):
+                        group.create_task(work)
+            except* JournalError:
+                self.plays.clear()
+            await self.journal.close()
+            await self._has_room.wait()
+            journal = await journal_of(path, self.name, self.key)
+            # What was not stored was never said.
+            self.stored = await journal.last_seq()
+            del self.wheel.sent[self.stored :], self.wheel.seqs[self.stored :], self.wheel.hashes[self.stored + 1 :]
+            self._compose(journal)
+
+    async def _halt(self) -> None:
+        await self._failed.wait()
+        await self.journal.last_seq()  # raises what it failed of
+
+    async def fill_disk(self) -> None:
+        """From now on nothing new fits into its journal."""
+        self._has_room.clear()
+        await self._limit(1)
+
+    async def free_disk(self) -> None:
+        """There is room again. Returns when the wheel plays."""
+        await self._limit(2**31)
+        self._has_room.set()
+        await self.plays.wait()
+
+    async def sleep_on_disk(self, seconds: float) -> None:
+        """A call of its journal that takes so long. The others wait."""
+        if self.plays.is_set():
+            await asyncio.wrap_future(self.journal._thread.submit(time.sleep, seconds))
+
+    async def _limit(self, pages: int) -> None:
+        if self.plays.is_set():
+            rows = self.journal._writer.reader.database.rows
+            with suppress(JournalError):  # one that has failed stays so
+                await asyncio.wrap_future(self.journal._thread.submit(rows, f"PRAGMA max_page_count = {pages}"))
+
     async def say(self, rng: random.Random) -> None:
-        """The next message, of any kind and month."""
+        """The next message, of any kind and month. Nothing while the wheel is halted."""
+        if not self.plays.is_set():
+            return
         topic = rng.choice(TOPICS)
         at = f"2026-{rng.randint(10, 12)}-{rng.randint(1, 28):02}T20:00:00.000000Z"
         _, payload = self.wheel.say(topic, at=at, coup=self.wheel.seq, number=rng.randrange(37))
         seq = self.wheel.seq
-        await self.journal.append(Step(messages=(Message(seq, topic, payload, seq),)), seq)
+        try:
+            told = payload if self.key is None else unsigned(payload)  # the journal signs it
+            await self.journal.append(Step(messages=(Message(seq, topic, told, seq),)), seq)
+            self.stored = seq
+        except JournalError:
+            self.plays.clear()
+            self._failed.set()
+
+    async def close(self) -> None:
+        await self.journal.close()
 
     async def published(self) -> list[bytes]:
         """Every message of the feed that its journal has."""
@@ -96,17 +164,18 @@ class HouseTable:
 class CollectorProcess:
     """A collector that can be killed, stopped and started again."""
 
-    def __init__(self, settings_file: Path, log: Path, command: Sequence[str] = COLLECT) -> None:
+    def __init__(
+        self, settings_file: Path, log: Path, command: Sequence[str] = COLLECT, disk: Disk | None = None
+    ) -> None:
         self._command = [sys.executable, "-m", *command, str(settings_file)]
-        self._log = log
+        self._log, self._environment = log, {} if disk is None else disk.environment
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         path = os.pathsep.join((str(ROOT), str(ROOT / "house")))
+        environment = {**os.environ, "PYTHONPATH": path, **self._environment}
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self._command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, stdout=log, stderr=log
-            )
+            self._process = subprocess.Popen(self._command, cwd=ROOT, env=environment, stdout=log, stderr=log)
 
     def kill(self) -> None:
         self._end(signal.SIGKILL)
@@ -181,18 +250,22 @@ class House:
         brokers: list[Mosquitto],
         tables: list[HouseTable],
         links: list[Link] | None = None,
+        disks: Sequence[Disk] = (),
     ) -> None:
-        """`links`: of the collectors, to the database and to each broker. Without any they connect straight."""
+        """`links`: of the collectors, to the database and to each broker. Without any they connect straight. `disks`:
+        of the brokers that keep something, and at last of the collectors' logs."""
         self.cluster, self.database, self.brokers, self.tables = cluster, database, brokers, tables
         self.links = links or []
         self.collectors: list[CollectorProcess] = []
+        self.disks = disks
         self.dsn = cluster.dsn(database, port=self.links[0].port if self.links else None)
         """What the collectors are told."""
 
     def collector(self, folder: Path, command: Sequence[str] = COLLECT) -> CollectorProcess:
         """Make one more, and start it."""
         name = f"collector-{len(self.collectors) + 1}"
-        made = CollectorProcess(self.settings_file(folder, name), folder / f"{name}.log", command)
+        disk = self.disks[-1] if self.disks else None
+        made = CollectorProcess(self.settings_file(folder, name), folder / f"{name}.log", command, disk)
         made.start()
         self.collectors.append(made)
         return made
@@ -294,33 +367,57 @@ def collector_settings(
 
 @asynccontextmanager
 async def house(
-    cluster: Cluster, folder: Path, tables: int = 3, database: str | None = None, *, links: bool = False
+    cluster: Cluster, folder: Path, tables: int = 3, database: str | None = None, *, parts_fail: bool = False
 ) -> AsyncIterator[House]:
-    """A house whose wheels play; the last one has no key. Collectors are started by the test, and ended here. `links`:
-    those of the collectors can be cut."""
+    """A house whose wheels play; the last one has no key. Collectors are started by the test, and ended here.
+    `parts_fail`: links of the collectors can be cut, and disks be full or slow, of the cluster too, which must have
+    one. The cabinet's broker and the first of the house then keep their queues on disk, as Debian's do."""
     if database is None:
         database = await asyncio.to_thread(cluster.database)
     async with AsyncExitStack() as stack:
-        brokers = [stack.enter_context(Mosquitto(folder)) for _ in range(3)]
+        disks = [_disk(folder / name) for name in ("cabinet", "broker", "collectors")] if parts_fail else []
+        of_cabinet, of_broker, _ = disks or (None, None, None)
+        kept = stack.enter_context(_broker(folder, of_broker))
+        brokers = [kept, *(stack.enter_context(Mosquitto(folder)) for _ in range(2))]
         names = [f"campione-{number:02}" for number in range(tables)]
         bridge = BRIDGE.format(addresses=" ".join(f"127.0.0.1:{broker.port}" for broker in brokers)).splitlines()
         bridge += [f"topic wheel/v1/{SITE}/{name}/{leaf} {way} 1" for name in names for leaf, way in LEAVES]
-        cabinet = stack.enter_context(Mosquitto(folder, "max_queued_messages 0", *bridge))
+        cabinet = stack.enter_context(_broker(folder, of_cabinet, "max_queued_messages 0", *bridge))
         made = []
         for number, name in enumerate(names):
             (folder / name).mkdir()
-            journal = await Journal.open(folder / name / "journal", OWNER, at_utc_us=1)
-            stack.push_async_callback(journal.close)
             key = Ed25519PrivateKey.generate() if number < tables - 1 else None
+            journal = await journal_of(folder / name / "journal", name, key)
             made.append(HouseTable(name, journal, cabinet.port, key))
-        await stack.enter_async_context(working(*(work for table in made for work in table.works())))
-        ports = [cluster.port, *(broker.port for broker in brokers)] if links else []
-        whole = House(cluster, database, brokers, made, [stack.enter_context(Link(port)) for port in ports])
+            stack.push_async_callback(made[-1].close)
+        await stack.enter_async_context(working(*(table.run(folder / table.name / "journal") for table in made)))
+        ports = [cluster.port, *(broker.port for broker in brokers)] if parts_fail else []
+        links = [stack.enter_context(Link(port)) for port in ports]
+        whole = House(cluster, database, brokers, made, links, disks)
         try:
             yield whole
         finally:
             for each in whole.collectors:
                 await asyncio.to_thread(each.kill)
+
+
+async def journal_of(path: Path, name: str, key: Ed25519PrivateKey | None) -> Journal:
+    """The journal of this wheel, new or not."""
+    signer = None if key is None else RawSigner(key.private_bytes_raw())
+    return await Journal.open(path, Owner(SITE, name), at_utc_us=1, signer=signer)
+
+
+def _disk(folder: Path) -> Disk:
+    folder.mkdir()
+    return Disk(folder)
+
+
+def _broker(folder: Path, disk: Disk | None, *extra: str) -> Mosquitto:
+    """A broker that keeps its queue on the disk, or one that keeps nothing."""
+    if disk is None:
+        return Mosquitto(folder, *extra)
+    keeps = ("persistence true", f"persistence_location {disk.folder}/", "autosave_interval 1")
+    return Mosquitto(folder, *keeps, *extra, environment=disk.environment)
 
 
 def forged(table: HouseTable, *, seq: int, prev: str, key: Ed25519PrivateKey | None) -> bytes:

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import psycopg
 
+from tests.house.disk import Disk
 from tests.mosquitto import free_port
 from wheeld_house.migrate import migrate
 
@@ -40,15 +41,16 @@ def _room() -> str | None:
 class Cluster:
     """One server. PostgreSQL refuses root, so as root it runs as the user `postgres` of Debian."""
 
-    def __init__(self, source: Cluster | None = None, *, durable: bool = False) -> None:
+    def __init__(self, source: Cluster | None = None, *, durable: bool = False, with_disk: bool = False) -> None:
         """With `source` it is a standby of that server, which follows it until `promote`. `durable`: on a disk, and
-        each commit waits for it."""
+        each commit waits for it. `with_disk`: it has a `disk` that can be full or slow."""
         self.port = free_port()
         self._programs = programs()
         self._folder = Path(tempfile.mkdtemp(prefix="wheeld-house-", dir=None if durable else _room()))
         self._as = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self._as:
             shutil.chown(self._folder, "postgres", "postgres")
+        self._disk = Disk(self._folder) if with_disk else None
         self._is_standby = source is not None
         if source is None:
             self._run("initdb", "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
@@ -94,6 +96,32 @@ class Cluster:
         """End it as a power cut does: it finishes nothing. Harmless if it does not run."""
         if (self._folder / "data" / "postmaster.pid").exists():
             self._run("pg_ctl", "-s", "-m", "immediate", "stop")
+
+    @property
+    def disk(self) -> Disk:
+        """Of a server that was made with one."""
+        assert self._disk is not None
+        return self._disk
+
+    def use_new_log(self) -> None:
+        """What is written next needs a new file of the log. The server stops if there is no room for it."""
+        with suppress(psycopg.Error):
+            self.sql("postgres", "select pg_switch_wal()")
+
+    def recover(self) -> None:
+        """After its disk was full: return when it takes connections. If it has ended, somebody starts it."""
+        deadline = time.monotonic() + START_S_MAX
+        while True:
+            try:
+                self.sql("postgres", "select 1")
+                return
+            except psycopg.Error:
+                assert time.monotonic() < deadline, (self._folder / "log").read_text()[-2000:]
+            try:
+                self._run("pg_ctl", "status")
+            except subprocess.CalledProcessError:
+                self.start()
+            time.sleep(0.2)
 
     def promote(self) -> None:
         """Make a standby the server that is written."""
@@ -159,5 +187,11 @@ class Cluster:
     def _run(self, program: str, *words: str) -> None:
         command = [*self._as, str(self._programs / program), "-D", str(self._folder / "data"), *words]
         subprocess.run(
-            command, check=True, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command,
+            check=True,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | ({} if self._disk is None else self._disk.environment),
         )

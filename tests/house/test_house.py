@@ -128,9 +128,9 @@ def sealed(table: HouseTable, wheel: Wheel) -> bytes:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.timeout(300 + 10 * FAULTS_LEAST)
-async def test_drawn_faults(cluster: Cluster, tmp_path: Path, seed: int) -> None:
+async def test_drawn_faults(cluster_with_disk: Cluster, tmp_path: Path, seed: int) -> None:
     """`make test-house NIGHTS=50 SEED=1000` tries more, and others; WHEELS=50 FAULTS=100 makes a night longer."""
-    async with house(cluster, tmp_path, WHEELS, links=True) as whole:
+    async with house(cluster_with_disk, tmp_path, WHEELS, parts_fail=True) as whole:
         try:
             print(await play(whole, tmp_path, random.Random(seed)))  # noqa: T201  pytest shows it with -s
         except BaseException as wrong:

@@ -22,9 +22,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.broker.world import working
 from tests.feed.wheel import SITE
-from tests.house.house import CollectorProcess, HouseTable
+from tests.house.house import CollectorProcess, HouseTable, journal_of
 from tests.house.postgres import Cluster
-from tests.journal.journals import OWNER
 from tests.mosquitto import Mosquitto
 from tests.security.shipped import system_root
 from tests.setup import bench as wheel
@@ -32,7 +31,6 @@ from tests.setup.test_broker import MadeBroker
 from wheeld import certificates
 from wheeld.broker.acl import access_list
 from wheeld.broker.roles import TableAccess
-from wheeld.journal.journal import Journal
 from wheeld.setup.computer import SetupError
 from wheeld_house.cli import parser
 from wheeld_house.page.settings import read_page_settings
@@ -414,7 +412,7 @@ async def test_a_record_goes_from_a_wheel_through_the_made_files_into_the_databa
         settings.write_text(settings.read_text().replace("port = 8883", f"port = {broker.port}"))
         collector = CollectorProcess(settings, tmp_path / "collector.log")
         with Mosquitto(tmp_path, "max_queued_messages 0", *cabinet_of(house, broker.port, tmp_path)) as cabinet:
-            journal = await Journal.open(tmp_path / "journal", OWNER, at_utc_us=1)
+            journal = await journal_of(tmp_path / "journal", "campione-03", KEY)
             table = HouseTable("campione-03", journal, cabinet.port, KEY)
             collector.start()
             try:
