@@ -97,7 +97,7 @@ SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:50
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house bench-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql go cc arm avr
+.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house bench-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql patroni go cc arm avr
 
 help:  ## these targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' Makefile | expand -t 18
@@ -168,7 +168,7 @@ test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the fee
 	@command -v mosquitto_sub >/dev/null || { $(call need,mosquitto-clients); }
 	$(BIN)/python -m pytest tests/consumers
 
-test-house: $(VENV)/house.stamp mosquitto postgresql chromium go cc  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order, their disks full and slow; its receipts, judged by a browser and by Go; NIGHTS=50 SEED=1000 draws more, WHEELS=50 FAULTS=100 a longer night
+test-house: $(VENV)/house.stamp mosquitto postgresql patroni chromium go cc  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order, their disks full and slow; its receipts, judged by a browser and by Go; NIGHTS=50 SEED=1000 draws more, WHEELS=50 FAULTS=100 a longer night
 	WHEELD_HOUSE_NIGHTS=$(NIGHTS) WHEELD_HOUSE_SEED=$(or $(GIVEN_SEED),1) WHEELD_HOUSE_WHEELS=$(or $(GIVEN_WHEELS),3) WHEELD_HOUSE_FAULTS=$(or $(GIVEN_FAULTS),0) $(BIN)/python -m pytest tests/house
 
 bench-house: $(VENV)/house.stamp mosquitto postgresql  ## what a house of WHEELS=1000 costs: feeds through three brokers and two collectors into PostgreSQL, the rate raised, an outage; MORE="--standby --outage 60"
@@ -274,6 +274,9 @@ mosquitto:
 
 postgresql:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { $(call need,postgresql); }
+
+patroni:  # three servers of a house, of which one is lost
+	@command -v patroni >/dev/null && command -v etcd >/dev/null || { $(call need,patroni etcd-server); }
 
 chromium:
 	@command -v chromium >/dev/null || { $(call need,chromium); }

@@ -32,7 +32,7 @@ def programs() -> Path:
     return found[-1].parent
 
 
-def _room() -> str | None:
+def in_memory() -> str | None:
     """A folder in memory, if there is room: each database is 300 files, which a disk takes long to make and remove."""
     memory = Path("/dev/shm")
     return str(memory) if memory.is_dir() and shutil.disk_usage(memory).free > ROOM_BYTES else None
@@ -46,7 +46,7 @@ class Cluster:
         each commit waits for it. `with_disk`: it has a `disk` that can be full or slow."""
         self.port = free_port()
         self._programs = programs()
-        self._folder = Path(tempfile.mkdtemp(prefix="wheeld-house-", dir=None if durable else _room()))
+        self._folder = Path(tempfile.mkdtemp(prefix="wheeld-house-", dir=None if durable else in_memory()))
         self._as = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self._as:
             shutil.chown(self._folder, "postgres", "postgres")
