@@ -472,21 +472,20 @@ def _add_part(
 ) -> argparse.ArgumentParser:
     part = parts.add_parser(name, help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
     part.add_argument("file", metavar="JOURNAL", help="the wheel's name or configuration, or a journal's file")
-    part.set_defaults(do=lambda options: do(_with_journal(options)))
+
+    def with_journal(options: argparse.Namespace) -> Exit:
+        """Replace the name of a wheel by its journal's file, and add its key if the command signs or verifies."""
+        from wheeld.config.instance import journal_of, public_keys_of, signing_key_of  # noqa: PLC0415  as in `_on_call`
+
+        if "key" in options:
+            options.key = options.key or signing_key_of(options.file)
+        if "public_key" in options:
+            options.public_key = options.public_key or public_keys_of(options.file)
+        options.file = journal_of(options.file)
+        return do(options)
+
+    part.set_defaults(do=with_journal)
     return part
-
-
-def _with_journal(options: argparse.Namespace) -> argparse.Namespace:
-    """Replace the name of a wheel by its journal's file, and add its key if the command signs or verifies. Raises
-    OSError, ConfigError."""
-    from wheeld.config.instance import journal_of, public_keys_of, signing_key_of  # noqa: PLC0415  as in `_on_call`
-
-    if "key" in options:
-        options.key = options.key or signing_key_of(options.file)
-    if "public_key" in options:
-        options.public_key = options.public_key or public_keys_of(options.file)
-    options.file = journal_of(options.file)
-    return options
 
 
 def _add_report(commands: Commands[_Parser]) -> None:

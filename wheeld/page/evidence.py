@@ -195,15 +195,15 @@ class _Drawing:
         if kind == "word":
             told = self._say(COMMAND_NAMES[name]) if name in COMMAND_NAMES else name
             return EvidenceRow(kind=kind, name=by, told=told, decides=decides, marks=[self._at(t_us)])
+        bars = []
+        if kind == "fails":
+            mended = (at_us for at_us, *what, _ in self._axis.notes if what == ["works", name])
+            bars = [(self._at(t_us), self._at(next((at_us for at_us in mended if at_us > t_us), self._axis.to_us)))]
         return EvidenceRow(
             kind=kind,
             name=sensor_name(name, self._catalogue),
             told=self._say(WORDS[kind]),
             decides=decides,
             marks=[self._at(t_us)] if kind == "works" else [],
-            bars=[(self._at(t_us), self._at(self._mended_us(note)))] if kind == "fails" else [],
+            bars=bars,
         )
-
-    def _mended_us(self, failed: Note) -> int:
-        mended = (t_us for t_us, kind, name, _ in self._axis.notes if (kind, name) == ("works", failed[2]))
-        return next((t_us for t_us in mended if t_us > failed[0]), self._axis.to_us)

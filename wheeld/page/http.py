@@ -11,7 +11,7 @@ from importlib import resources
 from string import Template
 
 from aiohttp import web
-from aiohttp.typedefs import Middleware
+from aiohttp.typedefs import Handler, Middleware
 
 from wheeld import serving
 from wheeld.core.catalogue import Catalogue, Language, Text
@@ -72,6 +72,15 @@ def page(request: web.Request, name: str, language: Language, *, title: str = ""
         languages=" ".join(links),
     )
     return web.Response(text=text, content_type="text/html")
+
+
+def redirect(to: str) -> Handler:
+    """Return a handler that sends the browser to another page."""
+
+    async def redirected(_: web.Request) -> web.StreamResponse:
+        raise web.HTTPFound(to)
+
+    return redirected
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +31,10 @@ class NumberHistory:
         self._path = path
         self._log = structlog.get_logger("page")
         self._is_told = False
-        self.newest_first: list[int] = [] if path is None else _stored(path)
+        self.newest_first: list[int] = []
+        if path is not None:
+            with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+                self.newest_first = msgspec.json.decode(path.read_bytes(), type=list[int])[:NUMBERS_MAX]
 
     def take(self, latest: Sequence[int]) -> None:
         """Add new numbers from the last ones that the wheel published, newest first."""
@@ -69,10 +73,3 @@ class NumberHistory:
         ago = {number: place for place, number in reversed([*enumerate(self.newest_first)])}
         coldest = sorted(order, key=lambda number: (counts[number], -ago.get(number, NUMBERS_MAX)))
         return [NumberCount(number, counts[number]) for number in coldest[:FAVOURITES]]
-
-
-def _stored(path: Path) -> list[int]:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=list[int])[:NUMBERS_MAX]
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return []

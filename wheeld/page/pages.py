@@ -10,7 +10,7 @@ from aiohttp import web
 from wheeld.core.catalogue import Language
 from wheeld.monitor.lines import Axis
 from wheeld.page.evidence import evidence
-from wheeld.page.http import FILES, language_of, named, page
+from wheeld.page.http import FILES, language_of, named, page, redirect
 from wheeld.page.numbers import NumberHistory
 from wheeld.page.snapshot import WheelInWords
 from wheeld.page.viewers import Viewer, Viewers
@@ -55,7 +55,7 @@ class Pages:
         """Return the players' display and nothing else, for a port that players reach. The live page shows how fast
         ball and rotor turn while bets are taken. From that a program can calculate where the ball is likely to fall."""
         app = web.Application(middlewares=[guard()])
-        app.router.add_get("/", self._to_display)
+        app.router.add_get("/", redirect("/display"))
         app.router.add_get("/display", self._display_page)
         app.router.add_get("/display/events", self._display_events)
         add_files(app, FILES)
@@ -115,9 +115,6 @@ class Pages:
 
     async def _live_page(self, request: web.Request) -> web.Response:
         return page(request, "wheel", self._language(request))
-
-    async def _to_display(self, _: web.Request) -> web.Response:
-        raise web.HTTPFound("/display")
 
     async def _display_page(self, request: web.Request) -> web.Response:
         return page(request, "display", self._house_language(request))

@@ -23,7 +23,7 @@ from wheeld.broker.roles import BY_NAME
 from wheeld.core.catalogue import Catalogue, Language
 from wheeld.core.messages.payloads import ReplyPayload
 from wheeld.page.broker import NotConfirmedError, NotSentError, PageLogin
-from wheeld.page.http import FILES, language_of, named, page
+from wheeld.page.http import FILES, language_of, named, page, redirect
 from wheeld.page.numbers import NumberHistory
 from wheeld.page.setting import PanelRole
 from wheeld.page.snapshot import WheelInWords
@@ -156,7 +156,7 @@ class Panel:
         app = web.Application(
             middlewares=[guard(), named(self._names), self._known_only], client_max_size=BODY_BYTES_MAX
         )
-        app.router.add_get("/", self._to_panel)
+        app.router.add_get("/", redirect(f"/{self._role}"))
         app.router.add_get(f"/{self._role}", self._page)
         app.router.add_post(f"/{self._role}/token", self._enter)
         app.router.add_get(f"/{self._role}/events", self._events)
@@ -195,9 +195,6 @@ class Panel:
 
     def _language(self, request: web.Request) -> Language:
         return language_of(request, "en" if self._wheel.table is None else self._wheel.table.language)
-
-    async def _to_panel(self, _: web.Request) -> web.Response:
-        raise web.HTTPFound(f"/{self._role}")
 
     async def _page(self, request: web.Request) -> web.Response:
         name, title = ("panel", f"panel_{self._role}") if self._is_known(request) else ("token", "token")

@@ -68,7 +68,12 @@ class PageProgram:
             names=setting.names,
         )
         self._login = PageLogin(
-            setting.mqtt, setting.root, tuple(TOPICS), take=self._take, reached=self._reached, lost=self._lost
+            setting.mqtt,
+            setting.root,
+            tuple(TOPICS),
+            take=self._take,
+            reached=lambda: self._reach(self._wheel, is_reached=True),
+            lost=lambda: self._reach(self._wheel, is_reached=False),
         )
         self._sensors = None
         if setting.socket is not None:
@@ -140,16 +145,8 @@ class PageProgram:
             self._numbers.take(self._wheel.board.numbers)
         self._news.set()
 
-    def _reached(self) -> None:
-        self._wheel.is_reached = True
-        self._news.set()
-
-    def _lost(self) -> None:
-        self._wheel.is_reached = False
-        self._news.set()
-
-    def _reach(self, panel: Panel, *, is_reached: bool) -> None:
-        panel.is_reached = is_reached
+    def _reach(self, of: WheelView | Panel, *, is_reached: bool) -> None:
+        of.is_reached = is_reached
         self._news.set()
 
     async def _tell(self) -> None:

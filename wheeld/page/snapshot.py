@@ -65,6 +65,8 @@ class WheelInWords:
         wheel, say = self._wheel, self._catalogue.say
         table, numbers = wheel.table, self._numbers
         order = () if self._pockets is None else self._pockets.order
+        facts, came = {} if self._pockets is None else self._pockets.facts, Counter(numbers.newest_first)
+        zeros = [number for number, each in facts.items() if each.colour is None]
         is_enough = len(numbers.newest_first) >= len(order)  # fewer numbers show no frequency
         # The configuration's texts for players. They are empty until a message contains them.
         told = UNSET if wheel.availability is None else wheel.availability.display
@@ -89,7 +91,7 @@ class WheelInWords:
             "hot": [self._seen(seen) for seen in (numbers.hot() if is_enough else ())],
             "cold": [self._seen(seen) for seen in numbers.cold(order if is_enough else ())],
             "shares": [*self._shares()] if is_enough else [],
-            "zeros": [self._seen(seen) for seen in (self._zeros() if is_enough else ())],
+            "zeros": [self._seen(NumberCount(number, came[number])) for number in (zeros if is_enough else ())],
             "counted": len(numbers.newest_first),
             "cause": self._cause(),
         }
@@ -98,6 +100,9 @@ class WheelInWords:
         """Return what the panel of the chef or of the bouler shows: the table, and what he can do."""
         wheel, table = self._wheel, self._wheel.table
         awaited = UNSET if table is None else table.number_awaiting_chef
+        # The message `table` reports failures sooner than `health`, and more of them.
+        lights = {} if wheel.health is None else wheel.health.sensors
+        lights = lights | dict.fromkeys(() if table is None else table.failing, False)
         offered: list[Shown] = []
         if table is not None and wheel.is_online:
             failing = [self._sensor(each) for each in table.failing if each != PLACE]
@@ -108,7 +113,7 @@ class WheelInWords:
             "waiting": "" if table is None else self._told(table, table.waiting_for),
             "awaited": self._number(None if awaited is UNSET else awaited),
             "void": self._void(),
-            "sensors": self._lights(),
+            "sensors": [{"name": self._sensor(name), "ok": works} for name, works in lights.items()],
             "bouler": None if table is None else self._bouler(table),
             "offers": offered,
         }
@@ -122,13 +127,6 @@ class WheelInWords:
             announced += f" ({self._catalogue.say(WORDS['acknowledged'], by=table.acknowledged_by)})"
         return f"{table.bouler or '–'}; {announced}"
 
-    def _lights(self) -> list[Shown]:
-        """Return which sensors work. The message `table` reports failures sooner than `health`, and more of them."""
-        health, table = self._wheel.health, self._wheel.table
-        lights = {} if health is None else health.sensors
-        lights = lights | dict.fromkeys(() if table is None else table.failing, False)
-        return [{"name": self._sensor(name), "ok": works} for name, works in lights.items()]
-
     def _shares(self) -> Iterator[list[Shown]]:
         """Yield the two sides of each even chance, in per cent of the numbers that had one of the two."""
         facts = {} if self._pockets is None else self._pockets.facts
@@ -138,12 +136,6 @@ class WheelInWords:
             if of := came[one] + came[other]:
                 percent = round(100 * came[one] / of)
                 yield [{"side": one, "percent": percent}, {"side": other, "percent": 100 - percent}]
-
-    def _zeros(self) -> list[NumberCount]:
-        """Return how often each number without even chances came."""
-        facts = {} if self._pockets is None else self._pockets.facts
-        came = Counter(self._numbers.newest_first)
-        return [NumberCount(number, came[number]) for number, each in facts.items() if each.colour is None]
 
     @property
     def _pockets(self) -> PocketLayout | None:
