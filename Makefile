@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Coups of a demo (0: until Ctrl-C) or of a campaign (100000).
+# Coups of a demo (0: until Ctrl-C), of a campaign (100000) or of test-firmware (2).
 COUPS  ?=
 # A test file, in whatever directory it is.
 found   = $(or $(wildcard tests/$(1) tests/*/$(1) tests/*/*/$(1)),$(error there is no $(1) below tests))
@@ -160,8 +160,8 @@ test-gpio: $(VENV)/complete  ## the GPIO on lines of a real kernel; builds it on
 	tests/gpio/kernel/build .wheeld-gpio $(BIN)/python
 	tests/gpio/kernel/run .wheeld-gpio $(SECONDS_AT_500)
 
-test-firmware: $(VENV)/test.stamp mosquitto cc arm avr .wheeld-firmware/stamp  ## the firmware in C beside the simulated board: a million frames, each short life of a ring, coups on a program and on the RP2040 and the ATmega2560 in simulators, the STM32 in QEMU; FRAMES=20000 is CI's
-	WHEELD_FIRMWARE_FRAMES=$(FRAMES) $(BIN)/python -m pytest tests/firmware
+test-firmware: $(VENV)/test.stamp mosquitto cc arm avr .wheeld-firmware/stamp  ## the firmware in C beside the simulated board: a million frames, each short life of a ring, coups and faults on a program, on the RP2040 and the ATmega2560 in simulators, the STM32 in QEMU; FRAMES=20000 is CI's, COUPS=500 plays more
+	WHEELD_FIRMWARE_FRAMES=$(FRAMES) WHEELD_FIRMWARE_COUPS_IN_LOOP=$(or $(COUPS),2) $(BIN)/python -m pytest tests/firmware
 
 test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the feed's consumers in JavaScript and Java, at a real broker
 	@command -v javac >/dev/null || { $(call need,default-jdk-headless); }

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.firmware.harness import HERE, compiled, core
+from tests.firmware.harness import CORE, HERE, WARNINGS, compiled, core
+
+CHIP = ("-mcpu=cortex-m0plus", "-mthumb", "-Os", "-ffreestanding", "-fno-tree-loop-distribute-patterns", "-nostdlib")
+RP2040 = CORE / "rp2040"
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +20,22 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(
         tmp_path_factory.mktemp("firmware") / "harness", HERE / "harness.c", *core("codec", "board", "sensors")
     )
+
+
+@pytest.fixture(scope="session")
+def posix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program on a pseudo-terminal, with the ring of a small board."""
+    sources = CORE / "posix" / "main.c", *core("codec", "board", "sensors")
+    return compiled(tmp_path_factory.mktemp("posix") / "board", *sources)
+
+
+@pytest.fixture(scope="session")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bytes of the RP2040's program from the start of the flash."""
+    compiler = shutil.which("arm-none-eabi-gcc") or pytest.skip("apt-get install gcc-arm-none-eabi")
+    elf = tmp_path_factory.mktemp("rp2040") / "board.elf"
+    sources = RP2040 / "main.c", RP2040 / "boot2.c", *core("codec", "board", "sensors")
+    link = f"-I{CORE}", f"-I{RP2040}", "-T", str(RP2040 / "rp2040.ld"), *map(str, sources), "-lgcc", "-o", str(elf)
+    subprocess.run([compiler, *WARNINGS, *CHIP, *link], check=True)
+    subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", elf, elf.with_suffix(".bin")], check=True)
+    return elf.with_suffix(".bin")

@@ -17,38 +17,21 @@ from firmware_protocol.wire import decode_from_board, encode
 from hw_sim import events as sim
 from hw_sim import wired
 from hw_sim.evening import script
-from hw_sim.wired import Wires
 from release import uf2
-from tests.firmware.harness import CORE, HERE, WARNINGS, core
+from tests.firmware.harness import HERE
+from tests.firmware.ports import MODULES, WIRES
 
-MODULES = HERE.parents[1] / ".wheeld-firmware"
-"""Where `make test-firmware` puts the simulator."""
-CHIP = ("-mcpu=cortex-m0plus", "-mthumb", "-Os", "-ffreestanding", "-fno-tree-loop-distribute-patterns", "-nostdlib")
-PORT = CORE / "rp2040"
 RAM_BYTES = 264 * 1024
 LATE_US_MAX = 2
 INTERRUPT_CYCLES_MAX = 375
 """At 125 MHz, 3 µs: an edge that comes meanwhile is dated so much late."""
 BUSY_NS_MAX = 1_500_000
 """The receiver's FIFO of 32 bytes is full after 2.7 ms."""
-WIRES = Wires(2, 3, 4, beams=(5, 6, 7, 8), readers=(9, 10, 11), switches={"object": 12, "door": 13})
 IDLE = {2: False, 3: False, 4: False, 13: False, **dict.fromkeys((*range(5, 13), 14, 15, 16), True)}
 """Nothing is blocked, nothing is pressed, the door is closed."""
 BOOT_NS = 20_000_000
 GREETED_NS = 100_000_000
 HELLO = b"\0" + encode_frame(encode(m.Hello(7)))
-
-
-@pytest.fixture(scope="module")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program's bytes from the start of the flash."""
-    compiler = shutil.which("arm-none-eabi-gcc") or pytest.skip("apt-get install gcc-arm-none-eabi")
-    elf = tmp_path_factory.mktemp("rp2040") / "board.elf"
-    sources = PORT / "main.c", PORT / "boot2.c", *core("codec", "board", "sensors")
-    link = f"-I{CORE}", f"-I{PORT}", "-T", str(PORT / "rp2040.ld"), *map(str, sources), "-lgcc", "-o", str(elf)
-    subprocess.run([compiler, *WARNINGS, *CHIP, *link], check=True)
-    subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", elf, elf.with_suffix(".bin")], check=True)
-    return elf.with_suffix(".bin")
 
 
 class Told(NamedTuple):
@@ -69,9 +52,9 @@ def run(image: Path, levels: dict[int, bool], pins: Iterable[tuple[int, int, boo
     lines += [
         [BOOT_NS, "in", HELLO.hex()],
         *([at_ns, "pin", pin, level] for at_ns, pin, level in pins),
-        [end_ns, "end"],
+        [end_ns, "run"],
     ]
-    text = "\n".join(map(json.dumps, lines))
+    text = "".join(f"{json.dumps(line)}\n" for line in sorted(lines, key=lambda line: int(line[0])))
     said = subprocess.run([node, simulator, image], input=text, capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stderr
     measured = json.loads(said.stdout)

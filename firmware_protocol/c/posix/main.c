@@ -4,7 +4,13 @@
 
    prints the path of the terminal and runs until it is ended. SPEED: microseconds of board time in a real one. A line
    of standard input is `TIME_US LINE INDEX ON`, in order of time; LINE as in sensors.h, TIME_US of the board's clock. It
-   may be written long before its time; one that comes later is dated when it is read, as an interrupt would do. */
+   may be written long before its time; one that comes later is dated when it is read, as an interrupt would do.
+
+   With SPEED 0 the board lives by its input alone, and each run gives the same. TIME_US is then that of the world:
+
+       TIME_US boot BOOT_ID      a reset; the memory stays. Lines before it are how all stands
+       TIME_US run BYTES ROOM    the board runs at this time, when BYTES in all have come from the host since the program
+                                 began. It sends ROOM bytes at most, and prints how many it has sent in all */
 #define _XOPEN_SOURCE 600
 
 #include <fcntl.h>
@@ -23,11 +29,25 @@
 #define ARGUMENTS 12
 #define IN_BYTES 4096u
 #define IDLE_MS 1
+#define LINES 8u
+#define INDEXES 16u
+#define MOVES 8192u /* between two runs with SPEED 0 */
 
 static int wire;
 static uint64_t began_ns, speed;
 static uint64_t past_us; /* no edge may be dated before this any more */
 static uint32_t boot_id;
+static bool levels[LINES][INDEXES];
+static struct identity identity;
+static uint16_t zero_tick;
+
+/* With SPEED 0. */
+static uint64_t booted_us, told_us;
+static uint64_t received, sent, room;
+static uint8_t came[IN_BYTES];
+static size_t came_bytes, came_out;
+static struct edge moves[MOVES];
+static size_t moves_in, moves_out;
 
 /* What was read of standard input, and the move that comes next. */
 static char text[IN_BYTES];
@@ -52,7 +72,27 @@ static uint64_t monotonic_ns(void)
 
 uint64_t port_now_us(void)
 {
+    if (speed == 0u) {
+        return told_us - booted_us;
+    }
     return (monotonic_ns() - began_ns) * speed / 1000u;
+}
+
+static struct edge move_of(const char *words)
+{
+    struct edge found;
+    unsigned line;
+    unsigned index;
+    unsigned on;
+    if ((sscanf(words, "%" SCNu64 " %u %u %u", &found.at_us, &line, &index, &on) != 4) || (line >= LINES) ||
+        (index >= INDEXES)) {
+        fprintf(stderr, "no move: %s\n", words);
+        exit(EXIT_FAILURE);
+    }
+    found.line = (uint8_t)line;
+    found.index = (uint8_t)index;
+    found.on = on != 0u;
+    return found;
 }
 
 /* Takes the first whole line out of `text`. */
@@ -63,16 +103,7 @@ static bool read_move(void)
         return false;
     }
     *end = '\0';
-    unsigned line;
-    unsigned index;
-    unsigned on;
-    if (sscanf(text, "%" SCNu64 " %u %u %u", &move.at_us, &line, &index, &on) != 4) {
-        fprintf(stderr, "no move: %s\n", text);
-        exit(EXIT_FAILURE);
-    }
-    move.line = (uint8_t)line;
-    move.index = (uint8_t)index;
-    move.on = on != 0u;
+    move = move_of(text);
     text_bytes -= (size_t)(end + 1 - text);
     memmove(text, end + 1, text_bytes);
     return true;
@@ -90,8 +121,22 @@ static void look_for_move(void)
     }
 }
 
+static bool take_told_edge(uint64_t until_us, struct edge *edge)
+{
+    if ((moves_out == moves_in) || (moves[moves_out].at_us > until_us + booted_us)) {
+        return false;
+    }
+    *edge = moves[moves_out];
+    edge->at_us -= booted_us;
+    moves_out++;
+    return true;
+}
+
 bool port_take_edge(uint64_t until_us, struct edge *edge)
 {
+    if (speed == 0u) {
+        return take_told_edge(until_us, edge);
+    }
     look_for_move();
     if (has_move && (move.at_us < past_us)) {
         move.at_us = past_us;
@@ -108,15 +153,21 @@ bool port_take_edge(uint64_t until_us, struct edge *edge)
 
 bool port_line_is_on(uint8_t line, uint8_t index)
 {
-    (void)line;
-    (void)index;
-    return false;
+    return levels[line][index];
 }
 
 bool port_receive(uint8_t *byte, uint64_t *at_us)
 {
-    if (read(wire, byte, 1) != 1) {
+    if (speed == 0u) {
+        if (came_out == came_bytes) {
+            return false;
+        }
+        *byte = came[came_out];
+        came_out++;
+    } else if (read(wire, byte, 1) != 1) {
         return false;
+    } else {
+        /* it has come now */
     }
     *at_us = port_now_us();
     return true;
@@ -124,7 +175,15 @@ bool port_receive(uint8_t *byte, uint64_t *at_us)
 
 bool port_transmit(uint8_t byte)
 {
-    return write(wire, &byte, 1) == 1;
+    if ((speed == 0u) && (room == 0u)) {
+        return false;
+    }
+    if (write(wire, &byte, 1) != 1) {
+        return false;
+    }
+    room--;
+    sent++;
+    return true;
 }
 
 uint32_t port_new_boot_id(void)
@@ -171,8 +230,7 @@ static void open_wire(void)
     raw.c_cflag = (raw.c_cflag & ~(tcflag_t)(CSIZE | PARENB)) | CS8;
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
-    if ((tcsetattr(host, TCSANOW, &raw) != 0) || (fcntl(wire, F_SETFL, O_NONBLOCK) != 0) ||
-        (fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK) != 0)) {
+    if ((tcsetattr(host, TCSANOW, &raw) != 0) || (fcntl(wire, F_SETFL, O_NONBLOCK) != 0)) {
         fail("pseudo-terminal");
     }
     printf("%s\n", name);
@@ -186,9 +244,57 @@ static void copy_text(char to[WHEEL_TEXT_BYTES], const char *from)
     }
 }
 
+/* The terminal hands bytes on when it likes: waits until all are here that were written. */
+static void read_until(uint64_t bytes)
+{
+    came_bytes = 0;
+    came_out = 0;
+    while (received < bytes) {
+        const ssize_t got = read(wire, came + came_bytes, IN_BYTES - came_bytes);
+        if (got > 0) {
+            came_bytes += (size_t)got;
+            received += (uint64_t)got;
+        } else {
+            port_idle();
+        }
+    }
+}
+
+static void live_by_input(void)
+{
+    char words[IN_BYTES];
+    uint64_t bytes;
+    uint64_t at_us;
+    while (fgets(words, sizeof words, stdin) != NULL) {
+        if (sscanf(words, "%" SCNu64 " boot %" SCNu32, &at_us, &boot_id) == 2) {
+            told_us = at_us;
+            booted_us = at_us;
+            moves_in = 0;
+            moves_out = 0;
+            board_start(&identity, zero_tick);
+        } else if (sscanf(words, "%" SCNu64 " run %" SCNu64 " %" SCNu64, &at_us, &bytes, &room) == 3) {
+            told_us = at_us;
+            read_until(bytes);
+            board_run();
+            if (moves_out == moves_in) {
+                moves_in = 0;
+                moves_out = 0;
+            }
+            printf("%" PRIu64 "\n", sent);
+            fflush(stdout);
+        } else if (moves_in < MOVES) {
+            moves[moves_in] = move_of(words);
+            levels[moves[moves_in].line][moves[moves_in].index] = moves[moves_in].on;
+            moves_in++;
+        } else {
+            fprintf(stderr, "too many moves\n");
+            exit(EXIT_FAILURE);
+        }
+    }
+}
+
 int main(int count, char **words)
 {
-    static struct identity identity;
     if (count != ARGUMENTS) {
         fprintf(stderr, "usage: see the head of posix/main.c\n");
         return EXIT_FAILURE;
@@ -208,9 +314,17 @@ int main(int count, char **words)
     identity.layout.rotor_ticks = (uint16_t)strtoul(words[9], NULL, 10);
     identity.layout.object_sensor = strtoul(words[10], NULL, 10) != 0u;
     identity.layout.door_switch = strtoul(words[11], NULL, 10) != 0u;
+    zero_tick = (uint16_t)strtoul(words[3], NULL, 10);
     open_wire();
+    if (speed == 0u) {
+        live_by_input();
+        return EXIT_SUCCESS;
+    }
+    if (fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK) != 0) {
+        fail("standard input");
+    }
     began_ns = monotonic_ns();
-    board_start(&identity, (uint16_t)strtoul(words[3], NULL, 10));
+    board_start(&identity, zero_tick);
     for (;;) {
         board_run();
         port_idle();
