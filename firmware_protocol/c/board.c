@@ -33,6 +33,7 @@ static struct {
     bool greeted; /* a host that knows our version has sent Hello */
     struct numbers numbers;
     struct counters counters;
+    uint32_t missed_edges; /* as the port counts them, which may wrap */
     uint64_t put_seq;    /* behind all events in the ring; those from numbers.next_seq on have no number yet */
     uint64_t urgent_seq; /* events before it are sent at once: one is no rotor edge, or the host asked for them */
     uint64_t newest_us;  /* of the events with a number */
@@ -52,6 +53,11 @@ static void count(uint32_t *counter)
     if (*counter < UINT32_MAX) {
         (*counter)++;
     }
+}
+
+static uint32_t sum(uint32_t counter, uint32_t more)
+{
+    return (counter < UINT32_MAX - more) ? counter + more : UINT32_MAX;
 }
 
 static uint64_t later(uint64_t one, uint64_t other)
@@ -322,6 +328,7 @@ void board_start(const struct identity *identity, uint16_t zero_tick)
     board.greeted = false;
     board.numbers = (struct numbers){.oldest_seq = 0};
     board.counters = (struct counters){.rejected_frames = 0};
+    board.missed_edges = 0;
     board.put_seq = 0;
     board.put_at = 0;
     board.urgent_seq = 0;
@@ -350,7 +357,7 @@ void board_run(void)
     /* First the clock, then the edges before it: an edge that comes in between is dated after it. */
     board.now_us = port_now_us();
     const uint32_t missed_edges = port_missed_edges();
-    const bool missed = missed_edges != board.counters.missed_edges;
+    const bool missed = missed_edges != board.missed_edges;
     while (port_take_edge(board.now_us, &edge)) {
         /* Behind a missed edge A and B show a wrong place. */
         if (!missed || (edge.line < (uint8_t)LINE_ROTOR_A)) {
@@ -358,7 +365,8 @@ void board_run(void)
         }
     }
     if (missed) {
-        board.counters.missed_edges = missed_edges;
+        board.counters.missed_edges = sum(board.counters.missed_edges, missed_edges - board.missed_edges);
+        board.missed_edges = missed_edges;
         sensors_missed(board.now_us);
     }
     if (board.waiting.self_test && !board.waiting.self_tested && (board.now_us >= board.waiting.self_test_due_us)) {

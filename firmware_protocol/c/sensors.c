@@ -377,7 +377,7 @@ static bool has_line(const struct edge *edge)
     if (edge->line <= (uint8_t)LINE_BUTTON) {
         return edge->index < lines_of(edge->line);
     }
-    return sensors.layout.rotor_ticks > 0u;
+    return (sensors.layout.rotor_ticks > 0u) && (sensors.layout.rotor_ticks % PERIOD == 0u);
 }
 
 void sensors_start(const struct layout *layout, uint16_t zero_tick, uint64_t now_us)
@@ -405,6 +405,9 @@ void sensors_start(const struct layout *layout, uint16_t zero_tick, uint64_t now
         sensors.rotor.has_phase = true;
         sensors.rotor.phase = phase_of(sensors.rotor.a, sensors.rotor.b);
         sensors.rotor.steps = sensors.rotor.phase;
+    }
+    if (layout->rotor_ticks % PERIOD != 0u) {
+        doubt(now_us); /* an encoder has no such number: the board is not built as it was set up */
     }
 }
 

@@ -89,7 +89,8 @@ class Board:
                     assert first_seq == len(self.events)
                     assert all(one.board_us >= self._settled_us for one in events)
                     assert not self.events or events[0].board_us >= self.events[-1].board_us
-                    assert all(one.board_us >= self.beats[-1].board_us for one in events[self._before(first_seq) :])
+                    later = events[self._before(first_seq) :]
+                    assert not self.beats or all(one.board_us >= self.beats[-1].board_us for one in later)
                     self.events += events
                 case m.Heartbeat() as beat:
                     assert 0 <= now_us - beat.board_us <= SETTLED_LATE_US
@@ -100,7 +101,7 @@ class Board:
 
     def _before(self, first_seq: int) -> int:
         """How many events of a message had a number at the latest heartbeat."""
-        return max(0, self.beats[-1].next_seq - first_seq)
+        return max(0, self.beats[-1].next_seq - first_seq) if self.beats else 0
 
 
 def pulse(line: int, index: int, start_us: int, end_us: int) -> list[Move]:
@@ -293,6 +294,25 @@ def test_missed_edges_are_counted_and_every_line_is_read(harness: Path) -> None:
         board.play([], 300 * MS)
         assert board.beats[-1].missed_edges == 3
         assert [one.event for one in board.events] == [m.ObjectSeen(True), m.SensorReport("rotor", 0, ok=False)]
+
+
+def test_the_count_of_missed_edges_stops_where_the_port_s_wraps(harness: Path) -> None:
+    with Harness(harness) as firmware:
+        board = Board(firmware)
+        counted = []
+        for missed in (2**32 - 2, 2**32 - 1, 1):
+            board.tell(f"missed {missed}")
+            board.play([], board.now_us + 300 * MS)
+            counted.append(board.beats[-1].missed_edges)
+        assert counted == [2**32 - 2, 2**32 - 1, 2**32 - 1]
+
+
+def test_a_number_of_ticks_that_no_encoder_has_is_a_failed_rotor(harness: Path) -> None:
+    """Four edges make a period of the encoder."""
+    for ticks in (150, 151):
+        with Harness(harness) as firmware:
+            board = Board(firmware, m.Layout(4, 3, ticks, object_sensor=True), zero_tick=3)
+            assert board.play(turning(range(1, 3 * TICKS)), S) == timed((0, m.SensorReport("rotor", 0, ok=False)))
 
 
 def test_no_place_is_told_after_a_missed_edge(harness: Path) -> None:
