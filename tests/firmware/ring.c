@@ -183,6 +183,10 @@ static void walk(int depth)
 int main(void)
 {
     static const struct identity identity;
+    uint32_t counter = UINT32_MAX - 1u;
+    count(&counter);
+    count(&counter);
+    check(counter == UINT32_MAX, "a counter that wraps");
     board_start(&identity, 0);
     board.greeted = true;
     walk(0);

@@ -184,3 +184,19 @@ def test_a_transmitter_that_takes_little_tears_no_frame(program: Path) -> None:
         decoder = FrameDecoder()
         assert [decode_from_board(frame) for frame in decoder.feed(said)]
         assert set(decoder.rejected.values()) == {0}
+
+
+def test_a_reset_ends_a_frame_that_was_sent_in_part(program: Path) -> None:
+    """Nothing of the boot before it comes after it."""
+    with Harness(program) as firmware:
+        pair = Pair(firmware)
+        firmware.tell("room 17")
+        said = firmware.ask("run")
+        pair.reset()
+        firmware.tell("room 1000")
+        said += b"\0" + firmware.ask("run")
+        decoder = FrameDecoder()
+        (beat,) = [decode_from_board(frame) for frame in decoder.feed(said)]
+        assert sum(decoder.rejected.values()) == 1, "the torn frame"
+        assert isinstance(beat, m.Heartbeat)
+        assert beat.boot_id == pair.sim.boot_id

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -106,10 +107,11 @@ def figures(request: pytest.FixtureRequest) -> Iterator[dict[str, Counter[str]]]
     """Of each test, sums and worst cases, which are printed at the end."""
     all_of: dict[str, Counter[str]] = defaultdict(Counter)
     yield all_of
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-    assert reporter
-    for name, found in all_of.items():
-        reporter.write_line(f"\n{name}: {dict(found)}")
+    capture = request.config.pluginmanager.get_plugin("capturemanager")
+    assert capture
+    with capture.global_and_fixture_disabled():
+        for name, found in all_of.items():
+            sys.stdout.write(f"\n{name}: {dict(found)}\n")
 
 
 def test_the_same_coups_through_every_board(programs: dict[str, Path]) -> None:

@@ -280,10 +280,29 @@ def test_a_self_test_ends_before_its_result_is_sent(harness: Path) -> None:
     """A reader is blocked, so the finding waits for its number, and the result for the finding."""
     with Harness(harness) as firmware:
         board = Board(firmware)
+        board.tell("works 0 2 0")
         board.play([(100 * MS, READER, 0, True)], 500 * MS)
         board.hear(m.SelfTestRequest(8))
+        board.play([], 595 * MS)
+        assert board.results == []
         board.play([], S)
         assert [result.board_us for _, result in board.results] == [520 * MS]
+
+
+def test_a_sensor_that_failed_for_two_reasons_works_again_when_both_are_over(harness: Path) -> None:
+    with Harness(harness) as firmware:
+        board = Board(firmware)
+        board.play([(100 * MS, BEAM, 2, True)], 3 * S)
+        for ok in (False, True, False):
+            board.tell(f"works 0 2 {ok:d}")
+            board.hear(m.SelfTestRequest(8))
+            board.play([], board.now_us + S)
+        board.play([(7 * S, BEAM, 2, False)], 8 * S)
+        assert board.events == timed((2100 * MS, m.SensorReport("beam", 2, ok=False)))
+        board.tell("works 0 2 1")
+        board.hear(m.SelfTestRequest(8))
+        board.play([], 9 * S)
+        assert [one.event for one in board.events[1:]] == [m.SensorReport("beam", 2, ok=True)]
 
 
 def test_missed_edges_are_counted_and_every_line_is_read(harness: Path) -> None:
