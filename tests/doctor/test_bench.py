@@ -285,13 +285,13 @@ def test_pins_that_cannot_be_had_are_a_word_and_no_traceback(
 
 @pytest.mark.parametrize("is_heard", [True, False])
 def test_of_a_silent_head_it_is_not_said_that_nothing_was_lost(*, is_heard: bool) -> None:
-    bench = SimpleNamespace(
+    source = SimpleNamespace(
         unavailable=(),
         sensors={"link": True, "head": is_heard},
-        clock=None,
         counters={"head": {"status": 0}},
         pulse_widths_us={},
     )
+    bench = SimpleNamespace(source=source, clock=None)
     listed = list(
         findings(Signals(0, SINGLE_ZERO), cast("Bench", bench), parse(ALONE), Geometry([], []), ball_given=False)
     )
