@@ -16,7 +16,7 @@ from msgspec import Meta
 from wheeld_house.checkpoints import TreeWitness, WitnessKey, receipt_of, stamped_receipt_of
 from wheeld_house.note import WITNESS, NoteError, Verifier
 from wheeld_house.receipt import RECEIPT_BYTES_MAX, ReceiptError, verify_receipt
-from wheeld_house.settings import HouseWheel, SettingsError, raw_public_key, read_toml, site_and_table
+from wheeld_house.settings import HouseWheel, SettingsError, check_keys, raw_public_key, read_toml, site_and_table
 from wheeld_house.timestamps import StampError, checkpoint_text, stamp_newest, stamped_at
 
 EVERY_S = 60.0
@@ -132,6 +132,7 @@ def _verify(options: argparse.Namespace) -> int:
 def _witness(options: argparse.Namespace) -> int:
     settings = read_toml(options.settings, WitnessSettings)
     keys = {wheel.root: key for wheel in settings.wheels if (key := wheel.public_key()) is not None}
+    check_keys(keys.items())
     own = WitnessKey.read(settings.name, Path(settings.key_file))
     witness = TreeWitness(own, Path(settings.state_file))
     verifier = Verifier(own.name, own.key.public_key().public_bytes_raw(), WITNESS)

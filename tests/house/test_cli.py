@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -54,11 +55,20 @@ def test_an_argument_that_is_not_utf_8_is_told_in_plain_words(capsys: pytest.Cap
     assert capsys.readouterr().err == "wheeld-house: an argument of this command is not a text in UTF-8\n"
 
 
-def test_a_collector_takes_no_two_wheels_of_one_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    key, file = tmp_path / "wheel.pub", tmp_path / "collector.toml"
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        ("collect", "[[brokers]]\nhost = 'x'\n"),
+        ("witness", "key_file = 'x'\nstate_file = 'x'\n"),
+    ],
+)
+def test_two_wheels_of_one_key_are_named(
+    command: str, more: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, file = tmp_path / "wheel.pub", tmp_path / "settings.toml"
     public = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32).public_key()
     key.write_bytes(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     wheels = (f"[[wheels]]\nsite = 's'\ntable = '{table}'\npublic_key_file = '{key}'\n" for table in "abc")
-    file.write_text("name = 'x'\ndatabase = 'dbname=x'\n[[brokers]]\nhost = 'x'\n" + "".join(wheels))
-    assert cli.main(["collect", str(file)]) == 2
-    assert "s/a and s/b have the same public key" in capsys.readouterr().err
+    file.write_text("name = 'x'\ndatabase = 'dbname=x'\n" + more + "".join(wheels))
+    assert cli.main([command, str(file)]) == 2
+    assert re.search("s/a and .*s/b have the same public key", capsys.readouterr().err)
