@@ -203,6 +203,11 @@ def turning(places: Iterable[int], start_us: int = 0) -> Iterator[Move]:
                 yield start_us + 2000 * (number + 1) + line - A, line, 0, level
 
 
+def again(t_us: int) -> list[Move]:
+    """A rotor at which the mark comes once more."""
+    return sorted([*turning(range(1, 20)), *pulse(ZERO, 0, t_us, t_us + 500)])
+
+
 RATTLE = [*turning([1, 2] * 9)]
 MARKS: dict[str, tuple[int, list[Move], bool, Iterable[int]]] = {
     "in its sector": (3, [*turning(range(1, 20))], True, range(4, 20)),
@@ -217,6 +222,9 @@ MARKS: dict[str, tuple[int, list[Move], bool, Iterable[int]]] = {
         False,
         [],
     ),
+    "a bounce of it two sectors later": (3, again(10_500), True, range(4, 20)),
+    "another one three sectors later": (3, again(12_500), False, [4, 5, 6]),
+    "another one eight sectors later": (3, again(22_500), False, range(4, 12)),
     "one edge of it after a rattle": (3, [*RATTLE, (50 * MS, ZERO, 0, True)], True, []),
     "two edges of it after a rattle": (3, [*RATTLE, *pulse(ZERO, 0, 50 * MS, 60 * MS)], False, []),
 }
@@ -247,6 +255,28 @@ def test_a_sensor_that_reads_free_does_not_fail(harness: Path) -> None:
         board.hear(m.SyncRequest(1))
         seen = [one for one in board.play([], S) if not isinstance(one.event, m.RotorEdge)]
         assert seen == timed(((500 + last_us + 900) // 2, m.PocketSighting(0)))
+
+
+def test_a_reader_that_stays_blocked_for_a_twelfth_of_a_turn_has_failed(harness: Path) -> None:
+    for steps, fails in ((TICKS // 12, False), (TICKS // 12 + 1, True)):
+        moves = [*turning(range(1, steps + 1), 1000)]
+        with Harness(harness) as firmware:
+            board = Board(firmware, zero_tick=3)
+            board.play([(500, READER, 0, True), *moves], S)
+            seen = [one for one in board.events if not isinstance(one.event, m.RotorEdge)]
+        assert seen == [m.TimedEvent(moves[-1][0], m.SensorReport("reader", 0, ok=False))] * fails
+
+
+def test_a_boot_forgets_the_missed_edges_of_the_one_before(harness: Path) -> None:
+    with Harness(harness) as firmware:
+        before = Board(firmware)
+        before.tell("missed 3")
+        before.play([], 300 * MS)
+        firmware.tell("at 0", "missed 0")
+        board = Board(firmware)
+        board.play([], 300 * MS)
+        assert (before.beats[-1].missed_edges, board.beats[-1].missed_edges) == (3, 0)
+        assert board.events == []
 
 
 def test_levels_come_with_the_numbers_of_their_events(harness: Path) -> None:
