@@ -37,6 +37,9 @@ class Port:
 
     def __init__(self, levels: dict[int, bool], edges: Iterable[Edge]) -> None:
         self._edges = deque(edges)
+        while self._edges and self._edges[0].at_ns < 0:
+            before = self._edges.popleft()
+            levels = {**levels, before.pin: before.level}
         self._out = bytearray()
         self._now_us = 0
         self._happens: list[tuple[int, Callable[[Port], None]]] = []

@@ -66,14 +66,16 @@ def by_sensor(events: Iterable[m.TimedEvent]) -> dict[str, list[m.TimedEvent]]:
 
 def pulses(wheel: SimTable) -> Iterator[m.TimedEvent]:
     """The middle of each pulse of a beam or a reader. When the rotor turns back before a reader, two sightings of the
-    physics are one pulse, which may be too long for any."""
+    physics are one pulse, which may be too long for any. One that began before the boot is none."""
     began_ns: dict[int, int] = {}
     seen: dict[int, m.BallPass | m.PocketSighting] = {pin: m.BallPass(number) for number, pin in enumerate(WIRES.beams)}
     seen |= {pin: m.PocketSighting(number) for number, pin in enumerate(WIRES.readers)}
     for edge in wired.edges(wheel.world, wheel.world.events(wheel.now_s), wheel.now_s, WIRES):
-        if edge.pin in seen and not edge.level:
+        if edge.pin not in seen or edge.at_ns < 0:
+            continue
+        if not edge.level:
             began_ns[edge.pin] = edge.at_ns
-        elif edge.pin in seen and edge.at_ns - began_ns[edge.pin] <= LONGEST_NS[type(seen[edge.pin])]:
+        elif edge.pin in began_ns and edge.at_ns - began_ns[edge.pin] <= LONGEST_NS[type(seen[edge.pin])]:
             yield m.TimedEvent((began_ns[edge.pin] + edge.at_ns) // 2000, seen[edge.pin])
 
 

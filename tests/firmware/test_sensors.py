@@ -225,6 +225,8 @@ MARKS: dict[str, tuple[int, list[Move], bool, Iterable[int]]] = {
     "a bounce of it two sectors later": (3, again(10_500), True, range(4, 20)),
     "another one three sectors later": (3, again(12_500), False, [4, 5, 6]),
     "another one eight sectors later": (3, again(22_500), False, range(4, 12)),
+    "seven edges to and fro": (1, [*turning([1, 2] * 4 + [1]), *pulse(ZERO, 0, 50 * MS, 60 * MS)], True, []),
+    "eight edges to and fro": (1, [*turning([1, 2] * 5), *pulse(ZERO, 0, 50 * MS, 60 * MS)], False, []),
     "one edge of it after a rattle": (3, [*RATTLE, (50 * MS, ZERO, 0, True)], True, []),
     "two edges of it after a rattle": (3, [*RATTLE, *pulse(ZERO, 0, 50 * MS, 60 * MS)], False, []),
 }
