@@ -24,7 +24,7 @@ SIMULATOR = "simulated roulette wheel for wheeld"
 HOUSE = "every record of many roulette wheels in PostgreSQL, checked"
 PACKAGES = {"wheeld": "wheeld", "hw-sim": "wheeld-sim", "wheeld-house": "wheeld-house"}
 """The package of each command."""
-HOUSE_UNITS = ("wheeld-house-collect.service", "wheeld-house-page.service")
+HOUSE_UNITS = ("wheeld-house-collect.service", "wheeld-house-page.service", "wheeld-house-stamp.service")
 
 
 class Release(NamedTuple):
@@ -112,6 +112,7 @@ def lay_out_simulator(root: Path, build: Build, parser: argparse.ArgumentParser)
 def lay_out_house(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
     """All files of `wheeld-house` besides Python's."""
     _units(root, build, "wheeld-house", HOUSE_UNITS)
+    copy(build.tree / "systemd/wheeld-house-stamp.timer", root / "usr/lib/systemd/system/wheeld-house-stamp.timer")
     copy(build.tree / "systemd/sysusers.d/wheeld-house.conf", root / "usr/lib/sysusers.d/wheeld-house.conf")
     _program(root, build, parser, HOUSE)
     _write(root / "usr/share/doc/wheeld-house/copyright", _copyright(fetched.parts, "/usr/lib/wheeld-house"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.feed.wheel import SITE, TABLE
+from tests.house.house import ROOT
 from tests.house.postgres import Cluster
 from tests.house.test_checkpoints import RAW, Kept
 from wheeld_house.cli import main
@@ -124,6 +126,31 @@ def test_a_stamp_proves_since_when_the_tree_of_a_receipt_exists(
     assert "one of 5 messages" in said, "not the newer tree, which nobody has stamped"
     at = datetime.fromisoformat(said.rpartition("saw this tree at ")[2].strip().rstrip("."))
     assert abs(at - datetime.now(UTC)) < timedelta(minutes=5)
+
+
+def test_the_unit_asks_the_authority_of_its_settings(
+    kept: Kept, cluster: Cluster, database: str, authority: Authority, address: str
+) -> None:
+    """With the settings of the page, and variables put in as systemd does."""
+    unit = (ROOT / "systemd" / "wheeld-house-stamp.service").read_text()
+    page = (ROOT / "docs" / "proof.md").read_text()
+    lines = [*re.findall(r"^Environment=(.+)$", unit, re.MULTILINE), *page.split("```ini\n")[1].split("```")[0].split()]
+    given = dict(line.split("=", 1) for line in lines)
+    assert given.pop("DATABASE") == "dbname=house"
+    here = {"DATABASE": cluster.dsn(database), "AUTHORITY": address, "AUTHORITY_CERTIFICATE": str(authority.ca)}
+    assert given.keys() == here.keys() - {"DATABASE"}
+    (command,) = re.findall(r"^ExecStart=/opt/wheeld/bin/wheeld-house (.+)$", unit, re.MULTILINE)
+    assert main([here[word[2:-1]] if word.startswith("${") else word for word in command.split()]) == 0
+    assert kept.rows("select count(*) from house.stamp") == [(1,)]
+
+
+@pytest.mark.parametrize("kind", ["service", "timer"])
+def test_the_timer_is_off_without_an_authority(kind: str) -> None:
+    unit = (ROOT / "systemd" / f"wheeld-house-stamp.{kind}").read_text()
+    (settings,) = re.findall(r"^ConditionPathExists=(.+)$", unit, re.MULTILINE)
+    assert f"`{settings}`" in (ROOT / "docs" / "proof.md").read_text()
+    enabling = "".join(path.read_text() for path in (ROOT / "house" / "wheeld_house" / "setup").glob("*.py"))
+    assert "wheeld-house-stamp" not in enabling
 
 
 def test_a_stamp_of_another_tree_or_authority_proves_nothing(

@@ -13,7 +13,7 @@ from tests.systemd.conftest import PROJECT
 from tests.systemd.machine import Machine
 
 UNIT = PROJECT / "systemd" / "wheeld@.service"
-OTHERS = ("page@", "backup@", "house-collect", "house-page")
+OTHERS = ("page@", "backup@", "house-collect", "house-page", "house-stamp")
 UNITS = (UNIT, *(PROJECT / "systemd" / f"wheeld-{name}.service" for name in OTHERS))
 SCORE_MAX = 1.5
 """The highest exposure of the unit, from 0 to 10."""
