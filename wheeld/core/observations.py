@@ -92,7 +92,7 @@ LINE_BYTES_MAX = 65_536
 """A header with a whole snapshot is about 8 kB. A line of nearly this length is not one of ours."""
 
 
-class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, forbid_unknown_fields=True):
+class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, forbid_unknown_fields=True, gc=False):
     t_us: int = msgspec.field(name="t")
 
 

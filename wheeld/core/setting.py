@@ -364,8 +364,8 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def sensors(self) -> tuple[str, ...]:
         """The names of all sensors whose state can be reported (`SensorState`)."""
-        beams = tuple(f"beam/{number}" for number in range(len(self.beams_deg)))
-        readers = tuple(f"reader/{number}" for number in range(len(self.readers_deg)))
+        beams = [f"beam/{number}" for number in range(len(self.beams_deg))]
+        readers = [f"reader/{number}" for number in range(len(self.readers_deg))]
         head = ("head", "head/sensors") if self.head is not None else ()
         return (*beams, *readers, "rotor", "object", "link", *head)
 

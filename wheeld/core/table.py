@@ -93,7 +93,7 @@ class CoupRecorder:
 
     def logs(self, verdicts: Sequence[tuple[int, Verdict]]) -> tuple[CoupLog, ...]:
         """Return one log for each verdict. `verdicts`: each with the number of its coup."""
-        log = b"\n".join([self._header, *map(msgspec.json.encode, self.observations), b""])
+        log = b"%b\n%b" % (self._header, msgspec.json.Encoder().encode_lines(self.observations))
         return tuple(CoupLog(coup, verdict, log) for coup, verdict in verdicts)
 
 
@@ -314,16 +314,16 @@ class Table:
                 self._late += 1
                 return NOTHING
             seen = msgspec.structs.replace(seen, t_us=self._now_us)
-        kind = type(seen)
-        is_due = self._due_us is not None and self._due_us < seen.t_us
+        kind, kept, due_us = type(seen), self._recorder.observations, self._due_us
+        is_due = due_us is not None and due_us < seen.t_us
         if is_due or kind is not TimePassed:
             if seen.t_us < self._now_us:  # an older word: it is answered now, and a replay must know the time
-                self._recorder.observations.append(TimePassed(self._now_us))
-            self._recorder.observations.append(seen)
+                kept.append(TimePassed(self._now_us))
+            kept.append(seen)
         if is_due or kind is End:
             self._pass_time(seen.t_us + (kind is End))
         self._now_us = max(self._now_us, seen.t_us)
-        shown, is_long = self.observer.observe(seen), len(self._recorder.observations) > IDLE_MAX
+        shown, is_long = self.observer.observe(seen), len(kept) > IDLE_MAX
         is_routine = self.observer.only_postpones
         if is_routine and not (shown or self._waitlist.waiting or is_due or is_long):
             return NOTHING  # this holds for nearly all encoder edges

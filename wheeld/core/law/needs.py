@@ -153,15 +153,14 @@ def _why_no_place(known: Known) -> Text | None:
 
 def why_not(known: Known) -> tuple[Text, ...]:
     """Return why no coup could be observed completely after the present command. Empty if it could."""
-    observer = known.observer
-    sensors, after = observer.setting.sensors, left_out_after(known)
-    if unknown := [sensor for sensor in after if sensor not in sensors]:
+    observer, after = known.observer, left_out_after(known)
+    if unknown := [sensor for sensor in after if sensor not in observer.setting.sensors]:
         return (Text("this table has no such sensor: {names}", {"names": ", ".join(unknown)}),)
     if working := [sensor for sensor in after if not observer.is_faulty(sensor)]:
         return (
             Text("only sensors that fail may be left out; these work: {sensors}", {"sensors": sensor_texts(working)}),
         )
-    if why := objection(observer.setting, after):
+    if after and (why := objection(observer.setting, after)):
         return (why,)
     if why := _why_no_place(known):
         return (why,)

@@ -9,6 +9,7 @@ began later.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -84,7 +85,7 @@ class Chain(msgspec.Struct):
         """Return the mean speed of the last hop. None before the second pass."""
         if len(self.passes) < 2:
             return None
-        return hop_rev_s(*self.passes[-2:])
+        return hop_rev_s(self.passes[-2], self.passes[-1])
 
     def _released(self) -> int:
         """Return the index of the first pass from which the ball no longer speeds up. A ball never speeds up by itself,
@@ -132,15 +133,16 @@ class Beams:
     """
 
     def __init__(self, beams_deg: tuple[float, ...]) -> None:
-        self.use([*range(len(beams_deg))])
         self._ahead_deg: dict[Direction, list[list[float]]] = {
             "cw": [[(other - beam) % 360 or 360.0 for other in beams_deg] for beam in beams_deg],
             "ccw": [[(beam - other) % 360 or 360.0 for other in beams_deg] for beam in beams_deg],
         }
+        self.use([*range(len(beams_deg))])
 
     def use(self, beams: list[int]) -> None:
         """Use only these beams from now on."""
         self.left, self.count = beams, len(beams)
+        self._in_order = {way: [sorted(row[k] for k in beams) for row in rows] for way, rows in self._ahead_deg.items()}
 
     def ahead_deg(self, beam: int, other: int, direction: Direction) -> float:
         """Return the degrees from `beam` to `other` in the ball's direction, in (0, 360]."""
@@ -148,8 +150,7 @@ class Beams:
 
     def between(self, beam: int, other: int, direction: Direction) -> int:
         """Return how many beams are between `beam` and `other`, in this direction."""
-        ahead = self._ahead_deg[direction][beam]
-        return sum(ahead[k] < ahead[other] - 1e-9 for k in self.left if k != beam)
+        return bisect_left(self._in_order[direction][beam], self._ahead_deg[direction][beam][other] - 1e-9)
 
     def behind_deg(self, beam: int, direction: Direction) -> float:
         """Return the degrees from the previous beam to `beam`, in this direction."""
@@ -162,8 +163,7 @@ class Beams:
 
     def nth_ahead_deg(self, beam: int, skipped: int, direction: Direction) -> float:
         """Return the degrees from `beam` to the beam after the next `skipped` ones."""
-        ahead = self._ahead_deg[direction][beam]
-        return sorted(ahead[k] for k in self.left)[skipped]
+        return self._in_order[direction][beam][skipped]
 
 
 def hop_rev_s(before: Pass, last: Pass) -> float:

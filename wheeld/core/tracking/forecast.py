@@ -135,15 +135,16 @@ def forecast(passes: list[Pass], habit: Habit) -> Forecast | None:
 
 
 def _bin(speed_rev_s: float) -> int:
-    return min(BINS - 1, max(0, int((speed_rev_s - BIN_LOW_REV_S) / BIN_REV_S)))
+    place = int((speed_rev_s - BIN_LOW_REV_S) / BIN_REV_S)
+    return place if 0 <= place < BINS else BINS - 1 if place > 0 else 0
 
 
 def _to_leave(speed_rev_s: float, leave_rev_s: float, profile: list[float], part: float = 1.0) -> tuple[float, int]:
     """Return (laps, µs) until the ball has slowed to `leave_rev_s`, with `part` of the slowing in `profile`."""
     laps = seconds = 0.0
     speed = speed_rev_s
-    while speed > leave_rev_s:
-        step = min(STEP_REV_S, speed - leave_rev_s)
+    while (rest := speed - leave_rev_s) > 0:
+        step = STEP_REV_S if rest > STEP_REV_S else rest
         middle = speed - step / 2
         slowing = profile[_bin(middle)] * part
         seconds += step / slowing

@@ -348,7 +348,7 @@ class Observer:
         if readers is None or (ball.carried and ball.seen_in is None) or points[-1][0] != t_us:
             return []  # the rotor may rattle at one border
         if run.launched_us is None:
-            is_due = ball.seen_in is not None or ball.where not in (Where.RUNS, Where.FALLS)
+            is_due = ball.seen_in is not None or not (ball.where is Where.RUNS or ball.where is Where.FALLS)
         else:
             is_due = ball.seen_in is None and run.phase is Phase.OFF_TRACK and t_us > (run.last_us or t_us) + FALL_US
         if not is_due:

@@ -50,10 +50,10 @@ HELD_US = 700_000
 may have held the rotor."""
 JITTER_US = 2_000
 """At any encoder an edge may come early or late by this, and by more if edges are measured to jitter more."""
-JITTER_SHARE, JITTER_GAIN = 8.0, 1 / 32
+JITTER_SHARE, JITTER_MORE, JITTER_LESS = 8.0, 1 + 1 / 32, 1 - 1 / 32
 """Edges come early or late by at most `JITTER_SHARE` times the median deviation of single edges: 5 sigma of a normal
-distribution. At each edge the median changes by the part `JITTER_GAIN`. So a slip, which moves one edge far, changes it
-little."""
+distribution. At each edge the median is multiplied by `JITTER_MORE` or `JITTER_LESS`. So a slip, which moves one edge
+far, changes it little."""
 JITTER_US_MIN = JITTER_US / JITTER_SHARE
 JITTER_POCKETS = 0.05
 """If the median jitter of edges is more than this part of a pocket, they place no ball. The extrapolation from few
@@ -126,13 +126,13 @@ class RotorFromEncoder:
     def tick(self, seen: Rotor) -> Surprise | None:
         """Take one encoder edge. Return what it proves: the rotor stopped and turned back, the encoder slipped on the
         rotor, or nothing."""
-        state, t_us = self.state, seen.t_us
-        points, forward = state.points, 1 if seen.direction == "cw" else -1
-        angle_deg = (seen.tick + (seen.direction == "ccw")) * self._step_deg - state.shift_deg
+        state, t_us, direction = self.state, seen.t_us, seen.direction
+        points, forward = state.points, 1 if direction == "cw" else -1
+        angle_deg = (seen.tick + (direction == "ccw")) * self._step_deg - state.shift_deg
         if not points:
             self._begin(seen, angle_deg)
             return None
-        if seen.direction != state.direction:
+        if direction != state.direction:
             return self._opposite(seen, angle_deg)
         rattled, state.opposite = bool(state.opposite), []
         if state.stopped:
@@ -315,10 +315,10 @@ class RotorFromEncoder:
         # Each weight is multiplied by all six distances, so that none divides. All 0 means that they are one place.
         of_a, of_b, of_c, of_d = bc * bd * cd, ac * ad * cd, ab * ad * bd, ab * ac * bc
         late_us = (b_us - a_us) * of_b - (c_us - a_us) * of_c + (d_us - a_us) * of_d
-        if ab * ac * ad * bc * bd * cd:
+        if of_a * of_d * ad:
             spread = of_a * of_a + of_b * of_b + of_c * of_c + of_d * of_d
             is_more = late_us * late_us > state.jitter_us * state.jitter_us * spread
-            grown = state.jitter_us * (1 + JITTER_GAIN if is_more else 1 - JITTER_GAIN)
+            grown = state.jitter_us * (JITTER_MORE if is_more else JITTER_LESS)
             state.jitter_us = grown if grown > JITTER_US_MIN else JITTER_US_MIN
 
     def _jumped(self) -> bool:
@@ -328,23 +328,25 @@ class RotorFromEncoder:
         its speed on both sides of the jump. Lost edges only allow more ways: an encoder that lost edges shows fewer
         places of the same way.
         """
-        points = self.state.points
-        side = min(self._side_ticks, len(points) // 2 - 1)
+        points, side = self.state.points, self._side_ticks
+        if len(points) < 2 * side + 2:
+            side = len(points) // 2 - 1
         if side < 1:
             return False
-        a, b, c, d = points[-2 * side - 2], points[-side - 2], points[-side - 1], points[-1]
-        passed_us, before_us, after_us = c[0] - b[0], b[0] - a[0], d[0] - c[0]
+        places = first, left, right, last = points[-2 * side - 2], points[-side - 2], points[-side - 1], points[-1]
+        (a_us, a), (b_us, b), (c_us, c), (d_us, d) = places
+        passed_us, before_us, after_us = c_us - b_us, b_us - a_us, d_us - c_us
         jitter_us = JITTER_SHARE * self.state.jitter_us
         if before_us < 2 * jitter_us or after_us < 2 * jitter_us:
             return False  # no speed can be measured between edges that jitter this much
-        before, after = (b[1] - a[1]) / before_us, (d[1] - c[1]) / after_us
-        off_deg = abs(c[1] - b[1] - (before + after) / 2 * passed_us)
+        before, after = (b - a) / before_us, (d - c) / after_us
+        off_deg = abs(c - b - (before + after) / 2 * passed_us)
         if off_deg <= self._slip_deg:
             return False  # this holds for nearly all edges
-        if abs(c[1] - b[1]) < 1.5 * self._step_deg and passed_us > HELD_US:
+        if abs(c - b) < 1.5 * self._step_deg and passed_us > HELD_US:
             return False
-        without = ((points[-side - 3], c), (b, points[-side])) if side > 1 else ()
-        if any(_off_deg(a, one, other, d) <= self._slip_deg for one, other in without):
+        without = ((points[-side - 3], right), (left, points[-side])) if side > 1 else ()
+        if any(_off_deg(first, one, other, last) <= self._slip_deg for one, other in without):
             return False  # only one tick is out of place: its frame was late
         # A mean speed may differ from the speed at its end by half of what a hand changes in that time. Between the two
         # ends a hand may push and brake again.
