@@ -54,7 +54,7 @@ class RecordKind:
     @cached_property
     def canonical_columns(self) -> str:
         """The columns for a SELECT that returns them as bytes, as `canonical` takes them, even damaged text."""
-        return ", ".join(f"CAST({column} AS BLOB)" for column in self.columns)
+        return ", ".join(f"CAST({self.table}.{column} AS BLOB)" for column in self.columns)
 
 
 ORIGIN = RecordKind("origin", "origins", ("row", "site", "table_id", "public_key", "at_utc_us"))
@@ -95,13 +95,18 @@ class Link(NamedTuple):
 
 def canonical(values: Iterable[Value]) -> bytes:
     """Return a record's columns as bytes, in the form that the digest and the signature cover."""
-    return b"".join([b"-" if value is None else b"%d:%b" % (len(raw := _raw(value)), raw) for value in values])
+    raws = [value if type(value) is bytes else None if value is None else _raw(value) for value in values]
+    return b"".join([b"-" if raw is None else b"%d:%b" % (len(raw), raw) for raw in raws])
 
 
 def follow(n: int, head: bytes, kind: str, ref: int, digest: bytes) -> Link:
     """Return the link that follows link number `n`, whose head is `head`."""
-    text = f"{n + 1} {kind} {ref} ".encode()
-    return Link(n + 1, kind, ref, digest, hashlib.sha256(head + text + digest).digest())
+    return Link(n + 1, kind, ref, digest, head_of(n + 1, head, kind, ref, digest))
+
+
+def head_of(n: int, before: bytes, kind: str, ref: int, digest: bytes) -> bytes:
+    """Return the head of link number `n`. `before`: the head of the link before it."""
+    return hashlib.sha256(b"%b%d %b %d %b" % (before, n, kind.encode(), ref, digest)).digest()
 
 
 def digest_of(values: Sequence[Value]) -> bytes:

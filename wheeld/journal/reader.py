@@ -334,8 +334,8 @@ class JournalReader:
         self, key: str, columns: str, table: str, kind: str, first_n: int, last_n: int
     ) -> dict[int, tuple[Any, ...]]:
         rows = self.database.rows(
-            f"SELECT {key}, {columns} FROM {table} WHERE {key} IN"  # noqa: S608
-            " (SELECT ref FROM chain WHERE n BETWEEN ? AND ? AND kind = ?)",
+            f"SELECT {table}.{key}, {columns} FROM chain CROSS JOIN {table} ON {table}.{key} = ref"  # noqa: S608
+            " WHERE chain.n BETWEEN ? AND ? AND kind = ?",
             first_n,
             last_n,
             kind,

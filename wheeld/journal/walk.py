@@ -24,7 +24,7 @@ from wheeld.journal.chain import (
     SEAL,
     Link,
     digest_of,
-    follow,
+    head_of,
     seal_bytes,
 )
 from wheeld.journal.reader import JournalReader
@@ -172,36 +172,37 @@ class Walk:
 
     def _take(self, link: Link, records: Mapping[int, Record] | None) -> None:
         """Check one link, and the record that it holds."""
-        report = self.report
-        if link.n != report.records + 1:
-            report.blame(f"record {report.records + 1}: removed, the next one is record {link.n}")
-        elif link.head != follow(report.records, report.head, link.kind, link.ref, link.digest).head:
-            report.blame(f"record {link.n}: its link does not follow the one before: edited, moved or inserted")
+        report, (n, kind, ref, digest, head) = self.report, link
+        if n != report.records + 1:
+            report.blame(f"record {report.records + 1}: removed, the next one is record {n}")
+        elif head != head_of(n, report.head, kind, ref, digest):
+            report.blame(f"record {n}: its link does not follow the one before: edited, moved or inserted")
         if records is None:
             report.blame(f"{link}: no such kind")
         else:
-            self.counts[link.kind] += 1
-            if link.ref <= self.last_refs.get(link.kind, link.ref - 1):
-                self.unordered.add(link.kind)
-            self.last_refs[link.kind] = link.ref
-            self._check_record(link, records.get(link.ref))
-        report.records, report.head = link.n, link.head
+            self.counts[kind] += 1
+            if ref <= self.last_refs.get(kind, ref - 1):
+                self.unordered.add(kind)
+            self.last_refs[kind] = ref
+            self._check_record(link, records.get(ref))
+        report.records, report.head = n, head
 
     def _check_record(self, link: Link, columns: Record | None) -> None:
         if columns is None:
             self.report.blame(f"{link}: removed")
             return
+        kind = link.kind
         if digest_of(columns) != link.digest:
             self.report.blame(f"{link}: edited")
-        if (link.kind == ORIGIN.name) is not (link.n == 1):
+        if (kind == ORIGIN.name) is not (link.n == 1):
             self.report.blame(f"{link}: a journal begins with its origin, and has only one")
-        if link.kind == MESSAGE.name:
+        if kind == MESSAGE.name:
             self._check_message(link, columns)
-        elif link.kind == EVIDENCE.name:
+        elif kind == EVIDENCE.name:
             self._check_log(link, columns)
-        elif link.kind == SEAL.name:
+        elif kind == SEAL.name:
             self._check_seal(link, columns)
-        elif link.kind == ADOPTION.name:
+        elif kind == ADOPTION.name:
             self._check_adoption(link, columns)
 
     # --- evidence ----------------------------------------------------------------------------------------------
