@@ -283,7 +283,7 @@ def test_a_boot_forgets_the_missed_edges_of_the_one_before(harness: Path) -> Non
 
 def test_levels_come_with_the_numbers_of_their_events(harness: Path) -> None:
     """A body falls in while the ball lies before a reader: its event has no number before the sighting has one."""
-    moves = [*pulse(READER, 0, 100 * MS, 390 * MS), (150 * MS, OBJECT, 0, True), (160 * MS, BUTTON, 3, True)]
+    moves = [*pulse(READER, 0, 100 * MS, 390 * MS), (170 * MS, OBJECT, 0, True), (175 * MS, BUTTON, 3, True)]
     with Harness(harness) as firmware:
         board = Board(firmware)
         board.play(sorted(moves), S)
@@ -306,6 +306,18 @@ def test_a_self_test_tells_its_findings_as_events_first(harness: Path) -> None:
             assert before >= number, "the event may be in the next message, and has its number"
             assert [one.name for one in result.sensors if not one.ok] == ["beam/2"] * (1 - number)
             assert len(result.sensors) == 9
+
+
+def test_an_object_sensor_that_has_failed_has_no_level(harness: Path) -> None:
+    with Harness(harness) as firmware:
+        board = Board(firmware)
+        told_levels = []
+        for ok in (True, False, True):
+            board.tell(f"works 3 0 {ok:d}")
+            board.hear(m.SelfTestRequest(8))
+            board.play([], board.now_us + 300 * MS)
+            told_levels.append(board.beats[-1].levels.object)
+        assert told_levels == ["clear", "unknown", "clear"]
 
 
 def test_a_self_test_ends_before_its_result_is_sent(harness: Path) -> None:
