@@ -6,6 +6,7 @@
        start BOOT_ID ZERO_TICK SERIAL FIRMWARE HASH RING_EVENTS TOP_RATE BEAMS READERS TICKS OBJECT DOOR
        at TIME_US               the time; the board does not run
        line LINE INDEX ON       before the start: how a line stands; after it: an edge, dated now
+       lose LINE INDEX ON       the line changes, and its edge is missed
        event KIND VALUE INDEX   an event, dated now, without a line
        missed COUNT             so many edges were missed so far
        works SENSOR INDEX OK    what the next self-test finds
@@ -210,6 +211,11 @@ static void script(void)
             started = true;
         } else if (strcmp(command, "at") == 0) {
             now_us = number();
+        } else if (strcmp(command, "lose") == 0) {
+            const uint64_t line = number();
+            const uint64_t index = number();
+            lines[line][index] = number() != 0;
+            missed++;
         } else if (strcmp(command, "line") == 0) {
             struct edge edge = {.at_us = now_us, .line = (uint8_t)number()};
             edge.index = (uint8_t)number();

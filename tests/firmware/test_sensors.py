@@ -353,10 +353,12 @@ def test_missed_edges_are_counted_and_every_line_is_read(harness: Path) -> None:
     with Harness(harness) as firmware:
         board = Board(firmware)
         board.play([(20 * MS, OBJECT, 0, True)], 100 * MS)
-        board.tell("missed 3")
+        board.tell("missed 2")
+        board.tell(f"lose {DOOR} 0 1")
         board.play([], 300 * MS)
         assert board.beats[-1].missed_edges == 3
-        assert [one.event for one in board.events] == [m.ObjectSeen(True), m.SensorReport("rotor", 0, ok=False)]
+        seen = {m.ObjectSeen(True), m.SensorReport("rotor", 0, ok=False), m.DoorMoved(True)}
+        assert {one.event for one in board.events} == seen
 
 
 def test_the_count_of_missed_edges_stops_where_the_port_s_wraps(harness: Path) -> None:
@@ -376,6 +378,12 @@ def test_a_number_of_ticks_that_no_encoder_has_is_a_failed_rotor(harness: Path) 
         with Harness(harness) as firmware:
             board = Board(firmware, m.Layout(4, 3, ticks, object_sensor=True), zero_tick=3)
             assert board.play(turning(range(1, 3 * TICKS)), S) == timed((0, m.SensorReport("rotor", 0, ok=False)))
+
+
+def test_both_channels_of_the_encoder_at_once_are_a_failed_rotor(harness: Path) -> None:
+    with Harness(harness) as firmware:
+        seen = Board(firmware).play([(1000, A, 0, True), (1000, B, 0, True)], S)
+        assert seen == timed((1000, m.SensorReport("rotor", 0, ok=False)))
 
 
 def test_no_place_is_told_after_a_missed_edge(harness: Path) -> None:
