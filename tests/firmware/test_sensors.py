@@ -386,6 +386,20 @@ def test_both_channels_of_the_encoder_at_once_are_a_failed_rotor(harness: Path) 
         assert seen == timed((1000, m.SensorReport("rotor", 0, ok=False)))
 
 
+def test_the_first_edge_of_the_encoder_may_repeat_what_was_read_at_the_boot(harness: Path) -> None:
+    """The second one that repeats a level follows a missed edge."""
+    with Harness(harness) as firmware:
+        board = Board(firmware, on=[(0, A, 0, True)])
+        assert board.play([(1000, A, 0, True)], 10 * MS) == []
+        assert board.play([(20 * MS, A, 0, True)], S) == timed((20 * MS, m.SensorReport("rotor", 0, ok=False)))
+
+
+def test_a_line_that_the_board_does_not_have_gives_no_event(harness: Path) -> None:
+    with Harness(harness) as firmware:
+        moves = [*pulse(BEAM, LAYOUT.beams, 1000, 3000), *pulse(BEAM, LAYOUT.beams, 9000, 12_000)]
+        assert Board(firmware).play(moves, S) == []
+
+
 def test_no_place_is_told_after_a_missed_edge(harness: Path) -> None:
     """An edge of B comes after the missed one of A, before the board runs."""
     *before, _, edge_of_b = turning(range(1, 13))
