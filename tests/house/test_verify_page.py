@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+import re
 from pathlib import Path
 
 from playwright.async_api import Page
@@ -17,12 +18,16 @@ MESSAGES = feed(41)
 RECEIPT = receipt_of(MESSAGES, 16, witnessed(checkpoint_of(MESSAGES)))
 
 
+SPOKEN = "h1, p, label, small, button"
+"""The elements that are translated."""
+
+
 async def shown(page: Page, receipt: str, *, key: str = WHEEL_KEY, witnesses: str = str(SEEN_BY)) -> str:
     """What the page says of a receipt that a person pastes."""
     await page.evaluate("document.querySelector('output').replaceChildren()")
     for name, text in (("receipt", receipt), ("key", key), ("witnesses", witnesses)):
         await page.locator(f"#{name}").fill(text)
-    await page.get_by_role("button", name="Verify").click()
+    await page.locator("button").click()
     await page.locator("output strong").wait_for()
     said: str = await page.locator("output").inner_text()
     return said
@@ -77,6 +82,41 @@ async def test_a_receipt_is_verified_from_a_file_and_nothing_is_sent() -> None:
             assert "This receipt proves nothing." in text
             assert why in text
         assert asked == [PAGE.as_uri()]
+
+
+async def test_the_page_speaks_the_language_of_the_browser_and_another_when_it_is_chosen() -> None:
+    async with chromium() as browser:
+        for locale, title, good, why in (
+            ("de-DE", "Verify the receipt of a coup", "This receipt is good.", "has not cosigned"),
+            ("fr-CH", "Vérifier le reçu d'un coup", "Ce reçu est bon.", "le témoin house.example n'a pas cosigné"),
+            ("it-IT", "Verificare la ricevuta di un colpo", "Questa ricevuta è valida.", "non ha cofirmato"),
+        ):
+            async with await browser.new_context(locale=locale, offline=True) as context:
+                page = await context.new_page()
+                await page.goto(PAGE.as_uri())
+                assert [await page.title(), await page.locator("h1").inner_text()] == [title, title]
+                assert await page.locator("html").get_attribute("lang") == ("en" if locale == "de-DE" else locale[:2])
+                assert good in await shown(page, RECEIPT)
+                assert why in await shown(page, receipt_of(MESSAGES, 16, checkpoint_of(MESSAGES)))
+                await page.get_by_label("Language").select_option("it")
+                await page.get_by_text("Questa ricevuta non prova nulla.").wait_for()
+                assert "il testimone house.example" in await page.locator("output").inner_text()
+                assert await page.locator("html").get_attribute("lang") == "it"
+
+
+async def test_each_text_of_the_page_has_its_translations_and_no_other_has() -> None:
+    async with chromium() as browser, await browser.new_context() as context:
+        page = await context.new_page()
+        await page.goto(PAGE.as_uri())
+        translated: dict[str, list[str]] = await page.evaluate("TRANSLATED")
+        texts: list[str] = await page.evaluate("texts.map(([, text]) => text)")
+    script = PAGE.read_text().partition("const LANGUAGES")[2].partition("</script>")[0]
+    literals = {*re.findall(r'"([^"\n]*)"', script)} - {SPOKEN}
+    assert translated.keys() <= literals | {*texts}, "a translation of what the page does not say"
+    assert {text for text in literals if " " in text} | {*texts} <= translated.keys(), "a text without a translation"
+    wrong = {text: of for text, of in translated.items() if {each.count("{}") for each in of} != {text.count("{}")}}
+    assert wrong == {}
+    assert {len(of) for of in translated.values()} == {2}
 
 
 async def test_a_receipt_with_any_byte_changed_is_refused_by_the_browser() -> None:
