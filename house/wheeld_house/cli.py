@@ -27,6 +27,12 @@ FAILED, USAGE = 1, 2
 
 def main(words: list[str] | None = None) -> int:
     """Do what the words of the command line say. Returns the exit code."""
+    words = sys.argv[1:] if words is None else words
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError:  # Python reads such bytes of an argument as characters that no text can have
+        print("wheeld-house: an argument of this command is not a text in UTF-8", file=sys.stderr)
+        return USAGE
     options = parser().parse_args(words)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)
@@ -34,9 +40,6 @@ def main(words: list[str] | None = None) -> int:
         return int(options.run(options))
     except (SettingsError, LookupError) as wrong:
         print(f"wheeld-house: {wrong}", file=sys.stderr)
-        return USAGE
-    except UnicodeEncodeError:  # Python reads such bytes of an argument as characters that no text can have
-        print("wheeld-house: an argument of this command is not a text in UTF-8", file=sys.stderr)
         return USAGE
     except (psycopg.Error, SQLAlchemyError, OSError) as wrong:
         print(f"wheeld-house: {_told(wrong)}", file=sys.stderr)

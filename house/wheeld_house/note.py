@@ -118,7 +118,11 @@ def read_note(raw: str) -> Note:
     """Read a signed note. Raises NoteError."""
     text, blank, lines = raw.rpartition("\n\n")
     found = [_SIGNATURE_LINE.fullmatch(line) for line in lines.removesuffix("\n").split("\n")]
-    if len(raw.encode()) > NOTE_BYTES_MAX or not blank or not lines.endswith("\n"):
+    try:
+        size = len(raw.encode())
+    except UnicodeEncodeError:  # JSON may have half of a surrogate pair
+        raise NoteError("no signed note: it has a character that UTF-8 cannot have") from None
+    if size > NOTE_BYTES_MAX or not blank or not lines.endswith("\n"):
         raise NoteError("no signed note: it has no empty line before its signatures, or is too long")
     return Note(f"{text}\n", tuple(_signatures(found)))
 

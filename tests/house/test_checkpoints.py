@@ -206,6 +206,10 @@ def test_only_a_notice_of_a_seal_has_a_checkpoint() -> None:
     for other in (b"", b"[]", b"{}", b'{"notice":"sealed"}', b'{"notice":"sealed","figures":{"checkpoint":1}}'):
         assert checkpoint_in(other) is None
     assert checkpoint_in(b'{"notice":"bouler","figures":{"checkpoint":"x"}}') is None
+    half = checkpoint_in(rb'{"notice":"sealed","figures":{"checkpoint":"\ud800\n\nx\n"}}')
+    assert half is not None
+    with pytest.raises(NoteError, match="UTF-8"):  # anybody who can write on this topic could else end the collector
+        read_note(half)
 
 
 def test_files_that_are_no_key_or_state_are_named(tmp_path: Path) -> None:
