@@ -1,6 +1,6 @@
 # Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
-# that are missing (python3-venv; mosquitto; for the tests gcc; for test-firmware gcc-arm-none-eabi, gcc-avr, libsimavr-dev, qemu-system-arm and Node; for test-consumers Node, a JDK and mosquitto-clients; for
-# test-pages chromium; for test-house PostgreSQL), and those only where apt-get and the right to use it exist.
+# that are missing (python3-venv; mosquitto; for the tests gcc; for test-firmware gcc-arm-none-eabi, gcc-avr, avr-libc, libsimavr-dev, qemu-system-arm and Node; for test-consumers Node, a JDK and mosquitto-clients; for
+# test-pages chromium; for test-house PostgreSQL, Patroni, etcd and Go), and those only where apt-get and the right to use it exist.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -291,7 +291,7 @@ arm:  # compiles the firmware of the RP2040 and the STM32, which QEMU runs
 	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || { $(call need,gcc-arm-none-eabi qemu-system-arm); }
 
 avr:  # compiles the firmware of the ATmega2560, and its simulator
-	@command -v avr-gcc >/dev/null && [ -e /usr/include/simavr ] || { $(call need,gcc-avr avr-libc libsimavr-dev); }
+	@command -v avr-gcc >/dev/null && [ -e /usr/lib/avr/include/avr/io.h ] && [ -e /usr/include/simavr ] || { $(call need,gcc-avr avr-libc libsimavr-dev); }
 
 # One that was broken off has a Python, and no pip or half of one: it is made anew.
 $(VENV)/complete:

@@ -30,7 +30,8 @@ bool port_transmit(uint8_t byte);
 uint32_t port_new_boot_id(void);
 
 /* How many edges were missed since the boot: the list was full, or two of one line of the encoder came before the
-   interrupt. Two of another line are put into the list, both with the date of the interrupt. The count may wrap. */
+   interrupt. Two of another line are put into the list, both with the date of the interrupt, if the
+   hardware shows them. The count may wrap. */
 uint32_t port_missed_edges(void);
 
 /* Begins a test of what can be tested without a ball: the lamps of the beams off and on, a supply measured. */

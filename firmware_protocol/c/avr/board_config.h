@@ -37,9 +37,14 @@
         {LINE_BUTTON, WHEEL_BUTTON_RIEN_VA, CONTACTS, 3, true},                                                        \
         {LINE_BUTTON, WHEEL_BUTTON_TOUT_VA, CONTACTS, 4, true},                                                        \
     }
+#define CONFIG_BEAMS 4
+#define CONFIG_READERS 3
+#if (CONFIG_BEAMS > SENSORS_BEAMS) || (CONFIG_READERS > SENSORS_READERS)
+#error "memory.h has no room for so many beams or readers"
+#endif
 #define CONFIG_LAYOUT                                                                                                  \
     {                                                                                                                  \
-        .beams = 4, .readers = 3, .rotor_ticks = CONFIG_ROTOR_TICKS, .object_sensor = true, .door_switch = true        \
+        .beams = CONFIG_BEAMS, .readers = CONFIG_READERS, .rotor_ticks = CONFIG_ROTOR_TICKS, .object_sensor = true, .door_switch = true        \
     }
 
 #endif

@@ -78,7 +78,7 @@ static volatile uint8_t snapshots_out;
 static struct received received[RECEIVED];
 static volatile uint8_t received_in;
 static volatile uint8_t received_out;
-static uint8_t sends[SENDS];
+static volatile uint8_t sends[SENDS];
 static volatile uint8_t sends_in;
 static volatile uint8_t sends_out;
 static volatile uint8_t overflows;
@@ -90,6 +90,7 @@ static uint64_t epoch_us; /* of the overflow `epoch` */
 static uint8_t epoch;
 static uint32_t missed_edges;
 static uint8_t levels[GROUPS]; /* as they were told */
+static uint8_t used[GROUPS];   /* bits that have a line */
 static uint8_t changed;        /* bits of the snapshot that was taken, which are not told yet */
 static uint8_t taken_group;
 static uint64_t taken_us;
@@ -217,7 +218,7 @@ bool port_take_edge(uint64_t until_us, struct edge *edge)
         }
         snapshots_out++;
         taken_group = next.group;
-        changed = next.levels ^ levels[next.group];
+        changed = (uint8_t)((next.levels ^ levels[next.group]) & used[next.group]);
         levels[next.group] = next.levels;
     }
     uint8_t bit = 0;
@@ -357,6 +358,9 @@ static void start_hardware(void)
     PCICR = _BV(PCIE2) | _BV(PCIE0);
     SMCR = _BV(SE); /* the timers go on */
     CLEAR_ENCODER();
+    for (const struct pin *pin = pins; pin < pins + USED; pin++) {
+        used[pin->group] = (uint8_t)(used[pin->group] | _BV(pin->bit));
+    }
     for (uint8_t group = 0; group < (uint8_t)GROUPS; group++) {
         levels[group] = read_group(group);
     }

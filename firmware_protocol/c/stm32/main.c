@@ -49,6 +49,8 @@ static volatile uint32_t missed;
 static volatile uint32_t high_us; /* overflows of TIM2 */
 static uint32_t levels;           /* of the pins, as they were told */
 static bool sends;                /* a byte waits for the transmitter */
+/* It survives a reset, for boots without random numbers. */
+static uint32_t boots __attribute__((section(".noinit")));
 
 extern uint32_t image_data_from[], image_data[], image_data_end[], image_bss[], image_bss_end[], image_stack[];
 
@@ -154,15 +156,19 @@ void on_pins(void)
 
 void on_overflow(void)
 {
-    REGISTER(TIM2_SR) = ~TIM_UPDATE;
-    high_us++;
+    /* The flag may still stand when this returns, and this runs a second time. */
+    if ((REGISTER(TIM2_SR) & TIM_UPDATE) != 0u) {
+        REGISTER(TIM2_SR) = ~TIM_UPDATE;
+        high_us++;
+    }
 }
 
 void on_uart(void)
 {
-    if ((REGISTER(USART1_SR) & USART_RXNE) != 0u) {
+    const uint32_t status = REGISTER(USART1_SR);
+    if ((status & (USART_RXNE | USART_ORE)) != 0u) {
         const uint32_t data = REGISTER(USART1_DR); /* one with an error of the line is wrong, too: the CRC finds it */
-        if (received_in - received_out < RECEIVED) {
+        if (((status & USART_RXNE) != 0u) && (received_in - received_out < RECEIVED)) {
             received[received_in % RECEIVED] = (struct received){.at_us = port_now_us(), .byte = (uint8_t)data};
             received_in++;
         }
@@ -224,7 +230,8 @@ uint32_t port_new_boot_id(void)
 {
     REGISTER(RNG_CR) = 1u << 2;
     wait_for(RNG_SR, 1u);
-    return REGISTER(RNG_DR);
+    boots++;
+    return REGISTER(RNG_DR) + boots;
 }
 
 uint32_t port_missed_edges(void)

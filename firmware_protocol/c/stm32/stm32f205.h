@@ -21,6 +21,7 @@
 #define USART1_DR 0x40011004u
 #define USART1_BRR 0x40011008u
 #define USART1_CR1 0x4001100cu
+#define USART_ORE (1u << 3) /* a byte came while the one before was not read */
 #define USART_RXNE (1u << 5) /* also the bit that enables its interrupt, as TXE */
 #define USART_TXE (1u << 7)
 #define USART_ON 0x200cu
