@@ -45,7 +45,6 @@ class LineCable:
         if now_us < self._absent_until_us:
             self.harmed += 1
             return now_us, b""
-        rng, rates = self._rng, self._rates
         sent = line
         if rng.random() < rates.torn:
             start = rng.randrange(len(line))

@@ -1,28 +1,27 @@
-"""Draws a log on one time axis: the observations, the facts that the daemon concluded, and its verdicts."""
+"""Draws a log on one time axis: the observations, the facts that the daemon concluded, and its verdicts. The command
+`hw-sim draw` is at the end."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
-
-from hw_sim.campaign.pictures import FAINT, INK, RIGHT, WRONG, blank, svg
-from hw_sim.campaign.timeline import LogTimeline
-from hw_sim.events import called
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 import argparse
 import gzip
 import zlib
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from hw_sim.campaign.black_box import find, replay_all
-from hw_sim.campaign.timeline import read_timeline
+from hw_sim.campaign.pictures import FAINT, INK, RIGHT, WRONG, blank, svg
+from hw_sim.campaign.timeline import LogTimeline, read_timeline
+from hw_sim.events import called
 from hw_sim.exits import BadDataError, FileError, told
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 WIDTH_IN = 15.0
 STATE_COLOURS = {
