@@ -16,6 +16,7 @@ from typing import Any
 import psycopg
 
 from wheeld_house.note import NoteError, read_note
+from wheeld_house.settings import SettingsError
 
 TOKEN_BYTES_MAX = 65_536
 """A token with the authority's certificates has 3 to 8 kB."""
@@ -37,11 +38,13 @@ class StampError(Exception):
 
 def stamp_newest(database: psycopg.Connection[Any], authority: str, ca_file: Path) -> list[str]:
     """Let the authority at this URL stamp the newest checkpoint of each tree that has no stamp yet, and store what it
-    gives. Return the trees. Raises StampError, psycopg.Error."""
+    gives. Return the trees. Raises SettingsError, StampError, psycopg.Error."""
     if not authority.startswith(("http://", "https://")):
-        raise StampError(f"{authority} is no address of a time-stamping authority: it begins with http:// or https://")
+        raise SettingsError(
+            f"{authority} is no address of a time-stamping authority: it begins with http:// or https://"
+        )
     if not ca_file.is_file():
-        raise StampError(f"{ca_file} is not there: it has the root certificate of the authority")
+        raise SettingsError(f"{ca_file} is not there: it has the root certificate of the authority")
     stamped = []
     for wheel, first_seq, size, note in database.execute(_UNSTAMPED).fetchall():
         text = read_note(note).text

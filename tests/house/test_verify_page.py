@@ -88,7 +88,7 @@ async def test_the_page_speaks_the_language_of_the_browser_and_another_when_it_i
     async with chromium() as browser:
         for locale, title, good, why in (
             ("de-DE", "Verify the receipt of a coup", "This receipt is good.", "has not cosigned"),
-            ("fr-CH", "Vérifier le reçu d'un coup", "Ce reçu est bon.", "le témoin house.example n'a pas cosigné"),
+            ("fr-CH", "Vérifier le reçu d'un coup", "Ce reçu est valide.", "le témoin house.example n'a pas cosigné"),
             ("it-IT", "Verificare la ricevuta di un colpo", "Questa ricevuta è valida.", "non ha cofirmato"),
         ):
             async with await browser.new_context(locale=locale, offline=True) as context:
