@@ -151,7 +151,10 @@ class HousePeople:
         since_us = max(began_us, house.faults.over_us)
         if not house.faults.are_over_now or manner == "late":
             return
-        slips = any("slips" in fault.kind for fault in house.plan.faults)
+        plan = house.plan
+        slips = any(
+            "slips" in what for what in (*(one.kind for one in plan.faults), *(one.scenario for one in plan.coups))
+        )
         ready_s = READY_S + (SLIP_S if slips else 0.0)
         if (house.now_us - since_us) / 1e6 > ready_s and not house.witness.is_so("not ready"):
             house.witness.begins("not ready", house.now_us)
