@@ -254,7 +254,7 @@ class House:
             return "", live.wait(LOOK_US / 1e6)
         seen, truth = table.get("number_awaiting_chef"), live.table.truth
         if seen is not None and truth and outcome_name(truth[-1]) == f"result {seen}":
-            self.command("confirm", number=seen)  # what he saw himself
+            self.command("confirm", coup=table["coup"], number=seen)  # what he saw himself
             return "confirm", live.wait(LOOK_US / 1e6)
         if not live.table.ball_is_in(table["last_number"]):
             live.table.last_number = table["last_number"]
