@@ -2,52 +2,22 @@
 
    One interrupt dates all edges by the timer of 1 us, and puts them into a list. It has the highest priority, and no
    interrupt is ever locked out: nothing else delays a date. The other two interrupts only wake the processor. */
-#include "board.h"
 #include "board_config.h"
-#include "port.h"
+#include "cortex_m.h"
 #include "rp2040.h"
 
-#define EDGES 256u /* of the list; a power of two */
 #define WAKE_US 2000u /* the FIFO of the transmitter lasts for 2.7 ms */
 #define WATCHDOG_LOAD_1_S 2000000u /* it counts each microsecond twice (erratum RP2040-E1) */
 #define WORDS 4u
 #define PINS_PER_WORD 8u
 #define BITS_PER_PIN 4u
 
-struct pin {
-    uint8_t line;
-    uint8_t index;
-    uint8_t pin;
-    bool on_while_low;
-};
-
-static const struct pin pins[] = CONFIG_PINS;
-#define USED (sizeof pins / sizeof pins[0])
 static const struct pin *pin_of[WORDS * PINS_PER_WORD];
-
-static const struct identity identity = {.serial = CONFIG_SERIAL,
-                                         .firmware = CONFIG_FIRMWARE,
-                                         .config_hash = CONFIG_HASH,
-                                         .ring_events = BOARD_RING_EVENTS,
-                                         .top_rate = BOARD_TOP_RATE,
-                                         .layout = CONFIG_LAYOUT};
-
-/* The interrupt writes edges_in, the board edges_out: each has one writer, and none needs a lock. */
-static struct edge edges[EDGES];
-static volatile uint32_t edges_in;
-static volatile uint32_t edges_out;
-static volatile uint32_t missed;
-
-extern uint32_t image_data_from[], image_data[], image_data_end[], image_bss[], image_bss_end[], image_stack[];
 
 void reset(void);
 void on_pins(void);
 void on_timer(void);
 void on_uart(void);
-
-/* Exception 1 is the reset, 16 the first interrupt. */
-#define HANDLER(exception) [(exception) - 1u]
-#define INTERRUPT(number) HANDLER(16u + (number))
 
 static const struct {
     void *stack;
@@ -59,25 +29,6 @@ static const struct {
                  INTERRUPT(IRQ_IO_BANK0) = on_pins,
                  INTERRUPT(IRQ_UART0) = on_uart},
 };
-
-/* The compiler calls these two for structures. */
-void *memcpy(void *to, const void *from, unsigned size);
-void *memset(void *to, int value, unsigned size);
-void *memcpy(void *to, const void *from, unsigned size)
-{
-    uint8_t *into = to;
-    for (const uint8_t *at = from; size > 0u; size--) {
-        *into++ = *at++;
-    }
-    return to;
-}
-void *memset(void *to, int value, unsigned size)
-{
-    for (uint8_t *into = to; size > 0u; size--) {
-        *into++ = (uint8_t)value;
-    }
-    return to;
-}
 
 /* An interrupt may read it at any time, so the pair of registers that latches is not used. */
 uint64_t port_now_us(void)
@@ -96,29 +47,6 @@ static bool is_high(const struct pin *pin)
     return ((REGISTER(SIO_GPIO_IN) >> pin->pin) & 1u) != 0u;
 }
 
-static void put_edge(const struct pin *pin, bool high, uint64_t at_us)
-{
-    if (edges_in - edges_out == EDGES) {
-        missed++;
-        return;
-    }
-    edges[edges_in % EDGES] =
-        (struct edge){.at_us = at_us, .line = pin->line, .index = pin->index, .on = high != pin->on_while_low};
-    edges_in++;
-}
-
-/* To and fro before the interrupt. */
-static void put_both(const struct pin *pin, uint64_t at_us)
-{
-    if (pin->line >= (uint8_t)LINE_ROTOR_A) {
-        missed++;
-    } else {
-        const bool high = is_high(pin);
-        put_edge(pin, !high, at_us);
-        put_edge(pin, high, at_us);
-    }
-}
-
 void on_pins(void)
 {
     const uint64_t at_us = port_now_us();
@@ -128,7 +56,7 @@ void on_pins(void)
         for (const struct pin *const *pin = &pin_of[word * PINS_PER_WORD]; edge_bits != 0u; pin++) {
             const uint32_t edge = edge_bits & (IO_EDGE_LOW | IO_EDGE_HIGH);
             if (edge == (IO_EDGE_LOW | IO_EDGE_HIGH)) {
-                put_both(*pin, at_us);
+                put_both(*pin, is_high(*pin), at_us);
             } else if (edge != 0u) {
                 put_edge(*pin, edge == IO_EDGE_HIGH, at_us);
             } else {
@@ -147,26 +75,6 @@ void on_timer(void)
 void on_uart(void)
 {
     REGISTER(UART_IMSC) = 0; /* until port_idle: the board takes the bytes */
-}
-
-bool port_take_edge(uint64_t until_us, struct edge *edge)
-{
-    if ((edges_out == edges_in) || (edges[edges_out % EDGES].at_us > until_us)) {
-        return false;
-    }
-    *edge = edges[edges_out % EDGES];
-    edges_out++;
-    return true;
-}
-
-bool port_line_is_on(uint8_t line, uint8_t index)
-{
-    for (const struct pin *pin = pins; pin < pins + USED; pin++) {
-        if ((pin->line == line) && (pin->index == index)) {
-            return is_high(pin) != pin->on_while_low;
-        }
-    }
-    return false;
 }
 
 bool port_receive(uint8_t *byte, uint64_t *at_us)
@@ -200,21 +108,6 @@ uint32_t port_new_boot_id(void)
     }
     REGISTER(WATCHDOG_SCRATCH0)++;
     return random + REGISTER(WATCHDOG_SCRATCH0);
-}
-
-uint32_t port_missed_edges(void)
-{
-    return missed;
-}
-
-/* The sensors of this board are passive. */
-void port_begin_self_test(void) {}
-
-bool port_sensor_works(uint8_t sensor, uint16_t index)
-{
-    (void)sensor;
-    (void)index;
-    return true;
 }
 
 void port_idle(void)
@@ -283,14 +176,7 @@ static void start_interrupts(void)
 
 void reset(void)
 {
-    const uint32_t *from = image_data_from;
-    for (uint32_t *to = image_data; to < image_data_end; to++) {
-        *to = *from;
-        from++;
-    }
-    for (uint32_t *to = image_bss; to < image_bss_end; to++) {
-        *to = 0;
-    }
+    start_memory();
     const uint32_t used = RESET_IO_BANK0 | RESET_PADS_BANK0 | RESET_PLL_SYS | RESET_TIMER | RESET_UART0;
     SET(RESETS) = used & ~RESET_TIMER; /* after a watchdog reset they may be on */
     CLEAR(RESETS) = used;

@@ -4,65 +4,37 @@
    list; those of one pin come by its flag, so that two of them before the interrupt are seen.
 
    Option bytes: BOR_LEV 0 (brown-out below 2.7 V). */
-#include "board.h"
 #include "board_config.h"
-#include "port.h"
+#include "cortex_m.h"
 #include "stm32f205.h"
 
-#define EDGES 256u    /* of the list; this and the next are powers of two */
-#define RECEIVED 256u /* the UART itself keeps one byte */
+#define RECEIVED 256u /* the UART itself keeps one byte; a power of two */
 #define WAKE_CYCLES 240000u /* 2 ms */
 #define TRIES_MAX 1000000u
 #define PINS 16u
 
-struct pin {
-    uint8_t line;
-    uint8_t index;
-    uint8_t pin;
-    bool on_while_low;
-};
-
-static const struct pin pins[] = CONFIG_PINS;
-#define USED (sizeof pins / sizeof pins[0])
 static const struct pin *pin_of[PINS];
-
-static const struct identity identity = {.serial = CONFIG_SERIAL,
-                                         .firmware = CONFIG_FIRMWARE,
-                                         .config_hash = CONFIG_HASH,
-                                         .ring_events = BOARD_RING_EVENTS,
-                                         .top_rate = BOARD_TOP_RATE,
-                                         .layout = CONFIG_LAYOUT};
 
 struct received {
     uint64_t at_us;
     uint8_t byte;
 };
 
-/* An interrupt writes edges_in and received_in, the board the other two: each has one writer, and none needs a lock. */
-static struct edge edges[EDGES];
-static volatile uint32_t edges_in;
-static volatile uint32_t edges_out;
+/* The interrupt writes received_in, the board received_out. */
 static struct received received[RECEIVED];
 static volatile uint32_t received_in;
 static volatile uint32_t received_out;
-static volatile uint32_t missed;
 static volatile uint32_t high_us; /* overflows of TIM2 */
 static uint32_t levels;           /* of the pins, as they were told */
 static bool sends;                /* a byte waits for the transmitter */
 /* It survives a reset, for boots without random numbers. */
 static uint32_t boots __attribute__((section(".noinit")));
 
-extern uint32_t image_data_from[], image_data[], image_data_end[], image_bss[], image_bss_end[], image_stack[];
-
 void reset(void);
 void on_pins(void);
 void on_overflow(void);
 void on_uart(void);
 void on_tick(void);
-
-/* Exception 1 is the reset, 15 the SysTick, 16 the first interrupt. */
-#define HANDLER(exception) [(exception) - 1u]
-#define INTERRUPT(number) HANDLER(16u + (number))
 
 static const struct {
     void *stack;
@@ -82,25 +54,6 @@ static const struct {
                  INTERRUPT(IRQ_USART1) = on_uart},
 };
 
-/* The compiler calls these two for structures. */
-void *memcpy(void *to, const void *from, unsigned size);
-void *memset(void *to, int value, unsigned size);
-void *memcpy(void *to, const void *from, unsigned size)
-{
-    uint8_t *into = to;
-    for (const uint8_t *at = from; size > 0u; size--) {
-        *into++ = *at++;
-    }
-    return to;
-}
-void *memset(void *to, int value, unsigned size)
-{
-    for (uint8_t *into = to; size > 0u; size--) {
-        *into++ = (uint8_t)value;
-    }
-    return to;
-}
-
 /* Also in an interrupt, before that of the overflow has run. */
 uint64_t port_now_us(void)
 {
@@ -118,15 +71,9 @@ uint64_t port_now_us(void)
     return ((uint64_t)high << 32) | low;
 }
 
-static void put_edge(const struct pin *pin, bool high, uint64_t at_us)
+static bool is_high(const struct pin *pin)
 {
-    if (edges_in - edges_out == EDGES) {
-        missed++;
-        return;
-    }
-    edges[edges_in % EDGES] =
-        (struct edge){.at_us = at_us, .line = pin->line, .index = pin->index, .on = high != pin->on_while_low};
-    edges_in++;
+    return ((REGISTER(GPIOC_IDR) >> pin->pin) & 1u) != 0u;
 }
 
 void on_pins(void)
@@ -145,11 +92,8 @@ void on_pins(void)
         }
         if (((same >> bit) & 1u) == 0u) {
             put_edge(pin, high, at_us);
-        } else if (pin->line >= (uint8_t)LINE_ROTOR_A) {
-            missed++;
         } else {
-            put_edge(pin, !high, at_us);
-            put_edge(pin, high, at_us);
+            put_both(pin, high, at_us);
         }
     }
 }
@@ -177,26 +121,6 @@ void on_uart(void)
 }
 
 void on_tick(void) {}
-
-bool port_take_edge(uint64_t until_us, struct edge *edge)
-{
-    if ((edges_out == edges_in) || (edges[edges_out % EDGES].at_us > until_us)) {
-        return false;
-    }
-    *edge = edges[edges_out % EDGES];
-    edges_out++;
-    return true;
-}
-
-bool port_line_is_on(uint8_t line, uint8_t index)
-{
-    for (const struct pin *pin = pins; pin < pins + USED; pin++) {
-        if ((pin->line == line) && (pin->index == index)) {
-            return (((REGISTER(GPIOC_IDR) >> pin->pin) & 1u) != 0u) != pin->on_while_low;
-        }
-    }
-    return false;
-}
 
 bool port_receive(uint8_t *byte, uint64_t *at_us)
 {
@@ -232,21 +156,6 @@ uint32_t port_new_boot_id(void)
     wait_for(RNG_SR, 1u);
     boots++;
     return REGISTER(RNG_DR) + boots;
-}
-
-uint32_t port_missed_edges(void)
-{
-    return missed;
-}
-
-/* The sensors of this board are passive. */
-void port_begin_self_test(void) {}
-
-bool port_sensor_works(uint8_t sensor, uint16_t index)
-{
-    (void)sensor;
-    (void)index;
-    return true;
 }
 
 /* An interrupt that is locked out here still wakes the processor, and runs then. */
@@ -312,14 +221,7 @@ static void start_hardware(void)
 
 void reset(void)
 {
-    const uint32_t *from = image_data_from;
-    for (uint32_t *to = image_data; to < image_data_end; to++) {
-        *to = *from;
-        from++;
-    }
-    for (uint32_t *to = image_bss; to < image_bss_end; to++) {
-        *to = 0;
-    }
+    start_memory();
     start_clocks();
     start_hardware();
     REGISTER(IWDG_KR) = 0x5555u;
