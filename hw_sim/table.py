@@ -24,6 +24,8 @@ from hw_sim.world import MARGIN_S, SensorOutage, Slipped, Stay, World, us
 
 LAUNCH_REV_S = (1.3, 2.6)
 """How fast boulers launch (first laps of ball_lap_times.json: 1.0–2.4 rev/s)."""
+HARDEST_REV_S = 3.5
+"""No hand launches at 4, and a daemon may rely on it. On a slow track even this push may end sooner than asked."""
 ROTOR_RPM = (10.0, 20.0)
 """How fast boulers turn the rotor (docs/wheels.md: 14–20 rpm on motor wheels; Cammegh recommends at least 10)."""
 BEARING_PER_S = (0.001, 0.003)
@@ -283,12 +285,15 @@ class SimTable:
         low, high = LAUNCH_REV_S
         while True:
             run = BallRun.free(self.track, self.now_s, angle, turning, self.rng.uniform(low, high))
-            if self.laps_safe <= run.laps <= LAPS_MOST and run.end_s - run.t_s >= seconds:
+            is_short = run.laps < self.laps_safe or run.end_s - run.t_s < seconds
+            if self.laps_safe <= run.laps <= LAPS_MOST and (not is_short or low == HARDEST_REV_S):
                 return run
-            if run.laps < self.laps_safe or run.end_s - run.t_s < seconds:
-                high += 0.1  # a slow track needs a harder push
-            else:
+            if not is_short:
                 low = max(0.8, low - 0.1)
+            elif high < HARDEST_REV_S:
+                high = min(HARDEST_REV_S, high + 0.1)  # a slow track needs a harder push
+            else:
+                low = min(HARDEST_REV_S, low + 0.1)
 
     def pass_s(self, index: int) -> float:
         """Time of pass number `index` of the latest run, counted from 0. If there are fewer, that of the last pass."""

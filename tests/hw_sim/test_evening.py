@@ -391,3 +391,13 @@ def test_a_good_push_suits_the_track(
         runs = [table.launch(seconds=seconds) for _ in range(60)]
         assert all(5.25 < run.laps <= 24 for run in runs)
         assert all(run.end_s - run.t_s >= seconds for run in runs)
+
+
+def test_no_push_is_harder_than_a_hands() -> None:
+    """Nor for ever without a run, on a track where no ball runs as long as asked."""
+    layout = WheelLayout("campione", "roulette", "french", 37, (0.0, 90.0), (0.0,))
+    table = SimTable(layout, random.Random(1), 0)
+    table.track = Track(0.07, 0.12, 0.5, 0.0, 0.0)
+    speeds_rev_s = [table.launch(seconds=30).speed_rev_s for _ in range(60)]
+    assert max(speeds_rev_s) <= table_module.HARDEST_REV_S
+    assert min(speeds_rev_s) > table_module.LAUNCH_REV_S[1]
