@@ -12,13 +12,26 @@ import msgspec
 from hw_sim import log
 from hw_sim.campaign.comparison import MarkSpan
 from hw_sim.evening import Evening
-from hw_sim.events import ClockReading, End, RotorEdge, SensorState, SimEvent, Switched, TableCommand
+from hw_sim.events import (
+    BallPass,
+    ClockReading,
+    End,
+    RotorEdge,
+    SensorState,
+    Sighting,
+    SimEvent,
+    Switched,
+    TableCommand,
+)
 from hw_sim.faults import FaultyEvening, Strike
 from hw_sim.world import T_US, us
 
 WATCHED_US = 3_000_000
 """How long before its start a log shows the rotor. Without this, the launch would count as unseen (docs/rulebook.md 7).
 This time is longer than a ball can stay undetected."""
+MET_US = 30_000_000
+"""How long before its start a log shows readers that meet the lying ball: two turns of the slowest rotor. Readers that
+never met it prove nothing when the rotor stops before the ball falls (docs/rulebook.md, N5)."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +56,8 @@ class Slice:
 
     def lines(self) -> Iterator[bytes]:
         """Yield the lines of its log. A log from the evening's first mark on is complete. One from a later mark starts
-        with the earlier clock readings, the last rotor edges, the present states (failed sensors, an object in the
-        cylinder), and the command "open"."""
+        with the earlier clock readings, the last rotor edges and sightings of the lying ball, the present states
+        (failed sensors, an object in the cylinder), and the command "open"."""
         return log.lines(self.header, self.events())
 
     @property
@@ -57,9 +70,10 @@ class Slice:
         events, start_us, end_us = self.faulty.events, self.start_us, self.end_us
         start = bisect_left(events, start_us, key=T_US)
         if self.first:
-            watched = bisect_left(events, start_us - WATCHED_US, key=T_US)
+            watched = self._watched(start)
             yield from (event for event in events[:watched] if isinstance(event, ClockReading))
-            yield from (event for event in events[watched:start] if isinstance(event, RotorEdge | ClockReading))
+            seen = RotorEdge | Sighting | ClockReading
+            yield from (event for event in events[watched:start] if isinstance(event, seen))
             yield from _states(events[:start], start_us)
             yield TableCommand(start_us, "open", "chef")
         before = self.evening.marks[self.first].first
@@ -70,6 +84,17 @@ class Slice:
             else:
                 yield event
         yield End(end_us)
+
+    def _watched(self, start: int) -> int:
+        """Return the index of the event from which its log shows the rotor, and the readers that meet the lying ball:
+        after the ball ran, a sensor or the link failed, or a person told where the ball lies."""
+        events = self.faulty.events
+        lying = bisect_left(events, self.start_us - MET_US, key=T_US)
+        for index in range(lying, start):
+            match events[index]:
+                case BallPass() | SensorState() | TableCommand(name="resume"):
+                    lying = index + 1
+        return min(lying, bisect_left(events, self.start_us - WATCHED_US, key=T_US))
 
     def strikes(self) -> list[Strike]:
         """Return the strikes of faults that are at least partly in this slice."""

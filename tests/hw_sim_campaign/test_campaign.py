@@ -16,6 +16,7 @@ import pytest
 
 from hw_sim.campaign import command, coup_command, pictures
 from hw_sim.campaign.black_box import HeardMessage, find, replay
+from hw_sim.campaign.comparison import SpanComparer
 from hw_sim.campaign.evening_run import CampaignPlan, EveningRun, run_evening, run_evenings
 from hw_sim.campaign.explain import Disagreement, Explanation, explain
 from hw_sim.campaign.report import Timing, report
@@ -194,6 +195,21 @@ def test_a_slice_has_what_stood_before_it() -> None:
     }
 
 
+def test_readers_met_the_ball_of_a_coup_that_is_played_alone() -> None:
+    """Else nothing would prove that no pocket holds the ball when the rotor stops (docs/rulebook.md, N5)."""
+    plan = CampaignPlan("s1", faults=0)
+    evening = plan.evening(2)
+    faulty = plan.faulty(evening, 2)
+    stops = [index for index, mark in enumerate(evening.marks) if mark.scenario == "obstacle_rotor_stops"]
+    assert len(stops) > 2
+    for mark in stops:
+        part = Slice(evening, faulty, mark, mark)
+        comparer = SpanComparer(part.spans(), evening.world.layout.beams_deg)
+        replay(find(), part.lines(), comparer.receive)
+        comparer.finish()
+        assert not comparer.compared[-1].disagreement, mark
+
+
 def test_a_slice_numbers_the_coups_of_its_commands_as_its_table_does() -> None:
     plan = CampaignPlan("confirmed", people=10, evening_coups=30)
     part = _part(plan)
@@ -237,9 +253,9 @@ def test_a_slice_begins_with_the_readings_of_the_clock_in_time_order() -> None:
 
 
 def _from_open(lines: list[bytes]) -> list[bytes]:
-    """Those from the command "open" on; before it stands how the rotor turned."""
+    """Those from the command "open" on; before it stands how the rotor turned, and where the ball lay."""
     at = next(n for n, line in enumerate(lines) if b'"open"' in line)
-    assert all(b'"rotor"' in line for line in lines[1:at])
+    assert all(b'"rotor"' in line or b'"pocket"' in line for line in lines[1:at])
     return lines[at:]
 
 
