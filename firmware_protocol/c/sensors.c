@@ -23,7 +23,7 @@ static const struct rule rules[] = {
 
 struct state {
     uint64_t edge_us;  /* of the latest edge */
-    uint64_t begin_us; /* of a pulse: its first edge; of a contact: when its unrest began */
+    uint64_t begin_us; /* of a pulse: its first edge; of a button: its press; of another contact: when its unrest began */
     uint32_t steps;    /* of a reader: where the rotor stood when the pulse began */
     bool reads : 1;    /* since edge_us */
     bool on : 1;       /* settled */
@@ -129,6 +129,8 @@ static void change(uint8_t line, uint8_t index)
     if (rules[line].longest_us == 0u) {
         if (line == (uint8_t)LINE_BUTTON) {
             if (state->on) {
+                state->begin_us = at_us;
+                sensors.held_told &= (uint16_t)~(1u << index); /* a press before this one may have its number */
                 tell(WHEEL_KIND_BUTTON, index, 0, at_us);
             }
         } else {
@@ -455,7 +457,9 @@ uint64_t sensors_until(uint64_t now_us)
 void sensors_numbered(const struct event *event)
 {
     if (event->kind == WHEEL_KIND_BUTTON) {
-        sensors.held_told |= (uint16_t)(1u << event->value);
+        if (event->at_us >= state_of(LINE_BUTTON, event->value)->begin_us) { /* not of a press before the latest */
+            sensors.held_told |= (uint16_t)(1u << event->value);
+        }
     } else if (event->kind == WHEEL_KIND_OBJECT) {
         sensors.object_told = event->value == 1u;
     } else if (event->kind == WHEEL_KIND_DOOR) {

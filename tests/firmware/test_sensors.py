@@ -294,6 +294,18 @@ def test_levels_come_with_the_numbers_of_their_events(harness: Path) -> None:
         assert [type(one.event) for one in board.events] == [m.ObjectSeen, m.ButtonPress, m.PocketSighting]
 
 
+def test_a_second_press_is_held_when_it_has_its_number(harness: Path) -> None:
+    """A button is released and pressed again between two heartbeats, while a ball lies before a reader."""
+    pressed = [(10 * MS, BUTTON, 3, True), (402 * MS, BUTTON, 3, False), (427 * MS, BUTTON, 3, True)]
+    with Harness(harness) as firmware:
+        board = Board(firmware)
+        board.play(sorted([*pulse(READER, 0, 200 * MS, 690 * MS), *pressed]), S)
+        for number, beat in enumerate(board.beats):  # the first five before the release
+            presses = sum(isinstance(one.event, m.ButtonPress) for one in board.events[: beat.next_seq])
+            assert (beat.levels.buttons_held == ("rien_va",)) == (presses == (1 if number < 5 else 2)), beat
+        assert [beat.levels.buttons_held for beat in board.beats][-1] == ("rien_va",)
+
+
 def test_a_self_test_tells_its_findings_as_events_first(harness: Path) -> None:
     with Harness(harness) as firmware:
         board = Board(firmware)
