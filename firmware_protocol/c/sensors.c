@@ -23,7 +23,7 @@ static const struct rule rules[] = {
 
 struct state {
     uint64_t edge_us;  /* of the latest edge */
-    uint64_t begin_us; /* of a pulse: its first edge; of a button: its press; of another contact: when its unrest began */
+    uint64_t begin_us; /* of a pulse: its first edge; of a button: its press; else when its unrest began */
     uint32_t steps;    /* of a reader: where the rotor stood when the pulse began */
     bool reads : 1;    /* since edge_us */
     bool on : 1;       /* settled */
