@@ -1,6 +1,6 @@
 # Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
 # that are missing (python3-venv; mosquitto; for the tests gcc; for test-firmware gcc-arm-none-eabi, gcc-avr, avr-libc, libsimavr-dev, qemu-system-arm and Node; for test-consumers Node, a JDK and mosquitto-clients; for
-# test-pages chromium; for test-house PostgreSQL, Patroni, etcd and Go), and those only where apt-get and the right to use it exist.
+# test-pages chromium; for test-house PostgreSQL, Patroni, etcd, ZBar and Go), and those only where apt-get and the right to use it exist.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -97,7 +97,7 @@ SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:50
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
-.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house bench-house test-pages pictures chromium test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql patroni go cc arm avr
+.PHONY: help quick soak house demo test live docs test-report test-firmware test-systemd test-gpio test-consumers test-house bench-house test-pages pictures chromium zbar test-metrics test-source test-install test-install-arm64 faults floods evenings whole proofs feed bench locks sbom release deb lint types tests longer gates coverage campaign catalogues clean mosquitto postgresql patroni go cc arm avr
 
 help:  ## these targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/\1\t\2/p' Makefile | expand -t 18
@@ -168,7 +168,7 @@ test-consumers: $(VENV)/test.stamp mosquitto .wheeld-consumers/stamp  ## the fee
 	@command -v mosquitto_sub >/dev/null || { $(call need,mosquitto-clients); }
 	$(BIN)/python -m pytest tests/consumers
 
-test-house: $(VENV)/house.stamp mosquitto postgresql patroni chromium go cc  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order, their disks full and slow; its receipts, judged by a browser and by Go; NIGHTS=50 SEED=1000 draws more, WHEELS=50 FAULTS=100 a longer night
+test-house: $(VENV)/house.stamp mosquitto postgresql patroni chromium zbar go cc  ## the collector of a house: PostgreSQL, brokers and collectors, killed and stopped in drawn order, their disks full and slow; its receipts, judged by a browser and by Go; NIGHTS=50 SEED=1000 draws more, WHEELS=50 FAULTS=100 a longer night
 	WHEELD_HOUSE_NIGHTS=$(NIGHTS) WHEELD_HOUSE_SEED=$(or $(GIVEN_SEED),1) WHEELD_HOUSE_WHEELS=$(or $(GIVEN_WHEELS),3) WHEELD_HOUSE_FAULTS=$(or $(GIVEN_FAULTS),0) $(BIN)/python -m pytest tests/house
 
 bench-house: $(VENV)/house.stamp mosquitto postgresql  ## what a house of WHEELS=1000 costs: feeds through three brokers and two collectors into PostgreSQL, the rate raised, an outage; MORE="--standby --outage 60"
@@ -280,6 +280,9 @@ patroni:  # three servers of a house, of which one is lost
 
 chromium:
 	@command -v chromium >/dev/null || { $(call need,chromium); }
+
+zbar:  # it reads QR codes
+	@command -v zbarimg >/dev/null || { $(call need,zbar-tools); }
 
 go:  # it judges the house's proofs
 	@[ -d /usr/share/gocode/src/golang.org/x/mod ] && command -v go >/dev/null || { $(call need,golang-go golang-golang-x-mod-dev); }

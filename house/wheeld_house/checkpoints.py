@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -212,10 +213,12 @@ def _continues(before: tuple[int, bytes], checkpoint: Checkpoint, leaf_hashes: l
     return is_consistent(proof, checkpoint.size, checkpoint.root, *before)
 
 
-def receipt_of(database: psycopg.Connection[Any], site: str, table: str, coup: int) -> str:
-    """Return the receipt of a coup's verdict, by the first checkpoint that covers it. Raises LookupError,
-    psycopg.Error."""
-    return _receipt(database, site, table, coup, stamped=False)[0]
+def receipt_of(
+    database: psycopg.Connection[Any], site: str, table: str, coup: int, *, records_max: int = sys.maxsize
+) -> str:
+    """Return the receipt of a coup's verdict, by the first checkpoint that covers it. Each record below the checkpoint
+    is read: `records_max` says how many at most. Raises LookupError, psycopg.Error."""
+    return _receipt(database, site, table, coup, stamped=False, records_max=records_max)[0]
 
 
 def stamped_receipt_of(database: psycopg.Connection[Any], site: str, table: str, coup: int) -> tuple[str, bytes]:
@@ -225,7 +228,13 @@ def stamped_receipt_of(database: psycopg.Connection[Any], site: str, table: str,
 
 
 def _receipt(
-    database: psycopg.Connection[Any], site: str, table: str, coup: int, *, stamped: bool
+    database: psycopg.Connection[Any],
+    site: str,
+    table: str,
+    coup: int,
+    *,
+    stamped: bool,
+    records_max: int = sys.maxsize,
 ) -> tuple[str, bytes]:
     found = database.execute(_VERDICT, (site, table, coup)).fetchone()
     if found is None:
@@ -238,5 +247,10 @@ def _receipt(
             f"command seal asks for one{STAMPED if stamped else ''}"
         )
     first_seq, size, note, lines, token = covering
+    if size > records_max:
+        raise LookupError(
+            f"the receipt of coup {coup} of {site}/{table} is made from {size} records, too many for this page: "
+            "the command `wheeld-house receipt` makes it"
+        )
     proof = inclusion_proof(list(leaves(database, wheel, first_seq, first_seq + size)), seq - first_seq)
     return write_receipt(bytes(payload), seq - first_seq, proof, note + "".join(lines)), bytes(token or b"")

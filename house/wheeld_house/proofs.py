@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from wheeld_house.checkpoints import TreeWitness, WitnessKey, receipt_of, stamped_receipt_of
 from wheeld_house.note import WITNESS, NoteError, Verifier
+from wheeld_house.qr import TooLongError, qr_code, receipt_in
 from wheeld_house.receipt import RECEIPT_BYTES_MAX, ReceiptError, verify_receipt
 from wheeld_house.settings import HouseWheel, SettingsError, check_keys, raw_public_key, read_toml, site_and_table
 from wheeld_house.timestamps import StampError, checkpoint_text, stamp_newest, stamped_at
@@ -42,9 +43,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     receipt.add_argument("coup", type=int, help="its number")
     receipt.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there (default: standard output)")
     receipt.add_argument("--stamp", type=Path, metavar="FILE", help="write the authority's time-stamp there")
+    receipt.add_argument("--qr", type=_picture, metavar="FILE", help="write it as a QR code there, .svg or .png")
     receipt.set_defaults(run=_receipt)
     verify = commands.add_parser("verify", help="verify a receipt, without database and network")
-    verify.add_argument("receipt", type=Path)
+    verify.add_argument("receipt", type=Path, help="its file, or a file with the text of its QR code")
     verify.add_argument("--key", type=Path, required=True, metavar="FILE", help="the public key of the wheel, PEM")
     verify.add_argument(
         "--witness",
@@ -76,6 +78,14 @@ def _witness_key(text: str) -> Verifier:
         raise argparse.ArgumentTypeError(str(wrong)) from None
 
 
+def _picture(text: str) -> Path:
+    """Read the name of a picture from the command line. Raises ArgumentTypeError."""
+    path = Path(text)
+    if path.suffix not in (".svg", ".png"):
+        raise argparse.ArgumentTypeError(f"{text} does not end with .svg or .png")
+    return path
+
+
 def _receipt(options: argparse.Namespace) -> int:
     site, table = options.table
     with psycopg.connect(options.database, autocommit=True) as database:
@@ -88,6 +98,12 @@ def _receipt(options: argparse.Namespace) -> int:
         sys.stdout.write(receipt)
     else:
         options.output.write_text(receipt, encoding="utf-8")
+    if options.qr is not None:
+        try:
+            qr_code(receipt).save(str(options.qr), scale=4, light="white")
+        except TooLongError as wrong:
+            sys.stderr.write(f"wheeld-house: {wrong}\n")
+            return 1
     return 0
 
 
@@ -108,7 +124,7 @@ def _verify(options: argparse.Namespace) -> int:
     with options.receipt.open("rb") as file:
         raw = file.read(RECEIPT_BYTES_MAX + 1)
     try:
-        receipt = raw.decode()
+        receipt = receipt_in(raw.decode())
         proven = verify_receipt(receipt, raw_public_key(options.key), options.witness)
         if options.stamp is not None:
             stamped = stamped_at(checkpoint_text(receipt), options.stamp.read_bytes(), options.authority)

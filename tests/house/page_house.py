@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.feed.wheel import SITE, Wheel
 from tests.house.postgres import Cluster
+from tests.house.test_checkpoints import HOUSE, RAW, SIGNER
 from wheeld.feed.message import read_message
+from wheeld.journal.tree import FeedTree
+from wheeld_house.checkpoints import read_signed
 from wheeld_house.database import Alarm, Lease, NewRecord, RecordStore
 from wheeld_house.page.serve import serving
 from wheeld_house.page.settings import PageSettings
@@ -19,6 +23,8 @@ from wheeld_house.settings import HouseWheel
 
 CALM: dict[str, Any] = {"state": "faites_vos_jeux", "bets": "open", "bouler": "Anna", "failing": [], "without": []}
 LASTING_S = 3600.0
+KEY = Ed25519PrivateKey.from_private_bytes(RAW)
+"""Of every wheel."""
 FORM = {"Sec-Fetch-Site": "same-origin"}
 """What a browser sends with a form of our own page."""
 
@@ -37,7 +43,7 @@ class PageHouse:
         self._store.open()
         numbers = self._store.register([HouseWheel(site=SITE, table=table) for table in tables])
         leases = {lease.wheel: lease for lease in self._store.keep_leases(LASTING_S, 1, list(numbers.values()))}
-        self.wheels |= {table: Wheel(table) for table in tables}
+        self.wheels |= {table: Wheel(table, KEY) for table in tables}
         self._leases |= {table: leases[numbers[f"wheel/v1/{SITE}/{table}"]] for table in tables}
 
     def close(self) -> None:
@@ -73,6 +79,14 @@ class PageHouse:
         lease = self._leases[table]
         self._store.alarm([Alarm(lease.wheel, lease.fence, kind, seq, b"", why)])
         return int(self.sql("select max(id) from house.alarm")[0][0])
+
+    def seal(self, table: str) -> None:
+        """Its checkpoint, proven and cosigned, as the collector would do it."""
+        tree, lease, root = FeedTree(), self._leases[table], f"wheel/v1/{SITE}/{table}"
+        for _, payload in self.wheels[table].sent:
+            tree.add(payload)
+        signed = read_signed(tree.checkpoint(SITE, table, SIGNER), root, SIGNER.public_key)
+        assert self._store.prove(lease.wheel, lease.fence, signed, HOUSE)
 
     def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         return self.cluster.sql(self.database, statement, *values)

@@ -170,7 +170,14 @@ async def test_a_coup_has_all_that_was_said_of_it(house: PageHouse) -> None:
 async def test_what_does_not_exist_is_not_found(house: PageHouse) -> None:
     house.add("one")
     async with visiting(house) as visitor:
-        for path in ("/wheel/campione/two", "/coup/campione/one/1", "/coup/campione/one/x", "/wheel/a/b%00", "/x"):
+        for path in (
+            "/wheel/campione/two",
+            "/coup/campione/one/1",
+            "/coup/campione/one/x",
+            "/receipt/campione/one/x",
+            "/wheel/a/b%00",
+            "/x",
+        ):
             assert (await visitor.get(path))[0] == 404, path
 
 
@@ -189,10 +196,11 @@ async def test_what_the_database_holds_cannot_write_html(house: PageHouse) -> No
         wheel = re.findall(r'href="(/wheel/[^"]*)"', fleet)[0]
         evening = await visitor.page(wheel)
         coup = await visitor.page(re.findall(r'href="(/coup/[^"]*)"', evening)[0])
+        _, missing = await visitor.get(re.findall(r'href="(/receipt/[^"]*)"', coup)[0])
         found = await visitor.page(f"/search?{urlencode({'bouler': HOSTILE, 'table': ''})}")
         alarms = await visitor.page("/alarms")
         _, refused = await visitor.get(f"/search?{urlencode({'number': HOSTILE, 'from': HOSTILE})}")
-    for page in (fleet, evening, coup, found, alarms, refused):
+    for page in (fleet, evening, coup, missing, found, alarms, refused):
         assert "<script>" not in page
         assert 'onload="' not in page
         assert HOSTILE in texts(page).replace("&#39;", "'") or page is refused

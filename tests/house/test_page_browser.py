@@ -24,7 +24,15 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 PROXY: dict[str, Any] = {"user_header": "X-User", "trusted_proxies": ("127.0.0.1",), "acknowledgers": ("anna",)}
 ANNA = {"X-User": "anna"}
 LOOKS = {"one": 1, "a dozen": 12, "many": 300}
-PAGES = ("/", "/wheel/campione/wheel-001", "/coup/campione/wheel-001/2", "/search", "/search?number=x", "/alarms")
+PAGES = (
+    "/",
+    "/wheel/campione/wheel-001",
+    "/coup/campione/wheel-001/2",
+    "/receipt/campione/wheel-001/2",
+    "/search",
+    "/search?number=x",
+    "/alarms",
+)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -45,6 +53,7 @@ def furnish(house: PageHouse, count: int) -> None:
     names = [f"wheel-{number:03}" for number in range(1, count + 1)]
     house.add(*names)
     house.play(names)
+    house.seal("wheel-001")
     for name in names[10::100]:
         house.say(name, "table", **CALM | {"failing": ["beam/1", "reader/0"], "waiting_for": "the repair of beam 2"})
     for name in names[8::100]:

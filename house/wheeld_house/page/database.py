@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 
 Row: TypeAlias = dict[str, Any]
+Made = TypeVar("Made")
 _Connection: TypeAlias = psycopg.AsyncConnection[Row]
 
 CONNECTIONS = 4
@@ -24,6 +25,9 @@ OPTIONS = (
     "-c timezone=UTC -c jit=off"
 )
 """Of the server, for each connection. To compile a question would take longer than to answer it."""
+ROLE = "set role wheeld_page"
+"""Also a user with more rights has only those of the page here."""
+KEEPALIVES: Any = {"keepalives_idle": 5, "keepalives_interval": 5, "keepalives_count": 2, "tcp_user_timeout": 10_000}
 
 
 class DatabaseError(Exception):
@@ -49,6 +53,7 @@ class PageDatabase:
         self._idle: list[_Connection] = []
         self._free = asyncio.Semaphore(CONNECTIONS)
         self._waiting = 0
+        self._working = asyncio.Lock()
 
     async def rows(self, statement: str, *values: object) -> list[Row]:
         """Ask, and return all rows: each statement has its own limit. Raises DatabaseError."""
@@ -70,6 +75,23 @@ class PageDatabase:
                 return written
 
         return await self._with(do)
+
+    async def work(self, work: Callable[[psycopg.Connection[Any]], Made]) -> Made:
+        """Do in a thread what takes seconds and asks again and again. One at a time: another is refused at once. Raises
+        DatabaseError, and what `work` raises."""
+        if self._working.locked():
+            raise BusyError("the page makes another receipt")
+        async with self._working:
+            try:
+                return await asyncio.to_thread(self._work, work)
+            except psycopg.Error as wrong:
+                raise DatabaseError(str(wrong).partition("\n")[0]) from wrong
+
+    def _work(self, work: Callable[[psycopg.Connection[Any]], Made]) -> Made:
+        # A server that vanishes is noticed here by the system: no time-out ends a thread.
+        with psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, **KEEPALIVES) as connection:
+            connection.execute(ROLE)
+            return work(connection)
 
     async def close(self) -> None:
         """End all connections."""
@@ -118,8 +140,7 @@ class PageDatabase:
             self._conninfo, autocommit=True, prepare_threshold=None, row_factory=dict_row
         )
         try:
-            # Also a user with more rights has only those of the page here.
-            await connection.execute("set role wheeld_page")
+            await connection.execute(ROLE)
         except BaseException:
             await connection.close()
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -64,6 +65,7 @@ class HousePages:
         app.router.add_get("/", self._fleet_page)
         app.router.add_get(r"/wheel/{site:[^/]+}/{table:[^/]+}", self._wheel_page)
         app.router.add_get(r"/coup/{site:[^/]+}/{table:[^/]+}/{coup:\d{1,15}}", self._coup_page)
+        app.router.add_get(r"/receipt/{site:[^/]+}/{table:[^/]+}/{coup:\d{1,15}}", self._receipt_page)
         app.router.add_get("/search", self._search_page)
         app.router.add_get("/alarms", self._alarms_page)
         app.router.add_post(r"/alarms/{alarm:\d{1,15}}", self._acknowledge)
@@ -140,7 +142,18 @@ class HousePages:
         coup = int(request.match_info["coup"])
         messages, changes = await self._records.coup(wheel["id"], coup)
         title = f"Coup {coup} of {_title(wheel)}"
-        return self._page(request, "coup.html", title=title, wheel=wheel, messages=messages, changes=changes)
+        return self._page(request, "coup.html", title=title, wheel=wheel, coup=coup, messages=messages, changes=changes)
+
+    async def _receipt_page(self, request: web.Request) -> web.Response:
+        wheel = await self._wheel(request)
+        coup = int(request.match_info["coup"])
+        try:
+            receipt = await self._records.receipt(wheel["site"], wheel["table_name"], coup)
+        except LookupError as wrong:
+            return self._page(request, "error.html", 404, title="No receipt", text=str(wrong))
+        title = f"Receipt of coup {coup} of {_title(wheel)}"
+        file = base64.b64encode(receipt.text.encode()).decode()
+        return self._page(request, "receipt.html", title=title, wheel=wheel, coup=coup, receipt=receipt, file=file)
 
     async def _search_page(self, request: web.Request) -> web.Response:
         asked = {name: request.query.get(name, "").strip() for name in ASKED}

@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+import psycopg
 
+from wheeld_house.checkpoints import receipt_of
 from wheeld_house.page.database import PageDatabase, Row
 from wheeld_house.page.words import (
     ALARMS,
@@ -28,6 +30,7 @@ from wheeld_house.page.words import (
     sensors_of,
     text_of,
 )
+from wheeld_house.qr import TooLongError, qr_code
 
 WHEELS_MAX = 2000
 PAGE = 50
@@ -35,6 +38,8 @@ PAGE = 50
 PAYLOAD_MAX = 65_536
 """A longer message is named and not read."""
 SITES_MAX = 100
+RECEIPT_RECORDS_MAX = 2_000_000
+"""The hashes of so many records take about 200 MB of memory, and the service has 512 MB."""
 QUIET = ("closed", "suspended")
 """States in which a table may be silent for hours."""
 SEALING = ("prev", "hash", "signature", "schema", "language", "site", "table", "coup", "evidence", "sightings")
@@ -189,6 +194,15 @@ class CoupMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class CoupReceipt:
+    """The receipt of a coup, and its QR code as SVG. If it does not fit in one, `why` says so."""
+
+    text: str
+    code: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class AlarmLine:
     """One alarm."""
 
@@ -260,6 +274,19 @@ class HouseRecords:
         if not messages:
             raise NotStoredError
         return messages, [_change(row) for row in await self._database.rows(_COUP_STATES, wheel, coup)]
+
+    async def receipt(self, site: str, table: str, coup: int) -> CoupReceipt:
+        """The receipt of a coup. Raises LookupError if there is none, or none yet."""
+
+        def make(database: psycopg.Connection[Any]) -> CoupReceipt:
+            text = receipt_of(database, site, table, coup, records_max=RECEIPT_RECORDS_MAX)
+            try:
+                code: str = qr_code(text).svg_inline(light="white", omitsize=True)
+            except TooLongError as wrong:
+                return CoupReceipt(text, "", str(wrong))
+            return CoupReceipt(text, code, "")
+
+        return await self._database.work(make)
 
     async def search(self, question: Search) -> Found:
         """A page of what was asked for, newest first."""
