@@ -234,10 +234,11 @@ locks: $(VENV)/release.stamp  ## the exact files that a wheel installs, with the
 	$(LOCK) pyproject.toml --extra page --extra sign --extra rpi-lgpio -o release/locks/wheel-rpi-lgpio.txt
 	$(LOCK) release/locks/house.in -c release/locks/wheel.txt --no-emit-package wheeld --no-emit-package wheeld-house -o release/locks/house.txt
 
-sbom: $(VENV)/release.stamp  ## the bill of materials of a wheel, CycloneDX, one for each lock, in dist
+sbom: $(VENV)/release.stamp  ## the bills of materials of a wheel and of a house, CycloneDX, one for each lock, in dist
 	mkdir -p dist
-	set -e; for lock in wheel wheel-rpi wheel-rpi-lgpio; do \
-	    $(BIN)/cyclonedx-py requirements release/locks/$$lock.txt --pyproject pyproject.toml --output-reproducible --of JSON -o dist/$$lock.cdx.json; \
+	set -e; for lock in wheel wheel-rpi wheel-rpi-lgpio house; do \
+	    case $$lock in house) of=house/;; *) of=;; esac; \
+	    $(BIN)/cyclonedx-py requirements release/locks/$$lock.txt --pyproject $${of}pyproject.toml --output-reproducible --of JSON -o dist/$$lock.cdx.json; \
 	done
 
 release: $(VENV)/release.stamp  ## all files of a release of the commit, in an empty dist, with the signed list of their hashes; RELEASE_KEY=release.key
