@@ -1,10 +1,10 @@
 /* The firmware of an ATmega in a simulator of the chip: avr MCU ELF
 
-   Reads lines in the order of their times, NS since the first reset: `NS pin PORT BIT LEVEL` drives a pin, `NS in HEX`
-   are bytes of the host, `NS power` cuts the power for a moment, `NS hang` stops the program. `NS run` prints the bytes
-   that the board has sent since the last one. `NS end` prints an object and ends: `began_ns`, when its clock began;
-   `stack`, the most bytes of it; `busy_ns`, the longest time without sleep in which the watchdog was not fed, after the
-   start; `interrupt`, the most cycles in which one interrupt locked the others out. */
+   Reads lines in the order of their times, NS since the board's clock began: `NS pin PORT BIT LEVEL` drives a pin, `NS
+   in HEX` are bytes of the host, `NS off` takes the power away, `NS reset KEEPS` starts the program, with the memory as
+   it was or all zero, `NS hang` stops it. `NS run` prints an object: `out`, the bytes that the board has sent since the
+   last one; `stack`, the most bytes of it; `busy_ns`, the longest time without sleep in which the watchdog was not fed,
+   after a start; `interrupt`, the most cycles in which one interrupt locked the others out. */
 #include <simavr/avr_extint.h>
 #include <simavr/avr_ioport.h>
 #include <simavr/avr_uart.h>
@@ -22,6 +22,8 @@
 #define BYTE_CYCLES 1389u /* at 115200 baud */
 #define LINE_BYTES 65536
 #define SEEN_BYTES 4096
+#define OUT_BYTES (1 << 20) /* of an answer */
+#define ANSWER "{\"out\": \""
 #define FIRST_REGISTER 0x20u
 #define PCIFR 0x3bu
 #define PCICR 0x68u
@@ -30,6 +32,7 @@
 #define PCINT2_VECTOR 11u
 #define WDR 0x95a8
 #define PORTS 26
+#define PINS 8
 #define EDGE_INTERRUPTS 3u
 #define HANG_AT 0x3ff00u
 #define HANG 0xcfffu /* rjmp to itself */
@@ -38,17 +41,14 @@ static avr_t *avr;
 static unsigned char in[SEEN_BYTES]; /* bytes of the host that are on the line */
 static unsigned in_put, in_taken;
 static avr_cycle_count_t due; /* the next line */
-static avr_cycle_count_t began, entered, longest, fed, busiest;
+static avr_cycle_count_t entered, longest, fed, busiest;
+static uint16_t stack; /* its lowest place */
 static bool started;
+static avr_ioport_external_t outside[PORTS]; /* what drives the pins */
 
 static avr_cycle_count_t cycles_of(uint64_t ns)
 {
     return ns * 2u / NS_PER_CYCLE_TIMES_TWO;
-}
-
-static unsigned long long ns_of(avr_cycle_count_t cycles)
-{
-    return cycles * NS_PER_CYCLE_TIMES_TWO / 2u;
 }
 
 static void sent(struct avr_irq_t *irq, uint32_t value, void *param)
@@ -72,13 +72,12 @@ static avr_cycle_count_t next_byte(avr_t *chip, avr_cycle_count_t when, void *pa
 
 static void receive(const char *hex)
 {
-    const bool idle = in_taken == in_put;
     for (; (hex[0] != '\0') && (hex[0] != '\n'); hex += 2) {
         const char pair[] = {hex[0], hex[1], '\0'};
         in[in_put % SEEN_BYTES] = (unsigned char)strtoul(pair, NULL, 16);
         in_put++;
     }
-    if (idle) {
+    if (avr_cycle_timer_status(avr, next_byte, NULL) == 0u) {
         avr_cycle_timer_register(avr, BYTE_CYCLES, next_byte, NULL);
     }
 }
@@ -107,7 +106,6 @@ static void on_interrupt(struct avr_irq_t *irq, uint32_t running, void *param)
 /* Also against the pull-up, which the simulator takes for the stronger one otherwise. */
 static void drive(char name, int bit, bool level)
 {
-    static avr_ioport_external_t outside[PORTS];
     avr_ioport_external_t *const port = &outside[name - 'A'];
     port->name = (unsigned char)name;
     port->mask |= 1u << bit;
@@ -149,12 +147,42 @@ static void add_pin_change(void)
     avr_register_vector(avr, &port->pcint);
 }
 
-static void cut_power(void)
+/* The simulator keeps no level of a pin over a reset. */
+static void reset(bool keeps_memory)
 {
-    memset(avr->data + FIRST_REGISTER, 0, (size_t)(avr->ramend + 1u - FIRST_REGISTER));
+    if (!keeps_memory) {
+        memset(avr->data + FIRST_REGISTER, 0, (size_t)(avr->ramend + 1u - FIRST_REGISTER));
+    }
     avr_reset(avr);
+    for (uint8_t number = 0; number < EDGE_INTERRUPTS; number++) {
+        avr_extint_set_strict_lvl_trig(avr, number, 0); /* it would look at each low pin at each cycle */
+    }
+    for (const avr_ioport_external_t *port = outside; port < outside + PORTS; port++) {
+        for (int bit = 0; bit < PINS; bit++) {
+            if ((port->mask & (1u << bit)) != 0u) {
+                const bool level = (port->value & (1u << bit)) != 0u;
+                drive((char)port->name, bit, !level);
+                drive((char)port->name, bit, level);
+            }
+        }
+    }
+    in_taken = in_put;
     started = false;
-    began = 0;
+}
+
+/* One step. Return false if the program has crashed. */
+static bool step(void)
+{
+    const int state = avr_run(avr);
+    const uint16_t at = (uint16_t)(avr->data[R_SPL] | (avr->data[R_SPH] << 8));
+    stack = ((at < stack) && started) ? at : stack;
+    if ((avr->flash[avr->pc] | (avr->flash[avr->pc + 1u] << 8)) == WDR) {
+        busiest = (started && (avr->cycle - fed > busiest)) ? avr->cycle - fed : busiest;
+        fed = avr->cycle;
+    }
+    started = started || (state == cpu_Sleeping);
+    fed = (state == cpu_Sleeping) ? avr->cycle : fed;
+    return (state != cpu_Crashed) && (state != cpu_Done);
 }
 
 int main(int count, char **words)
@@ -176,9 +204,6 @@ int main(int count, char **words)
     }
     firmware.frequency = HERTZ;
     avr_load_firmware(avr, &firmware);
-    for (uint8_t number = 0; number < EDGE_INTERRUPTS; number++) {
-        avr_extint_set_strict_lvl_trig(avr, number, 0); /* it would look at each low pin at each cycle */
-    }
     avr->log = LOG_ERROR;
     avr->sleep = sleeps;
     uint32_t flags = 0;
@@ -187,53 +212,50 @@ int main(int count, char **words)
     avr_ioctl(avr, AVR_IOCTL_UART_SET_FLAGS('0'), &flags);
     avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT), sent, NULL);
     avr_irq_register_notify(avr_get_interrupt_irq(avr, AVR_INT_ANY) + AVR_INT_IRQ_RUNNING, on_interrupt, NULL);
+    setvbuf(stdout, NULL, _IOFBF, OUT_BYTES);
+    reset(false);
+    stack = avr->ramend;
+    while (avr->data[TCCR1B] == 0u) {
+        step();
+    }
+    const avr_cycle_count_t began = avr->cycle;
 
-    uint16_t stack = avr->ramend;
+    bool is_on = true;
+    printf(ANSWER);
     while (fgets(line, LINE_BYTES, stdin) != NULL) {
         char *what;
-        due = cycles_of(strtoull(line, &what, 10));
+        due = began + cycles_of(strtoull(line, &what, 10));
+        if (!is_on) {
+            avr->cycle = due;
+        }
         if (avr->cycle < due) {
             avr_cycle_timer_register(avr, due - avr->cycle, line_is_due, NULL);
         }
         while (avr->cycle < due) {
-            const int state = avr_run(avr);
-            if ((state == cpu_Crashed) || (state == cpu_Done)) {
+            if (!step()) {
                 fprintf(stderr, "the program has crashed\n");
                 return EXIT_FAILURE;
             }
-            if ((began == 0u) && (avr->data[TCCR1B] != 0u)) {
-                began = avr->cycle;
-            }
-            const uint16_t at = (uint16_t)(avr->data[R_SPL] | (avr->data[R_SPH] << 8));
-            if ((at < stack) && started) {
-                stack = at;
-            }
-            if ((avr->flash[avr->pc] | (avr->flash[avr->pc + 1u] << 8)) == WDR) {
-                busiest = (started && (avr->cycle - fed > busiest)) ? avr->cycle - fed : busiest;
-                fed = avr->cycle;
-            }
-            started = started || (state == cpu_Sleeping);
-            fed = (state == cpu_Sleeping) ? avr->cycle : fed;
         }
         what++;
         if (strncmp(what, "pin ", 4) == 0) {
             drive(what[4], atoi(what + 6), atoi(what + 8) != 0);
         } else if (strncmp(what, "in ", 3) == 0) {
             receive(what + 3);
-        } else if (strncmp(what, "power", 5) == 0) {
-            cut_power();
+        } else if (strncmp(what, "off", 3) == 0) {
+            is_on = false;
+        } else if (strncmp(what, "reset ", 6) == 0) {
+            is_on = true;
+            reset(what[6] == '1');
         } else if (strncmp(what, "hang", 4) == 0) {
             avr->flash[HANG_AT] = HANG & 0xffu;
             avr->flash[HANG_AT + 1u] = HANG >> 8;
             avr->pc = HANG_AT;
-        } else if (strncmp(what, "run", 3) == 0) {
-            printf("\n");
-            fflush(stdout);
         } else {
-            printf("{\"began_ns\": %llu, \"stack\": %u, \"busy_ns\": %llu, \"interrupt\": %llu}\n", ns_of(began),
-                   (unsigned)(avr->ramend - stack), ns_of(busiest), (unsigned long long)longest);
-            return EXIT_SUCCESS;
+            printf("\", \"stack\": %u, \"busy_ns\": %llu, \"interrupt\": %llu}\n" ANSWER, (unsigned)(avr->ramend - stack),
+                   (unsigned long long)(busiest * NS_PER_CYCLE_TIMES_TWO / 2u), (unsigned long long)longest);
+            fflush(stdout);
         }
     }
-    return EXIT_FAILURE;
+    return EXIT_SUCCESS;
 }

@@ -50,7 +50,7 @@ class Fault:
 
     `troubles`, `failed`: what is told, in the words of the daemon. `perhaps`: what may be told beside. `lasts_ns`: how
     long it is so, and `pins`: which lines then follow `noise`, in place of the wheel. `deaf`: the host stands still so
-    long. `openings`: of the door. `missed`: whether edges may be missed.
+    long. `openings`: of the door. `missed`: whether edges may be missed. `too_fast_for`: ports that promise less.
     """
 
     play: Play = VALID
@@ -66,6 +66,7 @@ class Fault:
     damage: float = 0.0
     openings: int = 0
     missed: bool = False
+    too_fast_for: tuple[str, ...] = ()
 
 
 def toggling(pin: int, every_ns: int, for_ns: int) -> Callable[[int], Noise]:
@@ -107,6 +108,7 @@ FAULTS = {
     "power cut": Fault(
         breaks_for(6),
         told("link", "nothing_heard", "board_restarted"),
+        told("link", "garbage_heard"),  # if the host looks while the first frame is on its way
         begins=lambda port: port.power_off(),
         ends=lambda port: port.start(keeps_memory=False),
     ),
@@ -123,7 +125,7 @@ FAULTS = {
     ),
     "a beam that changes for ever": Fault(
         VALID, told("beam/1", "chatters"), failed=frozenset({"beam/1"}), lasts_ns=3 * S, pins=(6,),
-        noise=toggling(6, 500_000, 3 * S),
+        noise=toggling(6, 500_000, 3 * S), too_fast_for=("mega2560",),
     ),
     "a beam that is stuck": Fault(
         failed=frozenset({"beam/1"}), lasts_ns=5 * S, pins=(6,), noise=stuck(6, level=False)

@@ -10,15 +10,18 @@ import os
 import shutil
 import subprocess
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import ClassVar, Self
 
 import msgspec
 import pytest
 
 from firmware_protocol import messages as m
+from firmware_protocol.codec import FrameDecoder, encode_frame
+from firmware_protocol.wire import decode_from_board, encode
 from hw_sim import events as sim
 from hw_sim.wired import Wires
 from tests.firmware.harness import BEAM, DOOR, HERE, OBJECT, READER, ZERO, A, B
@@ -27,7 +30,15 @@ from wheeld.ports import Edge
 MODULES = HERE.parents[1] / ".wheeld-firmware"
 """Where `make test-firmware` puts the simulator of the RP2040."""
 WIRES = Wires(2, 3, 4, beams=(5, 6, 7, 8), readers=(9, 10, 11), switches={"object": 12, "door": 13})
-"""The lines of the port for the RP2040, as in its `board_config.h`."""
+"""The lines of the port for the RP2040, as in its `board_config.h`. The next three are buttons."""
+MEGA2560 = "atmega2560"
+MEGA2560_PLACES = ("D 0", "D 1", "D 2", *(f"K {bit}" for bit in range(7)), *(f"B {bit}" for bit in range(5)))
+"""Port and bit of the same lines of the ATmega2560, as in its `board_config.h`."""
+IDLE = {2: False, 3: False, 4: False, 13: False, **dict.fromkeys((*range(5, 13), 14, 15, 16), True)}
+"""Nothing is blocked, nothing is pressed, the door is closed."""
+BOOT_US = 50_000
+GREETED_NS = 100_000_000
+HELLO = b"\0" + encode_frame(encode(m.Hello(7)))
 LAYOUT = m.Layout(beams=4, readers=3, rotor_ticks=148, object_sensor=True, door_switch=True)
 READ_BYTES = 65536
 
@@ -188,25 +199,53 @@ PLACES = {
 """Line and index of each pin, as in `sensors.h`."""
 
 
-class Rp2040(Port):
-    """The program of the chip in a simulator of the chip. `measured`: what the simulator measured of it."""
+@dataclass(frozen=True)
+class Told:
+    """What a board has said."""
 
-    def __init__(self, image: Path, levels: dict[int, bool], edges: Iterable[Edge], *, seed: int = 1) -> None:
-        node = shutil.which("node") or pytest.skip("no node")
-        if not (MODULES / "node_modules").exists():
-            pytest.skip("no rp2040js: make test-firmware gets it")
+    said: list[m.FromBoard]
+
+    @property
+    def events(self) -> list[m.TimedEvent]:
+        return [one for message in self.said if isinstance(message, m.Events) for one in message.events]
+
+    @property
+    def beats(self) -> list[m.Heartbeat]:
+        return [one for one in self.said if isinstance(one, m.Heartbeat)]
+
+    @property
+    def identity(self) -> m.Identity:
+        (identity,) = (one for one in self.said if isinstance(one, m.Identity))
+        return identity
+
+
+class Chip(Port):
+    """The program of a chip in a simulator of the chip. `measured`: what the simulator measured of it."""
+
+    LATE_US_MAX: ClassVar[int]
+    """So late an event is dated at most."""
+    INTERRUPT_CYCLES_MAX: ClassVar[int]
+    """So much later is the date of an edge that comes during an interrupt."""
+    BUSY_NS_MAX: ClassVar[int]
+    """So long its lists are not read."""
+    STACK_BYTES_MAX: ClassVar[int]
+
+    def __init__(self, command: Sequence[str | Path], levels: dict[int, bool], edges: Iterable[Edge]) -> None:
         pipe = subprocess.PIPE
-        simulator = shutil.copy(HERE / "rp2040.mjs", MODULES)
-        self._process = subprocess.Popen([node, simulator, image, str(seed)], stdin=pipe, stdout=pipe)
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
         self.measured: dict[str, int] = {}
-        super().__init__({**dict.fromkeys((14, 15, 16), True), **levels}, edges)
+        super().__init__({**IDLE, **levels}, edges)
 
     def line(self, at_ns: int, pin: int, *, level: bool) -> None:
-        self._say(at_ns, "pin", pin, level)
+        self._say(at_ns, f"pin {self.place(pin)} {level:d}")
+
+    def place(self, pin: int) -> str:
+        """The pin in the words of the simulator."""
+        return str(pin)
 
     def receive(self, data: bytes) -> None:
         if data:
-            self._say(self._now_us * 1000, "in", data.hex())
+            self._say(self._now_us * 1000, f"in {data.hex()}")
 
     def run(self, room: int) -> bytes:
         """Its line is as slow as in life: `room` is the host's affair."""
@@ -221,13 +260,25 @@ class Rp2040(Port):
         self.measured = told
         return left
 
+    def told(self, until_ns: int) -> Told:
+        """Greet it, run until then, and end."""
+        decoder = FrameDecoder()
+        with self:
+            self.advance(BOOT_US)
+            self.receive(HELLO)
+            self.advance(until_ns // 1000)
+            said = [decode_from_board(frame) for frame in decoder.feed(self.data_to_send(READ_BYTES))]
+        assert set(decoder.rejected.values()) == {0}
+        return Told(said)
+
     def power_off(self) -> None:
+        self._out += self.run(0)
         super().power_off()
         self._say(self._now_us * 1000, "off")
 
     def start(self, *, keeps_memory: bool) -> None:
         self.is_on = True
-        self._say(self._now_us * 1000, "reset", keeps_memory)
+        self._say(self._now_us * 1000, f"reset {keeps_memory:d}")
 
     def end(self) -> None:
         assert self._process.stdin
@@ -236,6 +287,46 @@ class Rp2040(Port):
         self._process.stdout.close()
         assert self._process.wait() == 0
 
-    def _say(self, *words: Any) -> None:
+    def _say(self, at_ns: int, what: str) -> None:
         assert self._process.stdin
-        self._process.stdin.write(f"{json.dumps(words)}\n".encode())
+        self._process.stdin.write(f"{at_ns} {what}\n")
+
+
+class Rp2040(Chip):
+    LATE_US_MAX = 2
+    INTERRUPT_CYCLES_MAX = 375  # 3 µs at 125 MHz
+    BUSY_NS_MAX = 1_500_000  # the receiver's FIFO of 32 bytes is full after 2.7 ms
+    STACK_BYTES_MAX = 500
+
+    def __init__(self, image: Path, levels: dict[int, bool], edges: Iterable[Edge]) -> None:
+        node = shutil.which("node") or pytest.skip("no node")
+        if not (MODULES / "node_modules").exists():
+            pytest.skip("no rp2040js: make test-firmware gets it")
+        super().__init__((node, shutil.copy(HERE / "rp2040.mjs", MODULES), image), levels, edges)
+
+
+class Mega2560(Chip):
+    LATE_US_MAX = 10
+    INTERRUPT_CYCLES_MAX = 130  # 8 µs at 16 MHz
+    BUSY_NS_MAX = 12_000_000  # the list of 64 edges is full after 21 ms at 3,000 a second
+    STACK_BYTES_MAX = 530
+
+    def __init__(self, elf: Path, levels: dict[int, bool], edges: Iterable[Edge]) -> None:
+        super().__init__((elf.with_name("simulator"), MEGA2560, elf), levels, edges)
+
+    def place(self, pin: int) -> str:
+        return MEGA2560_PLACES[pin - WIRES.a]
+
+    def hang(self) -> None:
+        """The program stops for ever, if no watchdog starts it anew."""
+        self._say(self._now_us * 1000, "hang")
+
+
+CHIPS: dict[str, type[Rp2040] | type[Mega2560]] = {"rp2040": Rp2040, "mega2560": Mega2560}
+
+
+def near(found: list[m.TimedEvent], truth: list[m.TimedEvent], chip: Chip, early_us: int = 0) -> None:
+    """The same events in the same order, as late as an interrupt may be. `early_us`: so much the truth is rounded."""
+    assert [one.event for one in found] == [one.event for one in truth]
+    late = [one.board_us - other.board_us for one, other in zip(found, truth, strict=True)]
+    assert all(-early_us <= one <= chip.LATE_US_MAX for one in late), (min(late), max(late))

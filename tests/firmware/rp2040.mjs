@@ -1,8 +1,8 @@
 // The firmware of the RP2040 in a simulator of the chip: node rp2040.mjs BIN SEED <script >told
 //
-// Each line of the script is an array, in order of time: [NS, "pin", NUMBER, LEVEL] drives a pin, [NS, "in", HEX] are
-// bytes of the host, as fast as the line carries them, [NS, "off"] takes the power away, [NS, "reset", KEEPS] starts the
-// program, with the memory as it was or with random bytes in it, [NS, "run"] waits for that time and prints an object:
+// The lines of the script, in order of time: `NS pin NUMBER LEVEL` drives a pin, `NS in HEX` are bytes of the host, as
+// fast as the line carries them, `NS off` takes the power away, `NS reset KEEPS` starts the program, with the memory as
+// it was or with random bytes in it, `NS run` waits for that time and prints an object:
 // `out`, the bytes that have left the board since; `stack`, the most bytes of it; `busy_ns`, the longest time without
 // sleep after a start; `interrupt`, the most cycles that the interrupt of the pins took; `late_ns`, the longest time that
 // a byte waited for the board to read it. Time counts from the first reset.
@@ -99,12 +99,14 @@ class Board {
   }
 }
 
-function obey([ns, what, ...rest]) {
+function obey([time, what, ...rest]) {
+  const ns = Number(time);
   if (board === null && what !== 'pin') board = new Board(0);
   board?.run?.(ns);
   if (what === 'pin') {
-    pins.set(rest[0], rest[1]);
-    board?.chip?.gpio[rest[0]].setInputValue(rest[1]);
+    const [pin, level] = [Number(rest[0]), rest[1] === '1'];
+    pins.set(pin, level);
+    board?.chip?.gpio[pin].setInputValue(level);
   } else if (what === 'in') {
     for (const byte of Buffer.from(rest[0], 'hex')) {
       hostFreeNs = Math.max(hostFreeNs, ns) + BYTE_NS;
@@ -115,7 +117,7 @@ function obey([ns, what, ...rest]) {
     out = out.filter(([atNs]) => atNs <= ns);
   } else if (what === 'reset') {
     out = out.filter(([atNs]) => atNs <= ns); // what is in the FIFO is lost
-    board = new Board(ns, rest[0] ? board?.chip?.sram : undefined);
+    board = new Board(ns, rest[0] === '1' ? board?.chip?.sram : undefined);
   } else {
     const left = out.filter(([atNs]) => atNs <= ns).map(([, byte]) => byte);
     out = out.filter(([atNs]) => atNs > ns);
@@ -130,5 +132,5 @@ for (;;) {
   if (got === 0) break;
   const lines = (rest + buffer.toString('latin1', 0, got)).split('\n');
   rest = lines.pop();
-  for (const line of lines) obey(JSON.parse(line));
+  for (const line of lines) obey(line.split(' '));
 }

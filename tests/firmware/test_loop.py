@@ -21,11 +21,12 @@ from hw_sim.table import SimTable
 from tests.firmware import faults
 from tests.firmware.faults import FAULTS, Fault
 from tests.firmware.harness import record
-from tests.firmware.ports import LAYOUT, WIRES, Port, Posix, Rp2040
+from tests.firmware.ports import CHIPS, LAYOUT, WIRES, Chip, Mega2560, Port, Posix, Rp2040
 from tests.sources.damaged_line import drawn, played
 
 pytestmark = pytest.mark.timeout(600)
-PORTS: dict[str, type[Posix] | type[Rp2040]] = {"posix": Posix, "rp2040": Rp2040}
+PORTS: dict[str, type[Posix] | type[Rp2040] | type[Mega2560]] = {"posix": Posix, **CHIPS}
+CASES = [(name, port) for name, fault in FAULTS.items() for port in PORTS if port not in fault.too_fast_for]
 COUPS = int(os.environ.get("WHEELD_FIRMWARE_COUPS_IN_LOOP", "2"))
 """`make test-firmware COUPS=500` is the long form."""
 FIRST_SEED = int(os.environ.get("WHEELD_FIRMWARE_FIRST_SEED", "0"))
@@ -40,12 +41,6 @@ LATE_US_MAX = 2
 LONGEST_NS = {m.BallPass: 100_000_000, m.PocketSighting: 500_000_000}
 """By the specification."""
 ONE_IN = 500
-
-
-@pytest.fixture
-def programs(posix: Path, image: Path) -> dict[str, Path]:
-    """The program of each port."""
-    return {"posix": posix, "rp2040": image}
 
 
 def on_lines(port: str, programs: dict[str, Path], wheel: SimTable, fault: Fault = NO_FAULT, at_us: int = 0) -> Port:
@@ -79,10 +74,10 @@ def pulses(wheel: SimTable) -> Iterator[m.TimedEvent]:
             yield m.TimedEvent((began_ns[edge.pin] + edge.at_ns) // 2000, seen[edge.pin])
 
 
-def worst_us(found: list[m.TimedEvent], wheel: SimTable) -> int:
+def worst_us(found: list[m.TimedEvent], wheel: SimTable, late_us_max: int = LATE_US_MAX) -> int:
     """The worst date. Fails if there are not all events that are true, and no other. Rotor edges count from the first
     that was told: before, the mark had not come by."""
-    first_us = next(one.board_us for one in found if isinstance(one.event, m.RotorEdge)) - LATE_US_MAX
+    first_us = next(one.board_us for one in found if isinstance(one.event, m.RotorEdge)) - late_us_max
     sensed = [
         m.TimedEvent(one.t_us, one.message)
         for one in wheel.world.events(wheel.now_s)
@@ -93,7 +88,8 @@ def worst_us(found: list[m.TimedEvent], wheel: SimTable) -> int:
     assert seen.keys() == truth.keys()
     for sensor, events in truth.items():
         assert [one.event for one in seen[sensor]] == [one.event for one in events]
-        late += (abs(one.board_us - other.board_us) for one, other in zip(seen[sensor], events, strict=True))
+        late += (one.board_us - other.board_us for one, other in zip(seen[sensor], events, strict=True))
+    assert min(late) >= -LATE_US_MAX
     return max(late)
 
 
@@ -118,7 +114,8 @@ def figures(request: pytest.FixtureRequest) -> Iterator[dict[str, Counter[str]]]
 
 def test_the_same_coups_through_every_board(programs: dict[str, Path]) -> None:
     """The same verdicts, and of each sensor the same events, byte by byte. Only the simulated board knows where the
-    rotor stands before the mark has come by."""
+    rotor stands before the mark has come by. Not compared: their dates, which the ATmega2560 has up to 10 µs late, how
+    many events are in a frame, and who the board is: its ring is 336 events, the others have 768 or more."""
     wheel = drawn(4, "valid", "foreign_object", pause_factor=PAUSE_FACTOR, wait_s=TURN_S)
     trials = {"simulated": played(wheel, SimBoard(BoardSetup(LAYOUT)), Cable(), 4)}
     for port in PORTS:
@@ -140,10 +137,13 @@ def bytes_by_sensor(events: list[m.TimedEvent], first_us: int) -> dict[str, byte
     return {sensor: b"".join(struct.pack("<BBH", *record(one.event)) for one in found) for sensor, found in told}
 
 
-@pytest.mark.parametrize("port", PORTS)
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize(("name", "port"), CASES)
 def test_a_fault_is_told_and_the_table_goes_on(name: str, port: str, programs: dict[str, Path]) -> None:
-    """The coup that it befalls, and a valid one after it, have the verdicts of the truth."""
+    """The coup that it befalls, and a valid one after it, have the verdicts of the truth.
+
+    One is not for the ATmega2560: a beam that changes 2,000 times a second gives 1,000 events, and it promises to keep
+    224. Its ring of 336 loses many, and the coup is void.
+    """
     fault = FAULTS[name]
     wheel = drawn(29, fault.play, "valid", pause_factor=PAUSE_FACTOR, wait_s=TURN_S)
     run = wheel.world.runs[0]
@@ -177,18 +177,24 @@ def test_a_damaged_line_loses_no_coup(table: int, programs: dict[str, Path], fig
     figures["a damaged line"] += Counter(coups=len(trial.truth), events=len(trial.events), replays=trial.replays)
 
 
+@pytest.mark.parametrize("port", CHIPS)
 @pytest.mark.parametrize("table", TABLES)
-def test_coups_through_the_rp2040(table: int, programs: dict[str, Path], figures: dict[str, Counter[str]]) -> None:
+def test_coups_through_a_chip(
+    table: int, port: str, programs: dict[str, Path], figures: dict[str, Counter[str]]
+) -> None:
     """Each verdict is the truth, each event is there, and dated as near as an interrupt is."""
     seed, wheel = at_table(table)
-    with on_lines("rp2040", programs, wheel) as device:
+    with on_lines(port, programs, wheel) as device:
         trial = played(wheel, device, Cable(), seed)
-        assert isinstance(device, Rp2040)
+        assert isinstance(device, Chip)
         measured = device.measured
     assert trial.is_right, f"{trial.verdicts}, truth {trial.truth}"
     assert not trial.troubles
     assert trial.counters["board_missed_edges"] == trial.counters["lost_events"] == trial.replays == 0
-    measured |= {"date_us": worst_us(trial.events, wheel), "late_us": trial.late_us}
-    assert measured["date_us"] <= LATE_US_MAX
-    figures["the RP2040"] |= Counter(measured)
-    figures["coups through the RP2040"] += Counter(coups=len(trial.truth), events=len(trial.events))
+    measured |= {"date_us": worst_us(trial.events, wheel, device.LATE_US_MAX), "late_us": trial.late_us}
+    assert measured["date_us"] <= device.LATE_US_MAX
+    assert measured["stack"] <= device.STACK_BYTES_MAX
+    assert measured["interrupt"] < device.INTERRUPT_CYCLES_MAX
+    assert measured["busy_ns"] < device.BUSY_NS_MAX
+    figures[port] |= Counter(measured)
+    figures[f"coups through {port}"] += Counter(coups=len(trial.truth), events=len(trial.events))
