@@ -90,7 +90,7 @@ def worst_us(found: list[m.TimedEvent], wheel: SimTable, late_us_max: int = LATE
         assert [one.event for one in seen[sensor]] == [one.event for one in events]
         late += (one.board_us - other.board_us for one, other in zip(seen[sensor], events, strict=True))
     assert min(late) >= -LATE_US_MAX
-    return max(late)
+    return max(map(abs, late))
 
 
 def at_table(number: int) -> tuple[int, SimTable]:
