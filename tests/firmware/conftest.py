@@ -33,15 +33,24 @@ def posix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bytes of the RP2040's program from the start of the flash."""
+def images(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The bytes of the RP2040's programs from the start of the flash: the one that speaks by UART, and that by USB."""
     compiler = shutil.which("arm-none-eabi-gcc") or pytest.skip("apt-get install gcc-arm-none-eabi")
-    elf = tmp_path_factory.mktemp("rp2040") / "board.elf"
-    sources = RP2040 / "main.c", RP2040 / "boot2.c", *core("codec", "board", "sensors")
-    link = f"-I{CORE}", f"-I{RP2040}", "-T", str(RP2040 / "rp2040.ld"), *map(str, sources), "-lgcc", "-o", str(elf)
-    subprocess.run([compiler, *WARNINGS, *CHIP, *link], check=True)
-    subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", elf, elf.with_suffix(".bin")], check=True)
-    return elf.with_suffix(".bin")
+    made = {}
+    for port, line in {"rp2040": "uart", "rp2040 by USB": "usb"}.items():
+        elf = tmp_path_factory.mktemp("rp2040") / f"{line}.elf"
+        sources = *(RP2040 / f"{name}.c" for name in ("main", line, "boot2")), *core("codec", "board", "sensors")
+        link = f"-I{CORE}", f"-I{RP2040}", "-T", str(RP2040 / "rp2040.ld"), *map(str, sources), "-lgcc", "-o", str(elf)
+        subprocess.run([compiler, *WARNINGS, *CHIP, *link], check=True)
+        made[port] = elf.with_suffix(".bin")
+        subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", elf, made[port]], check=True)
+    return made
+
+
+@pytest.fixture
+def image(images: dict[str, Path]) -> Path:
+    """The one that speaks by UART."""
+    return images["rp2040"]
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +68,6 @@ def mega2560(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def programs(posix: Path, image: Path, mega2560: Path) -> dict[str, Path]:
+def programs(posix: Path, images: dict[str, Path], mega2560: Path) -> dict[str, Path]:
     """The program of each port."""
-    return {"posix": posix, "rp2040": image, "mega2560": mega2560}
+    return {"posix": posix, **images, "mega2560": mega2560}

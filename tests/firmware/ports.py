@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import msgspec
 import pytest
@@ -207,7 +207,13 @@ class Told:
 
     @property
     def events(self) -> list[m.TimedEvent]:
-        return [one for message in self.said if isinstance(message, m.Events) for one in message.events]
+        """Each once: after a further Hello they come again."""
+        events: list[m.TimedEvent] = []
+        for one in self.said:
+            if isinstance(one, m.Events):
+                assert one.first_seq <= len(events)
+                events[one.first_seq : one.first_seq + len(one.events)] = one.events
+        return events
 
     @property
     def beats(self) -> list[m.Heartbeat]:
@@ -234,6 +240,8 @@ class Chip(Port):
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
         self.measured: dict[str, int] = {}
+        self.names: dict[str, Any] = {}
+        """What a device at USB says of itself."""
         super().__init__({**IDLE, **levels}, edges)
 
     def line(self, at_ns: int, pin: int, *, level: bool) -> None:
@@ -257,6 +265,7 @@ class Chip(Port):
         assert line, "the simulator ended"
         told = json.loads(line)
         left = bytes.fromhex(told.pop("out"))
+        self.names = told.pop("usb", None) or {}
         self.measured = told
         return left
 
@@ -302,7 +311,19 @@ class Rp2040(Chip):
         node = shutil.which("node") or pytest.skip("no node")
         if not (MODULES / "node_modules").exists():
             pytest.skip("no rp2040js: make test-firmware gets it")
+        shutil.copy(HERE / "usb.mjs", MODULES)
         super().__init__((node, shutil.copy(HERE / "rp2040.mjs", MODULES), image), levels, edges)
+
+
+class Rp2040Usb(Rp2040):
+    """The program that speaks by USB."""
+
+    def cable(self, *, plugged: bool) -> None:
+        self._say(self._now_us * 1000, f"cable {plugged:d}")
+
+    def reads(self, *, reads: bool) -> None:
+        """Whether a program of the host fetches what the board sends."""
+        self._say(self._now_us * 1000, f"reads {reads:d}")
 
 
 class Mega2560(Chip):
@@ -322,7 +343,7 @@ class Mega2560(Chip):
         self._say(self._now_us * 1000, "hang")
 
 
-CHIPS: dict[str, type[Rp2040] | type[Mega2560]] = {"rp2040": Rp2040, "mega2560": Mega2560}
+CHIPS: dict[str, type[Rp2040] | type[Mega2560]] = {"rp2040": Rp2040, "rp2040 by USB": Rp2040Usb, "mega2560": Mega2560}
 
 
 def near(found: list[m.TimedEvent], truth: list[m.TimedEvent], chip: Chip, early_us: int = 0) -> None:

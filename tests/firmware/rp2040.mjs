@@ -1,13 +1,15 @@
 // The firmware of the RP2040 in a simulator of the chip: node rp2040.mjs BIN SEED <script >told
 //
 // The lines of the script, in order of time: `NS pin NUMBER LEVEL` drives a pin, `NS in HEX` are bytes of the host, as
-// fast as the line carries them, `NS off` takes the power away, `NS reset KEEPS` starts the program, with the memory as
-// it was or with random bytes in it, `NS run` waits for that time and prints an object:
+// fast as the line carries them, `NS cable IN` and `NS reads READS` say of a host at USB whether its cable is in, and
+// whether its program fetches what the board sends (at first both), `NS off` takes the power away, `NS reset KEEPS` starts
+// the program, with the memory as it was or with random bytes in it, `NS run` waits for that time and prints an object:
 // `out`, the bytes that have left the board since; `stack`, the most bytes of it; `busy_ns`, the longest time without
 // sleep after a start; `interrupt`, the most cycles that the interrupt of the pins took; `late_ns`, the longest time that
-// a byte waited for the board to read it. Time counts from the first reset.
+// a byte waited for the UART to be read; `usb`, what a device at USB said of itself. Time counts from the first reset.
 import fs from 'fs';
 import { Simulator } from 'rp2040js';
+import { Usb } from './usb.mjs';
 
 const CYCLE_NS = 8;
 const BYTE_NS = 86806;
@@ -44,6 +46,7 @@ class Board {
     this.core.PC = this.chip.flashView.getUint32(VECTORS + 4, true) & ~1;
     for (const [pin, level] of pins) this.chip.gpio[pin].setInputValue(level);
     this.line();
+    this.usb = new Usb(this.chip, (byte) => out.push([this.beganNs + this.clock.nanos, byte]));
     this.coming = [];
     this.waits = null; // since when a byte is in the FIFO
     this.wokeNs = this.inside = 0;
@@ -107,6 +110,12 @@ function obey([time, what, ...rest]) {
     const [pin, level] = [Number(rest[0]), rest[1] === '1'];
     pins.set(pin, level);
     board?.chip?.gpio[pin].setInputValue(level);
+  } else if (what === 'cable') {
+    board.usb?.cable(rest[0] === '1');
+  } else if (what === 'reads') {
+    board.usb.reads = rest[0] === '1';
+  } else if (what === 'in' && board?.usb?.pulledUp) {
+    board.usb.queue.push(...Buffer.from(rest[0], 'hex'));
   } else if (what === 'in') {
     for (const byte of Buffer.from(rest[0], 'hex')) {
       hostFreeNs = Math.max(hostFreeNs, ns) + BYTE_NS;
@@ -121,7 +130,7 @@ function obey([time, what, ...rest]) {
   } else {
     const left = out.filter(([atNs]) => atNs <= ns).map(([, byte]) => byte);
     out = out.filter(([atNs]) => atNs > ns);
-    fs.writeSync(1, JSON.stringify({ out: Buffer.from(left).toString('hex'), ...most }) + '\n');
+    fs.writeSync(1, JSON.stringify({ out: Buffer.from(left).toString('hex'), usb: board?.usb?.told, ...most }) + '\n');
   }
 }
 

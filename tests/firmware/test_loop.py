@@ -21,12 +21,18 @@ from hw_sim.table import SimTable
 from tests.firmware import faults
 from tests.firmware.faults import FAULTS, Fault
 from tests.firmware.harness import record
-from tests.firmware.ports import CHIPS, LAYOUT, WIRES, Chip, Mega2560, Port, Posix, Rp2040
+from tests.firmware.ports import CHIPS, LAYOUT, WIRES, Chip, Mega2560, Port, Posix, Rp2040, Rp2040Usb
 from tests.sources.damaged_line import drawn, played
 
 pytestmark = pytest.mark.timeout(600)
 PORTS: dict[str, type[Posix] | type[Rp2040] | type[Mega2560]] = {"posix": Posix, **CHIPS}
-CASES = [(name, port) for name, fault in FAULTS.items() for port in PORTS if port not in fault.too_fast_for]
+CASES = [
+    (name, port)
+    for name, fault in FAULTS.items()
+    for port in ("posix", "rp2040", "mega2560")
+    if port not in fault.too_fast_for
+]
+"""By USB the program is the same but for its line, which has a fault of its own."""
 COUPS = int(os.environ.get("WHEELD_FIRMWARE_COUPS_IN_LOOP", "2"))
 """`make test-firmware COUPS=500` is the long form."""
 FIRST_SEED = int(os.environ.get("WHEELD_FIRMWARE_FIRST_SEED", "0"))
@@ -198,3 +204,20 @@ def test_coups_through_a_chip(
     assert measured["busy_ns"] < device.BUSY_NS_MAX
     figures[port] |= Counter(measured)
     figures[f"coups through {port}"] += Counter(coups=len(trial.truth), events=len(trial.events))
+
+
+def test_a_cable_of_usb_is_out_for_a_moment_while_the_ball_runs(programs: dict[str, Path]) -> None:
+    """For 0.7 s: after one of silence the coup would be void. The ring has what happened meanwhile."""
+    wheel = drawn(31, "valid", pause_factor=PAUSE_FACTOR, wait_s=TURN_S)
+    run = wheel.world.runs[0]
+    out_us = round((run.t_s + run.end_s) / 2 * 1e6)
+    with on_lines("rp2040 by USB", programs, wheel) as device:
+        assert isinstance(device, Rp2040Usb)
+        device.at(out_us, lambda _: device.cable(plugged=False))
+        device.at(out_us + 700_000, lambda _: device.cable(plugged=True))
+        trial = played(wheel, device, Cable(), 31)
+    assert trial.is_right, f"{trial.verdicts}, truth {trial.truth}"
+    assert not trial.troubles
+    assert trial.counters["lost_events"] == 0
+    assert worst_us(trial.events, wheel) <= LATE_US_MAX
+    assert trial.late_us > 600_000, "it was out"

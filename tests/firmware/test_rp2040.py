@@ -7,6 +7,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from firmware_protocol import messages as m
 from hw_sim import events as sim
 from hw_sim import wired
@@ -16,6 +18,11 @@ from tests.firmware.ports import GREETED_NS, WIRES, Rp2040, near
 from wheeld.ports import Edge
 
 RAM_BYTES = 264 * 1024
+
+
+@pytest.fixture(params=["rp2040", "rp2040 by USB"])
+def either(request: pytest.FixtureRequest, images: dict[str, Path]) -> Path:
+    return images[str(request.param)]
 
 
 def test_both_edges_of_a_pin_before_its_interrupt(image: Path) -> None:
@@ -42,13 +49,13 @@ def fits(header: dict[str, Any]) -> bool:
     return header["rotor_ticks"] == 148 and len(header["beams_deg"]) <= 4 and len(header["readers_deg"]) <= 3
 
 
-def test_a_coup_on_its_pins_gives_the_events_of_the_physics(image: Path) -> None:
+def test_a_coup_on_its_pins_gives_the_events_of_the_physics(either: Path) -> None:
     drawn = (script(["valid"], seed) for seed in range(99))
     evening = next(one for one in drawn if fits(one.header))
     events = [*evening.events()]
     edges = wired.edges(evening.world, events, evening.end_s, WIRES)
     later = (Edge(edge.pin, edge.level, GREETED_NS + edge.at_ns) for edge in edges)
-    chip = Rp2040(image, wired.levels(evening.world, WIRES), later)
+    chip = Rp2040(either, wired.levels(evening.world, WIRES), later)
     told = chip.told(GREETED_NS + round((evening.end_s + 0.5) * 1e9))
     truth = [m.TimedEvent(one.t_us + GREETED_NS // 1000, one.message) for one in events if isinstance(one, sim.Sensed)]
     first_us = next(one.board_us for one in told.events if isinstance(one.event, m.RotorEdge)) - chip.LATE_US_MAX
@@ -57,15 +64,16 @@ def test_a_coup_on_its_pins_gives_the_events_of_the_physics(image: Path) -> None
     assert len(told.events) > 500
 
 
-def test_a_third_of_the_memory_is_spare(image: Path) -> None:
-    size = subprocess.check_output(["arm-none-eabi-size", image.with_suffix(".elf")], text=True).splitlines()[1].split()
+def test_a_third_of_the_memory_is_spare(either: Path) -> None:
+    told = subprocess.check_output(["arm-none-eabi-size", either.with_suffix(".elf")], text=True)
+    size = told.splitlines()[1].split()
     assert int(size[1]) + int(size[2]) + Rp2040.STACK_BYTES_MAX < RAM_BYTES * 2 / 3
 
 
-def test_the_file_for_the_chip(image: Path) -> None:
+def test_the_file_for_the_chip(either: Path) -> None:
     """The ROM's CRC, by the check value of this kind of CRC; blocks that cover the program without a gap."""
     assert uf2.crc(b"123456789") == 0x0376E6E7
-    program = image.read_bytes()
+    program = either.read_bytes()
     made = uf2.uf2(program)
     blocks = [made[at : at + 512] for at in range(0, len(made), 512)]
     assert all(block[:4] == b"UF2\n" and block[-4:] == bytes.fromhex("306fb10a") for block in blocks)

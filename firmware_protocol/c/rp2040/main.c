@@ -1,12 +1,14 @@
-/* The port for the RP2040 (a Raspberry Pi Pico): UART0 at 115200 baud on GP0 and GP1, lines as in board_config.h.
+/* The port for the RP2040 (a Raspberry Pi Pico): lines as in board_config.h. It speaks to the host by uart.c or by
+   usb.c, whichever is linked.
 
    One interrupt dates all edges by the timer of 1 us, and puts them into a list. It has the highest priority, and no
    interrupt is ever locked out: nothing else delays a date. The other two interrupts only wake the processor. */
 #include "board_config.h"
 #include "cortex_m.h"
+#include "host_line.h"
 #include "rp2040.h"
 
-#define WAKE_US 2000u /* the FIFO of the transmitter lasts for 2.7 ms */
+#define WAKE_US 2000u /* the FIFO of the UART lasts for 2.7 ms */
 #define WATCHDOG_LOAD_1_S 2000000u /* it counts each microsecond twice (erratum RP2040-E1) */
 #define WORDS 4u
 #define PINS_PER_WORD 8u
@@ -17,7 +19,6 @@ static const struct pin *pin_of[WORDS * PINS_PER_WORD];
 void reset(void);
 void on_pins(void);
 void on_timer(void);
-void on_uart(void);
 
 static const struct {
     void *stack;
@@ -26,8 +27,9 @@ static const struct {
     .stack = image_stack,
     .handlers = {HANDLER(1u) = reset,
                  INTERRUPT(IRQ_TIMER0) = on_timer,
+                 INTERRUPT(IRQ_USB) = on_host_line,
                  INTERRUPT(IRQ_IO_BANK0) = on_pins,
-                 INTERRUPT(IRQ_UART0) = on_uart},
+                 INTERRUPT(IRQ_UART0) = on_host_line},
 };
 
 /* An interrupt may read it at any time, so the pair of registers that latches is not used. */
@@ -72,31 +74,6 @@ void on_timer(void)
     REGISTER(TIMER_INTR) = 1u;
 }
 
-void on_uart(void)
-{
-    REGISTER(UART_IMSC) = 0; /* until port_idle: the board takes the bytes */
-}
-
-bool port_receive(uint8_t *byte, uint64_t *at_us)
-{
-    if ((REGISTER(UART_FR) & UART_RX_EMPTY) != 0u) {
-        return false;
-    }
-    const uint32_t data = REGISTER(UART_DR);
-    *byte = (uint8_t)data; /* one with an error of the line is wrong, too: the CRC finds it */
-    *at_us = port_now_us();
-    return true;
-}
-
-bool port_transmit(uint8_t byte)
-{
-    if ((REGISTER(UART_FR) & UART_TX_FULL) != 0u) {
-        return false;
-    }
-    REGISTER(UART_DR) = byte;
-    return true;
-}
-
 /* Bits of the ring oscillator, and the number of watchdog resets since there was power. */
 uint32_t port_new_boot_id(void)
 {
@@ -113,11 +90,35 @@ uint32_t port_new_boot_id(void)
 void port_idle(void)
 {
     REGISTER(WATCHDOG_LOAD) = WATCHDOG_LOAD_1_S;
-    if (edges_out == edges_in) {
+    if (host_line_rests() && (edges_out == edges_in)) {
         REGISTER(TIMER_ALARM0) = REGISTER(TIMER_RAW_LOW) + WAKE_US;
-        REGISTER(UART_IMSC) = UART_RECEIVED_OR_TIMEOUT;
         __asm volatile("wfi"); /* an edge that came just before is dated, and waits for WAKE_US at most */
     }
+}
+
+void start_blocks(uint32_t blocks)
+{
+    SET(RESETS) = blocks & ~RESET_TIMER; /* after a watchdog reset they may be on */
+    CLEAR(RESETS) = blocks;
+    while ((REGISTER(RESETS_DONE) & blocks) != blocks) {
+    }
+}
+
+void start_pll(uint32_t pll, uint32_t factor, uint32_t divider_1, uint32_t divider_2)
+{
+    REGISTER(pll + PLL_CS) = 1u;
+    REGISTER(pll + PLL_FBDIV) = factor;
+    CLEAR(pll + PLL_PWR) = 0x21u;
+    while ((REGISTER(pll + PLL_CS) >> 31) == 0u) {
+    }
+    REGISTER(pll + PLL_PRIM) = (divider_1 << 16) | (divider_2 << 12);
+    CLEAR(pll + PLL_PWR) = 0x08u;
+}
+
+void start_line_interrupt(uint32_t number)
+{
+    NVIC_IPR(number / 4u) = 0xc0c0c0c0u;
+    REGISTER(NVIC_ISER) = 1u << number;
 }
 
 /* 12 MHz crystal, 125 MHz for the processor and the UART, 1 MHz for timer and watchdog. */
@@ -130,33 +131,21 @@ static void start_clocks(void)
     REGISTER(CLOCK_REF_CTRL) = 2u;
     while ((REGISTER(CLOCK_REF_SELECTED) & 4u) == 0u) {
     }
-    REGISTER(PLL_CS) = 1u;
-    REGISTER(PLL_FBDIV) = 125u;
-    CLEAR(PLL_PWR) = 0x21u;
-    while ((REGISTER(PLL_CS) >> 31) == 0u) {
-    }
-    REGISTER(PLL_PRIM) = (6u << 16) | (2u << 12);
-    CLEAR(PLL_PWR) = 0x08u;
+    start_pll(PLL_SYS, 125u, 6u, 2u);
     REGISTER(CLOCK_SYS_CTRL) = 1u;
     while ((REGISTER(CLOCK_SYS_SELECTED) & 2u) == 0u) {
     }
-    REGISTER(CLOCK_PERI_CTRL) = 1u << 11;
+    REGISTER(CLOCK_PERI_CTRL) = CLOCK_ENABLE;
     REGISTER(WATCHDOG_TICK) = 12u | (1u << 9);
 }
 
 static void start_pins(void)
 {
-    IO_CTRL(0u) = IO_FUNCTION_UART;
-    IO_CTRL(1u) = IO_FUNCTION_UART;
     for (const struct pin *pin = pins; pin < pins + USED; pin++) {
         IO_CTRL(pin->pin) = IO_FUNCTION_SIO;
         PAD(pin->pin) = PAD_INPUT_PULL_UP_SCHMITT;
         pin_of[pin->pin] = pin;
     }
-    REGISTER(UART_IBRD) = 67u; /* 125 MHz / 16 / 115200 = 67.82 */
-    REGISTER(UART_FBRD) = 52u;
-    REGISTER(UART_LCR_H) = 0x70u; /* 8 bits, FIFO */
-    REGISTER(UART_CR) = 0x301u;
 }
 
 /* Before the lines are read for the first time: no edge is missed between. */
@@ -169,22 +158,18 @@ static void start_interrupts(void)
     }
     REGISTER(TIMER_INTE) = 1u;
     NVIC_IPR(IRQ_TIMER0 / 4u) = 0xc0c0c0c0u;
-    NVIC_IPR(IRQ_UART0 / 4u) = 0xc0c0c0c0u;
-    REGISTER(NVIC_ISER) = (1u << IRQ_TIMER0) | (1u << IRQ_IO_BANK0) | (1u << IRQ_UART0);
+    REGISTER(NVIC_ISER) = (1u << IRQ_TIMER0) | (1u << IRQ_IO_BANK0);
     __asm volatile("cpsie i");
 }
 
 void reset(void)
 {
     start_memory();
-    const uint32_t used = RESET_IO_BANK0 | RESET_PADS_BANK0 | RESET_PLL_SYS | RESET_TIMER | RESET_UART0;
-    SET(RESETS) = used & ~RESET_TIMER; /* after a watchdog reset they may be on */
-    CLEAR(RESETS) = used;
-    while ((REGISTER(RESETS_DONE) & used) != used) {
-    }
+    start_blocks(RESET_IO_BANK0 | RESET_PADS_BANK0 | RESET_PLL_SYS | RESET_TIMER);
     start_clocks();
     start_pins();
     start_interrupts();
+    start_host_line();
     REGISTER(PSM_WDSEL) = 0x1fffcu; /* a watchdog reset leaves the oscillators alone */
     REGISTER(WATCHDOG_LOAD) = WATCHDOG_LOAD_1_S;
     REGISTER(WATCHDOG_CTRL) = 1u << 30;

@@ -14,13 +14,17 @@
 #define CLOCK_SYS_CTRL 0x4000803cu
 #define CLOCK_SYS_SELECTED 0x40008044u
 #define CLOCK_PERI_CTRL 0x40008048u
+#define CLOCK_USB_CTRL 0x40008054u
+#define CLOCK_ENABLE (1u << 11)
 #define RESETS 0x4000c000u
 #define RESETS_DONE 0x4000c008u
 #define RESET_IO_BANK0 (1u << 5)
 #define RESET_PADS_BANK0 (1u << 8)
 #define RESET_PLL_SYS (1u << 12)
+#define RESET_PLL_USB (1u << 13)
 #define RESET_TIMER (1u << 21)
 #define RESET_UART0 (1u << 22)
+#define RESET_USB (1u << 24)
 #define PSM_WDSEL 0x40010008u
 #define IO_CTRL(pin) REGISTER(0x40014004u + 8u * (pin))
 #define IO_INTR(word) REGISTER(0x400140f0u + 4u * (word))
@@ -35,10 +39,12 @@
 #define XOSC_CTRL 0x40024000u
 #define XOSC_STATUS 0x40024004u
 #define XOSC_STARTUP 0x4002400cu
-#define PLL_CS 0x40028000u
-#define PLL_PWR 0x40028004u
-#define PLL_FBDIV 0x40028008u
-#define PLL_PRIM 0x4002800cu
+#define PLL_SYS 0x40028000u
+#define PLL_USB 0x4002c000u
+#define PLL_CS 0x00u /* of either PLL */
+#define PLL_PWR 0x04u
+#define PLL_FBDIV 0x08u
+#define PLL_PRIM 0x0cu
 #define UART_DR 0x40034000u
 #define UART_FR 0x40034018u
 #define UART_IBRD 0x40034024u
@@ -61,12 +67,49 @@
 #define WATCHDOG_SCRATCH0 0x4005800cu
 #define WATCHDOG_TICK 0x4005802cu
 #define ROSC_RANDOM_BIT 0x4006001cu
+#define USB_SETUP 0x50100000u /* in the memory that the controller shares with the processor: the latest request */
+#define USB_ENDPOINT_IN(endpoint) (0x50100000u + 8u * (endpoint)) /* not of 0, which has none */
+#define USB_ENDPOINT_OUT(endpoint) (0x50100004u + 8u * (endpoint))
+#define USB_ENDPOINT_ON 0xa0000000u /* and an interrupt for each packet */
+#define USB_BULK (2u << 26)
+#define USB_INTERRUPT (3u << 26)
+#define USB_BUFFER_IN(endpoint) (0x50100080u + 8u * (endpoint))
+#define USB_BUFFER_OUT(endpoint) (0x50100084u + 8u * (endpoint))
+#define USB_BUFFER_FULL (1u << 15)
+#define USB_BUFFER_DATA1 (1u << 13)
+#define USB_BUFFER_STALL (1u << 11)
+#define USB_BUFFER_AVAILABLE (1u << 10)
+#define USB_BUFFER_BYTES 0x3ffu
+#define USB_DATA 0x50100000u
+#define USB_DATA_0 0x100u /* fixed; both ways */
+#define USB_ADDRESS 0x50110000u
+#define USB_MAIN_CTRL 0x50110040u
+#define USB_FRAME_NUMBER 0x50110048u /* reading it clears the interrupt of a frame */
+#define USB_SIE_CTRL 0x5011004cu
+#define USB_SIE_INTERRUPT_0 (1u << 29) /* also of endpoint 0 */
+#define USB_SIE_PULL_UP (1u << 16)
+#define USB_SIE_STATUS 0x50110050u
+#define USB_SIE_RESET (1u << 19)
+#define USB_SIE_SETUP (1u << 17)
+#define USB_DONE 0x50110058u /* a bit for each buffer: 0 in, 0 out, 1 in, ... */
+#define USB_DONE_IN(endpoint) (1u << (2u * (endpoint)))
+#define USB_DONE_OUT(endpoint) (2u << (2u * (endpoint)))
+#define USB_STALL_0 0x50110068u
+#define USB_MUXING 0x50110074u
+#define USB_PWR 0x50110078u
+#define USB_INTE 0x50110090u
+#define USB_INTS 0x50110098u
+#define USB_INT_FRAME (1u << 17)
+#define USB_INT_SETUP (1u << 16)
+#define USB_INT_RESET (1u << 12)
+#define USB_INT_DONE (1u << 4)
 #define SIO_GPIO_IN 0xd0000004u
 #define NVIC_ISER 0xe000e100u
 #define NVIC_IPR(word) REGISTER(0xe000e400u + 4u * (word))
 #define SCB_VTOR 0xe000ed08u
 
 #define IRQ_TIMER0 0u
+#define IRQ_USB 5u
 #define IRQ_IO_BANK0 13u
 #define IRQ_UART0 20u
 
