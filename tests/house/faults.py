@@ -50,14 +50,15 @@ class Faults:
             "the database is killed": self._kill_database,
             "the connections of the database are killed": self._kill_backends,
             "the database stands still": self._pause_database,
-            "a link is cut": self._cut_link,
-            "a disk is full": self._fill_disk,
-            "a disk is slow": self._slow_disk,
             "the disk of a wheel is full": self._fill_wheel,
             "the disk of a wheel is slow": self._slow_wheel,
             "a message is forged": self._forge,
             "messages come again": self._repeat,
         }
+        if house.links:
+            self.kinds["a link is cut"] = self._cut_link
+        if house.disks:
+            self.kinds |= {"a disk is full": self._fill_disk, "a disk is slow": self._slow_disk}
 
     @property
     def failed(self) -> int:

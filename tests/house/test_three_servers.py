@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import re
 import shutil
 import signal
@@ -24,7 +25,7 @@ from typing import Any, Self
 import psycopg
 import pytest
 
-from tests.house.faults import said
+from tests.house.faults import FAULTS_LEAST, SEEDS, WHEELS, play, said
 from tests.house.house import ROOT, house
 from tests.house.postgres import Cluster, in_memory, programs
 from tests.mosquitto import free_port
@@ -97,18 +98,26 @@ class Server:
                 )
             )
 
+    def run(self) -> None:
+        self.start("etcd")
+        self.start("patroni", str(self.config))
+
     def lose(self) -> None:
         """Its power is gone."""
         for process in reversed(self.processes):
             process.kill()
             process.wait(60.0)
         self.processes.clear()
+        self.signal(signal.SIGKILL)
+
+    def signal(self, which: signal.Signals) -> None:
+        """To each process of its PostgreSQL, the first one first."""
         with suppress(OSError, ValueError, IndexError):
             first = int((self.data / "postmaster.pid").read_text().split()[0])
             children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
             for pid in (first, *map(int, children)):
                 with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+                    os.kill(pid, which)
 
     def log(self) -> str:
         return "\n".join(f"{log}: {log.read_text()[-1500:]}" for log in self._folder.glob("*.log"))
@@ -134,9 +143,7 @@ class Servers(Cluster):
         if self.as_postgres:
             subprocess.run(["chown", "-R", "postgres:postgres", str(self.folder)], check=True)
         for server in self.servers:
-            server.start("etcd")
-        for server in self.servers:
-            server.start("patroni", str(server.config))
+            server.run()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -163,6 +170,51 @@ class Servers(Cluster):
         assert port is None
         hosts = f"host=127.0.0.1,127.0.0.1,127.0.0.1 port={self.ports}"
         return f"{hosts} dbname={database} user={user} password=x connect_timeout=3 target_session_attrs=read-write"
+
+    def leader(self) -> Server:
+        """The server that is written. While there is none, the first."""
+        for server, port in zip(self.servers, self.ports.split(","), strict=True):
+            dsn = f"host=127.0.0.1 port={port} dbname=postgres user=postgres password=x connect_timeout=2"
+            with suppress(psycopg.Error), psycopg.connect(dsn) as connection:
+                if connection.execute("select not pg_is_in_recovery()").fetchone() == (True,):
+                    return server
+        return self.servers[0]
+
+    # What may happen in a night, always to the server that is written.
+
+    def crash(self) -> None:
+        """The whole server is lost."""
+        self.leader().lose()
+
+    def kill(self) -> None:
+        self.leader().signal(signal.SIGKILL)
+
+    def start(self) -> None:
+        """What was lost comes back. Returns when all three are there, and one is written."""
+        for server in self.servers:
+            if not server.processes:
+                server.run()
+        look = blocks()[-2]
+        until_s = time.monotonic() + FAILOVER_S
+        while True:
+            roles = self.until(look, FAILOVER_S)  # as the servers said last, some seconds ago
+            with suppress(psycopg.Error):
+                self.sql("postgres", "create temporary table written ()")
+                if len(roles) == len(SERVERS):
+                    return
+            assert time.monotonic() < until_s, roles
+            time.sleep(1.0)
+
+    def kill_backends(self, database: str) -> None:
+        super().kill_backends(database)
+        self.start()
+
+    def pause(self) -> None:
+        self._paused = self.leader()
+        self._paused.signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._paused.signal(signal.SIGCONT)
 
     def listed(self, command: str) -> dict[str, str]:
         """The role of each server that runs, as the page's command shows it."""
@@ -228,19 +280,40 @@ class Writer(threading.Thread):
 RECORDS = "select wheel, seq, hash, stored_at from house.record"
 
 
+async def made(servers: Servers) -> dict[str, str]:
+    """Make the database, as the page says. Returns the role of each server."""
+    *_, look, make = blocks()
+    roles = await asyncio.to_thread(servers.until, look, START_S)
+    create, migrate = make.splitlines()
+    migrate = migrate.replace("wheeld-house", f"{sys.executable} -m wheeld_house")
+    path = os.pathsep.join((str(ROOT), str(ROOT / "house")))
+    for command in (create, migrate):
+        words = ["sh", "-c", servers.on_loopback(command)]
+        await asyncio.to_thread(
+            subprocess.run, words, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": path}
+        )
+    return roles
+
+
+@pytest.mark.timeout(600 + 30 * FAULTS_LEAST)
+async def test_drawn_faults(tmp_path: Path) -> None:
+    """A night of the house, whose database fails with the whole server that is written. Others than the first seed,
+    more wheels and a longer night as in `test_house`."""
+    with Servers() as servers:
+        await made(servers)
+        async with house(servers, tmp_path, WHEELS, database="house") as whole:
+            try:
+                print(await play(whole, tmp_path, random.Random(SEEDS[0]), settle_s=FAILOVER_S))  # noqa: T201  with -s
+            except BaseException as wrong:
+                wrong.add_note(f"seed {SEEDS[0]}\n{whole.logs()}")
+                raise
+
+
 @pytest.mark.timeout(600)
 async def test_the_primary_is_lost_and_no_commit(tmp_path: Path) -> None:
-    *_, look, make = blocks()
+    look = blocks()[-2]
     with Servers() as servers:
-        before = await asyncio.to_thread(servers.until, look, START_S)
-        create, migrate = make.splitlines()
-        migrate = migrate.replace("wheeld-house", f"{sys.executable} -m wheeld_house")
-        path = os.pathsep.join((str(ROOT), str(ROOT / "house")))
-        for command in (create, migrate):
-            words = ["sh", "-c", servers.on_loopback(command)]
-            await asyncio.to_thread(
-                subprocess.run, words, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"PYTHONPATH": path}
-            )
+        before = await made(servers)
         await asyncio.to_thread(servers.sql, "house", "create table told (number bigint primary key)")
         async with house(servers, tmp_path, database="house") as whole:
             whole.collector(tmp_path)
