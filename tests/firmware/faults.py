@@ -50,7 +50,7 @@ class Fault:
 
     `troubles`, `failed`: what is told, in the words of the daemon. `perhaps`: what may be told beside. `lasts_ns`: how
     long it is so, and `pins`: which lines then follow `noise`, in place of the wheel. `deaf`: the host stands still so
-    long. `openings`: of the door. `missed`: whether edges may be missed. `too_fast_for`: ports that promise less.
+    long. `openings`: of the door. `too_fast_for`: ports that promise less.
     """
 
     play: Play = VALID
@@ -65,7 +65,6 @@ class Fault:
     deaf: bool = False
     damage: float = 0.0
     openings: int = 0
-    missed: bool = False
     too_fast_for: tuple[str, ...] = ()
 
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import subprocess
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from firmware_protocol import messages as m
-from hw_sim import events as sim
-from hw_sim import wired
-from hw_sim.evening import script
 from release import uf2
-from tests.firmware.ports import GREETED_NS, WIRES, Rp2040, near
+from tests.firmware.ports import GREETED_NS, Rp2040, near
 from wheeld.ports import Edge
 
 RAM_BYTES = 264 * 1024
@@ -42,26 +38,6 @@ def test_both_edges_of_a_pin_before_its_interrupt(image: Path) -> None:
     assert [one.event for one in told.events[1:]] == [m.SensorReport("rotor", 0, ok=False)]
     assert {one.missed_edges for one in told.beats if one.next_seq < 2} == {0}
     assert told.beats[-1].missed_edges == 1
-
-
-def fits(header: dict[str, Any]) -> bool:
-    """Whether the board has these sensors."""
-    return header["rotor_ticks"] == 148 and len(header["beams_deg"]) <= 4 and len(header["readers_deg"]) <= 3
-
-
-def test_a_coup_on_its_pins_gives_the_events_of_the_physics(either: Path) -> None:
-    drawn = (script(["valid"], seed) for seed in range(99))
-    evening = next(one for one in drawn if fits(one.header))
-    events = [*evening.events()]
-    edges = wired.edges(evening.world, events, evening.end_s, WIRES)
-    later = (Edge(edge.pin, edge.level, GREETED_NS + edge.at_ns) for edge in edges)
-    chip = Rp2040(either, wired.levels(evening.world, WIRES), later)
-    told = chip.told(GREETED_NS + round((evening.end_s + 0.5) * 1e9))
-    truth = [m.TimedEvent(one.t_us + GREETED_NS // 1000, one.message) for one in events if isinstance(one, sim.Sensed)]
-    first_us = next(one.board_us for one in told.events if isinstance(one.event, m.RotorEdge)) - chip.LATE_US_MAX
-    after = [one for one in truth if one.board_us >= first_us or not isinstance(one.event, m.RotorEdge)]
-    near(told.events, after, chip, early_us=1)
-    assert len(told.events) > 500
 
 
 def test_a_third_of_the_memory_is_spare(either: Path) -> None:
