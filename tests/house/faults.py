@@ -41,6 +41,8 @@ class Faults:
         self._house, self._rng = house, rng
         self._broken: set[object] = set()
         self.happened: list[str] = []
+        self._idle = 0
+        """How many of these found their part down already, and did nothing."""
         self.kinds: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
             "a collector is killed": self._kill_collector,
             "a collector stands still": self._pause_collector,
@@ -62,8 +64,8 @@ class Faults:
 
     @property
     def failed(self) -> int:
-        """How many faults were drawn. One of a part that is down already does nothing, and a lie is none."""
-        return sum(name not in LIES for name in self.happened)
+        """How many faults there were. A lie is none."""
+        return sum(name not in LIES for name in self.happened) - self._idle
 
     async def run(self, seconds: float) -> None:
         """Let faults happen for this time, sometimes two at once. All are over when it returns."""
@@ -157,7 +159,9 @@ class Faults:
 
     async def _kill_backends(self) -> None:
         house = self._house
-        if house.cluster not in self._broken:
+        if house.cluster in self._broken:
+            self._idle += 1
+        else:
             self._broken.add(house.cluster)
             try:
                 await asyncio.to_thread(house.cluster.kill_backends, house.database)
@@ -193,6 +197,7 @@ class Faults:
     ) -> None:
         whole = [part for part in parts if part not in self._broken]
         if not whole:
+            self._idle += 1
             return
         part, seconds = self._rng.choice(whole), self._rng.uniform(0.1, longest_s)
         self._broken.add(part)
@@ -246,7 +251,7 @@ async def play(
     assert not [alarm for alarm in alarms if alarm[0] == house.tables[-1].name], (alarms, faults.happened)
     records = sum(table.wheel.seq for table in house.tables)
     kinds = ", ".join(f"{name}: {count}" for name, count in sorted(Counter(faults.happened).items()))
-    drawn = f"{faults.failed} faults drawn ({kinds})"
+    drawn = f"{faults.failed} faults, beside those of a part that was down already (drawn: {kinds})"
     return f"{records} records of {len(house.tables)} wheels, {drawn}, {len(alarms)} alarms"
 
 
