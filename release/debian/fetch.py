@@ -22,6 +22,7 @@ from packaging.utils import canonicalize_name
 SOURCE_ONLY = {"cobs": "src/cobs"}
 """Packages of which the index has no file for Linux, and where Python's part stands in their source. Their compiled
 part is left out, on every kind of computer, so that all run the same. cobs works without it: 2 µs a frame, not 0.1."""
+MANUALS = ("data", "share", "man")
 _PLATFORM = re.compile(r"manylinux_2_(\d+)_")
 
 
@@ -130,7 +131,7 @@ def _pip(*arguments: str, path: Path | None = None) -> None:
 
 
 def unpack(file: Path, to: Path) -> Part:
-    """Unpack a wheel or a source. Its commands, and pip's notes on it, are left out."""
+    """Unpack a wheel or a source. Its commands with their manual pages, and pip's notes on it, are left out."""
     return _wheel(file, to) if file.suffix == ".whl" else _source(file, to)
 
 
@@ -141,8 +142,11 @@ def _wheel(file: Path, to: Path) -> Part:
             path = PurePosixPath(info.filename)
             if info.is_dir():
                 continue
-            if path.is_absolute() or ".." in path.parts or path.parts[0].endswith(".data"):
+            is_data = path.parts[0].endswith(".data")
+            if path.is_absolute() or ".." in path.parts or (is_data and path.parts[1:4] != MANUALS):
                 raise ValueError(f"{file.name} has {path}, which does not belong below a directory of packages")
+            if is_data:
+                continue
             if path.parts[0].endswith(".dist-info"):
                 if _is_licence(path):
                     licences[path.name] = archive.read(info).decode("utf-8")

@@ -106,6 +106,7 @@ def test_a_wheel_is_unpacked_without_its_commands(tmp_path: Path) -> None:
             f"{info}/RECORD": "",
             f"{info}/entry_points.txt": "",
             f"{info}/licenses/LICENSE": "may be copied",
+            "one-1.0.data/data/share/man/man1/one.1": "",
         },
     )
     part = unpack(file, tmp_path / "to")
@@ -115,7 +116,9 @@ def test_a_wheel_is_unpacked_without_its_commands(tmp_path: Path) -> None:
     assert part.licences == {"LICENSE": "may be copied"}
 
 
-@pytest.mark.parametrize("path", ["../out.py", "one/../../out.py", "/etc/passwd", "one-1.0.data/scripts/one"])
+@pytest.mark.parametrize(
+    "path", ["../out.py", "one/../../out.py", "/etc/passwd", "one-1.0.data/scripts/one", "1.data/data/share/man/../x"]
+)
 def test_a_file_that_belongs_elsewhere_is_refused(tmp_path: Path, path: str) -> None:
     with pytest.raises(ValueError, match="does not belong"):
         unpack(wheel_file(tmp_path, {path: ""}), tmp_path / "to")
