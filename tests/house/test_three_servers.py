@@ -196,14 +196,10 @@ class Servers(Cluster):
                 server.run()
         look = blocks()[-2]
         until_s = time.monotonic() + FAILOVER_S
-        while True:
-            roles = self.until(look, FAILOVER_S)  # as the servers said last, some seconds ago
-            with suppress(psycopg.Error):
-                self.sql("postgres", "create temporary table written ()")
-                if len(roles) == len(SERVERS):
-                    return
+        while len(roles := self.until(look, FAILOVER_S)) < len(SERVERS):
             assert time.monotonic() < until_s, roles
             time.sleep(1.0)
+        self.sql("postgres", "create temporary table written ()")  # the roles are what the servers said last
 
     def kill_backends(self, database: str) -> None:
         super().kill_backends(database)
@@ -215,6 +211,17 @@ class Servers(Cluster):
 
     def resume(self) -> None:
         self._paused.signal(signal.SIGCONT)
+
+    def sql(self, database: str, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """While another server takes over, it waits."""
+        until_s = time.monotonic() + FAILOVER_S
+        while True:
+            try:
+                return super().sql(database, statement, *values)
+            except psycopg.OperationalError:
+                if time.monotonic() > until_s:
+                    raise
+            time.sleep(0.5)
 
     def listed(self, command: str) -> dict[str, str]:
         """The role of each server that runs, as the page's command shows it."""
