@@ -139,6 +139,8 @@ class SpanComparer:
     """The times at which bets were shown open or closed. The first entry is the state at the start of the span."""
     _table: dict[str, Any] = field(default_factory=lambda: {"state": ""})
     """The payload of the latest `table` message."""
+    _told: set[str] = field(default_factory=set)
+    """The sensors of which people were told that they see nothing, and that see nothing since. This is told once."""
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -196,7 +198,8 @@ class SpanComparer:
         figures = [each.payload["figures"] for each in notices if each.payload["notice"] == "sensor_trouble"]
         told = {each["sensor"] for each in figures if each["what"] == "blind"}
         blind = Counter(outcome["blind"] for outcome in span.outcomes if "blind" in outcome)
-        if not {sensor for sensor, coups in blind.items() if coups >= TOLD_BY_COUPS} <= told:
+        self._told = (self._told | told) & set(blind)
+        if not {sensor for sensor, coups in blind.items() if coups >= TOLD_BY_COUPS} <= self._told:
             yield "untold"
         if not told <= set(blind):
             yield "false_alarm"

@@ -229,6 +229,23 @@ def test_people_are_told_of_a_blind_sensor_and_of_no_other(blind: int, told: str
     assert [each.kind for each in comparer.compared[0].comparisons] == ["right"] * 3 + kinds
 
 
+@pytest.mark.parametrize(("blind", "kinds"), [("beam/2", []), ("beam/1", ["untold"])])
+def test_a_sensor_that_stays_blind_is_told_once(blind: str, kinds: list[Kind]) -> None:
+    """In one span after the other."""
+    spans = list[list[Outcome]]()
+    for sensor in ("beam/2", blind):
+        spans.append([{**came_out(number), "blind": sensor} for number in (17, 4, 9)])
+    comparer = _listening(*spans)
+    comparer.receive(notice("sensor_trouble", OUT_US, sensor="beam/2", what="blind"))
+    for t_us in (OUT_US, 50_000_000):
+        for number in (17, 4, 9):
+            comparer.receive(result(number, t_us))
+        comparer.receive(state("faites_vos_jeux", t_us))
+    comparer.finish()
+    found = [[each.kind for each in span.comparisons] for span in comparer.compared]
+    assert found == [["right"] * 3, ["right"] * 3 + kinds]
+
+
 def test_a_table_in_ball_running_may_still_publish_a_verdict() -> None:
     comparer = _listening([came_out(17)], [came_out(4)])
     comparer.receive(result(17))
