@@ -303,7 +303,7 @@ class Chip(Port):
 
 class Rp2040(Chip):
     LATE_US_MAX = 2
-    INTERRUPT_CYCLES_MAX = 375  # 3 µs at 125 MHz
+    INTERRUPT_CYCLES_MAX = 450  # 3.6 µs at 125 MHz; several lines that change at once take the longest
     BUSY_NS_MAX = 1_500_000  # the receiver's FIFO of 32 bytes is full after 2.7 ms
     STACK_BYTES_MAX = 500
 
