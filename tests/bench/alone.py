@@ -19,14 +19,15 @@ from hw_sim.events import Sighting
 from tests.broker.feed import Feed
 from tests.journal.journals import NOW, OWNER, RawSigner, open_reader, open_writer
 from wheeld.core.observations import Observation
-from wheeld.core.step import CoupLog
+from wheeld.core.step import CoupLog, joined
 from wheeld.journal.verify import verify
 from wheeld.replay import replay
 
 SIGNER = RawSigner(bytes(32))
 EVIDENCE = bytes(range(256)) * 8
 AT_ONCE, AGAIN = 100, 10_000
-"""Messages that a resend reads at a time, and how many are sent again."""
+"""Coups that are stored together while the journal is made, or messages that a resend reads at a time; and how many are
+sent again."""
 
 
 def took_s(work: Callable[[], object]) -> float:
@@ -104,8 +105,8 @@ def grown(path: Path, coups: int) -> Grown:
     with closing(open_writer(path, signer=SIGNER)) as journal:
         journal.database.execute("PRAGMA synchronous = OFF")  # until it is made
         for first in range(1, coups + 1, AT_ONCE):
-            for coup in range(first, min(first + AT_ONCE, coups + 1)):
-                journal.append(feed.step("table", "table", "result", evidence=CoupLog(coup, "result", EVIDENCE)), NOW)
+            logs = [CoupLog(coup, "result", EVIDENCE) for coup in range(first, min(first + AT_ONCE, coups + 1))]
+            journal.append(joined([feed.step("table", "table", "result", evidence=log) for log in logs]), NOW)
             journal.mark_sent([one.id for one in journal.reader.owed(0, 3 * AT_ONCE)], await_settlement=False)
         journal.seal(by="bench", why="made", at_utc_us=NOW)
     opened = []
