@@ -9,36 +9,40 @@ import java.util.*;
  *  FILE stands for your database: a line for each message, its topic and its bytes. OPTIONS: see Mosquitto.java */
 public class Consumer {
     static final FeedMessage.Chain chain = new FeedMessage.Chain();
-    static long heardMs = now(), askedMs = -1L << 40, dueMs, waitMs = 1_000, from;
-    static boolean wanting, owesAck;
+    static long storedMs, askedMs = -1L << 40, waitMs = 10_000, tries, beyond, from, firstMs;
+    static boolean unsure, owesAck;
     static String user = "settlement", asked;
     static long now() { return System.nanoTime() / 1_000_000; }
-    static void want(long apartMs) {
-        if (!wanting) dueMs = Math.max(now() + 500, askedMs + apartMs);
-        wanting = true;
+    static void connected() { asked = null; tries = 0; firstMs = now() + 500; }
+    static long dueMs() {
+        long laterMs = Math.max(askedMs, storedMs) + waitMs;
+        if (firstMs != 0) return firstMs;
+        if (asked != null) return laterMs; // the reply is missing then
+        if (beyond > chain.seq && chain.seq >= from) return askedMs + 1_000; // the last question brought something
+        return unsure || beyond > chain.seq ? laterMs : Math.max(askedMs, storedMs) + 600_000;
     }
     static void take(FeedMessage one, RandomAccessFile file) throws Exception {
         String verdict = chain.judge(one);
-        if (verdict.equals("gap")) want(Math.min(waitMs, 10_000));
+        if (verdict.equals("gap")) beyond = Math.max(beyond, one.seq());
         else owesAck = true; // of a repeat too: the wheel has not heard the last ack
         if (verdict.equals("gap") || verdict.equals("repeat")) return;
         if (verdict.equals("lost")) System.err.printf("lost: seq %d to %d%n", chain.seq + 1, one.seq() - 1);
         file.write((one.topic() + " " + new String(one.payload(), ISO_8859_1) + "\n").getBytes(ISO_8859_1)); // and pay
         chain.stored(one);
-        waitMs = 1_000;
-        heardMs = now();
-        if (asked != null) dueMs = heardMs + 10_000; // the answer comes behind all that it brings
+        storedMs = now(); waitMs = 10_000; tries = 0;
     }
     /** What a reply says to the question that is open. */
     static String answered(Map<?, ?> reply) {
         List<?> said = Arrays.asList(reply.get("id"), reply.get("user"), reply.get("name"));
         if (asked == null || !said.equals(List.of('"' + asked + '"', '"' + user + '"', "\"resend\""))) return "drop";
         asked = null;
-        dueMs = now() + waitMs;
         long last = FeedMessage.number(reply.get("last_seq"));
-        if (FeedMessage.isTest(reply) || last < 0) return FeedMessage.isTest(reply) ? "test" : "refused";
-        wanting = last > chain.seq;
-        return last < from - 1 ? "rolled_back" : wanting ? "more" : "all";
+        if (FeedMessage.isTest(reply) || last < 0) {
+            unsure = true;
+            return FeedMessage.isTest(reply) ? "test" : "refused";
+        }
+        beyond = Math.max(beyond, last);
+        return last < from - 1 ? "rolled_back" : last > chain.seq ? "more" : "all";
     }
     public static void main(String[] words) throws Exception {
         String root = words[0], pem = words[2].equals("-") ? null : Files.readString(Path.of(words[2]));
@@ -48,14 +52,10 @@ public class Consumer {
         List<String> options = List.of(words).subList(3, words.length);
         if (options.contains("-u")) user = options.get(options.indexOf("-u") + 1);
         Mosquitto mosquitto = new Mosquitto(root, user, options);
-        for (want(0);; Thread.sleep(50)) {
+        for (connected();; Thread.sleep(50)) {
             Mosquitto.Heard heard;
             for (int n = 0; n < 200 && (heard = mosquitto.next()) != null; n++) {
-                if (heard.isRetained()) { // a new connection
-                    wanting = false;
-                    waitMs = 1_000;
-                    want(0);
-                }
+                if (heard.isRetained()) connected();
                 try {
                     if (heard.leaf().equals("reply")) {
                         String finds = answered(Json.members(heard.payload()));
@@ -64,15 +64,15 @@ public class Consumer {
                     } else take(FeedMessage.read(root, heard.leaf(), heard.payload(), key), file);
                 } catch (FeedMessage.Fault fault) {
                     System.err.printf("refused: %s, %s%n", fault.getMessage(), heard.leaf());
-                    if (!fault.getMessage().equals("conflict")) want(10_000);
+                    if (!fault.getMessage().equals("conflict")) unsure = true;
                 }
             }
             if (owesAck) mosquitto.ack(chain.seq); // one for all that came
             owesAck = false;
-            if (now() > Math.max(heardMs, askedMs) + 600_000) want(0); // the broker may have kept the last one back
-            if (!wanting || now() < dueMs) continue;
-            waitMs = Math.min(Math.max(waitMs * 2, 10_000), 300_000);
-            dueMs = (askedMs = now()) + waitMs;
+            if (now() < dueMs()) continue;
+            if (asked != null) System.err.printf("no reply to seq %d%n", from);
+            waitMs = Math.min(10_000L << Math.min(tries++, 5), 300_000);
+            askedMs = now(); unsure = false; beyond = firstMs = 0;
             asked = "feed-" + UUID.randomUUID();
             mosquitto.ask(asked, from = chain.seq + 1);
         }

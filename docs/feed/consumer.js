@@ -11,27 +11,32 @@ function run (url, root, path, keyFile) {
     chain.judge(message); chain.stored(message)
   }
   const client = require('mqtt').connect(url); const user = client.options.username ?? 'settlement'
-  const now = () => performance.now(); let heardMs = now(); let askedMs = -1e9; let dueMs = 0; let waitMs = 1000
-  let wanting = false; let owesAck = false; let asked; let from
-  const want = apartMs => { if (!wanting) dueMs = Math.max(now() + 500, askedMs + apartMs); wanting = true }
+  const now = () => performance.now(); let storedMs = 0; let askedMs = -1e9; let waitMs = 10000; let tries = 0
+  let unsure = false; let beyond = 0; let owesAck = false; let firstMs; let asked; let from = 0
+  const laterMs = () => Math.max(askedMs, storedMs) + waitMs
+  const dueMs = () => {
+    if (firstMs ?? asked) return firstMs ?? laterMs() // of an open question: the reply is missing then
+    if (beyond > chain.seq && chain.seq >= from) return askedMs + 1000 // the last question brought something
+    return unsure || beyond > chain.seq ? laterMs() : Math.max(askedMs, storedMs) + 600000
+  }
   function take (message) {
     const verdict = chain.judge(message)
-    if (verdict === 'gap') return want(Math.min(waitMs, 10000))
+    if (verdict === 'gap') { beyond = Math.max(beyond, message.seq); return }
     owesAck = true // of a repeat too: the wheel has not heard the last ack
     if (verdict === 'repeat') return
     if (verdict === 'lost') console.error(`lost: seq ${chain.seq + 1} to ${message.seq - 1}, settle by other records`)
     fs.writeSync(file, Buffer.concat([Buffer.from(message.topic + ' '), message.payload, Buffer.from('\n')])) // and pay
-    chain.stored(message); waitMs = 1000; heardMs = now()
-    if (asked) dueMs = now() + 10000 // the answer comes behind all that it brings
+    chain.stored(message); storedMs = now(); waitMs = 10000; tries = 0
   }
   function answered (payload) {
     const finds = asked ? chain.answered(payload, user, asked, from) : 'drop'
     if (finds === 'drop') return
-    asked = undefined; dueMs = now() + waitMs; wanting = finds !== 'all' && finds !== 'rolled_back'
+    asked = undefined; unsure ||= finds === 'test' || finds === 'refused'
+    if (finds === 'more') beyond = Math.max(beyond, chain.seq + 1)
     if (finds !== 'all' && finds !== 'more') console.error(`the reply to seq ${from}: ${finds}`) // for a person
   }
   client.on('error', error => console.error(error.message))
-  client.on('connect', () => { asked = undefined; wanting = false; waitMs = 1000; want(0) })
+  client.on('connect', () => { asked = undefined; tries = 0; firstMs = now() + 500 })
   client.subscribe(['result', 'void', 'ruling', 'table', 'reply'].map(leaf => `${root}/${leaf}`), { qos: 1 }, refused =>
     refused && console.error(`the broker refuses a topic: ${refused.message}`)) // again at each connection, by mqtt
   client.on('message', (topic, payload) => {
@@ -41,14 +46,14 @@ function run (url, root, path, keyFile) {
     } catch (error) {
       if (!(error instanceof Fault)) throw error // the disk, say: end, and start again
       console.error(`refused: ${error.message}, ${topic}`)
-      if (error.message !== 'conflict') want(10000)
+      unsure ||= error.message !== 'conflict'
     }
   })
   setInterval(() => { // ten times a second: one ack for all that came
     if (owesAck) client.publish(`${root}/ack`, `{"seq":${chain.seq}}`, { qos: 1, retain: true })
-    if (now() > Math.max(heardMs, askedMs) + 600000) want(0) // the broker may have kept the last one back
-    owesAck = false; if (!wanting || now() < dueMs || !client.connected) return
-    waitMs = Math.min(Math.max(waitMs * 2, 10000), 300000); askedMs = now(); dueMs = askedMs + waitMs
+    owesAck = false; if (now() < dueMs() || !client.connected) return
+    if (asked) console.error(`no reply to seq ${from}`)
+    waitMs = Math.min(10000 * 2 ** tries++, 300000); askedMs = now(); unsure = false; beyond = 0; firstMs = undefined
     asked = `feed-${randomUUID()}`; from = chain.seq + 1
     const question = { id: asked, by: 'consumer.js', reason: `is there seq ${from}?`, from_seq: from }
     client.publish(`${root}/cmd/${user}/resend`, JSON.stringify(question), { qos: 1 })

@@ -96,13 +96,13 @@ class CollectedWheel:
         self.active_s = now_s
         try:
             if leaf == "reply":
-                self.order.answered(payload, now_s)
+                self.order.answered(payload)
             else:
                 self._take_message(self.order, leaf, payload, now_s)
         except FeedError as error:
             self._raise(error.fault, error.seq or 0, str(error), payload)
             if error.fault != "rolled_back":
-                self.order.doubt(now_s)
+                self.order.doubt()
 
     def stored(self, count: int) -> None:
         """Note that the first `count` of `pending` stand in the database."""

@@ -11,6 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tests.documents.vectors import FILE, payload_of, text, vectors
+from tests.feed.wheel import ROOT, Wheel
 from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.feed import FeedError, Manner
 from wheeld.feed.message import ed25519, read_json, read_message
@@ -83,11 +84,36 @@ def test_the_feed_takes_a_reply_as_the_file_says(case: dict[str, Any]) -> None:
     reply = payload_of(case).replace(asked["id"].encode(), question["id"].encode())
     if case["finds"] in ("test", "rolled_back"):
         with pytest.raises(FeedError) as refused:
-            order.answered(reply, 2.0)
+            order.answered(reply)
         assert refused.value.fault == case["finds"]
         return
-    order.answered(reply, 2.0)
+    order.answered(reply)
     asks_soon = order.question(100.0) is not None
     said = {"more": "", "all": "", "refused": "the wheel refused", "drop": "no answer"}[case["finds"]]
     assert asks_soon is (case["finds"] != "all")
     assert [text[: len(said)] for text in told] == ([said] if said else [])
+
+
+@pytest.mark.parametrize("row", VECTORS["asking"], ids=lambda row: row["what"])
+def test_the_feed_asks_when_the_file_says(row: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("random.uniform", lambda least, _: least)
+    order, wheel, asks_s = Order(0, None, Manner(tell=lambda _: None)), Wheel(), list[float]()
+    messages = [read_message(*wheel.say(), root=ROOT) for _ in range(9)]
+    question, events = b"{}", list(row["events"])
+    for tenth in range(10 * row["until_s"]):
+        now_s = tenth / 10
+        while events and events[0][0] <= now_s:
+            _, what, *more = events.pop(0)
+            if what == "subscribed":
+                order.connected(now_s)
+            elif what == "fault":
+                order.doubt()
+            elif what in ("reply", "refused"):
+                whose = {"id": json.loads(question).get("id"), "user": "settlement", "name": "resend"}
+                order.answered(json.dumps({**whose, "last_seq": more[0] if more else None}).encode())
+            else:
+                assert order.take(messages[more[0] - 1], now_s) is (what == "stored")
+        if asked := order.question(now_s):
+            question = asked
+            asks_s.append(now_s)
+    assert asks_s == row["asks_s"]

@@ -123,6 +123,7 @@ def vectors() -> dict[str, Any]:
         "cases": cases.rows,
         "question": QUESTION,
         "replies": _replies(),
+        "asking": _asking(),
     }
 
 
@@ -190,6 +191,7 @@ class _Cases:
             letters = b"a" * (size - len(self.result))
             self.add(finds, f"{size} bytes", _anew(self.result, b'"label":"32"', b'"label":"32%b"' % letters))
         self.add("next", "blanks, with the right hash", _anew(self.result, b',"seq":2', b', "seq":2 '))
+        self.add("next", "16 lists inside each other", _anew(self.result, b'"seq":2', b'"seq":2,"later":' + _DEEP))
         self.add("next", "a slash as an escape", _anew(self.result, b'"label":"32"', b'"label":"32\\/"'))
         self.add("next", "no NUL: a backslash and u0000", _anew(self.result, b'"label":"32"', b'"label":"32\\\\u0000"'))
         for what, gap in (
@@ -203,6 +205,7 @@ class _Cases:
         ):
             payload = _anew(self.result, b'"seq":2', b'"seq":2,"gap":' + gap)
             self.add("malformed", f"a gap {what}", payload)
+        self.add("malformed", "a gap that is null, and a wrong hash", payload.replace(gap, b"null"))
         early = sign(self.variant("table", 8, "2" * 64, gap={"first_seq": 3, "last_seq": 6, "by": "Anna", "why": ""}))
         self.add("malformed", "a gap that ends two numbers before its message", early, "table", stored=2)
 
@@ -292,6 +295,7 @@ def _replies() -> list[dict[str, str | int]]:
     add("all", "the last number came meanwhile, and more", stored=5, last=3)
     add("all", "done is no sign", done=None)
     add("all", "there is no done", done=...)
+    add("drop", "more than 65,536 bytes", by="a" * 65_536)
     add("more", "there is more, and nothing came", last=5)
     add("more", "there is more than what came", stored=4, last=5)
     add("rolled_back", "message 2 was stored, and the wheel has 1 alone", last=1)
@@ -310,6 +314,7 @@ def _replies() -> list[dict[str, str | int]]:
     for other in others:
         add("drop", f"another's: {json.dumps(other)}", **other)
     add("drop", "no user", user=...)
+    add("test", "of a bench table, and no last_seq", test=True, last=None)
     rows.append({"finds": "drop", "what": "no object", "stored": 2, "payload": "[1]"})
     add("drop", "a name that stands twice", more=b',"last_seq":5')
     add("drop", "a NUL", by="Anna\0")
@@ -318,6 +323,39 @@ def _replies() -> list[dict[str, str | int]]:
     return rows
 
 
+def _asking() -> list[dict[str, Any]]:
+    """Rows of the file: what came when, in seconds, to a consumer that has stored nothing; and when it asks."""
+    rows = list[dict[str, Any]]()
+
+    def add(what: str, asks_s: list[float], *events: list[Any]) -> None:
+        rows.append({"what": what, "events": [[0, "subscribed"], *events], "until_s": 605, "asks_s": asks_s})
+
+    add("nothing is missing: after ten quiet minutes", [0.5, 600.5], [1, "reply", 0])
+    add("no reply comes", [0.5, 10.5, 30.5, 70.5, 150.5, 310.5])
+    add("each stored message moves it", [0.5, 22, 32, 52, 92, 172, 332], [5, "stored", 1], [12, "stored", 2])
+    add("a new connection", [0.5, 3.5, 603.5], [3, "subscribed"], [4, "reply", 0])
+    add("a gap, and something was stored since", [0.5, 101], [1, "reply", 0], [100, "stored", 1], [101, "gap", 3],
+        [102, "stored", 2], [102, "stored", 3], [102, "reply", 3])  # fmt: skip
+    add("a gap, and nothing was stored since", [0.5, 10.5], [1, "reply", 0], [5, "gap", 2], [11, "stored", 1],
+        [11, "stored", 2], [11, "reply", 2])  # fmt: skip
+    add("a gap that fills itself", [0.5, 602], [1, "reply", 0], [2, "gap", 2], [2, "stored", 1], [2, "stored", 2])
+    add("a gap while the question is open, which its messages fill", [0.5, 602], [1, "gap", 2], [2, "stored", 1],
+        [2, "stored", 2], [2, "reply", 2])  # fmt: skip
+    add("a gap of which the reply knows nothing", [0.5, 10.5], [1, "gap", 9], [2, "reply", 0], [11, "reply", 0])
+    add("a fault while the question is open, and all", [0.5, 10.5], [1, "fault"], [2, "reply", 0], [11, "reply", 0])
+    add("faults without end", [0.5, 10.5, 30.5, 70.5, 150.5, 310.5],
+        *(one for n in range(1, 605, 9) for one in ([n, "fault"], [n + 0.5, "reply", 0])))  # fmt: skip
+    add("a fault, and true messages after it", [0.5, 16], [1, "reply", 0], [2, "fault"], [3, "stored", 1],
+        [6, "stored", 2], [16.5, "reply", 2])  # fmt: skip
+    add("more, and something was stored", [0.5, 1.5, 602], [0.7, "stored", 1], [1, "reply", 2], [2, "stored", 2],
+        [2, "reply", 2])  # fmt: skip
+    add("more, and nothing was stored", [0.5, 10.5], [1, "reply", 2], [11, "stored", 1], [11, "stored", 2],
+        [11, "reply", 2])  # fmt: skip
+    add("refused", [0.5, 10.5], [1, "refused"], [11, "reply", 0])
+    return rows
+
+
+_DEEP = b"[" * 16 + b"]" * 16
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 

@@ -189,7 +189,7 @@ class House:
             self._answers += 1
         elif leaf == "reply":
             self.replies.append(json.loads(payload))
-            self.core.order.answered(payload, self.now_us / 1e6)
+            self.core.order.answered(payload)
 
     def _trouble(self, text: str) -> None:
         self.troubles.append(text)

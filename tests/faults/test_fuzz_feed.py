@@ -55,13 +55,13 @@ def _outcome(order: Order, data: bytes, now_s: float, true: list[bytes]) -> str:
     topic = leaf.decode(errors="replace")
     try:
         if topic == "reply":
-            order.answered(payload, now_s)
+            order.answered(payload)
             return "reply"
         message = read_message(topic, payload, root=ROOT)
         before = order.seq or 0
         is_next = order.take(message, now_s)
     except FeedError as error:
-        order.doubt(now_s)
+        order.doubt()
         return error.fault
     assert data in true, "a message that the wheel never published"
     if is_next:

@@ -88,15 +88,20 @@ def asks_once() -> AbstractContextManager[object]:
 
 def believes_at_once() -> AbstractContextManager[object]:
     """A false answer lets the feed ask again within a second."""
-    want = Order._want
-    return mock.patch.object(Order, "_want", lambda order, now_s, spacing_s: want(order, now_s, spacing_s=1.0))
+    due_s = Order._due_s
+
+    def hasty(order: Order) -> float | None:
+        is_gap = order._asked is None and order._first_s is None and order._beyond > (order.seq or 0)
+        return order._asked_s + 1 if is_gap else due_s(order)
+
+    return mock.patch.object(Order, "_due_s", hasty)
 
 
 def asks_for_each() -> AbstractContextManager[object]:
     """Each refused message is a question at once."""
 
-    def hasty(order: Order, now_s: float) -> None:
-        order._unsure, order._due_s = True, now_s
+    def hasty(order: Order) -> None:
+        order._unsure, order._later_s = True, 0.0
 
     return mock.patch.object(Order, "doubt", hasty)
 

@@ -29,7 +29,7 @@ def taken(made: Order, wheel: Wheel, count: int) -> None:
 def test_before_it_has_asked_it_believes_no_answer() -> None:
     made = Order(0, None, Manner(tell=lambda _: None))
     taken(made, Wheel(), 3)
-    made.answered(b'{"id":null,"user":"settlement","name":"resend","last_seq":3}', 2.0)
+    made.answered(b'{"id":null,"user":"settlement","name":"resend","last_seq":3}')
     made.connected(0.0)
     assert made.question(1.0) is not None
 
@@ -57,7 +57,7 @@ def test_it_says_whether_an_answer_is_open() -> None:
     question = made.question(1.0)
     assert question is not None
     was.append(made.is_asking)
-    made.answered(Wheel().answer(question)[-1][1], 2.0)
+    made.answered(Wheel().answer(question)[-1][1])
     assert [*was, made.is_asking] == [False, True, False]
 
 
@@ -68,10 +68,32 @@ def test_it_believes_no_answer_to_another_question(other: dict[str, str]) -> Non
     question = made.question(1.0)
     assert question is not None
     reply = json.loads(Wheel().answer(question)[-1][1])
-    made.answered(json.dumps({**reply, **other}).encode(), 2.0)
+    made.answered(json.dumps({**reply, **other}).encode())
     assert made.is_asking
-    made.answered(json.dumps(reply).encode(), 2.0)
+    made.answered(json.dumps(reply).encode())
     assert not made.is_asking
+
+
+def test_what_was_refused_while_a_question_was_open_is_asked_for() -> None:
+    """The wheel had sent all, and then one more, which came damaged and before the answer."""
+    made, wheel = Order(0, None, Manner(tell=lambda _: None)), Wheel()
+    made.connected(0.0)
+    question = made.question(1.0)
+    assert question is not None
+    made.doubt()
+    made.answered(wheel.answer(question)[-1][1])
+    assert [made.question(t_s) is not None for t_s in (2.0, 10.9, 13.6)] == [False, False, True]
+
+
+def test_a_gap_that_fills_itself_is_not_asked_for() -> None:
+    made, wheel = Order(0, None, Manner(tell=lambda _: None)), Wheel()
+    made.connected(0.0)
+    question = made.question(1.0)
+    assert question is not None
+    made.answered(wheel.answer(question)[-1][1])
+    first, second = (read_message(*wheel.say(), root=ROOT) for _ in range(2))
+    assert [made.take(each, 2.0) for each in (second, first, second)] == [False, True, True]
+    assert made.question(100.0) is None
 
 
 def test_a_broker_has_to_prove_its_name(tmp_path: Path) -> None:

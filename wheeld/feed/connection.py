@@ -231,12 +231,12 @@ class Feed:
             except FeedError as error:
                 self._hand_out(error)
                 if error.fault not in ("conflict", "rolled_back"):
-                    self._order.doubt(clock())
+                    self._order.doubt()
             self._work.set()
 
     def _take(self, leaf: str, payload: bytes, now_s: float, *, retained: bool) -> None:
         if leaf == "reply":
-            self._order.answered(payload, now_s)
+            self._order.answered(payload)
             return
         message = read_message(leaf, payload, root=self._root, verify=self._verify, test=self._test)
         message = replace(message, retained=retained)

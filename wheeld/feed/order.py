@@ -24,8 +24,6 @@ REMEMBERED = 10_000
 """How many hashes are kept to distinguish a repeat from another message with its number: three days of coups."""
 SETTLEMENT = "settlement"
 """The user name of the role that may request missing messages."""
-CONTRADICTIONS_MAX = 3
-"""If a number came that the wheel reports it never had, it is requested again this often. Then the wheel is right."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,12 +74,16 @@ class Order:
         self._manner = manner
         self._user = user
         self._test = test
-        self._unsure = False  # whether there may be messages that are unknown here
-        self._beyond = 0  # the highest number known to exist
+        self._unsure = (
+            False  # whether there may be messages that are unknown here, by what came since the last question
+        )
+        self._beyond = 0  # the highest number that came since then, or that its reply told
         self._asked: str | None = None  # the question that is not answered yet
         self._asked_from = 0
+        self._claimed = 0  # the highest number that had come before it
         self._asked_s = -manner.answer_s
-        self._due_s = 0.0
+        self._first_s: float | None = None  # when the first question of this connection is due
+        self._later_s = 0.0  # when another one is due, if not sooner; then the answer to an open one is missing
         self._quiet_until_s = manner.quiet_s
         self._tries = 0
         self._silences = 0
@@ -90,14 +92,11 @@ class Order:
     def connected(self, now_s: float) -> None:
         """Begin a connection. Messages and an answer may be lost, so ask when what the broker kept has come."""
         self._asked, self._tries = None, 0
-        self._unsure = True
-        self._due_s = now_s + self._manner.every_s / 2
+        self._first_s = now_s + self._manner.every_s / 2
 
-    def doubt(self, now_s: float) -> None:
-        """Note that a message was refused. It may have been the next one."""
+    def doubt(self) -> None:
+        """Note that a message or a reply was refused. It may have been the next one, or a reply about another table."""
         self.counters["faults"] += 1
-        # Bad messages do not cause one question each: the wheel would have to store and answer them all.
-        self._want(now_s, spacing_s=self._manner.answer_s)
         self._unsure = True
 
     def take(self, message: FeedMessage, now_s: float) -> bool:
@@ -116,7 +115,7 @@ class Order:
                     "conflict", message.seq, "another message with this number came before: one of the two is false"
                 )
             return False
-        if self.seq is not None and message.seq > self.seq + 1 and self._wait_for_the_rest(message.seq, now_s):
+        if self.seq is not None and message.seq > self.seq + 1 and self._wait_for_the_rest(message.seq):
             return False
         if self._hash is not None and message.prev != self._hash:
             why = f"its prev is not the hash of seq {message.seq - 1}: a message was removed, inserted or replaced"
@@ -136,7 +135,7 @@ class Order:
         )
         return FeedError("lost", last, why[:500])
 
-    def answered(self, payload: bytes, now_s: float) -> None:
+    def answered(self, payload: bytes) -> None:
         """Take a reply. Raise FeedError (`rolled_back`, `test`)."""
         try:
             reply = read_json(payload[:MESSAGE_BYTES_MAX])
@@ -145,24 +144,32 @@ class Order:
             return
         if self.seq is None or self._asked is None or whose != (self._asked, self._user, "resend"):
             return
-        done, last, why = reply.get("done") is True, reply.get("last_seq"), str(reply.get("why"))
         self._asked, self._silences = None, 0
-        try:
-            check_test(reply, None, test=self._test)
-        except FeedError:  # a reply about another table means nothing here: ask again
-            self._due_s = now_s + self._patience_s()
-            raise
+        check_test(reply, None, test=self._test)
+        last = reply.get("last_seq")
         if type(last) is not int or not 0 <= last <= SEQ_MAX:
+            why = str(reply.get("why"))
             self._manner.tell(f"the wheel refused to send again from seq {self._asked_from}: {why[:200]}")
-            self._due_s = now_s + self._patience_s()
-            return
-        self._compare(last, now_s, done=done)
+            self._unsure = True
+        elif last >= self._asked_from - 1:
+            self._beyond = max(self._beyond, last)
+            if last < self._claimed:
+                self._manner.tell(
+                    f"seq {self._claimed} came, but the wheel reports that its last message is {last}: one of the two "
+                    "was not from the wheel"
+                )
+        elif self._rolled_back != (self.seq, last):
+            self._rolled_back = (self.seq, last)
+            why = (
+                f"it was passed on, but the wheel reports that its last message is {last}: the wheel's journal was "
+                "replaced or cut"
+            )
+            raise FeedError("rolled_back", self.seq, why)
 
     def question(self, now_s: float) -> bytes | None:
         """Return the command `resend` if it is due now."""
-        if now_s >= self._quiet_until_s and not self._is_wanting:
-            self._unsure, self._due_s = True, now_s
-        if not self._is_wanting or now_s < self._due_s or self.seq is None:
+        due_s = self._due_s()
+        if self.seq is None or due_s is None or now_s < due_s:
             return None
         if self._asked is not None:
             self.counters["unanswered"] += 1
@@ -171,39 +178,45 @@ class Order:
                 f"no answer to resend from seq {self._asked_from} ({self._silences} in a row): the wheel is away, or "
                 "the broker's access list refuses the question or the answer"
             )
+        missing = f"seq {self.seq + 1} is missing" if self._beyond > self.seq else f"is there more than seq {self.seq}?"
         self.counters["questions"] += 1
         self._asked, self._asked_from, self._asked_s = f"feed-{uuid.uuid4().hex}", self.seq + 1, now_s
-        self._due_s = now_s + self._patience_s()
+        self._claimed, self._unsure, self._beyond, self._first_s = self._beyond, False, 0, None
+        self._later_s = now_s + self._patience_s()
         self._quiet_until_s = now_s + self._manner.quiet_s
         self._tries += 1
-        missing = f"seq {self.seq + 1} is missing" if self._beyond > self.seq else f"is there more than seq {self.seq}?"
         asked = {"id": self._asked, "by": self._manner.by, "reason": missing, "from_seq": self._asked_from}
         return json.dumps(asked, separators=(",", ":")).encode()
 
     def wait_s(self, now_s: float) -> float | None:
         """Return how long it is until the next question is due. None if there will be none."""
-        if self.seq is None or not self._manner.ask:
-            return None
-        return max(0.0, (self._due_s if self._is_wanting else self._quiet_until_s) - now_s)
+        due_s = self._due_s()
+        return None if due_s is None else max(0.0, due_s - now_s)
 
     @property
     def is_asking(self) -> bool:
         """Whether the wheel has not answered the last question yet."""
         return self._asked is not None
 
-    @property
-    def _is_wanting(self) -> bool:
-        return self._manner.ask and self.seq is not None and (self._unsure or self._beyond > self.seq)
-
-    def _want(self, now_s: float, *, spacing_s: float) -> None:
-        if not self._is_wanting:
-            self._due_s = max(now_s, self._asked_s + spacing_s)
+    def _due_s(self) -> float | None:
+        """Return when the next question is due. None if there will be none."""
+        if self.seq is None or not self._manner.ask:
+            return None
+        if self._first_s is not None:
+            return self._first_s
+        if self._asked is not None:
+            return self._later_s
+        if self._beyond > self.seq >= self._asked_from:
+            # If the last question brought nothing, another one is not urgent. Otherwise a broker that shows a later
+            # message, and falsely answers that there is none, could cause a question each second.
+            return min(self._later_s, self._asked_s + self._manner.every_s)
+        return self._later_s if self._unsure or self._beyond > self.seq else self._quiet_until_s
 
     def _patience_s(self) -> float:
         longest = min(self._manner.answer_s_max, self._manner.answer_s * 2.0 ** min(self._tries, 16))
-        return longest * random.uniform(0.75, 1.0)  # noqa: S311  many feeds must not ask at one time; no secret
+        return longest * random.uniform(1.0, 1.25)  # noqa: S311  many feeds must not ask at one time; no secret
 
-    def _wait_for_the_rest(self, seq: int, now_s: float) -> bool:
+    def _wait_for_the_rest(self, seq: int) -> bool:
         """Note a gap. Return whether to wait for the missing ones. This message is not kept: a resend brings it."""
         first = (self.seq or 0) + 1
         if self._beyond < first:
@@ -213,10 +226,6 @@ class Order:
         if not self._manner.ask:
             self._hash = None
             return False
-        # If the last question brought nothing, another one is not urgent. Otherwise a broker that shows a later
-        # message, and falsely answers that there is none, could cause a question each second.
-        spacing_s = self._manner.answer_s if self._tries else self._manner.every_s
-        self._want(now_s, spacing_s=spacing_s)
         self._beyond = max(self._beyond, seq)
         return True
 
@@ -226,30 +235,5 @@ class Order:
         self._known[message.seq] = message.hash
         self._known.pop(message.seq - self._remembered, None)
         self._tries = 0
+        self._later_s = now_s + self._patience_s()
         self._quiet_until_s = now_s + self._manner.quiet_s
-        if self._asked is not None:  # the answer comes after all messages that were requested
-            self._due_s = now_s + self._patience_s()
-
-    def _compare(self, last: int, now_s: float, *, done: bool) -> None:
-        """Compare with the wheel, which has the numbers up to `last` and has just sent what was requested."""
-        seq = self.seq or 0
-        self._unsure = False
-        if last < self._asked_from - 1:
-            why = (
-                f"it was passed on, but the wheel reports that its last message is {last}: the wheel's journal was "
-                "replaced or cut"
-            )
-            self._beyond = 0
-            if self._rolled_back == (seq, last):
-                return
-            self._rolled_back = (seq, last)
-            raise FeedError("rolled_back", seq, why)
-        if not done and self._beyond > last and self._tries >= CONTRADICTIONS_MAX:
-            self._manner.tell(
-                f"seq {self._beyond} came, but the wheel reports that its last message is {last}: seq {self._beyond} "
-                "was not from the wheel"
-            )
-            self._beyond = last
-        self._beyond = max(self._beyond, last)
-        has_moved = seq >= self._asked_from
-        self._due_s = self._asked_s + self._manner.every_s if has_moved else now_s + self._patience_s()
