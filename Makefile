@@ -16,12 +16,14 @@ PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.p
     test_campaign.py hw_sim/test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
     test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py \
     test_restarts.py,$(call found,$(each)))
+# How sure the report is, on thousands of simulated wheels: `make test-report`.
+STATISTICS := tests/report/test_numbers.py tests/report/test_trials.py
 # Of the kind of `make test`, and long: `make longer`.
 LONGER := $(foreach each,test_coup.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py cammegh/test_status.py \
     test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py test_board_pin.py \
     test_secrets_in_a_run.py feed/test_watch.py feed/test_real.py core/test_published.py cli/test_language.py \
     sources/test_head.py test_law_page.py cli/test_report.py cli/test_clone.py test_makefile.py journal/test_auditor.py \
-    security/test_tls.py,$(call found,$(each))) tests/report
+    security/test_tls.py,$(call found,$(each))) $(filter-out $(STATISTICS),$(wildcard tests/report/test_*.py))
 WAITS := tests/security/test_floods.py $(foreach each,network_cut demo_stopped older_copy bench_page standstill,\
     $(call found,live/test_$(each).py))
 LIVE   = tests/live $(WAITS:%=--ignore=%)
@@ -29,7 +31,7 @@ LIVE   = tests/live $(WAITS:%=--ignore=%)
 # core, for a stall of the machine is a silent line. For the same reason what failed is tried once more, alone: on a
 # machine that others use too, one of three runs met such a stall. `make live` has those that wait longest, half of their
 # time.
-OF_OTHERS := $(DRAWN) $(PROOFS) tests/live $(WAITS) tests/faults tests/consumers tests/house tests/site tests/browser tests/firmware
+OF_OTHERS := $(DRAWN) $(PROOFS) $(STATISTICS) tests/live $(WAITS) tests/faults tests/consumers tests/house tests/site tests/browser tests/firmware
 # What `make test` leaves to targets of their own.
 GIVEN_SPEED := $(SPEED)
 SPEED  ?= 5
@@ -225,6 +227,7 @@ soak: $(VENV)/test.stamp mosquitto  ## hours of play, SPEED times as fast as lif
 	$(BIN)/python -m tests.bench.soak $(HOURS) $(if $(GIVEN_SPEED),$(SPEED),8) $(if $(GIVEN_WHEELS),$(WHEELS),1)
 
 test-report: $(VENV)/test.stamp  ## how often `wheeld report` accuses a fair wheel, in how many coups it finds a fault, how long it takes
+	$(BIN)/python -m pytest $(STATISTICS)
 	$(BIN)/python -m tests.report.trials $(WHEELS) $(FAULTY)
 
 locks: $(VENV)/release.stamp  ## the exact files that a wheel installs, with their hashes; UPGRADE=--upgrade takes newer ones

@@ -108,7 +108,7 @@ def test_what_is_wrong_is_found() -> None:
     assert unbounded({"dependencies": ["a>=1", "b>=1,<2"], "optional-dependencies": {"x": ["c"]}}) == ["a", "c"]
 
 
-@pytest.mark.parametrize("name", [*LOCKS, "house"])
+@pytest.mark.parametrize("name", ["wheel-rpi-lgpio", "house"])  # each takes seconds; the other two hold less
 def test_the_bill_of_materials_holds_each_locked_file(name: str, tmp_path: Path) -> None:
     pytest.importorskip("cyclonedx_py")
     lock, made = LOCKED / f"{name}.txt", tmp_path / "bill.json"
