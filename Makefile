@@ -19,12 +19,12 @@ PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.p
 # How sure the report is, on thousands of simulated wheels: `make test-report`.
 STATISTICS := tests/report/test_numbers.py tests/report/test_trials.py
 # Of the kind of `make test`, and long: `make longer`.
-LONGER := $(foreach each,test_coup.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py cammegh/test_status.py \
+LONGER := $(foreach each,test_coup.py test_forecast.py test_ball.py test_pick_up.py test_table_evidence.py test_schemas.py cammegh/test_status.py \
     test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py test_board_pin.py \
     test_secrets_in_a_run.py feed/test_watch.py feed/test_real.py core/test_published.py cli/test_language.py \
     sources/test_head.py test_law_page.py cli/test_report.py cli/test_clone.py test_makefile.py journal/test_auditor.py \
     security/test_tls.py,$(call found,$(each))) $(filter-out $(STATISTICS),$(wildcard tests/report/test_*.py))
-WAITS := tests/security/test_floods.py $(foreach each,network_cut demo_stopped older_copy bench_page standstill,\
+WAITS := tests/security/test_floods.py $(foreach each,network_cut demo demo_stopped older_copy bench_page standstill,\
     $(call found,live/test_$(each).py))
 LIVE   = tests/live $(WAITS:%=--ignore=%)
 # They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
