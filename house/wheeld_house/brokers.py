@@ -18,12 +18,12 @@ STABLE_S = 10.0
 ANSWER_S = 5.0
 """If the broker has not confirmed after this time, a new connection is made."""
 TOPICS_AT_ONCE = 100
-"""In one subscription: the packet stays below what brokers take."""
+"""The most topics in one subscription. Its packet stays below the limit of every broker."""
 
 
 class BrokerLink:
-    """A connection to `host`. `take` gets all that comes on `topics`. `came` is called when it is connected, and
-    everything is subscribed."""
+    """A connection to `host`. `take` gets every message on `topics`. `came` is called when the broker is connected and
+    all topics are subscribed."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class BrokerLink:
 
     @property
     def is_connected(self) -> bool:
-        """Whether it hears the broker."""
+        """Whether the broker is connected."""
         return self._client is not None and not self._client.gone.done()
 
     async def run(self) -> None:
@@ -60,7 +60,7 @@ class BrokerLink:
             await asyncio.sleep(longest_s * random.uniform(0.5, 1.0))  # noqa: S311  no secret
 
     def say(self, topic: str, payload: bytes) -> None:
-        """Publish it soon, if there is a connection. Whether it arrived only the answer tells."""
+        """Publish this soon, if there is a connection. Only the answer shows whether it arrived."""
         if self._client is not None and self.is_connected:
             task = asyncio.create_task(self._publish(self._client, topic, payload))
             self._saying.add(task)
@@ -93,7 +93,7 @@ class BrokerLink:
             self._take(publication)
 
     def _report(self, what: str) -> None:
-        """Tell each change once."""
+        """Report each change once."""
         if what != self._told:
             self._told = what
             self._tell(f"{self._host}:{self._login.port}: {what}")

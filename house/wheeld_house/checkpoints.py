@@ -1,8 +1,8 @@
 """Checkpoints in the database: proven by the stored records, cosigned by witnesses, and made into receipts.
 
-A wheel signs a checkpoint of its feed with each seal. The collector computes the same tree from the records that it
-has stored. If the hashes agree, it stores the checkpoint, and cosigns it if it has a key. If they do not, the wheel has
-signed another history than the one that it published, and a person must look.
+A wheel signs a checkpoint of its feed with each seal. The collector computes the same tree from the records that it has
+stored. If the hashes agree, it stores the checkpoint, and cosigns it if it has a key. If they differ, the wheel has
+signed another history than it has published, and a person must look.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def leaves(database: psycopg.Connection[Any], wheel: int, first_seq: int, end_se
 
 
 def prove(database: psycopg.Connection[Any], wheel: int, fence: int, signed: Signed) -> bool | None:
-    """Compare a wheel's checkpoint with its stored records, and store it if it is true. Returns whether it is. None if
-    nothing can be said: it covers no record, or some that are not stored. Raises psycopg.Error."""
+    """Compare a wheel's checkpoint with its stored records, and store it if it is true. Returns whether it is true.
+    None if this is unknown: it covers no record, or not all are stored. Raises psycopg.Error."""
     first_seq, size, root = signed.first_seq, signed.checkpoint.size, signed.checkpoint.root
     if size == 0:
         return None
@@ -156,8 +156,8 @@ class Witnessed(NamedTuple):
 
 
 class TreeWitness:
-    """A witness besides the collector. It believes neither house nor wheel: it keeps the size and the hash of each tree
-    that it has cosigned in a file of its own, and cosigns only what is proven to continue it."""
+    """A witness besides the collector. It believes neither house nor wheel. A file of its own has the size and the hash
+    of each tree that it has cosigned. It cosigns a tree only if a proof shows that the tree continues the last one."""
 
     def __init__(self, key: WitnessKey, state: Path) -> None:
         self._key, self._path = key, state
@@ -169,8 +169,8 @@ class TreeWitness:
             raise SettingsError(f"{state} is not what a witness wrote: {wrong}") from None
 
     def cosign(self, database: psycopg.Connection[Any], wheel_keys: Mapping[str, bytes]) -> Witnessed:
-        """Cosign the newest checkpoint of each tree of these wheels (by root) that continues what was seen before.
-        Raises psycopg.Error."""
+        """For these wheels (by root), cosign the newest checkpoint of each tree, if it continues the one that was seen
+        before. Raises psycopg.Error."""
         done = Witnessed([], [])
         for wheel, first_seq, size, raw in database.execute(_NEWEST).fetchall():
             try:
@@ -197,7 +197,7 @@ class TreeWitness:
         return done
 
     def _remember(self, origin: str, checkpoint: Checkpoint) -> None:
-        """Write it down before anything is signed. So two histories are never both signed."""
+        """Store the checkpoint before anything is signed, so that two histories are never both signed."""
         self._seen[origin] = (checkpoint.size, checkpoint.root)
         beside = self._path.with_name(f"{self._path.name}.new")
         with beside.open("wb") as file:
@@ -208,7 +208,7 @@ class TreeWitness:
 
 
 def _continues(before: tuple[int, bytes], checkpoint: Checkpoint, leaf_hashes: list[bytes]) -> bool:
-    """Judge by a proof: what the house says of its records is not believed."""
+    """Return whether a proof shows that the checkpoint continues `before`. The house's word alone is not believed."""
     proof = consistency_proof(leaf_hashes, before[0]) if before[0] <= len(leaf_hashes) else []
     return is_consistent(proof, checkpoint.size, checkpoint.root, *before)
 

@@ -26,7 +26,7 @@ FAILED, USAGE = 1, 2
 
 
 def main(words: list[str] | None = None) -> int:
-    """Do what the words of the command line say. Returns the exit code."""
+    """Do what the command line asks. Returns the exit code."""
     words = sys.argv[1:] if words is None else words
     try:
         "".join(words).encode()
@@ -47,7 +47,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _told(wrong: Exception) -> str:
-    """Return what happened, without what only a programmer needs."""
+    """Return what is wrong, without the details that only a programmer needs."""
     if isinstance(wrong, OSError) and wrong.filename:
         return f"{wrong.filename}: {wrong.strerror}"
     return str(wrong.orig if isinstance(wrong, DBAPIError) else wrong).strip()

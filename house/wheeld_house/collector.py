@@ -1,10 +1,11 @@
 """The collector: takes the feeds of many wheels from several brokers, and stores each record once.
 
-One loop does everything in turn: leases, what came, what is to be stored, questions. What comes while the database
-works waits, so that the next commit has more records. The same message may come from any broker, and again. The wheel's
-number, its hash and its chain decide, and not where or when it came.
+One loop does everything in turn: it keeps the leases, reads messages, stores records and asks questions. Messages that
+come while the database works wait, so that the next commit has more records. The same message may come from any broker,
+and more than once. The wheel's number, its hash and its chain decide. It does not matter where or when it came.
 
-Several collectors may run. Each wheel has one that writes, by a lease in the database. The others wait for it.
+Several collectors may run. Only one of them writes the records of a wheel, by a lease in the database. The others wait
+for it.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ _Result = TypeVar("_Result")
 BATCH = 1000
 """How many records one commit has at most, and how many messages are taken before one."""
 INBOX_MAX = 20_000
-"""Messages that wait in memory. Others are dropped, then missing, then asked for."""
+"""The most messages that wait in memory. Others are dropped. They are missing then, and are requested again."""
 ANSWERING_MAX = 5
-"""How many wheels send again at one time. Each sends up to 500 messages a second, and a core checks 3,000."""
+"""How many wheels send again at one time. Each sends up to 500 messages a second, and one processor core can check
+3,000 a second."""
 TURN_S = 0.1
 """How often the loop looks at what is due while nothing comes."""
 RETRY_S, RETRY_S_MAX = 0.2, 5.0
@@ -96,7 +98,7 @@ class Collector:
             self._thread.shutdown()
 
     def stop(self) -> None:
-        """End soon, when what the database does now is done. The leases are given up."""
+        """End soon, after the present work of the database. The leases are given up."""
         self._stopping.set()
         self._work.set()
 
@@ -115,7 +117,7 @@ class Collector:
                 failures += 1
                 self.counters["errors"] += 1
                 self._report(f"database: {error}; trying again")
-                # Not cut short by what comes: the database would be tried without a pause.
+                # No message ends this pause: the database would be tried without a pause.
                 await _pause(self._stopping, min(RETRY_S_MAX, RETRY_S * 2.0 ** min(failures - 1, 8)))
                 continue
             self._report("")
@@ -134,7 +136,7 @@ class Collector:
         self._told = trouble
 
     async def _do(self, call: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs) -> _Result:
-        """Do it in the thread of the database, to its end: a commit that is under way is never given up."""
+        """Run `call` to its end in the thread of the database: a commit that has begun is never given up."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: call(*given, **named))
 
     async def _open(self) -> None:
@@ -164,7 +166,7 @@ class Collector:
             await self._prove()
             await self._alarm()
         except RefusedRecordError as error:
-            # The lease is over, or this collector was wrong about what stands. Either way the database knows.
+            # The lease is over, or this collector was wrong about the last record. In both cases the database knows.
             self.counters["refused"] += 1
             self._tell(f"database: {error}")
             await self._renew(asyncio.get_running_loop().time())
@@ -172,7 +174,7 @@ class Collector:
         self._ask(asyncio.get_running_loop().time())
 
     async def _renew(self, now_s: float) -> None:
-        """Keep the leases, and go on behind what stands."""
+        """Keep the leases, and continue after the last stored record of each wheel."""
         brokers = sum(link.is_connected for link in self._links)
         numbers = [wheel.number for wheel in self._wheels.values()]
         leases = await self._do(self._store.keep_leases, self._settings.lease_s, brokers, numbers)
@@ -214,7 +216,7 @@ class Collector:
             self.counters["stored"] += len(records)
 
     async def _compare(self) -> None:
-        """Only numbers that stand are compared: what waits is compared when it does."""
+        """Compare repeats with stored records only. While a record waits to be stored, the comparison waits too."""
         asked = [(wheel.number, seq) for wheel in self._busy.values() for seq in wheel.repeats]
         if asked and not any(wheel.pending for wheel in self._busy.values()):
             stored = await self._do(self._store.hashes, asked)
@@ -237,7 +239,8 @@ class Collector:
                 wheel.alarms.clear()
 
     def _ask(self, now_s: float) -> None:
-        """Ask wheels for what is missing, a few at a time. What is unread may be it."""
+        """Ask a few wheels at a time for missing messages, but not while there are unread ones: these may be the
+        missing ones."""
         if self._inbox or not any(link.is_connected for link in self._links):
             return
         if now_s >= self._look_s:
@@ -274,7 +277,7 @@ class Collector:
 
 
 async def _pause(until: asyncio.Event, seconds: float) -> None:
-    """Wait for it, but no longer than this."""
+    """Wait for the event, at most for this time."""
     try:
         async with asyncio.timeout(seconds):
             await until.wait()

@@ -1,9 +1,9 @@
 """The database as a collector uses it: leases, records and alarms. PostgreSQL, by psycopg, in the caller's thread.
 
 Each call is one statement, which is one transaction. A collector that is stopped between two calls holds no lock. No
-call has a time limit: who gives up a commit that waits for a standby does not know what stands, and makes rows visible
-that may vanish. What has been stored is known only after a call returned. After an error nothing is known, and
-`keep_leases` on a new connection says what stands.
+call has a time limit: a caller that gives up a commit that waits for a standby does not know what is stored, and makes
+rows visible that may vanish. What is stored is known only after a call has returned. After an error nothing is known,
+and `keep_leases` on a new connection returns the last stored records.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wheeld_house.settings import HouseWheel
 FENCED, BROKEN_CHAIN = "WH001", "WH002"
 """SQLSTATE of what the database refuses: see `check_records` in the migration."""
 ALARMS_MAX = 1000
-"""How many alarms of one kind a wheel may have: who may publish in its place could else fill the disk."""
+"""How many alarms of one kind a wheel may have: otherwise somebody who may publish in its place could fill the disk."""
 UNDATED = "-infinity"
 CONNECTING: dict[str, int | str] = {
     "connect_timeout": 5,
@@ -77,7 +77,7 @@ where r.hash is not null or exists (
 
 
 class RecordStoreError(Exception):
-    """The database did not do it, or nobody knows whether it did. `keep_leases` says what stands."""
+    """The database did not do this, or nobody knows whether it did. `keep_leases` returns what is stored."""
 
 
 class RefusedRecordError(RecordStoreError):
@@ -86,7 +86,7 @@ class RefusedRecordError(RecordStoreError):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A wheel that this collector may write: the fencing number, and the last record that stands."""
+    """A wheel that this collector may write: the fencing number, and the last stored record."""
 
     wheel: int
     fence: int
@@ -121,7 +121,8 @@ class Alarm:
 
 
 class RecordStore:
-    """One collector's connection. `open` it first, and again after each RecordStoreError that is not refused."""
+    """One collector's connection. Call `open` first, and again after each RecordStoreError that is no
+    RefusedRecordError."""
 
     def __init__(self, database: str, name: str) -> None:
         self.holder = uuid.uuid4()
@@ -150,7 +151,7 @@ class RecordStore:
 
     def register(self, wheels: Sequence[HouseWheel]) -> dict[str, int]:
         """Add the wheels that are not known yet. Returns the number of each in the database, by its root. Raises
-        RecordStoreError, also where a bench table has the name of a live one."""
+        RecordStoreError, also if a bench table has the name of a live one."""
         names = [wheel.site for wheel in wheels], [wheel.table for wheel in wheels]
         self._rows(_REGISTER, *names, [wheel.test for wheel in wheels])
         known = {f"wheel/v1/{site}/{table}": (number, test) for number, site, table, test in self._rows(_KNOWN, *names)}
@@ -160,8 +161,8 @@ class RecordStore:
         return {root: number for root, (number, _) in known.items()}
 
     def keep_leases(self, lease_s: float, brokers: int, wheels: Sequence[int]) -> list[Lease]:
-        """Say that this collector runs, and is connected to so many brokers. Returns all that it may write from now on.
-        Raises RecordStoreError."""
+        """Say that this collector runs, and is connected to so many brokers. Returns the leases of all wheels that it
+        may write from now on. Raises RecordStoreError."""
         rows = self._rows(
             "select * from house.keep_leases(%s, %s, %s::double precision, %s::integer, %s::integer[])",
             self.holder,
@@ -177,7 +178,8 @@ class RecordStore:
         self._rows("select house.release_leases(%s)", self.holder)
 
     def add(self, records: Sequence[NewRecord]) -> None:
-        """Store all of them, or none. Raises RefusedRecordError, or RecordStoreError where it is not known."""
+        """Store all records, or none. Raises RefusedRecordError, or RecordStoreError if it is not known whether they
+        are stored."""
         for month in sorted({record.at[:7] for record in records if record.at != UNDATED} - self._months):
             self._rows("select house.make_month(%s::timestamptz)", f"{month}-15T00:00:00Z")
             self._months.add(month)
@@ -198,8 +200,8 @@ class RecordStore:
         )
 
     def hashes(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str | None]:
-        """Return the hash that is stored for each wheel and number, None for a number that is lost. What is in a month
-        that was put away is left out. Raises RecordStoreError."""
+        """Return the stored hash for each wheel and number, None for a lost number. Records of a month that was put
+        away are left out. Raises RecordStoreError."""
         asked = list(places)
         rows = self._rows(_HASHES, [wheel for wheel, _ in asked], [seq for _, seq in asked])
         return {(wheel, seq): None if digest is None else bytes(digest).hex() for wheel, seq, digest in rows}

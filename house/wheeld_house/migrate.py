@@ -12,7 +12,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
 LOCK = 0x77686565
-"""Of PostgreSQL's advisory locks: two who migrate at one time wait for each other."""
+"""The number of an advisory lock of PostgreSQL: of two programs that migrate at one time, one waits."""
 
 
 def migrate(database: str) -> None:

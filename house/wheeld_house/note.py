@@ -95,8 +95,8 @@ class Verifier:
         return verifier
 
     def signed_at(self, note: Note) -> int | None:
-        """Return when the note was signed with this key, in seconds of UTC as the witness says; 0 for a log, which
-        says no time. None if no signature of the note names this key. Raises NoteError if one names it and is false."""
+        """Return the time of the signature by this key, in seconds of UTC by the witness; 0 for a log, which gives
+        none. None if no signature of the note names this key. Raises NoteError if one names it and is false."""
         for signature in note.signatures:
             if (signature.name, signature.key_hash) == (self.name, self.key_hash):
                 return self._checked(note.text, signature.code)

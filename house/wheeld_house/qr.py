@@ -1,8 +1,8 @@
 """A receipt as a QR code.
 
-A code holds 4,296 of the letters that it packs best, and a receipt has about 3,000 characters, which it does not. So
-the receipt is compressed (zlib) and written in base45 (RFC 9285), after a prefix. `verify` and the page that verifies
-take this text, as a scanner gives it, in place of the receipt.
+A code holds 4,296 characters, but only of those that it packs best. A receipt has about 3,000 characters of all kinds,
+which do not fit. So the receipt is compressed (zlib) and written in base45 (RFC 9285), after a prefix. `verify` and the
+page that verifies take this text, as a scanner gives it, in place of the receipt.
 """
 
 from __future__ import annotations

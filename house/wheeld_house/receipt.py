@@ -31,8 +31,8 @@ class ReceiptError(ValueError):
 
 @dataclass(frozen=True)
 class Proven:
-    """What a good receipt proves: the wheel at `root` published `message` as one of the first `size` of its tree, and
-    each witness saw that tree at its time, in seconds of UTC."""
+    """What a good receipt proves: the wheel at `root` published `message` as one of the first `size` messages of its
+    tree, and each witness saw that tree at the time given for it, in seconds of UTC."""
 
     root: str
     message: FeedMessage
@@ -47,8 +47,8 @@ def write_receipt(payload: bytes, index: int, proof: Sequence[bytes], checkpoint
 
 
 def verify_receipt(receipt: str, wheel_key: bytes, witnesses: Sequence[Verifier] = ()) -> Proven:
-    """Return what the receipt proves to somebody who trusts the wheel's public key, of 32 bytes, and the keys of these
-    witnesses, each of which must have cosigned. Raises ReceiptError."""
+    """Return what the receipt proves to somebody who trusts the wheel's public key (32 bytes) and the keys of these
+    witnesses. Each of them must have cosigned. Raises ReceiptError."""
     payload, index, proof, signed = _parts(receipt)
     try:
         note = read_note(signed)

@@ -34,7 +34,7 @@ where w.site = %s and w.table_name = %s
     ), 1)
 order by c.size desc limit 1
 """
-"""A gap begins a new tree. Its checkpoints alone are of the records that the wheel still has."""
+"""A gap begins a new tree. Only the checkpoints of the newest tree are about records that the wheel still has."""
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -48,7 +48,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def records_of(database: psycopg.Connection[Any], site: str, table: str) -> Iterator[bytes]:
-    """Yield the lines, of one moment. Raises LookupError, psycopg.Error."""
+    """Yield the lines, all as they were at one moment. Raises LookupError, psycopg.Error."""
     with database.transaction():
         database.execute("set transaction isolation level repeatable read")
         with database.cursor(name="records") as rows:

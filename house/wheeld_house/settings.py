@@ -47,7 +47,7 @@ class HouseBroker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class HouseWheel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One wheel. `public_key_file`: its public key, PEM, to be given where the wheel signs. `test`: a bench table."""
+    """One wheel. `public_key_file`: its public key, PEM, required if the wheel signs. `test`: a bench table."""
 
     site: _Level
     table: _Level

@@ -1,7 +1,7 @@
 """Time-stamps of checkpoints by an authority (RFC 3161). With one, a receipt also proves since when its tree exists, to
 somebody who trusts neither the house nor its witnesses.
 
-`openssl ts` writes the questions and verifies the answers. Nothing here reads their form.
+`openssl ts` writes the questions and verifies the answers. No code here reads their format.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def ask(authority: str, text: str) -> bytes:
 
 
 def stamped_at(text: str, token: bytes, ca_file: Path) -> datetime:
-    """Return when the authority, whose root certificate is in `ca_file`, saw this text. Raises StampError."""
+    """Return the time at which the authority saw this text. `ca_file` has its root certificate. Raises StampError."""
     files = {"text": text.encode(), "token": token}
     _openssl(["-verify", "-data", "text", "-in", "token", "-CAfile", str(ca_file.absolute())], **files)
     shown = _openssl(["-reply", "-in", "token", "-text"], **files).decode(errors="replace")

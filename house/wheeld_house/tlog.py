@@ -14,7 +14,7 @@ HASH_BYTES = 32
 
 
 def leaf_hash(payload: bytes) -> bytes:
-    """Return the hash of a leaf. Its first byte keeps it from passing as the hash of an inner node."""
+    """Return the hash of a leaf. Because of its first byte it cannot pass as the hash of an inner node."""
     return hashlib.sha256(b"\0" + payload).digest()
 
 

@@ -16,7 +16,7 @@ from wheeld_house.note import NoteError
 from wheeld_house.settings import HouseWheel
 
 ACTIVE_S = 3.0
-"""A wheel that was asked and has sent nothing for this time counts no more among those that answer."""
+"""A wheel that was asked and has sent nothing for this time no longer counts as one that answers."""
 RECENT = 256
 """How many hashes are kept in memory: a message that comes from two brokers comes twice within a short time."""
 CHECKPOINTS_MAX = 8
@@ -27,7 +27,7 @@ COUP_MAX = 2**63 - 1
 class CollectedWheel:
     """What a collector knows of one wheel. Without a lease (`order` is None) it takes nothing.
 
-    `number`: of the wheel in the database. `user`: the collector's name at the brokers, by which it asks.
+    `number`: the wheel's number in the database. `user`: the collector's name at the brokers, by which it asks.
     """
 
     def __init__(self, settings: HouseWheel, *, number: int, user: str, by: str, tell: Callable[[str], object]) -> None:
@@ -64,7 +64,7 @@ class CollectedWheel:
         return self.order is not None and self.order.wait_s(now_s) == 0.0
 
     def begin(self, lease: Lease, now_s: float) -> None:
-        """Go on behind what stands in the database. What was not stored is kept if it follows."""
+        """Continue after the last stored record. Records that wait to be stored are kept if they follow it."""
         self.fence = lease.fence
         self.alarms = [replace(alarm, fence=lease.fence) for alarm in self.alarms]
         while self.pending and self.pending[0].seq <= lease.seq:
@@ -87,7 +87,7 @@ class CollectedWheel:
         self.alarms.clear()
 
     def take(self, leaf: str, payload: bytes, now_s: float) -> None:
-        """Take what came on this leaf."""
+        """Take a message that came on this leaf."""
         if leaf == "notice":
             self._take_notice(payload)
             return
@@ -105,11 +105,11 @@ class CollectedWheel:
                 self.order.doubt()
 
     def stored(self, count: int) -> None:
-        """Note that the first `count` of `pending` stand in the database."""
+        """Note that the first `count` of `pending` are stored."""
         del self.pending[:count]
 
     def provable(self) -> list[Signed]:
-        """Return the checkpoints whose records stand in the database, and take them off the list."""
+        """Return the checkpoints whose records are stored, and remove them from the list."""
         if self.order is None or self.order.seq is None:
             return []
         stored_seq = self.pending[0].seq - 1 if self.pending else self.order.seq
@@ -118,7 +118,7 @@ class CollectedWheel:
         return ready
 
     def disproven(self, signed: Signed) -> None:
-        """Note that the stored records are not those of which the wheel signed the tree."""
+        """Note that the wheel has signed a tree of other records than the stored ones."""
         last_seq = signed.first_seq + signed.checkpoint.size - 1
         why = f"the wheel signed another history up to seq {last_seq} than the one that is stored"
         self._raise("split", last_seq, why, signed.raw.encode())
@@ -132,7 +132,7 @@ class CollectedWheel:
         ]
 
     def compare(self, stored: dict[tuple[int, int], str | None]) -> None:
-        """Compare the repeats with what is stored under their numbers."""
+        """Compare repeated messages with the records that are stored under their numbers."""
         for seq, messages in self.repeats.items():
             if (self.number, seq) not in stored:
                 continue

@@ -19,14 +19,14 @@ WAITING_MAX = 100
 """How many questions wait for a connection. Others are refused at once."""
 STATEMENT_S_MAX = 5
 QUESTION_S_MAX = 10.0
-"""With the connection and the network. After this the connection is given up."""
+"""The longest time of a question, including connection and network. After this the connection is given up."""
 OPTIONS = (
     f"-c statement_timeout={STATEMENT_S_MAX}s -c lock_timeout={STATEMENT_S_MAX}s -c default_transaction_read_only=on "
     "-c timezone=UTC -c jit=off"
 )
-"""Of the server, for each connection. To compile a question would take longer than to answer it."""
+"""Settings of the server for each connection. No `jit`: to compile a question would take longer than to answer it."""
 ROLE = "set role wheeld_page"
-"""Also a user with more rights has only those of the page here."""
+"""Even a user with more rights has only the rights of the page here."""
 KEEPALIVES: Any = {"keepalives_idle": 5, "keepalives_interval": 5, "keepalives_count": 2, "tcp_user_timeout": 10_000}
 
 
@@ -59,14 +59,14 @@ class PageDatabase:
         """Ask, and return all rows: each statement has its own limit. Raises DatabaseError."""
 
         async def ask(connection: _Connection) -> list[Row]:
-            # By the bytes: the statements are built from constants of the program, and the values go beside them.
+            # Sent as bytes: the statement is built from constants of the program, and the values go beside it.
             found: list[Row] = await (await connection.execute(statement.encode(), values)).fetchall()
             return found
 
         return await self._with(ask)
 
     async def write(self, statement: str, *values: object) -> list[Row]:
-        """Do it in a transaction that may write, and return the rows that it gives. Raises DatabaseError."""
+        """Execute the statement in a transaction that may write, and return its rows. Raises DatabaseError."""
 
         async def do(connection: _Connection) -> list[Row]:
             async with connection.transaction():
@@ -77,8 +77,8 @@ class PageDatabase:
         return await self._with(do)
 
     async def work(self, work: Callable[[psycopg.Connection[Any]], Made]) -> Made:
-        """Do in a thread what takes seconds and asks again and again. One at a time: another is refused at once. Raises
-        DatabaseError, and what `work` raises."""
+        """Call `work` in a thread, because it takes seconds and asks again and again. A second call meanwhile is
+        refused. Raises DatabaseError, and what `work` raises."""
         if self._working.locked():
             raise BusyError("the page makes another receipt")
         async with self._working:

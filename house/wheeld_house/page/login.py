@@ -37,7 +37,7 @@ class LogIn(Protocol):
     """One way to know who looks."""
 
     def user(self, request: web.Request) -> User | None:
-        """Return who looks, None if the person must log in first. Raises HTTPForbidden for who may not look."""
+        """Return the user who looks, None if the person must log in first. Raises HTTPForbidden if he may not look."""
 
 
 def login_of(settings: PageSettings) -> LogIn:

@@ -119,7 +119,7 @@ class HousePages:
                     fleet = await self._records.fleet()
                     self._fleet = self._templates.get_template("fleet.html").render(fleet=fleet)
                 except DatabaseError as wrong:
-                    # For all who wait here: they do not wait for the database one after the other.
+                    # The error is for all who wait here: they do not ask the database one after the other.
                     self._fleet = wrong
                 self._fleet_s = self._now_s()
             fleet_now = self._fleet
@@ -310,7 +310,7 @@ def _date(name: str, text: str, wrong: list[str]) -> datetime | None:
 
 
 def _whole(text: str) -> int | None:
-    """The whole number in a text, None if it is none of a usual size."""
+    """The whole number in a text, None if the text is no number, or is longer than usual numbers."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None
 
 

@@ -15,18 +15,18 @@ PASSWORD_MAX = 256
 
 
 def password_hash(password: str) -> str:
-    """Return a new hash of it, with a salt of its own."""
+    """Return a new hash of the password, with a new salt."""
     salt = secrets.token_bytes(16)
     return "$".join(("scrypt", str(N), str(R), str(P), _text(salt), _text(_key(password, salt, N, R, P))))
 
 
 def is_password_hash(text: str) -> bool:
-    """Whether `password_hash` can have made it, and a check costs no more than one of ours."""
+    """Whether `password_hash` can have made this text, and a check with it costs no more than with one of ours."""
     return _parts(text) is not None
 
 
 def is_password(password: str, hashed: str) -> bool:
-    """Whether it is the password of that hash. It takes the same time for a wrong one."""
+    """Whether this is the password of that hash. A wrong password takes the same time."""
     parts = _parts(hashed)
     if parts is None or len(password) > PASSWORD_MAX:
         return False

@@ -220,7 +220,7 @@ class AlarmLine:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is searched for. None and an empty text: anything. `place`: only what comes behind it."""
+    """What is searched for. None or an empty text matches everything. `place`: only lines after this place match."""
 
     number: int | None = None
     cause: str = ""
@@ -261,11 +261,11 @@ class HouseRecords:
         return rows[0]
 
     async def last_coups(self, wheel: int) -> list[Verdict]:
-        """Its last verdicts, newest first."""
+        """The last verdicts of this wheel, newest first."""
         return [_verdict(row) for row in await self._database.rows(_LAST, wheel)]
 
     async def changes(self, wheel: int) -> list[StateChange]:
-        """Its last states, newest first."""
+        """The last states of this wheel's table, newest first."""
         return [_change(row) for row in await self._database.rows(_STATES, wheel)]
 
     async def coup(self, wheel: int, coup: int) -> tuple[list[CoupMessage], list[StateChange]]:
@@ -289,7 +289,7 @@ class HouseRecords:
         return await self._database.work(make)
 
     async def search(self, question: Search) -> Found:
-        """A page of what was asked for, newest first."""
+        """A page of the verdicts that match the question, newest first."""
         wheels: list[int] | None = None
         if question.table:
             site, slash, table = question.table.rpartition("/")
@@ -361,7 +361,7 @@ class HouseRecords:
 
 
 def _body(payload: bytes | None) -> Mapping[str, Any]:
-    """The members of a message. None for one that cannot be read."""
+    """The members of a message. Empty if it cannot be read."""
     if payload is None:
         return {}
     try:
@@ -371,7 +371,7 @@ def _body(payload: bytes | None) -> Mapping[str, Any]:
 
 
 def _language(body: Mapping[str, Any]) -> str:
-    """Of the texts for people in a message, empty if it is none of ours."""
+    """The language of the texts for people in a message. Empty if it is none of ours."""
     language = body.get("language")
     return language if language in ("fr", "it", "en") else ""
 

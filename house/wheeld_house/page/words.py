@@ -69,7 +69,7 @@ SENSORS: Mapping[str, str] = {
 }
 _NUMBERED = re.compile(r"(beam|reader)/([0-9]{1,3})")
 UNITS: Mapping[str, str] = {"us": "µs", "ms": "ms", "ns": "ns", "s": "s", "deg": "degrees", "rpm": "turns a minute"}
-"""The last word of a member's name."""
+"""Units, by the last word of a member's name."""
 NEEDS: Mapping[str, str] = {
     "alarm": "open alarm",
     "failing": "sensor fails",
@@ -123,7 +123,7 @@ MEMBERS: Mapping[str, str] = {
     "offset": "offset (pockets)",
     "gap": "numbers that are lost",
 }
-"""Others are shown with spaces for underscores."""
+"""Names of members in words. Other names are shown with spaces in place of underscores."""
 _VALUES: Mapping[str, Mapping[str, str]] = {
     "cause": CAUSES,
     "state": STATES,
@@ -159,19 +159,19 @@ def label_of(number: object, label: object = None) -> str:
 
 
 def text_of(value: object) -> str:
-    """A text of a message, empty if it is none. A long one is cut."""
+    """The text in a member of a message. Empty if the value is no text. A long text is cut."""
     return cut(value) if isinstance(value, str) else ""
 
 
 def sensors_of(value: object) -> list[str]:
-    """A list of sensors in a message, as people call them, without what is no text."""
+    """A list of sensors in a message, as people call them, without values that are no text."""
     return (
         [sensor_of(cut(each)) for each in value[:ITEMS_MAX] if isinstance(each, str)] if isinstance(value, list) else []
     )
 
 
 def cut(text: str) -> str:
-    """The text, and no more of it than a person reads here."""
+    """The text, cut to the length that a person reads here."""
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
 
 

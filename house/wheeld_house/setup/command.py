@@ -19,7 +19,7 @@ Ask: TypeAlias = Callable[[str], str]
 _LEVEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 WHEEL = re.compile(rf"({_LEVEL})/({_LEVEL})")
 CABINET = re.compile(rf"(?!(?:broker|collector)\Z){_LEVEL}")
-"""Not the name of another user there."""
+"""The names for a cabinet: the broker has other users named `broker` and `collector`."""
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
 ACCEPTED = {
     "--wheel": "it is SITE/TABLE, each of letters, digits, '.', '_' and '-'",

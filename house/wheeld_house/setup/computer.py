@@ -55,5 +55,5 @@ class HouseComputer(AnyComputer):
         return done.stdout.splitlines()
 
     def as_postgres(self) -> Sequence[str]:
-        """What a command begins with that PostgreSQL's own user runs."""
+        """The first words of a command that PostgreSQL's own user must run."""
         return AS_POSTGRES

@@ -68,7 +68,7 @@ class _File(NamedTuple):
 
 
 class HousePlan:
-    """What there is, and the steps to what there must be. Reads, and writes nothing before a step is done."""
+    """The present state, and the steps to the state that is needed. Only reads until a step is done."""
 
     def __init__(self, computer: HouseComputer, now: datetime.datetime) -> None:
         self.computer, self._now = computer, now
@@ -278,13 +278,13 @@ database = "dbname={DATABASE} user={PAGE}"
         return HouseStep(STAYS, f"{path}/", why) if path.is_dir() else HouseStep("make", f"{path}/", why, make)
 
     def _made(self, file: _File, make: Callable[[], bytes], why: str) -> HouseStep:
-        """A file that stays if it is there."""
+        """The step for a file that is made only if it is missing."""
         if self.computer.read(file.path) is not None:
             return HouseStep(STAYS, str(file.path), why)
         return HouseStep("make", str(file.path), why, lambda: self._write(file, make()))
 
     def _added(self, file: _File, head: str, text: str | None, why: str) -> HouseStep:
-        """A file to the end of which `text` is added, unless it is None. A new one begins with `head`."""
+        """The step that adds `text` to the end of a file, unless it is None. A new file begins with `head`."""
         if text is None:
             return HouseStep(STAYS, str(file.path), why)
         found = self.computer.read(file.path)

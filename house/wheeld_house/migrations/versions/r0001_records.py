@@ -1,4 +1,4 @@
-"""The first schema: wheels, records, alarms, collectors, and the views for who reads."""
+"""The first schema: wheels, records, alarms, collectors, and the views for readers."""
 
 from __future__ import annotations
 
