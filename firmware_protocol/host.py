@@ -6,7 +6,7 @@ always passed as an argument.
 
 How to use it: call `receive` with the bytes from the line, and `tick` at `next_tick_ns`. After each of these calls
 write `data_to_send()` to the line at once. Call `reconnected` each time a line was opened. Call `acknowledge` when
-events are stored. The board sends events that were never acknowledged again to the next host process.
+events are stored. If events were never acknowledged, the board sends them again to the next host process.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ HEARTBEAT_US = 100_000
 Rotor edges wait for the next heartbeat: a void because of the rotor may take 2 s. No other event waits: after a foreign
 object or a command a void must be published within 50 ms."""
 RING_MS_MIN = 1500
-"""How long the ring of a board with 8 kB of RAM or more lasts at its top rate. It is longer than a plug is out that is
-put back at once."""
+"""How long the ring of a board with 8 kB of RAM or more lasts at its top rate. It lasts longer than it takes to pull a
+plug and put it back at once."""
 RING_EVENTS_MIN = 64
 """The smallest ring: two full messages, and what comes while they are sent."""
 SELF_TEST_US_MAX = 500_000
@@ -185,7 +185,7 @@ class Ack(msgspec.Struct, frozen=True):
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """Host → board: asks for the events from `from_seq` on again."""
+    """Host → board: asks again for the events from `from_seq` on."""
 
     boot_id: int
     from_seq: int

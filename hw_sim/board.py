@@ -282,15 +282,15 @@ class SimBoard:
         return m.Events(self.boot_id, first_seq, shown)
 
     def _shown_us(self, board_us: int) -> int:
-        """Return that time as the board's messages contain it."""
+        """Return the time as the board's messages contain it."""
         return board_us if self.wraps_us is None else board_us % self.wraps_us
 
     @property
     def _is_urgent(self) -> bool:
-        """Whether an event waits to be sent that is no rotor edge, or that the host has asked for."""
+        """Whether an event waits to be sent, and is no rotor edge or was requested by the host."""
         return self._sent_seq < self._urgent_seq
 
     @property
     def _waiting(self) -> int:
-        """How many events wait to be sent. None does before a host has asked."""
+        """How many events wait to be sent. 0 before a host has asked."""
         return self.next_seq - max(self._sent_seq, self.oldest_seq) if self.greeted else 0

@@ -180,7 +180,7 @@ class Demo:
         )
 
     async def run(self) -> None:
-        """Run until there are enough verdicts, or until a signal. Raises DemoError if a part is missing or fails."""
+        """Run until there are enough verdicts, or a signal comes. Raises DemoError if a part is missing or fails."""
         try:
             import aiomqtt  # noqa: PLC0415  an optional package
         except ImportError:

@@ -1,9 +1,9 @@
 """`hw-sim disc`: draws the disc of a rotor's encoder, to be printed at its true size.
 
 Two rings. The outer one has white and black bars in turn, each two sectors wide: two sensors a quarter of a period
-apart (or that and whole periods) see each change of a sector. The inner one is black but for the zero mark, which is
-one sector wide and lies in the middle of a white bar. So its edges come in the middle of a sector, and the disc is the
-same seen from its other side. docs/build/README.md says how to use it.
+apart (or some whole periods more) see each change of a sector. The inner one is black except for the zero mark, which
+is one sector wide and lies in the middle of a white bar. So its edges come in the middle of a sector, and the disc
+looks the same from its other side. docs/build/README.md says how to use it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hw_sim.exits import UsageError, writing
 SECTORS_PER_PERIOD = 4
 """A white bar and a black bar. Each of two sensors changes twice."""
 SECTORS_MAX = 4096
-"""As many as a configuration may have."""
+"""The most sectors that a configuration may have."""
 SECTORS_APART = 5
 """From sensor A to sensor B: a period, so that the two have room beside each other, and one sector."""
 RING_MM, GAP_MM = 12.0, 4.0

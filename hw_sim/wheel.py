@@ -160,8 +160,8 @@ class Arc:
         return lambda laps: square - self.square(laps)
 
     def near(self, square: float, spare: float) -> float:
-        """The place (laps) where ω² without its wave is `square` + `spare`. With `spare` = `wave`, it is before the
-        place where ω² is `square`. With `spare` = −`wave`, it is after that place."""
+        """The place (laps) where ω², without its wave, has fallen to `square` + `spare`. The real ω² falls to `square`
+        between the places for `spare` = `wave` and `spare` = −`wave`."""
         return self.x - math.log((square - self.floor + spare) / self.above) / self.fade
 
 

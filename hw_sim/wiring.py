@@ -43,11 +43,11 @@ COLOURS = {
 }  # fmt: skip
 """Colours of wires."""
 ROW, TOP, MIDDLE, SIDE = 24, 60, 160, 470
-"""Of the drawing: the height of a pin, the title's, the width of the header, and of what stands beside it."""
+"""Sizes in the drawing: the height of a pin and of the title, the width of the header and of the text beside it."""
 
 
 class Wire(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What each wire has."""
+    """The properties of every wire."""
 
     name: str
     colour: str
@@ -81,7 +81,7 @@ class WiredHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return HEADERS[self.header].index(f"{PREFIX[self.header]}{line.gpio}") + 1
 
     def mistakes(self) -> Iterator[str]:
-        """Yield what cannot be wired so."""
+        """Yield what is wrong with the wires, in words."""
         names = HEADERS[self.header]
         wires: tuple[Wire, ...] = (*self.supply, *self.line)
         for wire in wires:

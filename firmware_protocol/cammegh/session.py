@@ -270,7 +270,7 @@ class CammeghSession:
             yield e.Silent(host_ns, since_ns)
 
     def _silence_from_ns(self, host_ns: int) -> int:
-        """Return when the last status line came. Before the first line, return the earliest `host_ns` of a caller."""
+        """Return the time of the last status line. Before the first line, return the earliest `host_ns` of a caller."""
         if self._heard_ns is None:
             self._heard_ns = host_ns
         return self._heard_ns

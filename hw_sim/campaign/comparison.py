@@ -127,7 +127,8 @@ class ComparedSpan:
 class SpanComparer:
     """Takes messages in the order of publication, and compares each span when a message shows that the span is over.
 
-    Stops at the first span after which daemon and people are out of step. `compared` then ends with that span.
+    Stops at the first span after which the table is not in the state that people expect. `compared` then ends with that
+    span.
     """
 
     spans: Sequence[MarkSpan]
@@ -140,7 +141,7 @@ class SpanComparer:
     _table: dict[str, Any] = field(default_factory=lambda: {"state": ""})
     """The payload of the latest `table` message."""
     _told: set[str] = field(default_factory=set)
-    """The sensors of which people were told that they see nothing, and that see nothing since. This is told once."""
+    """The sensors of which people were told, and that still see nothing. This is told once."""
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -213,7 +214,7 @@ class SpanComparer:
 
 
 def _at_us(one: Comparison) -> int:
-    """Return when its verdict came, or was due."""
+    """Return the time at which its verdict came or was due."""
     if one.verdict is not None:
         return one.verdict.t
     outcome = one.outcome or {}

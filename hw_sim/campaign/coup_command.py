@@ -123,7 +123,7 @@ def picture(played: Played, title: str) -> str:
 
 
 def _true_times(own: Slice) -> Iterator[tuple[float, str]]:
-    """Yield when each ball rested, and the times in the truth of each void. A result has none."""
+    """Yield the time at which each ball rested, and the times in the truth of each void. A result has none."""
     for fall in own.evening.world.falls:
         rest_s = fall.rest_s * own.faulty.scale
         if own.start_us <= rest_s * 1e6 < own.end_us:

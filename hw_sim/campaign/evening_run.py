@@ -1,5 +1,5 @@
-"""Draws one evening of a campaign, adds faults, plays it into the black box, and compares it with its truth. After each
-disagreement that leaves daemon and people out of step, the black box starts again at the next mark.
+"""Draws one evening of a campaign, adds faults, plays it into the black box, and compares it with its truth. If a
+disagreement leaves the table in another state than people expect, the black box starts again at the next mark.
 
 Several evenings run in parallel processes. The number of processes does not change the result.
 """

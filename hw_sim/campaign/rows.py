@@ -149,7 +149,7 @@ def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: fl
 
 
 def _left_us(world: World, t_us: int, scale: float) -> int | None:
-    """Return when the ball that ran at `t_us` left the track. None if a hand blocked it, or if no ball ran."""
+    """Return the time at which the ball of `t_us` left the track. None if a hand blocked it, or if no ball ran."""
     t_s = t_us / scale / 1e6
     for run, after in pairwise([*world.runs, None]):
         if run is not None and run.t_s <= t_s <= run.end_s:

@@ -44,7 +44,7 @@ class Slice:
     last: int
 
     def spans(self) -> list[MarkSpan]:
-        """Return its marks and their true outcomes, on the clock of the log."""
+        """Return the marks and their true outcomes, on the clock of the log."""
         return [
             MarkSpan(
                 index,
@@ -55,14 +55,14 @@ class Slice:
         ]
 
     def lines(self) -> Iterator[bytes]:
-        """Yield the lines of its log. A log from the evening's first mark on is complete. One from a later mark starts
-        with the earlier clock readings, the last rotor edges and sightings of the lying ball, the present states
+        """Yield the lines of the slice's log. A log from the evening's first mark on is complete. One from a later mark
+        starts with the earlier clock readings, the last rotor edges and sightings of the lying ball, the present states
         (failed sensors, an object in the cylinder), and the command "open"."""
         return log.lines(self.header, self.events())
 
     @property
     def header(self) -> dict[str, Any]:
-        """Return the content of the first line of its log."""
+        """Return the content of the first line of the log."""
         return {**self.evening.header, "last_number": self.evening.marks[self.first].last_number}
 
     def events(self) -> Iterator[SimEvent]:
@@ -102,12 +102,12 @@ class Slice:
 
     @property
     def start_us(self) -> int:
-        """Return its start on the clock of the log."""
+        """Return the start of the slice on the clock of the log."""
         return self._log_us(us(self.evening.marks[self.first].start_s)) if self.first else 0
 
     @property
     def end_us(self) -> int:
-        """Return its end. The last slice of an evening includes the seconds after its last mark."""
+        """Return the end of the slice. The last slice of an evening includes the seconds after its last mark."""
         if self.last + 1 >= len(self.evening.marks):
             return self.faulty.events[-1].t_us
         return self._log_us(us(self.evening.marks[self.last].end_s))

@@ -11,7 +11,7 @@ from hw_sim.whole.heads import WatchedHead
 from hw_sim.whole.timeline import Timeline
 
 BUFFER_BYTES = 4096
-"""How many unread bytes the kernel keeps. Then the board waits."""
+"""How many unread bytes the kernel keeps. If there are more, the board waits."""
 LEAST_ROOM_BYTES = 1024
 TRAVEL_US = 500
 Device: TypeAlias = SimBoard | WatchedHead
