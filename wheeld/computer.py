@@ -39,7 +39,7 @@ class AnyComputer:
         return os.path.lexists(self.at(f"etc/systemd/system/multi-user.target.wants/{unit}"))
 
     def started_s(self, unit: str) -> float | None:
-        """Return when the unit was started, in whole seconds of the host's date. None if it does not run."""
+        """Return when the unit was started: whole seconds of the host's date. None if it does not run."""
         active = ["systemctl", "--quiet", "is-active", unit]
         asked = ["systemctl", "show", "--value", "--timestamp=unix", "--property=ActiveEnterTimestamp", unit]
         try:
@@ -51,17 +51,17 @@ class AnyComputer:
         return float(told.strip().removeprefix("@") or 0)
 
     def is_unread(self, unit: str, files: Iterable[Path]) -> bool:
-        """Whether the unit does not run, or was started before one of the files was written. A file at which this user
-        may not look counts as read."""
+        """Whether the unit does not run, or was started before one of the files was written. A file that this user may
+        not look up counts as read."""
         started_s, written_s = self.started_s(unit), 0
         for file in files:
             with suppress(OSError):
                 written_s = max(written_s, int(file.stat().st_mtime))
-        # systemd reports whole seconds. What was started in the same second has read the file.
+        # systemd reports whole seconds. A unit that was started in the same second has read the file.
         return started_s is None or written_s > started_s
 
     def write(self, path: Path, content: bytes, *, mode: int, owner: str, group: str) -> None:
-        """Write the whole file or nothing, never with more permissions than `mode`. Raises as `own`."""
+        """Write the whole file or nothing, never with more permissions than `mode`. Raises the errors of `own`."""
         fresh = path.with_name(f".{path.name}.new")
         fresh.unlink(missing_ok=True)
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -74,7 +74,7 @@ class AnyComputer:
         fresh.replace(path)
 
     def make_directory(self, path: Path, *, mode: int, owner: str, group: str) -> None:
-        """Make the directory. Its parent must exist. Raises as `own`."""
+        """Make the directory. Its parent must exist. Raises the errors of `own`."""
         path.mkdir(mode=0o700)
         self.own(path, owner, group)
         path.chmod(mode)

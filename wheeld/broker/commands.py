@@ -116,8 +116,8 @@ class Listener(Protocol):
         ...
 
     def standing_still(self) -> tuple[int, int] | None:
-        """Return the start and the end of a standstill of the daemon, in UTC, until all that was said in it has been
-        received. Otherwise None."""
+        """While words from a standstill of the daemon may still come, return its start and its end, in UTC. Otherwise
+        None."""
         ...
 
 
@@ -285,7 +285,8 @@ class CommandIntake:
             )
 
     def _said_utc_us(self, payload: CommandPayload, now_utc_us: int) -> int | None:
-        """Return when the command was said, by its sender's clock. None if it is not stated, or the clock is wrong."""
+        """Return the time at which the command was said, by its sender's clock. None if it is not stated, or the clock
+        is wrong."""
         if payload.at is None:
             return None
         said_utc_us = to_utc_us(payload.at)

@@ -45,7 +45,7 @@ class HeardConnection(Protocol):
 
 
 class Earshot:
-    """Finds out since when nobody can be heard over `connection`, while that is so."""
+    """Finds out whether people can be heard over `connection`, and if not, since when."""
 
     def __init__(self, connection: HeardConnection, *, clock: HostClock, is_running: Callable[[], bool]) -> None:
         self._connection, self._clock, self._is_running = connection, clock, is_running

@@ -97,7 +97,7 @@ class _Said(msgspec.Struct):
 
 
 class Outage(NamedTuple):
-    """The broker cannot be reached: its `address`, since when by the host's monotonic clock, and why."""
+    """The broker at `address` cannot be reached, for the reason `why`. `since_ns`: host's monotonic clock."""
 
     address: str
     since_ns: int
@@ -113,7 +113,7 @@ class _Other(Enum):
 
 
 class Refusal(NamedTuple):
-    """The broker refuses us a topic below the root: since when by the host's monotonic clock, and why."""
+    """The broker refuses us a topic below the root, for the reason `why`. `since_ns`: host's monotonic clock."""
 
     since_ns: int
     why: str

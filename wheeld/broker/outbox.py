@@ -30,14 +30,14 @@ from wheeld.ports import (
     Store,
 )
 
-# What is to be published again: one pass over the stored messages at a time, for all who have asked for it.
-# A request for messages that the present pass has yet to send joins this pass. A request for earlier ones waits for
-# the next pass, which begins at the lowest number that was asked for. So every request is answered after two passes at
-# most, however many come. Each asker gets its messages in order and without a gap.
+# Messages that are published again: one pass over the stored messages at a time, for everybody who has asked. A request
+# for messages that the present pass has yet to send joins this pass. A request for earlier ones waits for the next
+# pass, which begins at the lowest number that was asked for. So every request is answered after two passes at most,
+# however many come. Each asker gets its messages in order and without a gap.
 
 QUESTIONS_MAX = 20
-"""How many requests may wait at one time: some feeds that ask again before they are answered. Each request waits in
-memory and, as a command without an answer, in the journal."""
+"""How many requests may wait at one time: enough for some feeds that ask again before they are answered. Each request
+waits in memory and, as a command without an answer, in the journal."""
 
 RESEND_BATCH = 25
 """How many messages of a pass are read and published before the pause."""
@@ -166,7 +166,7 @@ class Outbox:
         await self._store.settle(seq)
 
     async def resend(self, from_seq: int, answered: Answered) -> None:
-        """Have every sequenced message from `from_seq` published again, then `answered` called. Raises ResendError."""
+        """Publish every sequenced message from `from_seq` on again, and then call `answered`. Raises ResendError."""
         last_seq = await self._store.last_seq()
         if not await self._store.again(from_seq, 1):
             words = translatable("there is no message {first}: the last one is {last}")

@@ -138,7 +138,7 @@ class Sighting(Sensed, frozen=True, tag="pocket"):
 
 
 class ForeignObject(Sensed, frozen=True, tag="object"):
-    """The cylinder's object sensor sees a body that is not the ball, or sees it no longer."""
+    """The cylinder's object sensor sees a body that is not the ball, or no longer sees it."""
 
     present: bool
     named: ClassVar[str] = OBJECT

@@ -99,7 +99,7 @@ class CoupRecorder:
 
 ALL_WORK: Mapping[str, Trouble | None] = MappingProxyType({})
 LINES = ("link", "head")
-"""A trouble of these names what the line leads to."""
+"""The text of a trouble of these lines already names the device to which the line leads."""
 
 
 class StatePublisher:

@@ -50,7 +50,7 @@ class Bouler(msgspec.Struct):
         return self.served_us + running_us
 
     def announce(self, who: str | None, acknowledged_by: str | None = None) -> None:
-        """He is to spin next."""
+        """Note who spins next, or that nobody is announced."""
         self.next_who, self.acknowledged_by = who, acknowledged_by
 
     def begin(self, who: str, utc_us: int) -> None:

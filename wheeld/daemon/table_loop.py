@@ -6,8 +6,8 @@ that time, so that what they saw before it is decided before it. Sensors report 
 commands do not wait for them.
 
 After a standstill of the daemon (`wheeld/service/standstill.py`) observations that the sensors kept and commands of
-people wait side by side, and which is read first is chance. So no observation is applied before all commands from that
-time have been received. The table then gets the standstill as an observation.
+people wait side by side, and it is chance which of them is read first. So no observation is applied before all commands
+from that time have been received. The table then gets the standstill as an observation.
 
 A command that is given while the network is cut arrives later. A command that has arrived may still wait to be stored,
 because the disk is slow or other commands are before it. So the table is told up to which time all commands have been

@@ -171,7 +171,7 @@ def _measured(spins: Sequence[Spin], zero: int, first_deg: float) -> dict[int, l
 
 
 def _shares(passes: list[BallPass], zero: int) -> Iterator[tuple[int, float]]:
-    """Yield for each pass in a whole lap its beam, and the share of the lap from beam `zero` to this beam."""
+    """For each pass in a whole lap, yield the beam, and the share of the lap from beam `zero` to this beam."""
     for lap in _laps([seen.t_us for seen in passes if seen.beam == zero]):
         yield zero, 0.0
         for seen in passes:
@@ -285,8 +285,8 @@ def _reader(reader: int, by_way: Sequence[list[float]], turns: Mapping[Direction
 
 
 def in_some_pocket(readers: Sequence[Learned], configured_deg: Sequence[float], pockets: PocketLayout) -> list[Learned]:
-    """Return the `readers`, learned as if the ball lay in the first pocket, turned to the most likely pocket: the one
-    for which the readers are closest to configured angles."""
+    """The `readers` were learned as if the ball lay in the first pocket. Return them turned to the most likely pocket,
+    for which they are closest to the configured angles."""
     known = [each for each in readers if each.index < len(configured_deg)]
 
     def turned(index: int) -> list[Learned]:

@@ -19,7 +19,7 @@ from wheeld.mqtt.client import MqttClient, connected
 from wheeld.mqtt.session import MqttError, PublicationRefusedError, Unread
 
 INBOX_MAX = 5_000
-"""Messages waiting in memory: more than a day of them. Others are discarded, then missing, then requested."""
+"""The most messages that wait in memory: more than a day of them. Others are discarded, and requested later."""
 READY_MAX = 100
 """How many messages are kept ready for a caller that stores slowly."""
 STABLE_S = 10.0
@@ -193,7 +193,7 @@ class Feed:
         async with connected(
             self._host, login.port, login.packet(), take=self._note, timeout_s=PUBLISH_TIMEOUT_S, tls=login.tls()
         ) as client:
-            # If a broker grants and then does not send, only its silence shows that.
+            # If a broker grants a subscription and then sends nothing, only its silence shows that.
             refused = await client.subscribe(*(f"{self._root}/{leaf}" for leaf in (*SEQUENCED, "reply")))
             leaves = ", ".join(topic.removeprefix(f"{self._root}/") for topic in refused)
             self._report(f"the broker's access list refuses {leaves}" if refused else None)
@@ -204,7 +204,7 @@ class Feed:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 await _end(tasks)
-            # All are read: asyncio logs an exception that was never read as lost.
+            # Every exception is read: asyncio logs those that nobody reads.
             errors = [error for task in tasks if not task.cancelled() and (error := task.exception())]
             if errors:
                 raise errors[0]

@@ -1,4 +1,4 @@
-"""Seals the journal, removes old evidence, and checks while the daemon runs the records that its start had no time for.
+"""Seals the journal, removes old evidence, and later checks the records for which the start had no time.
 
 A seal is made at a change of bouler, when the table closes, on command, at start and stop, and after many records.
 Without a signing key nothing is sealed. Without limits nothing is removed. Each seal is published as a notice. A reader

@@ -39,7 +39,7 @@ class Owner(msgspec.Struct, frozen=True):
 def open_to_write(
     path: Path, *, owner: Owner | None = None, signer: Signer | None = None, at_utc_us: int = 0
 ) -> JournalWriter:
-    """Open the journal at `path` for writing. With an `owner` it must be that table's, and is begun if there is none.
+    """Open the journal at `path` for writing. With an `owner` it must be that table's. If there is none, it is begun.
 
     Raises JournalError, also if the file is not as it was left, or has another key than the `signer`.
     """

@@ -142,7 +142,7 @@ class _Records:
         self._compare_noted()
 
     def _is_ours(self, payload: bytes, in_base64: bytes | None) -> bool:
-        """Return whether the signature is this wheel's, and in its only spelling. Without a key, that there is none."""
+        """Return whether the signature is this wheel's, in its only spelling. Without a key: whether there is none."""
         if self._check is None or in_base64 is None:
             return self._check is None and in_base64 is None
         return base64.b64encode(base64.b64decode(in_base64)) == in_base64 and is_signed(payload, self._check)
@@ -181,7 +181,7 @@ def restore(journal: JournalWriter, file: BinaryIO, owner: Owner, *, by: str, wh
 
 
 def _store(journal: JournalWriter, payload: bytes, message: _Message) -> None:
-    """Store a record. It was published, so it is not owed. Who lacks it asks for it (`resend`)."""
+    """Store a record. It was published, so it is not owed. A receiver that lacks it asks for it (`resend`)."""
     topic, at_utc_us, gap = message.schema.removesuffix("/1"), from_text(message.at), message.gap
     if gap is not None:
         adoption = msgspec.structs.asdict(gap)

@@ -36,7 +36,7 @@ class Sensing(Protocol):
     @property
     def keeps_times(self) -> bool:
         """Whether an event has its own time even if it waits to be read. Otherwise it gets the time at which it is
-        read, which after a standstill is the time of its end."""
+        read: after a standstill, the time at which the standstill ended."""
         ...
 
     @property

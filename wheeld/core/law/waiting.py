@@ -93,8 +93,8 @@ class Waitlist(msgspec.Struct):
         return None
 
     def due_us(self, now_us: int, wait_of: WaitOf) -> int | None:
-        """Return when the wait of the next item ends. None if no wait ends by time. An item whose time is over at
-        `now_us` and that was not given out waits behind another word, which must be given out first."""
+        """Return the time at which the wait of the next item ends. None if no wait ends by time. An item whose time is
+        over at `now_us` and that was not given out waits behind another word, which must be given out first."""
         ends_us = (wait_of(happening).until_us for happening in self.waiting)
         return min((until_us + 1 for until_us in ends_us if until_us >= now_us), default=None)
 

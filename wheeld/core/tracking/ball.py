@@ -317,7 +317,7 @@ class Ball(msgspec.Struct):
         self.where, self.until_us = Where.LIES, None
 
     def meet(self, pocket: int) -> bool:
-        """Note that readers saw the fallen ball in `pocket`. True if the sighting before was not there."""
+        """Note that readers saw the fallen ball in `pocket`. True if the sighting before was in another pocket."""
         if pocket in self.met[-1:]:
             return False
         self.met.append(pocket)

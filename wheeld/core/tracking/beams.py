@@ -541,7 +541,7 @@ class BallTracker:
         return turned or faster or chain.first_us - own.last_us > AGAIN_US
 
     def _with_a_hop(self) -> list[Chain]:
-        """Return the readings that may be the run's: not single pulses, however many passes the run's missed."""
+        """Return the readings that may be the run's. A single pulse is none, however many passes the run's missed."""
         return [chain for chain in self.state.chains if len(chain.passes) > 1]
 
     def _overtake(self) -> bool:
@@ -587,8 +587,8 @@ class BallTracker:
             self.run.phase = Phase.SUSPECTED
 
     def _swap_double(self, t_us: int, beam: int) -> bool:
-        """Keep that one of two pulses of a beam in one lap which fits the ball's slowing better. Return whether it is
-        this one."""
+        """Of two pulses of a beam in one lap keep the one that fits the slowing better. Return whether it is this
+        one."""
         chain = self._running() if self.run.phase is Phase.ON_TRACK else None
         if chain is None or len(chain.passes) < LAUNCH_PASSES or chain.passes[-1].beam != beam:
             return False

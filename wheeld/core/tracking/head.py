@@ -364,7 +364,7 @@ class HeadGames:
         return Question(Topic.UNREPORTED, now_us - self._product.run_within_us, wait_us=self._product.run_within_us)
 
     def due_us(self) -> int | None:
-        """Return when beams that have not seen the head's ball have missed it."""
+        """Return the time at which beams that have not seen the head's ball have missed it."""
         run = self._head.run
         return None if run.launched_us is None or run.has_reported(*LAUNCH_FACTS) else run.launched_us + BEAMS_LATE_US
 
@@ -493,7 +493,7 @@ class PocketFromHead:
         """Return nothing: a head does not see where the ball lies."""
 
     def fall_due_us(self, left_us: int) -> int:
-        """Return when the head must have reported its number."""
+        """Return the time at which the head must have reported its number."""
         return left_us + self._number_within_us
 
     def fall_overdue(self, now_us: int) -> Evidence:

@@ -284,7 +284,7 @@ class Observer:
         return take(seen)
 
     def deadline_us(self) -> int | None:
-        """Return when the next absence would be a fact. None while nothing is awaited."""
+        """Return the time at which the next absence would be a fact. None while nothing is awaited."""
         return min((us for due_us, _ in self._absences if (us := due_us()) is not None), default=None)
 
     def expire(self, now_us: int) -> list[Evidence]:
@@ -315,7 +315,7 @@ class Observer:
         return evidence + self._conclusions.directions(t_us) + beams.outlook(t_us)
 
     def _pass_due_us(self, beams: BallFromBeams) -> int | None:
-        """Return when a ball that no beam meets any more is gone."""
+        """Return the time at which a ball that no beam meets any more is gone."""
         overdue_us = beams.overdue_us
         if overdue_us is None or self.run.phase is not Phase.SUSPECTED or self._readers is None:
             return overdue_us
@@ -331,8 +331,8 @@ class Observer:
         return evidence
 
     def _fall_due_us(self) -> int | None:
-        """Return when a ball that left the track should have been met in a pocket. None if it was met, or if no passes
-        are dated, as with a head alone."""
+        """Return the time at which a ball that left the track should have been met in a pocket. None if it was met, or
+        if no passes are dated, as with a head alone."""
         run = self.run
         if run.phase is not Phase.OFF_TRACK or (self._readers and self._readers.proof_due_us() is not None):
             return None
@@ -370,7 +370,7 @@ class Observer:
         return []
 
     def _line(self, take: Callable[[Any], list[Evidence]], seen: HeadReport) -> list[Evidence]:
-        """Return what a head's line proves. If no beams follow the ball, take the place of the ball from it."""
+        """Return what a head's line proves. If no beams follow the ball, this line also shows where the ball is."""
         assert self._head is not None, "only a head has lines"
         run, ball = self._head.run, self.ball
         before, is_alone = run.phase, self._beams is None
@@ -423,7 +423,7 @@ class Observer:
         return off
 
     def _tick_due_us(self, encoder: RotorFromEncoder) -> int | None:
-        """Return when the encoder's silence is a stop. None after it was reported for this run."""
+        """Return the time at which the encoder's silence is a stop. None after it was reported for this run."""
         stopped = self.run.launched_us is not None and self.run.has_reported(*ROTOR_FACTS)
         return None if stopped else encoder.stop_due_us(self.run.launched_us)
 

@@ -361,7 +361,7 @@ class PocketFromReaders(PocketTracker):
         return sum(at_us < last_us and at == pocket for at_us, at in self.state.filled)
 
     def gone_from_us(self, overdue_us: int) -> int:
-        """Return when the ball is gone, but not before the readers had time to meet it where it lay."""
+        """Return the time at which the ball is gone: not before the readers had time to meet it where it lay."""
         seen_us = self.state.last_us
         if seen_us is None:
             return overdue_us

@@ -168,8 +168,8 @@ class RotorFromEncoder:
         state.opposite = [(t_us, at_deg - deg) for t_us, at_deg in state.opposite]
 
     def stop_due_us(self, launched_us: int | None) -> int | None:
-        """Return when silence becomes a stop. None while the rotor already stands. After a launch, silence counts only
-        from the launch on: a bouler may spin ball and rotor at once."""
+        """Return the time at which silence becomes a stop. None while the rotor already stands. After a launch, silence
+        counts only from the launch on: a bouler may spin ball and rotor at once."""
         last_us = self.state.last_tick_us
         if launched_us is not None:
             return max((last_us or launched_us) + self._silence_us, launched_us + STOP_SILENCE_US)

@@ -77,7 +77,7 @@ class Sight(msgspec.Struct):
     # --- what it should have seen -------------------------------------------------------------------------------------
 
     def note(self, sensor: str, *, saw: bool) -> int:
-        """Note whether it saw the ball, as it should have. Return how often in a row it has now missed it."""
+        """Note whether the sensor saw the ball, as it should have. Return how often in a row it has now missed it."""
         self.missed[sensor] = times = 0 if saw else self.missed.get(sensor, 0) + 1
         return times
 

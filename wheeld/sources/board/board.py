@@ -505,7 +505,7 @@ class Board:
         self._awaits_levels, self._has_levels = True, False
 
     def _level_since_gap(self, dated: list[Seen]) -> Iterator[Level]:
-        """Report the level of the object sensor at the end of the gap, from its first change or its first level."""
+        """Report the object sensor's level at the end of the gap, as its first change or its first level shows it."""
         for event in dated:
             if isinstance(event, host.Observed) and isinstance(event.event, messages.ObjectSeen):
                 thing: messages.ObjectLevel = "clear" if event.event.present else "present"

@@ -90,7 +90,7 @@ class EncoderLine:
         return [*self._encoder.edge(self._line, self._us(at_ns), level=on)]
 
     def until(self, now_ns: int) -> list[Observation]:  # noqa: ARG002  as other sensors
-        """Return nothing: the core concludes from the time that a rotor stands."""
+        """Return nothing: from the time without edges, the core concludes that a rotor stands."""
         return []
 
     def horizon_ns(self, now_ns: int) -> int:
@@ -169,7 +169,7 @@ class Beam(_Beam):
         return BallPass(t_us=t_us, beam=self._number)
 
     def _stuck_ns(self, since_ns: int, now_ns: int) -> int | None:
-        """Return when the beam became stuck. The time does not depend on how often this is called."""
+        """Return the time at which the beam became stuck. The time does not depend on how often this is called."""
         stuck_ns = since_ns + self._blocked_ns_max
         return stuck_ns if stuck_ns <= now_ns else None
 
