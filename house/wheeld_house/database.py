@@ -161,8 +161,8 @@ class RecordStore:
         return {root: number for root, (number, _) in known.items()}
 
     def keep_leases(self, lease_s: float, brokers: int, wheels: Sequence[int]) -> list[Lease]:
-        """Say that this collector runs, and is connected to so many brokers. Returns the leases of all wheels that it
-        may write from now on. Raises RecordStoreError."""
+        """Note that this collector runs, and to how many brokers it is connected. Returns the leases of all wheels that
+        it may write from now on. Raises RecordStoreError."""
         rows = self._rows(
             "select * from house.keep_leases(%s, %s, %s::double precision, %s::integer, %s::integer[])",
             self.holder,

@@ -44,8 +44,8 @@ select table_name, seq, 'coup ' || coup || ': ' || said from (
 
 
 def run(*, wheels: int, coups: int) -> int:
-    """Run a house of so many wheels until there are `coups` verdicts, if that is not 0. Returns the exit code. Raises
-    SettingsError if a part is missing or fails."""
+    """Run a house with this number of wheels until there are `coups` verdicts (0: without an end). Returns the exit
+    code. Raises SettingsError if a part is missing or fails."""
     if not 1 <= wheels <= WHEELS_MAX:
         raise SettingsError(f"--wheels must be 1 to {WHEELS_MAX}")
     try:

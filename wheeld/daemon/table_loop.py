@@ -212,7 +212,7 @@ class TableLoop:
             heard_ns = heard_us = None
         if heard_ns != self._heard_ns:
             self._heard_ns = heard_ns
-            # Its time is not before that of a `Heard` that still waits for the sensors, because the last one counts.
+            # The new `Heard` is not dated before one that still waits for the sensors, because the last one counts.
             told_us = (one.t_us for one in self._due_later if isinstance(one, Heard))
             self._keep(Heard(max((from_us, *told_us)), heard_us))
 

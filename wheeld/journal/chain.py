@@ -23,10 +23,10 @@ FIRST_HEAD = bytes(32)
 """The head before the first link."""
 
 SEAL_MARK = b"wheeld journal head 1\n"
-"""What the signature of a seal covers begins with this. So nothing else signed with the key can pass as a seal."""
+"""The signed bytes of a seal begin with this. So nothing else that is signed with the key can pass as a seal."""
 
 TAIL_MARK = b"wheeld journal tail 1\n"
-"""What the signature of the tail covers begins with this."""
+"""The signed bytes of the tail begin with this."""
 
 SUM_BYTES = 256
 """The size of the sum over the debts. No other set of debts may give the same sum: with 2,048 bits, to find such a set

@@ -15,7 +15,7 @@ import msgspec
 from wheeld.journal.rows import Signer
 
 LEAF, NODE = b"\0", b"\1"
-"""What the hash of a leaf and of an inner node begin with (RFC 6962, section 2.1). So no leaf can pass as a node."""
+"""The hashed bytes of a leaf and of an inner node begin with these (RFC 6962, 2.1). So no leaf can pass as a node."""
 
 ED25519 = b"\1"
 """The type of the key (c2sp.org/signed-note)."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import structlog
 
 READ_S_MAX = 5.0
-"""systemd reads within milliseconds. One that is busy, as during a boot, delays the end of the daemon no longer."""
+"""systemd reads within milliseconds. If it is busy, as during a boot, the daemon ends at most this much later."""
 
 
 class ServiceNotifier:

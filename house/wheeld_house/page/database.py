@@ -113,7 +113,7 @@ class PageDatabase:
             self._waiting -= 1
 
     async def _once(self, work: Callable[[_Connection], Awaitable[list[Row]]]) -> list[Row]:
-        """Use a connection. One that was lost while it was idle is replaced, and the question is asked again."""
+        """Use a connection. If it was lost while it was idle, replace it and ask the question again."""
         is_old = bool(self._idle)
         connection = self._idle.pop() if is_old else await self._connect()
         try:

@@ -94,7 +94,7 @@ class HousePages:
         return logged_in
 
     def _errors(self) -> Middleware:
-        """What is wrong, as a page. The database's own words go to the log only."""
+        """Answer an error with a page. The database's own words go to the log only."""
 
         @web.middleware
         async def told(request: web.Request, handler: Handler) -> web.StreamResponse:

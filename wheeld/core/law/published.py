@@ -67,7 +67,7 @@ class PublishedState:
             self._stand(said, state_of(said.state, [_CODES[code] for code in said.waiting_codes if code in _CODES]))
 
     def _decide(self, after: State) -> None:
-        """Note a verdict. Usually the next message says where the table stands; it may be the one that is missing."""
+        """Note a verdict. Usually the next message says where the table stands, but that message may be missing."""
         state = self.state
         state.decided = True
         if state.state not in _STOPPED:

@@ -362,7 +362,7 @@ class Ball(msgspec.Struct):
         return pocket
 
     def note_gap(self) -> None:
-        """Note a gap in the encoder's reports. Signs of a hand from before it show nothing about a hand in it."""
+        """Note a gap in the encoder's reports. Signs of a hand before the gap show nothing about a hand in it."""
         if self.doubt is None:
             self.doubt, self.before_gap = "unmet", self.pocket
         self.carried, self.rested_in = False, None

@@ -15,7 +15,7 @@ from wheeld.core.facts import Trouble
 from wheeld.sources.line_state import LineState
 
 BEATS = 20
-"""The interval is the median of so many. Heartbeats that were lost, or came for a replay, do not change it."""
+"""The interval is the median over this many heartbeats. Lost or replayed heartbeats do not change it."""
 INTERVAL_US_MIN = m.HEARTBEAT_US * 6 // 10
 INTERVAL_US_MAX = m.HEARTBEAT_US * 18 // 10
 """A board that sends them at half the interval or at twice the interval is outside of these limits."""
