@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from msgspec import NODEFAULT
 
 from wheeld.config.reading import expected, notes
-from wheeld.config.sections import OPTIONAL, SECTIONS, Key, default_of
+from wheeld.config.sections import OPTIONAL, SECTIONS, default_of
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.heads import HEADS
 
@@ -69,7 +69,14 @@ class Described(NamedTuple):
 
 def document() -> str:
     """Return the whole page, Markdown, for docs/. The links in the texts of this module begin at the root."""
-    text = "\n".join([_INTRO, *(line for name in SECTIONS for line in _section(name))])
+    lines = [_INTRO]
+    for name in SECTIONS:
+        lines += [f"## `[{name}]`", "", f"{_ABOUT[name]}{' It may be left out.' if name in OPTIONAL else ''}", ""]
+        lines += ["| key | meaning | value | default | example |", "|---|---|---|---|---|"]
+        for key in described(name):
+            lines.append(f"| `{key.name}` | {key.meaning} | {key.accepted} | {key.default} | `{key.example}` |")
+        lines.append("")
+    text = "\n".join(lines)
     return text.rstrip("\n").replace("](", "](../").replace("](../docs/", "](") + "\n"
 
 
@@ -80,7 +87,11 @@ def described(section: str) -> Iterator[Described]:
         told = list(notes(key.kind))
         meaning = next(note.title for note in told if note.title)
         example = next(note.examples[0] for note in told if note.examples)
-        yield Described(name, meaning, english(expected(key.kind)), _default(section, key), toml(example))
+        left_out = next((note.extra["left_out"] for note in told if note.extra and note.extra.get("left_out")), "")
+        value = None if key.required else default_of(section, key)
+        default = left_out or ("–" if value in (None, NODEFAULT) else f"`{toml(value)}`")
+        default = "required" if key.required else default
+        yield Described(name, meaning, english(expected(key.kind)), default, toml(example))
 
 
 def toml(value: Any) -> str:
@@ -92,26 +103,6 @@ def toml(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return json.dumps(value, ensure_ascii=False)
-
-
-def _section(name: str) -> Iterator[str]:
-    yield f"## `[{name}]`"
-    yield ""
-    yield f"{_ABOUT[name]}{' It may be left out.' if name in OPTIONAL else ''}"
-    yield ""
-    yield "| key | meaning | value | default | example |"
-    yield "|---|---|---|---|---|"
-    for key in described(name):
-        yield f"| `{key.name}` | {key.meaning} | {key.accepted} | {key.default} | `{key.example}` |"
-    yield ""
-
-
-def _default(section: str, key: Key) -> str:
-    told = (note.extra["left_out"] for note in notes(key.kind) if note.extra and note.extra.get("left_out"))
-    if key.required:
-        return "required"
-    default = default_of(section, key)
-    return next(told, "") or ("–" if default in (None, NODEFAULT) else f"`{toml(default)}`")
 
 
 if __name__ == "__main__":  # pragma: no cover - the test calls document()

@@ -38,7 +38,14 @@ class ConfigError(WheeldError, ValueError):
 def located(problems: list[Problem], text: str) -> list[Problem]:
     """Return the problems with their lines in the file's `text`, in the order of the file. A missing key has the line
     of its section."""
-    lines = _lines_of_keys(text)
+    # For messages only: a key inside a multi-line text may give a wrong line.
+    lines: dict[str, int] = {}
+    section = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        begun, key = section_and_key(line)
+        section = begun or section
+        if begun or key:
+            lines.setdefault(begun or f"{section}.{key}".lstrip("."), number)
     found = [each._replace(line=lines.get(each.key, lines.get(each.key.partition(".")[0]))) for each in problems]
     return sorted(found, key=lambda problem: problem.line or 0)
 
@@ -53,15 +60,3 @@ def section_and_key(line: str) -> tuple[str, str]:
         return found[1], ""
     found = _KEY_LINE.match(line)
     return "", found[1] if found else ""
-
-
-def _lines_of_keys(text: str) -> dict[str, int]:
-    """Return the lines of sections and keys, for messages only: a key inside a multi-line text may give a wrong one."""
-    lines: dict[str, int] = {}
-    section = ""
-    for number, line in enumerate(text.split("\n"), start=1):
-        begun, key = section_and_key(line)
-        section = begun or section
-        if begun or key:
-            lines.setdefault(begun or f"{section}.{key}".lstrip("."), number)
-    return lines

@@ -142,7 +142,11 @@ class _Reader:
     def _key(self, section: Values, place: str, key: Key, value: object) -> None:
         """Put the value into its `section`. `NODEFAULT`: the file does not contain the key."""
         if value is not NODEFAULT:
-            self._value(section, place, key, value)
+            try:
+                section.known[key.field] = msgspec.convert(value, key.kind, dec_hook=partial(self._path, place))
+            except msgspec.ValidationError as wrong:
+                self.problems.append(Problem(place, _wrong_value(place, key.kind, value, wrong.__cause__)))
+                section.unknown.add(key.field)
             return
         if key.required:
             self.problems.append(
@@ -152,13 +156,6 @@ class _Reader:
             section.unknown.add(key.field)
         elif key.default is not NODEFAULT:
             section.known[key.field] = key.default
-
-    def _value(self, section: Values, place: str, key: Key, value: object) -> None:
-        try:
-            section.known[key.field] = msgspec.convert(value, key.kind, dec_hook=partial(self._path, place))
-        except msgspec.ValidationError as wrong:
-            self.problems.append(Problem(place, _wrong_value(place, key.kind, value, wrong.__cause__)))
-            section.unknown.add(key.field)
 
     def _path(self, place: str, kind: type, value: object) -> Path:
         if kind is not Path or not isinstance(value, str):

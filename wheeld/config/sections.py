@@ -119,33 +119,29 @@ def config_of(sections: Mapping[str, Values]) -> Config:
     mqtt = Values({"client_id": client_id, **sections["mqtt"].known}, sections["mqtt"].unknown)
     given = {**sections, "mqtt": mqtt}
     parts: dict[str, Any] = {name: _structure(kind, given[name]) for name, kind in _KINDS.items() if name in given}
-    return Config(table=_table_setting(told, parts), **parts)
 
-
-def _structure(kind: type[S], values: Values) -> S:
-    return without(kind(**{**values.known, **dict.fromkeys(values.unknown)}), values.unknown)
-
-
-def _table_setting(told: Values, parts: Mapping[str, Any]) -> TableSetting:
-    """Return the setting of the core: the values of the file, and the values that follow from them. Every source of
-    this program reports levels."""
-    table, head = _structure(TableSetting, Values({**told.known, "wheel": None}, told.unknown)), parts.get("head")
+    # The core's setting has the values of the file, and those that follow from them.
+    known, head = _structure(TableSetting, Values({**told.known, "wheel": None}, told.unknown)), parts.get("head")
     follows: dict[str, Callable[[], object]] = {
-        "wheel": lambda: _wheel(table),
+        "wheel": lambda: _wheel(known),
         # 0 for an unknown game, which is refused.
-        "min_laps": lambda: profile.min_laps if (profile := PROFILES.get((table.house, table.game))) else 0,
+        "min_laps": lambda: profile.min_laps if (profile := PROFILES.get((known.house, known.game))) else 0,
         "object_sensor": lambda: "sensors" in parts or ("gpio" in parts and parts["gpio"].object_pin is not None),
         "head": lambda: None if head is None else head.product,
-        **{part: partial(_source, table, part, head) for part in SENSORS_OF},
+        **{part: partial(_source, known, part, head) for part in SENSORS_OF},
     }
-    values = Values({**told.known, "levels": True}, {*told.unknown})
+    values = Values({**told.known, "levels": True}, {*told.unknown})  # every source of this program reports levels
     for field in follows.keys() - told.unknown:
         try:
             if told.known.get(field) is None:
                 values.known[field] = follows[field]()
         except UnknownError:
             values.unknown.add(field)
-    return _structure(TableSetting, values)
+    return Config(table=_structure(TableSetting, values), **parts)
+
+
+def _structure(kind: type[S], values: Values) -> S:
+    return without(kind(**{**values.known, **dict.fromkeys(values.unknown)}), values.unknown)
 
 
 def _wheel(table: TableSetting) -> str:

@@ -42,22 +42,17 @@ def problems_of(config: Config) -> list[Problem]:
 
 def problems_here(config: Config) -> list[Problem]:
     """Return the problems that a start on this computer would have with a valid configuration."""
-    # A problem of the certificate alone is reported only once.
-    return [*_directory(config), *([*_name_at_broker(config)] or _tls(config.mqtt))]
-
-
-def _directory(config: Config) -> Iterator[Problem]:
+    problems = []
     directory = config.journal.path.parent
     if not directory.is_dir():
         places = {"directory": str(directory), "file": "/var/lib/wheeld/NAME.sqlite"}
-        yield Problem(
-            "journal.path",
-            Text(
-                "the directory {directory} does not exist, and the daemon makes only the file: make it, or write "
-                "{file}",
-                places,
-            ),
+        what = Text(
+            "the directory {directory} does not exist, and the daemon makes only the file: make it, or write {file}",
+            places,
         )
+        problems.append(Problem("journal.path", what))
+    # A problem of the certificate alone is reported only once.
+    return [*problems, *([*_name_at_broker(config)] or _tls(config.mqtt))]
 
 
 def _name_at_broker(config: Config) -> Iterator[Problem]:
@@ -124,7 +119,12 @@ def _rules(config: Config) -> Iterator[Iterator[Problem]]:
     if config.gpio is not None:
         rules = gpio_rules(config.gpio, config.table, has_board=config.sensors is not None)
         yield from (_in("gpio", rule) for rule in rules)
-    yield from _files(config)
+    # Files must exist, and other users must not be able to read those with secrets.
+    for section in Config.__struct_fields__:
+        values = getattr(config, section)
+        for key in () if values is None else values.__struct_fields__:
+            if key.endswith("_file"):
+                yield _file(values, section, key)
     yield _socket_name(config)
     yield _host(config.mqtt)
     yield _password(config.mqtt)
@@ -174,15 +174,6 @@ def _object_sensor(config: Config) -> Iterator[Problem]:
         yield Problem(
             "wheel.object_sensor", Text("is false, but gpio.object_pin is an object sensor: leave this key out")
         )
-
-
-def _files(config: Config) -> Iterator[Iterator[Problem]]:
-    """Yield the rules for files: they must exist, and other users must not be able to read those with secrets."""
-    for section in Config.__struct_fields__:
-        values = getattr(config, section)
-        for key in () if values is None else values.__struct_fields__:
-            if key.endswith("_file"):
-                yield _file(values, section, key)
 
 
 def _file(values: msgspec.Struct, section: str, key: str) -> Iterator[Problem]:
