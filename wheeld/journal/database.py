@@ -290,7 +290,13 @@ class Database:
             why = f"written by a newer wheeld (schema {version}, this one knows {schema.VERSION}); install that version"
             raise JournalError("newer", self.path, why)
         if read_only:
-            self._refuse_older(version)
+            if version < schema.VERSION:
+                why = (
+                    f"written by an older wheeld (schema {version}, this one reads {schema.VERSION}); the daemon brings"
+                )
+                raise JournalError(
+                    "older", self.path, f"{why} it up to date when it starts, and so does `wheeld journal migrate`"
+                )
             self._refuse_misfit()
             return
         if is_empty:
@@ -300,7 +306,11 @@ class Database:
             with self.transaction():
                 schema.create(self._db)
         elif version < schema.VERSION:
-            self._migrate(version)
+            if (missing := schema.missing_step(version)) is not None:
+                why = f"schema {version} is too old: this wheeld has no step from schema {missing} to the next one"
+                raise JournalError("older", self.path, f"{why}; keep the file for examination and start a new one")
+            with self.transaction():
+                schema.migrate(self._db, version)
         self._refuse_misfit()
         self._checkpoint()
         self._sync_directory()
@@ -335,13 +345,6 @@ class Database:
             why = f"its directory cannot be written to disk: {error.strerror}; check the disk"
             raise JournalError("io", self.path, why) from error
 
-    def _refuse_older(self, version: int) -> None:
-        if version < schema.VERSION:
-            why = f"written by an older wheeld (schema {version}, this one reads {schema.VERSION}); the daemon brings"
-            raise JournalError(
-                "older", self.path, f"{why} it up to date when it starts, and so does `wheeld journal migrate`"
-            )
-
     def _refuse_misfit(self) -> None:
         # Read the size first: a daemon that writes meanwhile only adds pages.
         size, what = self.path.stat().st_size, schema.misfit(self._db)
@@ -350,13 +353,6 @@ class Database:
             what = f"file: {more} bytes behind its last page"
         if what is not None:
             raise JournalError("edited", self.path, f"{what}; {EXAMINE}")
-
-    def _migrate(self, version: int) -> None:
-        if (missing := schema.missing_step(version)) is not None:
-            why = f"schema {version} is too old: this wheeld has no step from schema {missing} to the next one"
-            raise JournalError("older", self.path, f"{why}; keep the file for examination and start a new one")
-        with self.transaction():
-            schema.migrate(self._db, version)
 
     # --- failing -----------------------------------------------------------------------------------------------
 

@@ -91,7 +91,19 @@ def refuse_behind(
         _refuse(journal, f"the broker retains the notice of a seal of record {sealed.figures.n}, at seq {seq}", seq)
     ack = _read(retained, "ack", _Ack) if settlement_ack else None
     if ack is not None and ack.seq > journal.last_seq():
-        _refuse_ack(journal, ack.seq)
+        # The text names no command to adopt, because no message of the wheel itself proves this number. Anyone who
+        # may publish `ack` could have chosen it, and adopted numbers are never used again.
+        raise JournalError(
+            "behind",
+            journal.database.path,
+            f"the settlement core has acknowledged seq {ack.seq}, but this journal, which ends at seq "
+            f"{journal.last_seq()}, does not have it. No message of the wheel itself at the broker is newer than the "
+            "journal, so THE ACK MAY BE FALSE. Nothing was published. Ask the settlement system which message it has "
+            "last, and look in the broker's log who publishes `ack`. If the ack is false, revoke that certificate, "
+            "publish an empty retained message on the topic `ack`, and start again. If the settlement system does "
+            "have the message, an older copy of the journal was restored, or another file is in its place: put the "
+            "newest file back (docs/journal.md)",
+        )
 
 
 def _read(retained: Mapping[str, bytes], leaf: str, to: type[T]) -> T | None:
@@ -130,19 +142,4 @@ def _refuse(journal: JournalReader, what: str, seq: int, last_hash: str = "") ->
         "and stop its wheeld: if it runs on, the command makes two wheels. Then put the newest file back. Only if "
         "that file is lost, go on behind it by the command beside this text",
         f"{seq}:{last_hash}" if last_hash else str(seq),
-    )
-
-
-def _refuse_ack(journal: JournalReader, seq: int) -> None:
-    """Raise JournalError. Its text names no command to adopt, because no message of the wheel itself proves this
-    number. Anyone who may publish `ack` could have chosen it, and adopted numbers are never used again."""
-    raise JournalError(
-        "behind",
-        journal.database.path,
-        f"the settlement core has acknowledged seq {seq}, but this journal, which ends at seq {journal.last_seq()}, "
-        "does not have it. No message of the wheel itself at the broker is newer than the journal, so THE ACK MAY "
-        "BE FALSE. Nothing was published. Ask the settlement system which message it has last, and look in the "
-        "broker's log who publishes `ack`. If the ack is false, revoke that certificate, publish an empty retained "
-        "message on the topic `ack`, and start again. If the settlement system does have the message, an older copy "
-        "of the journal was restored, or another file is in its place: put the newest file back (docs/journal.md)",
     )

@@ -70,16 +70,15 @@ class JournalKeeper:
     def look(self) -> None:
         """Compare the table with its last state. A seal is due if the bouler has changed or the table has closed."""
         if self._table.bouler != self._bouler:
-            self._due.put_nowait(self._change_of_bouler())
+            before, now = self._bouler, self._table.bouler
+            if before is None:
+                why = self._catalogue.say("first bouler: {now}", now=now)
+            else:
+                why = self._catalogue.say("change of bouler: {before} to {now}", before=before, now=now)
+            self._due.put_nowait(why)
         if self._table.is_closed and not self._is_closed:
             self._due.put_nowait(self._catalogue.say("the table closed"))
         self._bouler, self._is_closed = self._table.bouler, self._table.is_closed
-
-    def _change_of_bouler(self) -> str:
-        before, now = self._bouler, self._table.bouler
-        if before is None:
-            return self._catalogue.say("first bouler: {now}", now=now)
-        return self._catalogue.say("change of bouler: {before} to {now}", before=before, now=now)
 
     async def seal_shifts(self) -> NoReturn:
         """Make the seals that are due. Ends by the journal's error or by cancellation."""

@@ -77,11 +77,20 @@ class _Records:
 
     def verified(self) -> Iterator[tuple[bytes, _Message]]:
         """Yield each record after it was checked. Raises RestoreError at the first that is wrong."""
-        self._survey()
+        # Find the checkpoint, and the numbers that are reported as lost.
+        for number, line in enumerate(self._file, 1):
+            if self._noted is not None:
+                raise RestoreError("something stands behind its checkpoint, which must be its last line")
+            place = _read(number, line, _Place)
+            self._noted = place.checkpoint
+            if place.gap is not None:
+                self._gaps.append(place.gap)
         self._file.seek(0)
         for number, line in enumerate(self._file, 1):
             place, payload = _read(number, line, _Place), line.removesuffix(b"\n")
-            if place.checkpoint is not None or self._is_lost(place.seq or 0):
+            if place.checkpoint is not None or any(
+                gap.first_seq <= (place.seq or 0) <= gap.last_seq for gap in self._gaps
+            ):
                 continue
             message = _read(number, line, _Message)
             try:
@@ -96,19 +105,6 @@ class _Records:
                 "the checkpoint at its end is not of these records: some were cut off at the end, or it is another "
                 "wheel's or another key's"
             )
-
-    def _survey(self) -> None:
-        """Find the checkpoint, and the numbers that are reported as lost."""
-        for number, line in enumerate(self._file, 1):
-            if self._noted is not None:
-                raise RestoreError("something stands behind its checkpoint, which must be its last line")
-            place = _read(number, line, _Place)
-            self._noted = place.checkpoint
-            if place.gap is not None:
-                self._gaps.append(place.gap)
-
-    def _is_lost(self, seq: int) -> bool:
-        return any(gap.first_seq <= seq <= gap.last_seq for gap in self._gaps)
 
     def _take(self, payload: bytes, message: _Message) -> None:
         """Check that this is the next record. Raises msgspec.MsgspecError, ValueError."""
@@ -139,24 +135,20 @@ class _Records:
         self.seq = message.seq
         self.table.take(topic, payload, from_text(message.at))
         self.tree.add(payload)
-        self._compare_noted()
+        # A key makes only one signature of the same text, so the checkpoint of the same tree is the same.
+        if (
+            self._noted is not None
+            and self._signer is not None
+            and f"/{self.tree.first_seq}\n{self.tree.size}\n" in self._noted
+        ):
+            ours = self.tree.checkpoint(self._owner.site, self._owner.table, self._signer)
+            self._is_noted_proven = self._noted.startswith(ours)
 
     def _is_ours(self, payload: bytes, in_base64: bytes | None) -> bool:
         """Return whether the signature is this wheel's, in its only spelling. Without a key: whether there is none."""
         if self._check is None or in_base64 is None:
             return self._check is None and in_base64 is None
         return base64.b64encode(base64.b64decode(in_base64)) == in_base64 and is_signed(payload, self._check)
-
-    def _compare_noted(self) -> None:
-        """Compare the checkpoint with that of the tree so far. A key makes only one signature of the same text."""
-        if (
-            self._noted is None
-            or self._signer is None
-            or f"/{self.tree.first_seq}\n{self.tree.size}\n" not in self._noted
-        ):
-            return
-        ours = self.tree.checkpoint(self._owner.site, self._owner.table, self._signer)
-        self._is_noted_proven = self._noted.startswith(ours)
 
 
 def restore(journal: JournalWriter, file: BinaryIO, owner: Owner, *, by: str, why: str, at_utc_us: int) -> int:
@@ -167,7 +159,20 @@ def restore(journal: JournalWriter, file: BinaryIO, owner: Owner, *, by: str, wh
     while page := list(islice(verified, RECORDS_AT_ONCE)):
         with database.transaction():
             for payload, message in page:
-                _store(journal, payload, message)
+                # It was published, so it is not owed. Who lacks it asks for it (`resend`).
+                topic, said_utc_us = message.schema.removesuffix("/1"), from_text(message.at)
+                if message.gap is not None:
+                    adoption = msgspec.structs.asdict(message.gap)
+                    database.record(ADOPTION, **adoption, hash=message.prev, at_utc_us=said_utc_us)
+                database.record(
+                    MESSAGE,
+                    topic=topic,
+                    seq=message.seq,
+                    retained=topic in RETAINED,
+                    payload=payload,
+                    t_us=message.t_us,
+                    at_utc_us=said_utc_us,
+                )
     restoration = Restoration(last_seq=records.seq, hash=records.hash, note=LOST)
     journal.note(EventRecord(event="restored", by=by, why=why, details=msgspec.structs.asdict(restoration)), at_utc_us)
     with database.transaction():
@@ -178,23 +183,6 @@ def restore(journal: JournalWriter, file: BinaryIO, owner: Owner, *, by: str, wh
     journal.checkpoint()
     journal.seal(by=by, why=why, at_utc_us=at_utc_us)
     return records.seq
-
-
-def _store(journal: JournalWriter, payload: bytes, message: _Message) -> None:
-    """Store a record. It was published, so it is not owed. A receiver that lacks it asks for it (`resend`)."""
-    topic, at_utc_us, gap = message.schema.removesuffix("/1"), from_text(message.at), message.gap
-    if gap is not None:
-        adoption = msgspec.structs.asdict(gap)
-        journal.database.record(ADOPTION, **adoption, hash=message.prev, at_utc_us=at_utc_us)
-    journal.database.record(
-        MESSAGE,
-        topic=topic,
-        seq=message.seq,
-        retained=topic in RETAINED,
-        payload=payload,
-        t_us=message.t_us,
-        at_utc_us=at_utc_us,
-    )
 
 
 def _read(number: int, line: bytes, to: type[Any]) -> Any:

@@ -79,7 +79,21 @@ def check_by(raw: bytes) -> Check:
 
 def raw_public_key(path: Path) -> bytes:
     """Return the 32 bytes of the public key in a file, as the feed library takes them. Raises OSError, KeyFileError."""
-    return _public_key(path).public_bytes_raw()
+    text = path.read_bytes()
+    try:
+        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  optional: see above
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+
+        if raw := _raw(text):
+            return ed25519.Ed25519PublicKey.from_public_bytes(raw).public_bytes_raw()
+        key = serialization.load_pem_public_key(text)
+    except ImportError as error:
+        raise _missing(path) from error
+    except ValueError as error:
+        raise KeyFileError(f"{path}: neither a public key in PEM, nor 32 bytes in base64") from error
+    if not isinstance(key, ed25519.Ed25519PublicKey):
+        raise KeyFileError(f"{path}: not an Ed25519 key")
+    return key.public_bytes_raw()
 
 
 def sign_message(payload: bytes, signer: Signer) -> bytes:
@@ -110,24 +124,6 @@ def _private_key(path: Path) -> ed25519.Ed25519PrivateKey:
         ) from error
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise KeyFileError(f"{path}: not an Ed25519 key; make one with openssl genpkey -algorithm ed25519")
-    return key
-
-
-def _public_key(path: Path) -> ed25519.Ed25519PublicKey:
-    text = path.read_bytes()
-    try:
-        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  optional: see above
-        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
-
-        if raw := _raw(text):
-            return ed25519.Ed25519PublicKey.from_public_bytes(raw)
-        key = serialization.load_pem_public_key(text)
-    except ImportError as error:
-        raise _missing(path) from error
-    except ValueError as error:
-        raise KeyFileError(f"{path}: neither a public key in PEM, nor 32 bytes in base64") from error
-    if not isinstance(key, ed25519.Ed25519PublicKey):
-        raise KeyFileError(f"{path}: not an Ed25519 key")
     return key
 
 

@@ -70,7 +70,12 @@ def _verified(
     while walk.go(PAGE):
         pass
     if noted is not None:
-        _compare_noted(journal, report, *noted)
+        n, head = noted
+        link = next((link for link in journal.links(n - 1, 1) if link.n == n), None)
+        if n > report.records:
+            report.blame(f"records {report.records + 1} to {n}: cut off at the end")
+        elif link is None or link.head != head:
+            report.blame(f"record {n}: its head is not the noted one: this or an earlier record was changed")
     _compare_rows(journal, walk)
     if keys is not None and report.sealed is None:
         report.blame("no sealed head: nothing proves that the chain was not written anew")
@@ -86,7 +91,12 @@ def verify_end(journal: JournalReader) -> Walk:
     """
     origin = journal.origin()
     check = _check(origin)
-    after_n, head = _last_seal(journal)
+    # The check begins after the last sealed record, if there is a seal.
+    n = journal.last_sealed()
+    if n is None:
+        n = max(0, journal.database.tip()[0] - UNSEALED_MAX)
+    link = next(iter(journal.links(n - 1, 1)), None)
+    after_n, head = (0, FIRST_HEAD) if n < 1 or link is None or link.n != n else (n, link.head)
     walk = Walk(journal, origin, check, after_n=after_n, head=head)
     while walk.go(PAGE):
         pass
@@ -136,7 +146,18 @@ class Patrol:
         """Check a few more links. Returns False at the end of the chain."""
         goes_on = self._walk.go(PATROL_LINKS)
         if not goes_on:
-            _compare_counts(self._journal, self._walk)
+            # Only the numbers of rows and records are compared, which is fast enough for a running daemon.
+            for kind in KINDS.values():
+                rows = self._journal.count(kind.name)
+                if rows != self._walk.counts[kind.name]:
+                    self._walk.report.blame(f"{kind.name}: {rows} rows for {self._walk.counts[kind.name]} records")
+            # Both numbers are of this moment: retention may have removed logs during the walk.
+            logs, coups = (
+                self._journal.count_logs(),
+                self._journal.count(EVIDENCE.name) - self._journal.count(PRUNING.name),
+            )
+            if logs != coups:
+                self._walk.report.blame(f"log: {logs} rows, but {coups} coups have a log")
         _refuse(self._journal, self._walk.report)
         return goes_on
 
@@ -154,23 +175,6 @@ def _check(origin: StoredOrigin | None) -> Check | None:
         return check_by(origin.public_key)
     except KeyFileError:
         return None
-
-
-def _last_seal(journal: JournalReader) -> tuple[int, bytes]:
-    """Return number and head of the record after which a check begins: the last sealed one, if there is a seal."""
-    n = journal.last_sealed()
-    if n is None:
-        n = max(0, journal.database.tip()[0] - UNSEALED_MAX)
-    link = next(iter(journal.links(n - 1, 1)), None)
-    return (0, FIRST_HEAD) if n < 1 or link is None or link.n != n else (n, link.head)
-
-
-def _compare_noted(journal: JournalReader, report: Verification, n: int, head: bytes) -> None:
-    link = next((link for link in journal.links(n - 1, 1) if link.n == n), None)
-    if n > report.records:
-        report.blame(f"records {report.records + 1} to {n}: cut off at the end")
-    elif link is None or link.head != head:
-        report.blame(f"record {n}: its head is not the noted one: this or an earlier record was changed")
 
 
 def _compare_rows(journal: JournalReader, walk: Walk) -> None:
@@ -201,15 +205,3 @@ def _compare_counter(journal: JournalReader, report: Verification, kind: str) ->
         last, given = cut
         what = f"{last + 1} to {given}: cut off at the end" if given > last else f"{last}: its counter was edited"
         report.blame(f"{kind} {what}")
-
-
-def _compare_counts(journal: JournalReader, walk: Walk) -> None:
-    """Compare only the numbers of rows and records, which is fast enough for a running daemon."""
-    for kind in KINDS.values():
-        rows = journal.count(kind.name)
-        if rows != walk.counts[kind.name]:
-            walk.report.blame(f"{kind.name}: {rows} rows for {walk.counts[kind.name]} records")
-    # Both numbers are of this moment: retention may have removed logs during the walk.
-    logs, coups = journal.count_logs(), journal.count(EVIDENCE.name) - journal.count(PRUNING.name)
-    if logs != coups:
-        walk.report.blame(f"log: {logs} rows, but {coups} coups have a log")

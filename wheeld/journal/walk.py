@@ -149,19 +149,7 @@ class Walk:
     def go(self, limit: int) -> bool:
         """Check up to `limit` more links. Returns whether there were any. Raises JournalError for a damaged file."""
         links = self._journal.links(self.report.records, limit)
-        self._refuse_damage(links)
-        if links:
-            span = links[0].n, links[-1].n
-            kinds = {link.kind for link in links}
-            records = {kind: self._journal.linked(kind, *span) for kind in kinds & KINDS.keys()}
-            if EVIDENCE.name in kinds:
-                self._logs, self._pruned = self._journal.packed_logs(*span), self._journal.pruned(*span)
-            for link in links:
-                self._take(link, records.get(link.kind))
-        return bool(links)
-
-    def _refuse_damage(self, links: list[Link]) -> None:
-        """Raise JournalError for a link that no statement can have stored: only damage to the file makes one."""
+        # No statement can have stored such a link: only damage to the file makes one.
         after_n = self.report.records
         for link in links:
             # Links in a wrong order could make the walk endless.
@@ -169,23 +157,29 @@ class Walk:
                 why = f"the file is damaged where record {after_n + 1} should be"
                 raise JournalError("corrupt", self._journal.database.path, why)
             after_n = link.n
-
-    def _take(self, link: Link, records: Mapping[int, Record] | None) -> None:
-        """Check one link, and the record that it holds."""
-        report, (n, kind, ref, digest, head) = self.report, link
-        if n != report.records + 1:
-            report.blame(f"record {report.records + 1}: removed, the next one is record {n}")
-        elif head != head_of(n, report.head, kind, ref, digest):
-            report.blame(f"record {n}: its link does not follow the one before: edited, moved or inserted")
-        if records is None:
-            report.blame(f"{link}: no such kind")
-        else:
-            self.counts[kind] += 1
-            if ref <= self.last_refs.get(kind, ref - 1):
-                self.unordered.add(kind)
-            self.last_refs[kind] = ref
-            self._check_record(link, records.get(ref))
-        report.records, report.head = n, head
+        if links:
+            span = links[0].n, links[-1].n
+            kinds = {link.kind for link in links}
+            records = {kind: self._journal.linked(kind, *span) for kind in kinds & KINDS.keys()}
+            if EVIDENCE.name in kinds:
+                self._logs, self._pruned = self._journal.packed_logs(*span), self._journal.pruned(*span)
+            for link in links:
+                rows = records.get(link.kind)
+                report, (n, kind, ref, digest, head) = self.report, link
+                if n != report.records + 1:
+                    report.blame(f"record {report.records + 1}: removed, the next one is record {n}")
+                elif head != head_of(n, report.head, kind, ref, digest):
+                    report.blame(f"record {n}: its link does not follow the one before: edited, moved or inserted")
+                if rows is None:
+                    report.blame(f"{link}: no such kind")
+                else:
+                    self.counts[kind] += 1
+                    if ref <= self.last_refs.get(kind, ref - 1):
+                        self.unordered.add(kind)
+                    self.last_refs[kind] = ref
+                    self._check_record(link, rows.get(ref))
+                report.records, report.head = n, head
+        return bool(links)
 
     def _check_record(self, link: Link, columns: Record | None) -> None:
         if columns is None:
@@ -267,21 +261,8 @@ class Walk:
             return
         if not self._is_in_feed:
             self._enter_feed(int(seq) if seq.isdigit() else 1)
-        self._check_feed(_InFeed(seq, link), seq, payload)
-
-    def _enter_feed(self, seq: int) -> None:
-        """Start in the middle of the feed: take the message before `seq`, which the next message has to follow."""
-        self._is_in_feed = True
-        before = self._journal.message(seq - 1)
-        adopted = self._journal.adoption_to(seq - 1)
-        if before is not None:
-            self._check_signature(_InFeed(b"%d" % (seq - 1)), before.payload, signature(before.payload))
-            self.report.last_seq, self.report.last_hash = seq - 1, hash_of(before.payload).decode()
-        elif adopted is not None:
-            self.report.last_seq, self.report.last_hash = seq - 1, adopted.hash
-
-    def _check_feed(self, where: _InFeed, seq: bytes, payload: bytes) -> None:
-        """Make the checks of a subscriber: numbers without a gap, and in each `prev` the hash of the message before."""
+        # The checks of a subscriber: numbers without a gap, and in each `prev` the hash of the message before.
+        where = _InFeed(seq, link)
         report = self.report
         if seq != b"%d" % (report.last_seq + 1):
             report.blame(f"{where}: it follows seq {report.last_seq}")
@@ -299,6 +280,17 @@ class Walk:
             report.last_hash = told.hash
         report.sequenced += 1
         report.last_seq = int(seq) if seq.isdigit() else report.last_seq + 1
+
+    def _enter_feed(self, seq: int) -> None:
+        """Start in the middle of the feed: take the message before `seq`, which the next message has to follow."""
+        self._is_in_feed = True
+        before = self._journal.message(seq - 1)
+        adopted = self._journal.adoption_to(seq - 1)
+        if before is not None:
+            self._check_signature(_InFeed(b"%d" % (seq - 1)), before.payload, signature(before.payload))
+            self.report.last_seq, self.report.last_hash = seq - 1, hash_of(before.payload).decode()
+        elif adopted is not None:
+            self.report.last_seq, self.report.last_hash = seq - 1, adopted.hash
 
     def _check_signature(self, where: _InFeed, payload: bytes, in_base64: bytes | None) -> None:
         """Check that every feed message is signed if the journal has a key, and none if not. Raises ChainError."""

@@ -15,7 +15,7 @@ import msgspec
 from firmware_protocol.host import Position
 from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.messages.chain import GENESIS, SEQ_MAX, ChainError, unsigned, verify_link
-from wheeld.core.step import RETAINED, CoupLog, Message, Reply, Step
+from wheeld.core.step import RETAINED, Message, Reply, Step
 from wheeld.journal.chain import (
     ADOPTION,
     ANSWER,
@@ -126,7 +126,22 @@ class JournalWriter:
                 self._insert(message, at_utc_us)
             seqs = {kind: [m.seq for m in step.messages if m.topic == kind] for kind in ("result", "void")}
             for evidence in step.coup_logs:
-                self._insert_evidence(evidence, seqs[evidence.verdict], at_utc_us)
+                # It belongs to the next verdict of its kind in the same step. Without one, to the last stored one.
+                of_kind, latest = seqs[evidence.verdict], "SELECT max(seq) FROM messages WHERE topic = ?"
+                seq = of_kind.pop(0) if of_kind else self.database.integer(latest, evidence.verdict)
+                packed = zlib.compress(evidence.log)
+                self.database.record(
+                    EVIDENCE,
+                    coup=evidence.coup,
+                    verdict=evidence.verdict,
+                    seq=seq,
+                    at_utc_us=at_utc_us,
+                    digest=hashlib.sha256(evidence.log).digest(),
+                    packed_digest=hashlib.sha256(packed).digest(),
+                )
+                self.database.execute(
+                    "INSERT INTO logs VALUES (?, ?, ?, ?)", evidence.coup, at_utc_us, len(packed), packed
+                )
             for reply in step.replies:
                 self._decide(reply, at_utc_us)
             if step.memory is not None:
@@ -195,7 +210,20 @@ class JournalWriter:
         Numbers that this journal has given since it was last compared are never published: others may have used them.
         """
         last_seq = self.reader.last_seq()
-        self._refuse_far(after_seq, last_seq, far=far)
+        if after_seq > ADOPTED_SEQ_MAX:
+            why = (
+                f"seq {after_seq} is too large for a wheel: too few numbers would be left after it. Ask again who "
+                "gave you this number"
+            )
+            raise JournalError("conflict", self.database.path, f"{why}. Nothing was adopted")
+        if after_seq - last_seq > ADOPTED_AT_ONCE and not far:
+            why = (
+                f"seq {after_seq} is more than {ADOPTED_AT_ONCE} numbers beyond the journal's last, {last_seq}: "
+                "months of play. Nothing was adopted. The numbers between would be lost for ever, so ask the "
+                f"settlement system which message it has last. If its last one is seq {after_seq}, give the command "
+                "again with --far"
+            )
+            raise JournalError("conflict", self.database.path, why)
         first = self.reader.unmet_from() or last_seq + 1
         if first > max(after_seq, last_seq):
             raise JournalError(
@@ -214,22 +242,6 @@ class JournalWriter:
             self.database.execute("DELETE FROM debts WHERE seq >= ?", first)
             self.database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
         return adoption
-
-    def _refuse_far(self, after_seq: int, last_seq: int, *, far: bool) -> None:
-        if after_seq > ADOPTED_SEQ_MAX:
-            why = (
-                f"seq {after_seq} is too large for a wheel: too few numbers would be left after it. Ask again who "
-                "gave you this number"
-            )
-            raise JournalError("conflict", self.database.path, f"{why}. Nothing was adopted")
-        if after_seq - last_seq > ADOPTED_AT_ONCE and not far:
-            why = (
-                f"seq {after_seq} is more than {ADOPTED_AT_ONCE} numbers beyond the journal's last, {last_seq}: "
-                "months of play. Nothing was adopted. The numbers between would be lost for ever, so ask the "
-                f"settlement system which message it has last. If its last one is seq {after_seq}, give the command "
-                "again with --far"
-            )
-            raise JournalError("conflict", self.database.path, why)
 
     # --- sealing and retention -----------------------------------------------------------------------------------
 
@@ -288,22 +300,17 @@ class JournalWriter:
                 before_utc_us = now_utc_us - round(max_age_s * 1_000_000)
                 coups = [coup for coup, _ in self._oldest("at_utc_us < ?", before_utc_us)]
             if not coups and max_bytes is not None:
-                coups, why = self._beyond_size(max_bytes), "size"
+                excess = self.database.integer("SELECT coalesce(sum(bytes), 0) FROM logs") - max_bytes
+                why = "size"
+                for coup, size in self._oldest("? > 0", excess):
+                    if excess <= 0:
+                        break
+                    coups.append(coup)
+                    excess -= size
             for coup in coups:
                 self.database.record(PRUNING, coup=coup, at_utc_us=now_utc_us, why=why)
                 self.database.execute("DELETE FROM logs WHERE coup = ?", coup)
             return len(coups)
-
-    def _beyond_size(self, max_bytes: int) -> list[int]:
-        """Return the coups of the oldest logs that must be removed so that the rest fits."""
-        excess = self.database.integer("SELECT coalesce(sum(bytes), 0) FROM logs") - max_bytes
-        coups = []
-        for coup, size in self._oldest("? > 0", excess):
-            if excess <= 0:
-                break
-            coups.append(coup)
-            excess -= size
-        return coups
 
     def _oldest(self, condition: str, value: int) -> list[tuple[Any, ...]]:
         """Return the oldest logs that may be removed, (coup, bytes), at most as many as one transaction removes."""
@@ -351,12 +358,22 @@ class JournalWriter:
     def receive(self, command: CommandRecord, at_utc_us: int) -> Receipt:
         """See `CommandLog.receive`."""
         with self.database.transaction():
+            # The first row in which an earlier delivery of this command may be. It only moves forward, so each row is
+            # passed once. Weeks of commands with an id that everybody can guess do not slow the next one.
+            if self._recent_from is None:
+                before = f"SELECT row FROM commands WHERE NOT {_RECENT} ORDER BY row DESC LIMIT 1"  # noqa: S608
+                found = self.database.row(before, at_utc_us, _WINDOW_US)
+                self._recent_from = 0 if found is None else int(found[0]) + 1
+            query = f"SELECT row FROM commands WHERE row >= ? AND {_RECENT} ORDER BY row LIMIT 1"  # noqa: S608
+            found = self.database.row(query, self._recent_from, at_utc_us, _WINDOW_US)
+            last = "SELECT coalesce(max(row), 0) FROM commands"
+            self._recent_from = self.database.integer(last) + 1 if found is None else int(found[0])
             earlier = self.database.row(
                 "SELECT name, by, reason, details, done, why FROM commands"
                 " LEFT JOIN senders USING (row) LEFT JOIN answers USING (row)"
                 " WHERE id = ? AND row >= ? AND user IS ? AND abs(received_utc_us - ?) < ? ORDER BY row DESC LIMIT 1",
                 command.id,
-                self._first_recent(at_utc_us),
+                self._recent_from,
                 command.user,
                 at_utc_us,
                 _WINDOW_US,
@@ -454,36 +471,6 @@ class JournalWriter:
         raise JournalError(
             "conflict", self.database.path, f"{problem}: refused; this is a fault in the program, report it"
         )
-
-    def _insert_evidence(self, evidence: CoupLog, seqs: list[int | None], at_utc_us: int) -> None:
-        """Store evidence with the next verdict of its kind in the same step. Without one, with the last stored one."""
-        latest = "SELECT max(seq) FROM messages WHERE topic = ?"
-        seq = seqs.pop(0) if seqs else self.database.integer(latest, evidence.verdict)
-        packed = zlib.compress(evidence.log)
-        self.database.record(
-            EVIDENCE,
-            coup=evidence.coup,
-            verdict=evidence.verdict,
-            seq=seq,
-            at_utc_us=at_utc_us,
-            digest=hashlib.sha256(evidence.log).digest(),
-            packed_digest=hashlib.sha256(packed).digest(),
-        )
-        self.database.execute("INSERT INTO logs VALUES (?, ?, ?, ?)", evidence.coup, at_utc_us, len(packed), packed)
-
-    def _first_recent(self, at_utc_us: int) -> int:
-        """Return the first row of the command log in which an earlier delivery of a command may be. It only moves
-        forward, so each row is passed once. Weeks of commands with an id that everybody can guess do not slow the next
-        one."""
-        if self._recent_from is None:
-            before = f"SELECT row FROM commands WHERE NOT {_RECENT} ORDER BY row DESC LIMIT 1"  # noqa: S608
-            found = self.database.row(before, at_utc_us, _WINDOW_US)
-            self._recent_from = 0 if found is None else int(found[0]) + 1
-        query = f"SELECT row FROM commands WHERE row >= ? AND {_RECENT} ORDER BY row LIMIT 1"  # noqa: S608
-        found = self.database.row(query, self._recent_from, at_utc_us, _WINDOW_US)
-        last = "SELECT coalesce(max(row), 0) FROM commands"
-        self._recent_from = self.database.integer(last) + 1 if found is None else int(found[0])
-        return self._recent_from
 
     def _insert_command(self, command: CommandRecord, at_utc_us: int) -> int:
         columns = msgspec.structs.asdict(command)
