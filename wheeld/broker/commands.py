@@ -242,7 +242,13 @@ class CommandIntake:
         if not is_new:
             self.counters["repeated"] += 1
         elif isinstance(payload, ResendPayload):
-            await self._resend(user, payload)
+            # The answer means that all of them have been sent, so it is stored only then. If the daemon stops
+            # before that, its next start answers that the command was not done.
+            try:
+                await self._outbox.resend(payload.from_seq, partial(self._answer_resend, user, payload))
+            except ResendError as error:
+                why = self._catalogue.say_text(error.text)
+                await self._answer_resend(user, payload, error.last_seq, refused=why)
         elif name == "seal":
             await self._seal_journal(user, payload, now_utc_us)
         elif name == "program":
@@ -296,15 +302,6 @@ class CommandIntake:
             return None
         return said_utc_us
 
-    async def _resend(self, user: str, payload: ResendPayload) -> None:
-        """Have the messages sent again. The answer means that all of them have been sent, so it is stored only then. If
-        the daemon stops before that, its next start answers that the command was not done."""
-        try:
-            await self._outbox.resend(payload.from_seq, partial(self._answer_resend, user, payload))
-        except ResendError as error:
-            why = self._catalogue.say_text(error.text)
-            await self._answer_resend(user, payload, error.last_seq, refused=why)
-
     async def _answer_resend(self, user: str, payload: ResendPayload, last_seq: int, *, refused: str = "") -> None:
         why = refused or self._catalogue.say(
             "messages {first} to {last} are sent again", first=payload.from_seq, last=last_seq
@@ -356,31 +353,24 @@ class CommandIntake:
             command_id: str | None = msgspec.json.decode(incoming.payload[:COMMAND_BYTES_MAX], type=_Identified).id
         except UNREADABLE:
             command_id = None
+        correlation, topic = incoming.correlation, incoming.response_topic
+        if correlation is not None and len(correlation) > CORRELATION_BYTES_MAX:
+            then = f"answered without it: more than {CORRELATION_BYTES_MAX} bytes"
+            self._log.warning("correlation.ignored", size=len(correlation), then=then)
+            correlation = None
+        # A topic below `wheel/` is not allowed: a sender could make us publish in a table's feed.
+        if not topic or topic == self._access.root + "reply":
+            topic = None
+        elif not may_answer_on(topic, self._access.root):
+            self._log.warning("response_topic.ignored", topic=topic[:TOPIC_CHARACTERS_MAX], then="answered on reply")
+            topic = None
         return CommandRecord(
             id=None if command_id is None else quoted(command_id),
             name=quoted(name),
             user=quoted(user),
-            response_topic=self._response_topic(incoming),
-            correlation=self._correlation(incoming),
+            response_topic=topic,
+            correlation=correlation,
         )
-
-    def _correlation(self, incoming: Incoming) -> bytes | None:
-        if incoming.correlation is not None and len(incoming.correlation) > CORRELATION_BYTES_MAX:
-            then = f"answered without it: more than {CORRELATION_BYTES_MAX} bytes"
-            self._log.warning("correlation.ignored", size=len(incoming.correlation), then=then)
-            return None
-        return incoming.correlation
-
-    def _response_topic(self, incoming: Incoming) -> str | None:
-        """Return the topic on which the sender wants a copy of its answer. None if it is missing or not allowed."""
-        topic = incoming.response_topic
-        if topic is None or topic in ("", self._access.root + "reply"):
-            return None
-        # A topic below `wheel/` is not allowed: a sender could make us publish in a table's feed.
-        if not may_answer_on(topic, self._access.root):
-            self._log.warning("response_topic.ignored", topic=topic[:TOPIC_CHARACTERS_MAX], then="answered on reply")
-            return None
-        return topic
 
 
 def _decode(name: str, incoming: Incoming) -> CommandPayload:

@@ -62,7 +62,16 @@ class Earshot:
             lost = asyncio.create_task(self._connection.lost(number), name="earshot-lost")
             try:
                 while not lost.done():
-                    await self._look()
+                    now_ns = self._clock.monotonic_ns()
+                    if self._asked_ns is not None and self._connection.heard_ns >= self._asked_ns:
+                        self._asked_ns = None
+                    if self._asked_ns is not None and now_ns - self._asked_ns > ANSWER_NS:
+                        self._cut()
+                    elif self.cut_ns is not None and await self._connection.hear(0):
+                        self.cut_ns = None
+                    if self._is_running() and self._asked_ns is None:
+                        self._asked_ns = now_ns
+                        self._connection.ask()
                     napping = asyncio.create_task(self._clock.sleep(ASK_S), name="earshot-nap")
                     await asyncio.wait({lost, napping}, return_when=asyncio.FIRST_COMPLETED)
                     napping.cancel()
@@ -76,19 +85,6 @@ class Earshot:
         stored a whole coup that the table has not seen yet."""
         if not await self._connection.hear(since_ns):
             self._cut()
-
-    async def _look(self) -> None:
-        """Judge the answer to the last question, and ask again."""
-        now_ns = self._clock.monotonic_ns()
-        if self._asked_ns is not None and self._connection.heard_ns >= self._asked_ns:
-            self._asked_ns = None
-        if self._asked_ns is not None and now_ns - self._asked_ns > ANSWER_NS:
-            self._cut()
-        elif self.cut_ns is not None and await self._connection.hear(0):
-            self.cut_ns = None
-        if self._is_running() and self._asked_ns is None:
-            self._asked_ns = now_ns
-            self._connection.ask()
 
     def _cut(self) -> None:
         if self.cut_ns is None:

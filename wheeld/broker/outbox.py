@@ -148,7 +148,13 @@ class Outbox:
             await self._store.reopen_retained()
             self._cursor = 0
             try:
-                await self._serve(session)
+                while True:
+                    try:
+                        if not await self._publish_next(session) and not await self._resend_some(session):
+                            await self._wait_for_work(session)
+                    except PublishRefusedError as error:
+                        self._note_refused(error)
+                        await self._clock.sleep(REFUSED_RETRY_S)
             except ConnectionLostError as error:
                 self.counters["interrupted"] += 1
                 self._log.debug("publication.interrupted", why=str(error))
@@ -178,16 +184,6 @@ class Outbox:
     async def depth(self) -> int:
         """Return how many messages are owed."""
         return await self._store.depth()
-
-    async def _serve(self, session: int) -> None:
-        """Publish over connection `session` until it is lost. Always ends by ConnectionLostError."""
-        while True:
-            try:
-                if not await self._publish_next(session) and not await self._resend_some(session):
-                    await self._wait_for_work(session)
-            except PublishRefusedError as error:
-                self._note_refused(error)
-                await self._clock.sleep(REFUSED_RETRY_S)
 
     async def _publish_next(self, session: int) -> bool:
         if self._store.has_news():
