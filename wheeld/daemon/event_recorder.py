@@ -128,15 +128,25 @@ class EventRecorder:
     def look(self) -> None:
         """Compare sensors, door and clock with their state at the last call."""
         if self._has_begun:
-            self._look_at_sensors()
+            for sensor, works in self._sensors().items():
+                if works is not self._worked.setdefault(sensor, True):
+                    self._worked[sensor] = works
+                    what = [trouble.value for trouble in self._troubles().get(sensor, ())]
+                    troubles: dict[str, object] = {"what": what} if what else {}
+                    if sensor == LINK:
+                        self._put(EventRecord(event="link_back" if works else "link_lost", details=troubles))
+                    else:
+                        name: EventName = "sensor_mended" if works else "sensor_failed"
+                        self._put(EventRecord(event=name, details={"sensor": sensor, **troubles}))
             self._look_at_door()
-        self._look_at_clock()
-
-    def _look_at_sensors(self) -> None:
-        for sensor, works in self._sensors().items():
-            if works is not self._worked.setdefault(sensor, True):
-                self._worked[sensor] = works
-                self._note_sensor(sensor, works=works)
+        synchronised = self._is_synchronised()
+        if synchronised is not None and synchronised is not self._was_synchronised:
+            self._put(EventRecord(event=_SYNCHRONISED[synchronised]))
+        self._was_synchronised = synchronised
+        set_s, before_s = self._clock_set_s(), self._was_set_s
+        if set_s != before_s:
+            self._put(EventRecord(event="clock_stepped", details={"seconds": round(set_s - before_s, 1)}))
+        self._was_set_s = set_s
 
     def _look_at_door(self) -> None:
         """Store that the door was opened or closed. A door that was opened and closed between two calls counts as
@@ -151,16 +161,6 @@ class EventRecorder:
         if is_open is None:
             self._door_was = was
 
-    def _look_at_clock(self) -> None:
-        synchronised = self._is_synchronised()
-        if synchronised is not None and synchronised is not self._was_synchronised:
-            self._put(EventRecord(event=_SYNCHRONISED[synchronised]))
-        self._was_synchronised = synchronised
-        set_s, before_s = self._clock_set_s(), self._was_set_s
-        if set_s != before_s:
-            self._put(EventRecord(event="clock_stepped", details={"seconds": round(set_s - before_s, 1)}))
-        self._was_set_s = set_s
-
     async def run(self) -> NoReturn:
         """Store each event that was noted. Ends with the journal's error or by cancellation."""
         while True:
@@ -173,15 +173,6 @@ class EventRecorder:
             self._put(EventRecord(event="broker_back"))
             await connection.lost(session)
             self._put(EventRecord(event="broker_lost"))
-
-    def _note_sensor(self, sensor: str, *, works: bool) -> None:
-        what = [trouble.value for trouble in self._troubles().get(sensor, ())]
-        troubles: dict[str, object] = {"what": what} if what else {}
-        if sensor == LINK:
-            self._put(EventRecord(event="link_back" if works else "link_lost", details=troubles))
-        else:
-            name: EventName = "sensor_mended" if works else "sensor_failed"
-            self._put(EventRecord(event=name, details={"sensor": sensor, **troubles}))
 
     def _put(self, happened: EventRecord) -> None:
         try:

@@ -207,7 +207,22 @@ class Daemon:
             ears=Ears(self._hear, lambda: self._earshot.cut_ns, lambda: self._mqtt.inbox.came_ns),
             asleep_ns=clock.asleep_ns,
         )
-        self._watch_device()
+        source, time_sync, loop = self._source, self._time_sync, self._loop
+        self._self_test = SelfTest(
+            clock=clock,
+            silent=lambda: source.silent,
+            sensors=lambda: source.sensors,
+            is_synchronised=lambda: time_sync.is_synchronised,
+        )
+        self._events = EventRecorder(
+            self._journal,
+            clock=clock,
+            sensors=lambda: source.sensors,
+            troubles=lambda: source.troubles,
+            door=lambda: source.door,
+            is_synchronised=lambda: time_sync.is_synchronised,
+            clock_set_s=lambda: loop.clock_set_s,
+        )
         self._join_network(config.mqtt, config.display)
 
     async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
@@ -224,25 +239,6 @@ class Daemon:
         if self._monitor is not None:
             self._monitor.note(batch.observations)
         await self._loop.put(batch)
-
-    def _watch_device(self) -> None:
-        """Build the parts that watch the device itself: the self-test of a start, and the event recorder."""
-        source, time_sync, loop = self._source, self._time_sync, self._loop
-        self._self_test = SelfTest(
-            clock=self._clock,
-            silent=lambda: source.silent,
-            sensors=lambda: source.sensors,
-            is_synchronised=lambda: time_sync.is_synchronised,
-        )
-        self._events = EventRecorder(
-            self._journal,
-            clock=self._clock,
-            sensors=lambda: source.sensors,
-            troubles=lambda: source.troubles,
-            door=lambda: source.door,
-            is_synchronised=lambda: time_sync.is_synchronised,
-            clock_set_s=lambda: loop.clock_set_s,
-        )
 
     def _join_network(self, setting: MqttSettings, display: Display | None) -> None:
         """Build the connection to the broker, and all parts that send or receive through it."""
@@ -293,7 +289,17 @@ class Daemon:
 
     async def run(self) -> None:
         """Run until a signal asks to stop or a task fails. Then all tasks stop, and the error is raised in a group."""
-        await self._record_power_up()
+        # Which program starts is the first event record of this run.
+        program, table = self._program, self._table
+        await program.read()
+        identity = DaemonIdentity(
+            version=program.version,
+            program=program.digest,
+            as_released=program.as_released,
+            configuration=self._configuration_digest,
+            test=table.setting.test,
+        )
+        await self._events.power_up(identity, table.boot_id)
         await self._journal.append(self._opening, self._clock.utc_us())
         await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon starts"))
         stop = asyncio.Event()
@@ -301,27 +307,30 @@ class Daemon:
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(work, name=name) for name, work in self._tasks().items()]
-            self._report_ready()
+            self._notifier.ready(self.status.line)
+            structlog.get_logger("daemon").info(
+                "daemon.ready",
+                version=program.version,
+                program=program.digest,
+                boot_id=table.boot_id,
+                table=table.setting.table,
+                test=table.setting.test,
+                house=table.setting.house,
+                game=table.setting.game,
+                state=table.state,
+                coup=table.coup,
+            )
             await stop.wait()
             self._notifier.stopping()
             await self._events.stop()
             await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon stops"))
-            await self._await_confirmations()
+            # The broker has a moment to confirm the last messages. Otherwise the next run publishes them again.
+            waited_s = 0.0
+            while self._mqtt.is_connected and waited_s < CONFIRM_S_MAX and await self._outbox.depth():
+                await self._clock.sleep(CONFIRM_STEP_S)
+                waited_s += CONFIRM_STEP_S
             for task in tasks:
                 task.cancel()
-
-    async def _record_power_up(self) -> None:
-        """Store which program starts, as the first event record of this run."""
-        program = self._program
-        await program.read()
-        identity = DaemonIdentity(
-            version=program.version,
-            program=program.digest,
-            as_released=program.as_released,
-            configuration=self._configuration_digest,
-            test=self._table.setting.test,
-        )
-        await self._events.power_up(identity, self._table.boot_id)
 
     def _tasks(self) -> dict[str, Coroutine[Any, Any, None]]:
         tasks: dict[str, Coroutine[Any, Any, None]] = {
@@ -397,29 +406,6 @@ class Daemon:
         self._events.look()
         self._health.changed()
         self._notifier.status(self.status.line)
-
-    def _report_ready(self) -> None:
-        table = self._table
-        self._notifier.ready(self.status.line)
-        structlog.get_logger("daemon").info(
-            "daemon.ready",
-            version=self._program.version,
-            program=self._program.digest,
-            boot_id=table.boot_id,
-            table=table.setting.table,
-            test=table.setting.test,
-            house=table.setting.house,
-            game=table.setting.game,
-            state=table.state,
-            coup=table.coup,
-        )
-
-    async def _await_confirmations(self) -> None:
-        """Wait a moment for the broker to confirm the last messages. Otherwise the next run publishes them again."""
-        waited_s = 0.0
-        while self._mqtt.is_connected and waited_s < CONFIRM_S_MAX and await self._outbox.depth():
-            await self._clock.sleep(CONFIRM_STEP_S)
-            waited_s += CONFIRM_STEP_S
 
 
 def _first(group: BaseExceptionGroup[JournalError | TwoComputersError]) -> JournalError | TwoComputersError:

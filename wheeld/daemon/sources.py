@@ -188,12 +188,14 @@ class _HeadPart:
 
     def tasks(self, clock: HostClock) -> Tasks:
         feed = HeadFeed(self._head, clock, self._interleaver.second)
-        self.line = LinkSupervisor(self._open, feed.serve, clock=clock, jitter=random.random)
-        return {"head_line": self.line.run(), "head": feed.tick()}
-
-    def _open(self) -> ByteLink:
         port, baud = self._setting.port, self._setting.baud
-        return UrlLink(port, baud) if "://" in port else open_serial(port, baud)
+        self.line = LinkSupervisor(
+            lambda: UrlLink(port, baud) if "://" in port else open_serial(port, baud),
+            feed.serve,
+            clock=clock,
+            jitter=random.random,
+        )
+        return {"head_line": self.line.run(), "head": feed.tick()}
 
 
 class _PinsPart:

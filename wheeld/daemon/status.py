@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NoReturn
 
@@ -58,24 +58,24 @@ class DaemonStatus:
     def line(self) -> str:
         """The line for `systemctl status`: the table's state, what it waits for, and what is wrong. In English, like
         the log."""
-        return "; ".join(self._parts())
-
-    def _parts(self) -> Iterator[str]:
         table = self._table
         test = ", BENCH TABLE" if table.setting.test else ""
         link = "" if self._source.sensing.is_up else ", no sensor board"
         clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised"
-        yield f"{table.setting.table}: {table.state}, coup {table.coup}{test}{link}{clock}"
-        yield from self._source.unavailable
+        parts = [f"{table.setting.table}: {table.state}, coup {table.coup}{test}{link}{clock}"]
+        parts += self._source.unavailable
         codes, words = table.awaited("en")
         if codes[0] not in SENSED:
-            yield f"waiting for: {words}"
+            parts.append(f"waiting for: {words}")
         if (outage := self._outage()) is not None:
-            yield f"the broker {outage.address} has not been reached since {self._local(outage.since_ns)}: {outage.why}"
+            since = self._local(outage.since_ns)
+            parts.append(f"the broker {outage.address} has not been reached since {since}: {outage.why}")
             if self._owed is not None:
-                yield f"messages owed: {self._owed}"
+                parts.append(f"messages owed: {self._owed}")
         for (kind, topic), refusal in self._refusals.items():
-            yield f"the broker has refused {kind} of {topic} since {self._local(refusal.since_ns)}: {refusal.why}"
+            since = self._local(refusal.since_ns)
+            parts.append(f"the broker has refused {kind} of {topic} since {since}: {refusal.why}")
+        return "; ".join(parts)
 
     def _local(self, at_ns: int) -> str:
         """Return a time of the host's monotonic clock as local time: "21:04", with the date if it is more than a day
@@ -103,6 +103,7 @@ class DaemonStatus:
     async def health(self) -> Health:
         """Return the payload of `health`."""
         now_ns = self._clock.monotonic_ns()
+        at = self._source.sensing.clock_now(now_ns)
         return Health(
             test=self._table.setting.test or UNSET,
             at=to_text(self._clock.utc_us()),
@@ -113,7 +114,11 @@ class DaemonStatus:
             sensors=self._source.sensors,
             troubles=self._source.troubles,
             self_test=self._self_test.outcome,
-            clock=self._clock_health(now_ns),
+            clock=ClockHealth(
+                error_us=None if at is None else at.error_ns // 1_000,
+                drift_ppm=None if at is None else at.rate_ppb / 1e3,
+                synchronised=self._time_sync.is_synchronised,
+            ),
             outbox_depth=await self._outbox.depth(),
             refused=tuple(
                 BrokerRefusal(kind=kind, topic=topic, since=to_text(self._utc_us(found.since_ns)), why=found.why)
@@ -122,10 +127,3 @@ class DaemonStatus:
             counters={"table": dict(self._table.counters), **self._source.counters, **self._counters()},
             temperatures_c=temperatures_c(),
         )
-
-    def _clock_health(self, now_ns: int) -> ClockHealth:
-        synchronised = self._time_sync.is_synchronised
-        at = self._source.sensing.clock_now(now_ns)
-        if at is None:
-            return ClockHealth(synchronised=synchronised)
-        return ClockHealth(error_us=at.error_ns // 1_000, drift_ppm=at.rate_ppb / 1e3, synchronised=synchronised)

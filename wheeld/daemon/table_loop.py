@@ -187,9 +187,26 @@ class TableLoop:
     async def _turn(self) -> None:
         self._look()
         if self._stepped_us:
-            await self._report_step()
+            # A notice that the host's clock was set, for people who read dates.
+            seconds, self._stepped_us = round(self._stepped_us / 1e6, 1), 0
+            self.clock_set_s += seconds
+            text = self._table.setting.catalogue.say(STEPPED, seconds=seconds)
+            step = self._table.remark("utc_stepped", text, {"seconds": seconds})
+            await self._store(step, self._clock.utc_us(), self._position)
+            self._on_change()
         if self._behind():
-            await self._catch_up()
+            # All commands from a standstill are received, then the table is told when it began and ended.
+            await self._ears.hear(min(begin.host_ns for begin in self._behind()))
+            gap, slow = self._stood, self._slow
+            self._stood = self._slow = None
+            until = self._moment()
+            if gap is None:
+                assert slow is not None, "one of the two stood still"
+                self._keep(self._standstill(BeatGap(slow, until), "journal"))
+            else:
+                still = self._standstill(BeatGap(gap.since, until), "machine")
+                self._keep(still)
+                self._keep_heard(still.to_us, still.t_us)
         if self._batches.empty():
             self._keep_heard(self._table.now_us, self._table.now_us)
             await self._apply(self._due(self._reported_us(self._table.now_us)))
@@ -275,20 +292,6 @@ class TableLoop:
             self._stood = BeatGap(since if self._stood is None else self._stood.since, gap.until)
             self._news.set()
 
-    async def _catch_up(self) -> None:
-        """Receive all commands from a standstill, then tell the table when the standstill began and ended."""
-        await self._ears.hear(min(begin.host_ns for begin in self._behind()))
-        gap, slow = self._stood, self._slow
-        self._stood = self._slow = None
-        until = self._moment()
-        if gap is None:
-            assert slow is not None, "one of the two stood still"
-            self._keep(self._standstill(BeatGap(slow, until), "journal"))
-            return
-        still = self._standstill(BeatGap(gap.since, until), "machine")
-        self._keep(still)
-        self._keep_heard(still.to_us, still.t_us)
-
     def _behind(self) -> list[Moment]:
         """Return the beginning of each standstill that the table does not know yet."""
         return [began for began in (self._stood and self._stood.since, self._slow) if isinstance(began, Moment)]
@@ -307,15 +310,6 @@ class TableLoop:
         )
         slept_us = gap.slept_us if what == "machine" else 0
         return Standstill(gap.since.t_us, max(gap.since.t_us, gap.until.t_us), what, slept_us)
-
-    async def _report_step(self) -> None:
-        """Store a notice that the host's clock was set, for people who read dates."""
-        seconds, self._stepped_us = round(self._stepped_us / 1e6, 1), 0
-        self.clock_set_s += seconds
-        text = self._table.setting.catalogue.say(STEPPED, seconds=seconds)
-        step = self._table.remark("utc_stepped", text, {"seconds": seconds})
-        await self._store(step, self._clock.utc_us(), self._position)
-        self._on_change()
 
     def _moment(self) -> Moment:
         host_ns, (asleep_ns, utc_us), _ = read_together(
