@@ -48,12 +48,10 @@ class HostTimeSource:
         """Hand on a batch at each interval, until cancelled."""
         while True:
             await clock.sleep(REPORT_S)
-            await hand_on(Batch(self._report(clock), None))
-
-    def _report(self, clock: HostClock) -> list[Observation]:
-        utc = utc_now(clock)
-        now_us = self.now_us(utc.host_ns)
-        if utc.host_ns - self._read_ns < READING_INTERVAL_NS:
-            return [TimePassed(now_us)]
-        self._read_ns = utc.host_ns
-        return [clock_reading(now_us, self.clock_now(utc.host_ns), utc), TimePassed(now_us)]
+            utc = utc_now(clock)
+            now_us = self.now_us(utc.host_ns)
+            seen: list[Observation] = []
+            if utc.host_ns - self._read_ns >= READING_INTERVAL_NS:
+                self._read_ns = utc.host_ns
+                seen.append(clock_reading(now_us, self.clock_now(utc.host_ns), utc))
+            await hand_on(Batch([*seen, TimePassed(now_us)], None))

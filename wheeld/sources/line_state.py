@@ -82,7 +82,10 @@ class LineState:
             else:
                 yield from self._warn(reported_us)
         elif not faults and reported_us >= self._bad_us + self._good_us:
-            yield self._come_back(reported_us, now_us)
+            self._log.info(f"{self._name}.link_back", good_s=self._good_us / 1e6, happened=self._happened_count)
+            self.is_up, self._back_us = True, now_us
+            self._happened, self._happened_count, self._told = None, 0, None
+            yield SensorState(reported_us, "link", ok=True)
         elif what is not None and what is not self._told and now_us - self._told_us >= RETELL_US:
             yield self._tell(what, reported_us, now_us, self._standing.get(what, {}))
 
@@ -99,12 +102,6 @@ class LineState:
         self._told, self._told_us = what, now_us
         self._log.warning(f"{self._name}.link_fault", reason=what.value, what=what.text, mend=what.mend, **details)
         return SensorState(reported_us, "link", ok=False, what=what)
-
-    def _come_back(self, reported_us: int, now_us: int) -> SensorState:
-        self._log.info(f"{self._name}.link_back", good_s=self._good_us / 1e6, happened=self._happened_count)
-        self.is_up, self._back_us = True, now_us
-        self._happened, self._happened_count, self._told = None, 0, None
-        return SensorState(reported_us, "link", ok=True)
 
     def _warn(self, reported_us: int) -> Iterator[SensorState]:
         self._warned &= self._standing.keys()

@@ -255,7 +255,10 @@ class Board:
             self._counts["host_stalls"] += 1
             self._hearing.forgive(stalled_ns, host_ns)
         self._session.tick(host_ns)
-        self._hearing.judge_silence(self._line, host_ns, is_useless=self._is_useless, unreported=self._unreported)
+        # The kind of silence if the board sends messages, but no observations.
+        unreported = Trouble.NO_EVENTS if self._session.is_accepted and self._clock.synced else Trouble.NO_ANSWER
+        unreported = Trouble.EVENTS_MISSING if self._session.misses_events else unreported
+        self._hearing.judge_silence(self._line, host_ns, is_useless=self._is_useless, unreported=unreported)
         self._hearing.judge_quality(self._line, lambda: self.counters, host_ns)
         return self._in_order(self._line_state(self.now_us(host_ns)))
 
@@ -266,13 +269,6 @@ class Board:
             if not state.ok:
                 self._forget_levels()
             yield state
-
-    @property
-    def _unreported(self) -> Trouble:
-        """The kind of silence if the board sends messages, but no observations."""
-        if self._session.misses_events:
-            return Trouble.EVENTS_MISSING
-        return Trouble.NO_EVENTS if self._session.is_accepted and self._clock.synced else Trouble.NO_ANSWER
 
     @property
     def _is_useless(self) -> bool:
@@ -308,8 +304,11 @@ class Board:
             else:
                 self._hearing.reported_ns = host_ns
                 yield from self._dated(event, self._offset_us, now_us, host_ns)
-            if event is events[0]:
-                yield from self._edges_missed(host_ns)
+            if event is events[0] and (beat := self._session.heartbeat) is not None:
+                # The board saw them too late to date them. Like lost events, they make a gap in what was seen (N8).
+                before, self._missed_edges = self._missed_edges, beat.missed_edges
+                if before is not None and beat.missed_edges > before:
+                    yield from self._fault(Trouble.EDGES_MISSED, host_ns, missed=beat.missed_edges - before)
 
     def _take(self, event: SessionEvent, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
         match event:
@@ -324,7 +323,11 @@ class Board:
                 if self._was_identified:  # a reset before this process is covered by `Restarted`
                     yield from self._fault(Trouble.BOARD_RESTARTED, host_ns, boot_id=event.new_boot_id)
                 self._line.over(Trouble.CLOCK_RAN_BACK)
-                self._forget_boot(host_ns)
+                self._anchor = (host_ns, self.now_us(host_ns))
+                self._clock = BoardClock(self._setting.max_drift_ppm)
+                self._offset_us = self._missed_edges = None
+                self._undated.clear()
+                self._forget_levels()
             case _ if self._is_useless:
                 self._counts["of_refused_board"] += 1
             case host.LostEvents():
@@ -375,22 +378,6 @@ class Board:
             self._log.error("board.refused", then="its events are not used; correct the board or [sensors]", **details)
         self._refused = why
 
-    def _edges_missed(self, host_ns: int) -> Iterator[Observation]:
-        """Report edges that the board saw too late to date. Like lost events, they make a gap in what was seen (N8)."""
-        beat, before = self._session.heartbeat, self._missed_edges
-        if beat is None:
-            return
-        self._missed_edges = beat.missed_edges
-        if before is not None and beat.missed_edges > before:
-            yield from self._fault(Trouble.EDGES_MISSED, host_ns, missed=beat.missed_edges - before)
-
-    def _forget_boot(self, host_ns: int) -> None:
-        self._anchor = (host_ns, self.now_us(host_ns))
-        self._clock = BoardClock(self._setting.max_drift_ppm)
-        self._offset_us = self._missed_edges = None
-        self._undated.clear()
-        self._forget_levels()
-
     def _fault(self, trouble: Trouble, host_ns: int, **details: int) -> Iterator[Observation]:
         """Report a fault of the link that happened, once until the link works again. All levels may have changed
         meanwhile."""
@@ -416,15 +403,13 @@ class Board:
                 yield from self._fault(Trouble.CLOCK_STEPPED, host_ns)
                 self._anchor, self._offset_us = (host_ns, now_us), None
         yield from self._release(host_ns, utc)
-        if self._offset_us is not None and self._is_reading_due(host_ns, self._offset_us):
-            yield from self._reading(self._newest_us, self._offset_us, host_ns, utc)
-
-    def _is_reading_due(self, host_ns: int, offset_us: int) -> bool:
-        """Return True once a second, and when the date has less than half the error of the last reading. If the board
-        kept events, the first reading is for an old time, and the rate of the clock is not known yet."""
-        at = self._clock.host_time(self._newest_us - offset_us)
-        is_better = at is not None and 2 * at.error_ns < self._read_error_ns
-        return self._clock_read_ns is None or host_ns - self._clock_read_ns >= READING_INTERVAL_NS or is_better
+        if self._offset_us is not None:
+            # Once a second, and when the date has less than half the error of the last reading: if the board kept
+            # events, the first reading is for an old time, and the rate of the clock is not known yet.
+            at, read_ns = self._clock.host_time(self._newest_us - self._offset_us), self._clock_read_ns
+            is_better = at is not None and 2 * at.error_ns < self._read_error_ns
+            if is_better or read_ns is None or host_ns - read_ns >= READING_INTERVAL_NS:
+                yield from self._reading(self._newest_us, self._offset_us, host_ns, utc)
 
     def _self_tested(self, event: host.SelfTested) -> Iterator[Observation]:
         """Report only changes. At first all sensors count as working. The answer may come before earlier events, so it
@@ -449,7 +434,12 @@ class Board:
             first_us = max(self._newest_us, self._anchor[1] + (then_ns - self._anchor[0]) // 1_000)
             self._offset_us = first_us - dated[0].board_us
             yield from self._reading(first_us, self._offset_us, host_ns, utc)
-            yield from self._kept(first_us, dated[-1].board_us + self._offset_us, self._offset_us)
+            # The board's events are from before this process until then. If the clocks were not compared, all of
+            # them may be.
+            start_us = self._clock.board_us(self._start_ns)
+            until_us = dated[-1].board_us + self._offset_us if start_us is None else start_us + self._offset_us
+            if until_us > first_us:
+                yield Restarted(first_us, away_until_us=until_us)
         if self._awaits_levels:
             self._awaits_levels = False
             # A lost event may have reported that a sensor has failed, or that it works again.
@@ -475,14 +465,6 @@ class Board:
             return
         for seen in self._observed(event, t_us):
             yield from self._chatter.take(seen)
-
-    def _kept(self, first_us: int, last_us: int, offset_us: int) -> Iterator[Restarted]:
-        """Report until when the board's events are from before this process. If the clocks were not compared, all of
-        them may be."""
-        start_us = self._clock.board_us(self._start_ns)
-        until_us = last_us if start_us is None else start_us + offset_us
-        if until_us > first_us:
-            yield Restarted(first_us, away_until_us=until_us)
 
     def _reading(self, t_us: int, offset_us: int, host_ns: int, utc: UtcPair) -> Iterator[ClockReading]:
         """Report UTC at `t_us`, a time already reported. With a later time, the next events would come too late."""

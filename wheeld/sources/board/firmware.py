@@ -56,20 +56,16 @@ class FirmwareCheck:
                 case m.DoorMoved():
                     self._told.add("door")
             return
-        self._judge_interval(seen.board_us)
+        self._beats_us.append(seen.board_us)
+        if len(self._beats_us) > BEATS:
+            interval_us = median(later - earlier for earlier, later in pairwise(self._beats_us))
+            del self._beats_us[:-1]
+            if INTERVAL_US_MIN <= interval_us <= INTERVAL_US_MAX:
+                self._line.over(Trouble.HEARTBEAT_INTERVAL)
+            else:
+                self._line.stands(Trouble.HEARTBEAT_INTERVAL, interval_ms=interval_us / 1000)
         if seen.levels is not None:
             self._judge_levels(seen.levels, seen.board_us, works)
-
-    def _judge_interval(self, board_us: int) -> None:
-        self._beats_us.append(board_us)
-        if len(self._beats_us) <= BEATS:
-            return
-        interval_us = median(later - earlier for earlier, later in pairwise(self._beats_us))
-        del self._beats_us[:-1]
-        if INTERVAL_US_MIN <= interval_us <= INTERVAL_US_MAX:
-            self._line.over(Trouble.HEARTBEAT_INTERVAL)
-        else:
-            self._line.stands(Trouble.HEARTBEAT_INTERVAL, interval_ms=interval_us / 1000)
 
     def _judge_levels(self, levels: m.Levels, board_us: int, works: Mapping[str, bool]) -> None:
         blocked = [f"beam/{beam}" for beam in levels.beams_blocked]

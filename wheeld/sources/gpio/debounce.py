@@ -17,14 +17,12 @@ class Contact:
     If the same level comes again after a quiet time and lasts, it is a new change: the edge back was lost (`repeats`).
     """
 
-    def __init__(
-        self, debounce_ns: int, *, on: bool | None, since_ns: int = 0, chatter_ns_max: int | None = None
-    ) -> None:
-        """`on`: the state at `since_ns`. None: unknown, and the first level is a change. A line that changes all the
+    def __init__(self, debounce_ns: int, *, on: bool | None, chatter_ns_max: int | None = None) -> None:
+        """`on`: the state at first. None: unknown, and the first level is a change. A line that changes all the
         time for `chatter_ns_max` counts as on."""
         self._debounce_ns, self._chatter_ns_max = debounce_ns, chatter_ns_max
         self._is_on = self._reads_on = on
-        self._since_ns = self._edge_ns = since_ns
+        self._since_ns = self._edge_ns = 0
         self._moving_ns: int | None = None
         """When the line began to change. None after it has kept a level."""
         self._anew = False
@@ -53,8 +51,10 @@ class Contact:
         """Process the time up to `now_ns`, in which no other edge came. Return changes as (time, new state)."""
         if now_ns - self._since_ns >= self._debounce_ns:
             self._moving_ns = None
-        elif not self._chatters(now_ns):
+        elif self._chatter_ns_max is None or self._moving_ns is None or self._reads_on is not True:
             return []
+        elif now_ns - self._moving_ns < self._chatter_ns_max:
+            return []  # else it has changed for too long. It must read on, so that earlier reports stay true
         if not self._pending:
             return []
         assert self._reads_on is not None, "it reads something else than at first"
@@ -65,12 +65,6 @@ class Contact:
     def horizon_ns(self, now_ns: int) -> int:
         """Return the time of the edge that may still count. If there is none, return `now_ns`."""
         return self._since_ns if self._pending else now_ns
-
-    def _chatters(self, now_ns: int) -> bool:
-        """Return whether the line has changed for too long. It must read on, so that earlier reports stay true."""
-        if self._chatter_ns_max is None or self._moving_ns is None:
-            return False
-        return self._reads_on is True and now_ns - self._moving_ns >= self._chatter_ns_max
 
     @property
     def _pending(self) -> bool:

@@ -124,39 +124,45 @@ class GpioSource:
     def look(self, host_ns: int, utc: UtcPair) -> list[Observation]:
         """Return the observations that are certain at `host_ns`, in order of time. `utc` was read then too."""
         taken = self._pins.take()
-        lost = taken.lost + sum(self._gathered(edge) for edge in taken.edges)
-        late = self._drop_late()
-        self._process(self._settled_ns(host_ns))
-        seen = self._release(self._us(self._wiring.horizon_ns(self._safe_ns)))
+        lost = taken.lost
+        for edge in taken.edges:
+            self._counts["edges"] += 1
+            self._number += 1
+            heapq.heappush(self._waiting, (edge.at_ns, self._number, edge))
+            if edge.seq is not None:  # how many edges of its pin are missing before it
+                lost += edge.seq - self._seqs.get(edge.pin, 0) - 1
+                self._seqs[edge.pin] = edge.seq
+        # Edges that are older than those already processed are dropped.
+        late = 0
+        while self._waiting and self._waiting[0][0] < self._safe_ns:
+            heapq.heappop(self._waiting)
+            late += 1
+        self._safe_ns = self._settled_ns(host_ns)
+        while self._waiting and self._waiting[0][0] < self._safe_ns:
+            self._keep(self._wiring.edge(heapq.heappop(self._waiting)[2]))
+        self._keep(self._wiring.until(self._safe_ns))
+        # Every observation older than the horizon is certain, and the reported time advances to it.
+        horizon_us, seen = self._us(self._wiring.horizon_ns(self._safe_ns)), list[Observation]()
+        while self._ready and self._ready[0][0] < horizon_us:
+            one = heapq.heappop(self._ready)[2]
+            seen += self._chatter.calmed(one.t_us)
+            seen += self._chatter.take(one)
+        seen += self._chatter.calmed(horizon_us)
+        self._passed_us = max(self._passed_us, horizon_us)
         if lost or late:
             seen += self._wiring.forget(self._passed_us)
         # Later edges show that edges were lost, except on the encoder's lines.
         before, self._repeats = self._repeats, self._wiring.repeats
         repeated = self._repeats - before if self._pins.error_ns <= READ_AT_ONCE_NS else 0
         seen += self._link_state(lost + repeated, late, self._us(host_ns))
-        seen += self._time(host_ns, utc)
+        if self._clock_read_ns is None or host_ns - self._clock_read_ns >= READING_INTERVAL_NS:
+            self._clock_read_ns = host_ns
+            at = HostTime(self._start_ns + self._passed_us * 1_000, self._pins.error_ns, 0)
+            seen.append(clock_reading(self._passed_us, at, utc))
+        seen.append(TimePassed(t_us=self._passed_us))
         return seen
 
     # --- edges --------------------------------------------------------------------------------------------------
-
-    def _gathered(self, edge: Edge) -> int:
-        """Store an edge until it can be processed. Return how many edges of its pin are missing before it."""
-        self._counts["edges"] += 1
-        self._number += 1
-        heapq.heappush(self._waiting, (edge.at_ns, self._number, edge))
-        if edge.seq is None:
-            return 0
-        missing = edge.seq - self._seqs.get(edge.pin, 0) - 1
-        self._seqs[edge.pin] = edge.seq
-        return missing
-
-    def _drop_late(self) -> int:
-        """Drop edges that are older than the edges already processed. Return how many."""
-        late = 0
-        while self._waiting and self._waiting[0][0] < self._safe_ns:
-            heapq.heappop(self._waiting)
-            late += 1
-        return late
 
     def _settled_ns(self, host_ns: int) -> int:
         """Return the time up to which all edges have arrived. They had the time since the last look to arrive."""
@@ -167,13 +173,6 @@ class GpioSource:
             self._stalls.append((looked_ns, host_ns + RECOVER_NS))
         arrived_ns = min((began_ns for began_ns, _ in self._stalls), default=looked_ns)
         return max(self._safe_ns, arrived_ns - SETTLE_NS)
-
-    def _process(self, until_ns: int) -> None:
-        self._safe_ns = until_ns
-        while self._waiting and self._waiting[0][0] < until_ns:
-            edge = heapq.heappop(self._waiting)[2]
-            self._keep(self._wiring.edge(edge))
-        self._keep(self._wiring.until(until_ns))
 
     def _settled_level(self, pin: int) -> bool:
         """Return the level of a pin after its processed edges. It is the level before the first waiting edge."""
@@ -187,25 +186,6 @@ class GpioSource:
 
     # --- observations -------------------------------------------------------------------------------------------
 
-    def _release(self, until_us: int) -> list[Observation]:
-        """Return every observation older than `until_us`, in order. The reported time advances to `until_us`."""
-        seen: list[Observation] = []
-        while self._ready and self._ready[0][0] < until_us:
-            one = heapq.heappop(self._ready)[2]
-            seen += self._chatter.calmed(one.t_us)
-            seen += self._chatter.take(one)
-        seen += self._chatter.calmed(until_us)
-        self._passed_us = max(self._passed_us, until_us)
-        return seen
-
-    def _is_behind(self, now_us: int) -> bool:
-        """Return whether observations have come too late for too long. A single stall ends before that."""
-        if now_us - self._passed_us <= LAG_US_MAX:
-            self._behind_us = None
-            return False
-        self._behind_us = now_us if self._behind_us is None else self._behind_us
-        return now_us - self._behind_us > LAG_US_MAX
-
     def _link_state(self, lost: int, late: int, now_us: int) -> Iterator[Observation]:
         """Report the state of the link. Lost edges are a fault of the link, and so are edges that come too late."""
         self._counts["lost_edges"] += lost
@@ -214,7 +194,12 @@ class GpioSource:
             yield from self._line.happens(Trouble.EDGES_LOST, self._passed_us, now_us, edges=lost)
         if late:
             yield from self._line.happens(Trouble.EDGES_LATE, self._passed_us, now_us, edges=late)
-        if self._is_behind(now_us):
+        # Observations come too late for too long. A single stall ends before that.
+        if now_us - self._passed_us <= LAG_US_MAX:
+            self._behind_us = None
+        elif self._behind_us is None:
+            self._behind_us = now_us
+        if self._behind_us is not None and now_us - self._behind_us > LAG_US_MAX:
             self._line.stands(Trouble.PINS_BEHIND)
         else:
             self._line.over(Trouble.PINS_BEHIND)
@@ -222,15 +207,6 @@ class GpioSource:
         yield from self._line.report(self._passed_us, now_us)
         if self._line.is_up and not was_up:
             self._keep(self._wiring.stand(self._safe_ns, self._settled_level))
-
-    def _time(self, host_ns: int, utc: UtcPair) -> list[Observation]:
-        """Return the time that has passed, and once a second the UTC at this time."""
-        passed = TimePassed(t_us=self._passed_us)
-        if self._clock_read_ns is not None and host_ns - self._clock_read_ns < READING_INTERVAL_NS:
-            return [passed]
-        self._clock_read_ns = host_ns
-        at = HostTime(self._start_ns + self._passed_us * 1_000, self._pins.error_ns, 0)
-        return [clock_reading(self._passed_us, at, utc), passed]
 
     def _us(self, at_ns: int) -> int:
         return (at_ns - self._start_ns) // 1_000

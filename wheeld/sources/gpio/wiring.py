@@ -7,7 +7,7 @@ from collections.abc import Callable
 from wheeld.core.observations import Observation
 from wheeld.core.pockets import PocketLayout
 from wheeld.ports import Edge, Pins
-from wheeld.sources.gpio.encoder import Encoder, Kind, Line
+from wheeld.sources.gpio.encoder import Encoder, Line
 from wheeld.sources.gpio.sensors import EncoderLine, Sensor, beams_and_readers, switches
 from wheeld.sources.gpio.setting import GpioSetting
 
@@ -35,7 +35,10 @@ class Wiring:
         self.first: list[Observation] = []
         """The levels of all sensors at the start."""
         if setting.encoder is not None and setting.encoder_pins is not None:
-            self._encoder = self._wire_encoder(setting.encoder, setting.encoder_pins, rotor_ticks)
+            self._encoder = encoder = Encoder(setting.encoder, rotor_ticks, setting.index_tick)
+            lines: tuple[Line, Line, Line] = ("a", "b", "z")
+            for line, pin in zip(lines, setting.encoder_pins, strict=True):
+                self._wire(pin, EncoderLine(encoder, line, self._us), active_low=setting.encoder_active_low)
         watching = [*beams_and_readers(setting, us, self._encoder, pockets)]
         self._beams = [beam for _, beam in watching]
         for pin, beam in watching:
@@ -100,10 +103,3 @@ class Wiring:
         is_on = self._pins.listen(pin, self._setting.pull) is not active_low
         self.first += sensor.stand(self._start_ns, on=is_on)
         self._sensors[pin] = sensor, active_low
-
-    def _wire_encoder(self, kind: Kind, pins: tuple[int, int, int], rotor_ticks: int) -> Encoder:
-        encoder = Encoder(kind, rotor_ticks, self._setting.index_tick)
-        lines: tuple[Line, Line, Line] = ("a", "b", "z")
-        for line, pin in zip(lines, pins, strict=True):
-            self._wire(pin, EncoderLine(encoder, line, self._us), active_low=self._setting.encoder_active_low)
-        return encoder

@@ -134,29 +134,26 @@ class CammeghHead:
 
     def _observed(self, events: Iterable[e.Event]) -> Iterator[HeadReport | SensorState]:
         for event in events:
-            yield from self._observations(event, self._now_us(event.host_ns))
-
-    def _observations(self, event: e.Event, t_us: int) -> Iterator[HeadReport | SensorState]:
-        """Yield the observations of `event`, dated `t_us` on the sensing clock."""
-        match event:
-            case e.Connected(state=state, spin=spin):
-                yield from self._sensor(t_us, "head", ok=True)
-                yield from self._game(t_us, state, spin)
-            case e.Silent():
-                yield from self._sensor(t_us, "head", ok=False)
-            case e.LinesAgain():
-                yield from self._sensor(t_us, "head", ok=True)
-                self._repeat_game = True
-            case e.GameState(state=state, spin=spin):
-                yield from self._game(t_us, state, spin)
-            case e.SensorFault() | e.SensorMended():
-                yield from self._sensor(t_us, "head/sensors", ok=isinstance(event, e.SensorMended))
-            case e.RotorSpeed(rpm=rpm, rotor=rotor):
-                if self._repeat_game:
-                    yield from self._game(t_us, self._state, self._spin)
-                yield HeadRotor(t_us, rpm, rotor)
-            case _:
-                yield from self._of_a_coup(event, t_us)
+            t_us = self._now_us(event.host_ns)
+            match event:
+                case e.Connected(state=state, spin=spin):
+                    yield from self._sensor(t_us, "head", ok=True)
+                    yield from self._game(t_us, state, spin)
+                case e.Silent():
+                    yield from self._sensor(t_us, "head", ok=False)
+                case e.LinesAgain():
+                    yield from self._sensor(t_us, "head", ok=True)
+                    self._repeat_game = True
+                case e.GameState(state=state, spin=spin):
+                    yield from self._game(t_us, state, spin)
+                case e.SensorFault() | e.SensorMended():
+                    yield from self._sensor(t_us, "head/sensors", ok=isinstance(event, e.SensorMended))
+                case e.RotorSpeed(rpm=rpm, rotor=rotor):
+                    if self._repeat_game:
+                        yield from self._game(t_us, self._state, self._spin)
+                    yield HeadRotor(t_us, rpm, rotor)
+                case _:
+                    yield from self._of_a_coup(event, t_us)
 
     def _of_a_coup(self, event: e.Event, t_us: int) -> Iterator[HeadReport]:
         match event:

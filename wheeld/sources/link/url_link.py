@@ -73,10 +73,21 @@ class UrlLink:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # pyserial 3.5 uses deprecated thread calls
                 self._port = serial.serial_for_url(self._url, self._baud, timeout=READ_S)
-            _keep_alive(self._port)
+            if (line := _socket_of(self._port)) is not None:
+                # The kernel probes a silent box, because a box without power does not close its connection.
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, ALIVE_S)
+                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, ALIVE_S)
+                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 2)
+                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 3 * ALIVE_S * 1_000)
             self._opened.set()
             self._on_loop(self._now_open, "")
-            self._read_on(self._port)
+            while not self._over.is_set():
+                data = self._port.read(max(1, min(self._port.in_waiting, READ_BYTES_MAX)))
+                if data:
+                    self._put(bytes(data))
+                if self._pieces.qsize() > UNREAD_MAX:
+                    raise OSError("what it sends is not read")
         except (OSError, ValueError, RuntimeError) as wrong:  # pyserial's own errors are OSErrors
             why = f"{wrong}; is the box on, and does [head] port name it?"
             self._on_loop(self._now_open, why)
@@ -87,15 +98,11 @@ class UrlLink:
             self._over.set()
             self._opened.set()
             if self._port is not None:
-                _close(self._port)
-
-    def _read_on(self, port: serial.Serial) -> None:
-        while not self._over.is_set():
-            data = port.read(max(1, min(port.in_waiting, READ_BYTES_MAX)))
-            if data:
-                self._put(bytes(data))
-            if self._pieces.qsize() > UNREAD_MAX:
-                raise OSError("what it sends is not read")
+                # pyserial leaves the socket open if the other end is gone.
+                line = _socket_of(self._port)
+                self._port.close()
+                if line is not None:
+                    line.close()
 
     def _write(self, data: bytes) -> None:
         self._opened.wait()
@@ -122,22 +129,3 @@ def _socket_of(port: serial.Serial) -> socket.socket | None:
     """Return the socket of the port, for both schemes. pyserial has no public name for it."""
     line = getattr(port, "_socket", None)
     return line if isinstance(line, socket.socket) else None
-
-
-def _close(port: serial.Serial) -> None:
-    """Close the port and its socket, because pyserial leaves the socket open if the other end is gone."""
-    line = _socket_of(port)
-    port.close()
-    if line is not None:
-        line.close()
-
-
-def _keep_alive(port: serial.Serial) -> None:
-    """Let the kernel probe a silent box, because a box without power does not close its connection."""
-    line = _socket_of(port)
-    if line is not None:
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, ALIVE_S)
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, ALIVE_S)
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 2)
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 3 * ALIVE_S * 1_000)
