@@ -24,7 +24,6 @@ from wheeld.core.step import CoupLog
 from wheeld.core.table import Table
 from wheeld.core.tracking.ball import Where
 from wheeld.core.tracking.beams import BallTracker
-from wheeld.core.tracking.observer import Observer
 
 # The state of the wheel at one moment, as far as sensors show it. Pages draw it. No verdict depends on it.
 
@@ -65,25 +64,19 @@ def glance(table: Table) -> Glance:
     is_running = observer.ball.where in (Where.RUNS, Where.FALLS, Where.UNSEEN)
     place = None if is_running else observer.place(now_us)
     laps, deg = observer.track.record().laps if is_running else None, observer.rotor.angle_deg(now_us)
+    rpm = 0.0 if observer.rotor.is_standing else observer.rotor.rpm(now_us)
+    if rpm and observer.rotor.direction == "ccw":
+        rpm = -rpm
     return Glance(
         t_us=now_us,
         rotor_deg=None if deg is None else round(deg, 1),
-        rotor_rpm=_rpm(observer, now_us),
+        rotor_rpm=None if rpm is None else round(rpm, 1),
         ball=_BALLS[observer.ball.where],
         direction=observer.run.direction,
         laps=None if laps is None else round(laps, 2),
         number=None if place is None else pockets.order[place],
         object=observer.object_level,
     )
-
-
-def _rpm(observer: Observer, now_us: int) -> float | None:
-    if observer.rotor.is_standing:
-        return 0.0
-    rpm = observer.rotor.rpm(now_us)
-    if rpm is None:
-        return None
-    return round(-rpm if observer.rotor.direction == "ccw" else rpm, 1)
 
 
 ROTOR_EVERY_US = 250_000

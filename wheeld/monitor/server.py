@@ -101,7 +101,10 @@ class Monitor:
                         await self._arrived.wait()
                         self._arrived.clear()
                         while self._listeners:
-                            await self._tell_axis()
+                            if self._void is not None:  # the evidence of a void coup, once, to all listeners
+                                (log, void), self._void = self._void, None
+                                self._axis = await asyncio.to_thread(axis, log, void, self._setting)
+                                self._send(self._axis)
                             self._send(Frame(glance=self._glance(), seen=tuple(self._seen)))
                             self._seen.clear()
                             await self._clock.sleep(FRAME_S)
@@ -109,14 +112,6 @@ class Monitor:
                 for writer in self._listeners:
                     writer.close()
                 self._path.unlink(missing_ok=True)
-
-    async def _tell_axis(self) -> None:
-        """Send the evidence of a void coup once, to all listeners."""
-        if self._void is None:
-            return
-        (log, void), self._void = self._void, None
-        self._axis = await asyncio.to_thread(axis, log, void, self._setting)
-        self._send(self._axis)
 
     def _send(self, line: msgspec.Struct) -> None:
         encoded = msgspec.json.encode(line) + b"\n"
