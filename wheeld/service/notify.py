@@ -24,7 +24,10 @@ class ServiceNotifier:
         address = environment.get("NOTIFY_SOCKET", "")
         # systemd writes an abstract address with a leading @. The kernel expects a leading NUL.
         self._address = "\0" + address[1:] if address.startswith("@") else address
-        self.watchdog_s = _watchdog_s(environment)
+        # The watchdog's period. None if systemd does not watch this process.
+        period, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", str(os.getpid()))
+        is_watched = period.isascii() and period.isdigit() and int(period) != 0 and pid == str(os.getpid())
+        self.watchdog_s = int(period) / 1e6 if is_watched else None
         self._log = structlog.get_logger("notify")
 
     @property
@@ -79,11 +82,3 @@ class ServiceNotifier:
 def _line(text: str) -> str:
     """Return the text on one line. A line break would begin another assignment."""
     return " ".join(text.split())
-
-
-def _watchdog_s(environment: Mapping[str, str]) -> float | None:
-    """Return the watchdog's period in seconds. None if systemd does not watch this process."""
-    period, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", str(os.getpid()))
-    if not period.isascii() or not period.isdigit() or int(period) == 0 or pid != str(os.getpid()):
-        return None
-    return int(period) / 1e6

@@ -106,7 +106,17 @@ class Watch:
         """Feed whenever all signs are given, until cancelled. `watchdog_s`: the period that systemd allows."""
         period_s = watchdog_s / FEEDS
         while True:
-            await self._every_sign(period_s)
+            # Signs that stay missing are logged, because systemd may restart the daemon.
+            since_ns, logged = self._clock.monotonic_ns(), list[str]()
+            while missing := [name for name, sign in self._signs().items() if not sign.is_shown]:
+                if missing != logged and self._clock.monotonic_ns() - since_ns >= period_s * 1e9:
+                    logged = missing
+                    self._log.error(
+                        "watchdog.starved", missing=missing, then="systemd restarts the daemon unless they come back"
+                    )
+                await self._clock.sleep(CHECK_S)
+            if logged:
+                self._log.warning("watchdog.fed_again", after_s=(self._clock.monotonic_ns() - since_ns) / 1e9)
             self._feed()
             for sign in self._signs().values():
                 sign.renew()
@@ -121,20 +131,6 @@ class Watch:
 
     def _signs(self) -> dict[str, Sign]:
         return {"sensors": self.sensors, "table": self.table, "journal": self.journal, "outbox": self.outbox}
-
-    async def _every_sign(self, patience_s: float) -> None:
-        """Return when no sign is missing. Signs that stay missing are logged, because systemd may restart the
-        daemon."""
-        since_ns, logged = self._clock.monotonic_ns(), list[str]()
-        while missing := [name for name, sign in self._signs().items() if not sign.is_shown]:
-            if missing != logged and self._clock.monotonic_ns() - since_ns >= patience_s * 1e9:
-                logged = missing
-                self._log.error(
-                    "watchdog.starved", missing=missing, then="systemd restarts the daemon unless they come back"
-                )
-            await self._clock.sleep(CHECK_S)
-        if logged:
-            self._log.warning("watchdog.fed_again", after_s=(self._clock.monotonic_ns() - since_ns) / 1e9)
 
 
 class TurningClock:
