@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import Literal, NamedTuple, TypeAlias
@@ -165,18 +165,19 @@ def _measured(spins: Sequence[Spin], zero: int, first_deg: float) -> dict[int, l
     angles_deg: dict[int, list[float]] = {zero: []}
     for spin in spins:
         sign = 1 if spin.direction == "cw" else -1
-        for beam, share in _shares(_without_doubles(spin.passes), zero):
-            angles_deg.setdefault(beam, []).append((first_deg + sign * share * 360) % 360)
+        last_us: dict[int, int] = {}
+        kept = []
+        for seen in spin.passes:
+            if seen.t_us - last_us.get(seen.beam, -DOUBLE_PULSE_US) >= DOUBLE_PULSE_US:
+                kept.append(seen)
+            last_us[seen.beam] = seen.t_us
+        for lap in _laps([seen.t_us for seen in kept if seen.beam == zero]):
+            angles_deg[zero].append(first_deg % 360)
+            for seen in kept:
+                if seen.beam != zero and lap.begin_us <= seen.t_us < lap.end_us:
+                    share = lap.turned(seen.t_us)
+                    angles_deg.setdefault(seen.beam, []).append((first_deg + sign * share * 360) % 360)
     return angles_deg
-
-
-def _shares(passes: list[BallPass], zero: int) -> Iterator[tuple[int, float]]:
-    """For each pass in a whole lap, yield the beam, and the share of the lap from beam `zero` to this beam."""
-    for lap in _laps([seen.t_us for seen in passes if seen.beam == zero]):
-        yield zero, 0.0
-        for seen in passes:
-            if seen.beam != zero and lap.begin_us <= seen.t_us < lap.end_us:
-                yield seen.beam, lap.turned(seen.t_us)
 
 
 Order: TypeAlias = Literal["same", "mirrored", "other"]
@@ -339,16 +340,6 @@ def _laps(passes_us: list[int]) -> list[_Lap]:
         before_rev_s, after_rev_s = 1e6 / (b - a), 1e6 / (f - e)
         laps.append(_Lap(c, d, (before_rev_s - after_rev_s) / ((e + f - a - b) / 2e6)))
     return laps
-
-
-def _without_doubles(passes: Sequence[BallPass]) -> list[BallPass]:
-    last_us: dict[int, int] = {}
-    kept = []
-    for seen in passes:
-        if seen.t_us - last_us.get(seen.beam, -DOUBLE_PULSE_US) >= DOUBLE_PULSE_US:
-            kept.append(seen)
-        last_us[seen.beam] = seen.t_us
-    return kept
 
 
 def _learned(index: int, angles_deg: list[float], *, is_at_rest: bool = False) -> Learned:
