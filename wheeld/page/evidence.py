@@ -76,7 +76,14 @@ class _Drawing:
 
     def whole(self) -> DrawnEvidence:
         """Return the whole drawing."""
-        rows, why = [*self._measured(), *self._seen(), *self._noted()], self._say(self._void.cause.text)
+        # Words and failures. The last one that could decide the coup decided it.
+        notes = [*self._axis.notes][-NOTES_MAX:]
+        failed = self._void.evidence.get("sensor")
+        if self._decides("fails") and failed is not None and not any(kind == "fails" for _, kind, *_ in notes):
+            notes.append((self._axis.moment_us, "fails", str(failed), ""))
+        deciding = [note for note in notes if self._decides(note[1])][-1:]
+        noted = (self._note(note, decides=note in deciding) for note in notes)
+        rows, why = [*self._measured(), *self._seen(), *noted], self._say(self._void.cause.text)
         if self._decides("fails") and (decided := [row for row in rows if row.decides]):
             # A suspension by the direction is "a breakdown" too. So the reason also says the word, or what failed.
             what = decided[0].told if decided[0].kind == "word" else f"{decided[0].name} {decided[0].told}"
@@ -180,15 +187,6 @@ class _Drawing:
             bars = [(self._at(t_us), self._at(end)) for (t_us, stands), end in zip(levels, ends, strict=True) if stands]
             name, decides = self._say(WORDS["object"]), self._decides("object")
             yield EvidenceRow(kind="object", name=name, told=self._say(WORDS["object_in"]), decides=decides, bars=bars)
-
-    def _noted(self) -> Iterator[EvidenceRow]:
-        """Yield the rows of words and failures. The last one that could decide the coup decided it."""
-        notes = [*self._axis.notes][-NOTES_MAX:]
-        failed = self._void.evidence.get("sensor")
-        if self._decides("fails") and failed is not None and not any(kind == "fails" for _, kind, *_ in notes):
-            notes.append((self._axis.moment_us, "fails", str(failed), ""))
-        deciding = [note for note in notes if self._decides(note[1])][-1:]
-        yield from (self._note(note, decides=note in deciding) for note in notes)
 
     def _note(self, note: Note, *, decides: bool) -> EvidenceRow:
         t_us, kind, name, by = note

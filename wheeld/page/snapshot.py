@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, TypeAlias, get_args
 
 from msgspec import UNSET
@@ -40,7 +39,11 @@ class WheelInWords:
 
     def whole(self, now_s: float) -> Shown:
         """Return what the live page shows."""
-        wheel, result = self._wheel, self._wheel.result
+        wheel, result, say = self._wheel, self._wheel.result, self._catalogue.say
+        ruled = None
+        if (ruling := wheel.ruling) is not None:  # the latest since this program began
+            coup, stands = say("coup {coup}", coup=ruling.about), say(RULED[ruling.ruled_as], number=ruling.label)
+            ruled = f"{coup}: {stands} — {ruling.reason} ({ruling.by}, {minute(ruling.at)})"
         return {
             **self.board(),
             "waiting": "" if wheel.table is None else self._told(wheel.table, wheel.table.waiting_for),
@@ -54,7 +57,7 @@ class WheelInWords:
                 "at": result.at,
             },
             "void": self._void(),
-            "ruling": self._ruling(),
+            "ruling": ruled,
             "late_bets": [self._late_bet(bet) for bet in wheel.late_bets],
             "tiles": [tile._asdict() for tile in tiles(wheel, self._catalogue, now_s)],
             "failing": [] if wheel.table is None else wheel.table.failing,
@@ -68,6 +71,15 @@ class WheelInWords:
         facts, came = {} if self._pockets is None else self._pockets.facts, Counter(numbers.newest_first)
         zeros = [number for number, each in facts.items() if each.colour is None]
         is_enough = len(numbers.newest_first) >= len(order)  # fewer numbers show no frequency
+        shares = []  # the two sides of each even chance, in per cent of the numbers that had one of the two
+        for chance, (one, other) in EVEN_CHANCES.items() if is_enough else ():
+            had = Counter(getattr(facts[number], chance) for number in numbers.newest_first if number in facts)
+            if of := had[one] + had[other]:
+                percent = round(100 * had[one] / of)
+                shares.append([{"side": one, "percent": percent}, {"side": other, "percent": 100 - percent}])
+        # A void comes first, then the state of play after it.
+        ritual = [RITUAL["rien_va"]] if wheel.is_void else []
+        ritual += [text for text in (() if table is None else (RITUAL[table.state],)) if text and text not in ritual]
         # The configuration's texts for players. They are empty until a message contains them.
         told = UNSET if wheel.availability is None else wheel.availability.display
         display = Display() if told is UNSET else told
@@ -80,7 +92,7 @@ class WheelInWords:
             "test": wheel.is_test,
             "state": None if table is None else table.state,
             "state_words": "" if table is None else say(STATES[table.state]),
-            "ritual": "" if table is None else self._ritual(table),
+            "ritual": "" if table is None else " · ".join(map(say, ritual)),
             "bets": None if table is None else table.bets,
             "bets_words": "" if table is None else say(BETS[table.bets]),
             "coup": None if table is None else table.coup,
@@ -90,7 +102,7 @@ class WheelInWords:
             "numbers": [self._number(number) for number in numbers.newest_first[:NUMBERS_SHOWN]],
             "hot": [self._seen(seen) for seen in (numbers.hot() if is_enough else ())],
             "cold": [self._seen(seen) for seen in numbers.cold(order if is_enough else ())],
-            "shares": [*self._shares()] if is_enough else [],
+            "shares": shares,
             "zeros": [self._seen(NumberCount(number, came[number])) for number in (zeros if is_enough else ())],
             "counted": len(numbers.newest_first),
             "cause": self._cause(),
@@ -126,16 +138,6 @@ class WheelInWords:
         if table.acknowledged_by is not UNSET:
             announced += f" ({self._catalogue.say(WORDS['acknowledged'], by=table.acknowledged_by)})"
         return f"{table.bouler or '–'}; {announced}"
-
-    def _shares(self) -> Iterator[list[Shown]]:
-        """Yield the two sides of each even chance, in per cent of the numbers that had one of the two."""
-        facts = {} if self._pockets is None else self._pockets.facts
-        known = [facts[number] for number in self._numbers.newest_first if number in facts]
-        for chance, (one, other) in EVEN_CHANCES.items():
-            came = Counter(getattr(each, chance) for each in known)
-            if of := came[one] + came[other]:
-                percent = round(100 * came[one] / of)
-                yield [{"side": one, "percent": percent}, {"side": other, "percent": 100 - percent}]
 
     @property
     def _pockets(self) -> PocketLayout | None:
@@ -175,15 +177,6 @@ class WheelInWords:
         cited = ", ".join(part for part in (last.rule, last.article) if part)
         return {"coup": last.coup, "words": last.words, "why": f"{cited}: {why}" if cited else why, "at": last.at}
 
-    def _ruling(self) -> str | None:
-        """Return the latest ruling since this program began: the decision, the reason, the person and the time."""
-        ruling, say = self._wheel.ruling, self._catalogue.say
-        if ruling is None:
-            return None
-        ruled = say(RULED[ruling.ruled_as], number=ruling.label)
-        coup = say("coup {coup}", coup=ruling.about)
-        return f"{coup}: {ruled} — {ruling.reason} ({ruling.by}, {minute(ruling.at)})"
-
     def _late_bet(self, bet: LateBet) -> str:
         """Return a late bet in words: coup, decision of the chef, reason, person, and how far the ball had run."""
         catalogue, run = self._catalogue, bet.figures
@@ -195,12 +188,6 @@ class WheelInWords:
             said.append(catalogue.say("{laps} laps", laps=catalogue.decimal(run.laps_proven)))
         coup = catalogue.say("coup {coup}", coup=bet.coup)
         return f"{coup}: {catalogue.say(LATE_BETS[run.accepted])} — {bet.reason} ({', '.join(said)})"
-
-    def _ritual(self, table: TableMessage) -> str:
-        """Return what players read. A void comes first, then the state of play after it."""
-        said = [RITUAL["rien_va"]] if self._wheel.is_void else []
-        said += [RITUAL[table.state]] if RITUAL[table.state] not in said else []
-        return " · ".join(self._catalogue.say(text) for text in said if text)
 
     def _cause(self) -> str:
         """Return why the present coup is void. Its message is not retained: after a restart only the board has it."""
