@@ -37,12 +37,12 @@ public class Consumer {
         if (asked == null || !said.equals(List.of('"' + asked + '"', '"' + user + '"', "\"resend\""))) return "drop";
         asked = null;
         long last = FeedMessage.number(reply.get("last_seq"));
-        if (FeedMessage.isTest(reply) || last < 0) {
-            unsure = true;
-            return FeedMessage.isTest(reply) ? "test" : "refused";
-        }
+        unsure |= FeedMessage.isTest(reply) || last < 0;
+        if (FeedMessage.isTest(reply) || last < 0) return FeedMessage.isTest(reply) ? "test" : "refused";
         beyond = Math.max(beyond, last);
-        return last < from - 1 ? "rolled_back" : last > chain.seq ? "more" : "all";
+        if (last < from - 1 || last > chain.seq) return last < from - 1 ? "rolled_back" : "more";
+        waitMs = 10_000; tries = 0;
+        return "all";
     }
     public static void main(String[] words) throws Exception {
         String root = words[0], pem = words[2].equals("-") ? null : Files.readString(Path.of(words[2]));

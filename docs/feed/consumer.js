@@ -33,6 +33,7 @@ function run (url, root, path, keyFile) {
     if (finds === 'drop') return
     asked = undefined; unsure ||= finds === 'test' || finds === 'refused'
     if (finds === 'more') beyond = Math.max(beyond, chain.seq + 1)
+    if (finds === 'all') { waitMs = 10000; tries = 0 }
     if (finds !== 'all' && finds !== 'more') console.error(`the reply to seq ${from}: ${finds}`) // for a person
   }
   client.on('error', error => console.error(error.message))

@@ -108,10 +108,15 @@ def test_the_feed_asks_when_the_file_says(row: dict[str, Any], monkeypatch: pyte
                 order.connected(now_s)
             elif what == "fault":
                 order.doubt()
-            elif what in ("reply", "refused"):
+            elif what in ("reply", "refused", "test"):
                 whose = {"id": json.loads(question).get("id"), "user": "settlement", "name": "resend"}
-                order.answered(json.dumps({**whose, "last_seq": more[0] if more else None}).encode())
-            else:
+                reply = {**whose, "last_seq": more[0] if more else None, "test": what == "test"}
+                try:
+                    order.answered(json.dumps(reply).encode())
+                except FeedError as error:
+                    if error.fault != "rolled_back":
+                        order.doubt()
+            elif what != "conflict":
                 assert order.take(messages[more[0] - 1], now_s) is (what == "stored")
         if asked := order.question(now_s):
             question = asked

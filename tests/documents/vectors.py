@@ -54,6 +54,7 @@ OWN: Final[dict[str, dict[str, Any]]] = {
         "reason": "seen by the camera",
     },
     "void": {
+        "coup": 813, "coup_id": "0f0f5ae4-9c1b-5d63-8a3c-0f5e6b6b8a11",
         "cause": "chef", "rule": "N7", "case": None, "article": "Art. 11", "words": "rien va",
         "why": "N7, Art. 11: le chef a dit \"rien va\"", "laps_needed": 3,
         "evidence_at": "2027-01-15T20:01:00.000000Z", "evidence": {}, "by": "Rossi", "user": "chef-campione-03",
@@ -327,11 +328,19 @@ def _asking() -> list[dict[str, Any]]:
     """Rows of the file: what came when, in seconds, to a consumer that has stored nothing; and when it asks."""
     rows = list[dict[str, Any]]()
 
-    def add(what: str, asks_s: list[float], *events: list[Any]) -> None:
-        rows.append({"what": what, "events": [[0, "subscribed"], *events], "until_s": 605, "asks_s": asks_s})
+    def add(what: str, asks_s: list[float], *events: list[Any], until_s: int = 605) -> None:
+        rows.append({"what": what, "events": [[0, "subscribed"], *events], "until_s": until_s, "asks_s": asks_s})
 
     add("nothing is missing: after ten quiet minutes", [0.5, 600.5], [1, "reply", 0])
-    add("no reply comes", [0.5, 10.5, 30.5, 70.5, 150.5, 310.5])
+    add("no reply comes", [0.5, 10.5, 30.5, 70.5, 150.5, 310.5, 610.5, 910.5], until_s=1_000)
+    add("a stored message shortens a wait", [0.5, 10.5, 30.5, 50, 60, 80, 120, 200, 360], [40, "stored", 1])
+    add("at a new connection the waits are short again", [0.5, 10.5, 30.5, 35.5, 45.5, 65.5, 105.5, 185.5, 345.5],
+        [35, "subscribed"])  # fmt: skip
+    add("all makes the waits short again", [0.5, 600.5, 1200.5, 1210.5], [1, "reply", 0], [601, "reply", 0],
+        [1201, "reply", 0], [1203, "gap", 2], [1211, "stored", 1], [1211, "stored", 2], [1211, "reply", 2],
+        until_s=1_300)  # fmt: skip
+    add("conflict is no reason", [0.5, 600.5], [1, "reply", 0], [2, "conflict"])
+    add("rolled_back is none", [0.5, 20], [1, "stored", 1], [1, "reply", 1], [20, "fault"], [21, "reply", 0])
     add("each stored message moves it", [0.5, 22, 32, 52, 92, 172, 332], [5, "stored", 1], [12, "stored", 2])
     add("a new connection", [0.5, 3.5, 603.5], [3, "subscribed"], [4, "reply", 0])
     add("a gap, and something was stored since", [0.5, 101], [1, "reply", 0], [100, "stored", 1], [101, "gap", 3],
@@ -343,8 +352,8 @@ def _asking() -> list[dict[str, Any]]:
         [2, "stored", 2], [2, "reply", 2])  # fmt: skip
     add("a gap of which the reply knows nothing", [0.5, 10.5], [1, "gap", 9], [2, "reply", 0], [11, "reply", 0])
     add("a fault while the question is open, and all", [0.5, 10.5], [1, "fault"], [2, "reply", 0], [11, "reply", 0])
-    add("faults without end", [0.5, 10.5, 30.5, 70.5, 150.5, 310.5],
-        *(one for n in range(1, 605, 9) for one in ([n, "fault"], [n + 0.5, "reply", 0])))  # fmt: skip
+    add("faults without end", [0.5, 10.5, 20.5, 30.5, 40.5, 50.5, 60.5],
+        *(one for n in range(1, 65, 9) for one in ([n, "fault"], [n + 0.5, "reply", 0])), until_s=65)  # fmt: skip
     add("a fault, and true messages after it", [0.5, 16], [1, "reply", 0], [2, "fault"], [3, "stored", 1],
         [6, "stored", 2], [16.5, "reply", 2])  # fmt: skip
     add("more, and something was stored", [0.5, 1.5, 602], [0.7, "stored", 1], [1, "reply", 2], [2, "stored", 2],
@@ -352,6 +361,7 @@ def _asking() -> list[dict[str, Any]]:
     add("more, and nothing was stored", [0.5, 10.5], [1, "reply", 2], [11, "stored", 1], [11, "stored", 2],
         [11, "reply", 2])  # fmt: skip
     add("refused", [0.5, 10.5], [1, "refused"], [11, "reply", 0])
+    add("the reply of a bench table", [0.5, 10.5], [1, "test"], [11, "reply", 0])
     return rows
 
 

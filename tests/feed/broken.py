@@ -101,7 +101,7 @@ def asks_for_each() -> AbstractContextManager[object]:
     """Each refused message is a question at once."""
 
     def hasty(order: Order) -> None:
-        order._unsure, order._later_s = True, 0.0
+        order._unsure, order._wait_s = True, 0.0
 
     return mock.patch.object(Order, "doubt", hasty)
 

@@ -79,7 +79,7 @@ class Fact(Named):
     text: str
 
     LAUNCHED = "launched", "a ball runs"
-    WEAK_LAUNCH = "weak_launch", "a pass or two on the track, then the ball lies elsewhere, or nowhere"
+    WEAK_LAUNCH = "weak_launch", "a pass or two on the track, then readers see the ball in another pocket, or in none"
     LAUNCH_AWAITED = "launch_awaited", 'no ball has run within a minute of "rien ne va plus"'
     LAUNCH_FAILED = "launch_failed", "the wheel reports that its launch failed"
     STRAY_PULSE = "stray_pulse", "a beam reported a pulse that no ball made"
@@ -95,7 +95,7 @@ class Fact(Named):
     NUMBER_SEEN = "number_seen", "a reader sees the ball in a pocket"
     NUMBER = "number", "the ball came to rest in a pocket, its run proven"
     NUMBER_UNPROVEN = "number_unproven", "the ball came to rest in a pocket, its run not proven"
-    NUMBER_UNCONFIRMED = "number_unconfirmed", "the ball came to rest in a pocket, proven as far as these sensors can"
+    NUMBER_UNCONFIRMED = "number_unconfirmed", "the ball came to rest in a pocket; these sensors can prove no more"
     NUMBER_NOT_PROVEN = "number_not_proven", "the ball was seen in a pocket, and nothing proves that it rested there"
     NUMBER_OVERTAKEN = "number_overtaken", "a ball launched while another number awaits the chef lies in a pocket"
     NUMBER_CORRECTED = "number_corrected", "the wheel takes its number back, or reports another for the same game"

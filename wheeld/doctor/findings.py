@@ -478,7 +478,7 @@ def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
     borne_ms = max((ms for sectors, ms in JITTER_BORNE_MS.items() if sectors <= a_pocket))
     jitter_ms = signals.jitter_us / 1e3
     what = Text(
-        "encoder: its edges jitter by {jitter} ms; with {sectors} sectors {borne} ms do no harm",
+        "encoder: its edges jitter by {jitter} ms; with {sectors} sectors, up to {borne} ms is harmless",
         {"jitter": round(jitter_ms, 1), "sectors": signals.ticks, "borne": borne_ms},
     )
     if jitter_ms <= borne_ms:

@@ -83,7 +83,8 @@ class Order:
         self._claimed = 0  # the highest number that had come before it
         self._asked_s = -manner.answer_s
         self._first_s: float | None = None  # when the first question of this connection is due
-        self._later_s = 0.0  # when another one is due, if not sooner; then the answer to an open one is missing
+        self._since_s = 0.0  # when it was asked, or when the last message was taken after that
+        self._wait_s = 0.0  # how long after that another one is due, or the answer to an open one is missing
         self._quiet_until_s = manner.quiet_s
         self._tries = 0
         self._silences = 0
@@ -153,6 +154,8 @@ class Order:
             self._unsure = True
         elif last >= self._asked_from - 1:
             self._beyond = max(self._beyond, last)
+            if last <= self.seq:
+                self._begin_anew()
             if last < self._claimed:
                 self._manner.tell(
                     f"seq {self._claimed} came, but the wheel reports that its last message is {last}: one of the two "
@@ -182,7 +185,7 @@ class Order:
         self.counters["questions"] += 1
         self._asked, self._asked_from, self._asked_s = f"feed-{uuid.uuid4().hex}", self.seq + 1, now_s
         self._claimed, self._unsure, self._beyond, self._first_s = self._beyond, False, 0, None
-        self._later_s = now_s + self._patience_s()
+        self._since_s, self._wait_s = now_s, self._patience_s()
         self._quiet_until_s = now_s + self._manner.quiet_s
         self._tries += 1
         asked = {"id": self._asked, "by": self._manner.by, "reason": missing, "from_seq": self._asked_from}
@@ -204,13 +207,19 @@ class Order:
             return None
         if self._first_s is not None:
             return self._first_s
+        later_s = self._since_s + self._wait_s
         if self._asked is not None:
-            return self._later_s
+            return later_s
         if self._beyond > self.seq >= self._asked_from:
             # If the last question brought nothing, another one is not urgent. Otherwise a broker that shows a later
             # message, and falsely answers that there is none, could cause a question each second.
-            return min(self._later_s, self._asked_s + self._manner.every_s)
-        return self._later_s if self._unsure or self._beyond > self.seq else self._quiet_until_s
+            return min(later_s, self._asked_s + self._manner.every_s)
+        return later_s if self._unsure or self._beyond > self.seq else self._quiet_until_s
+
+    def _begin_anew(self) -> None:
+        """Note that the last question brought a message, or the answer that there is none. Waits are short again."""
+        self._tries = 0
+        self._wait_s = self._patience_s()
 
     def _patience_s(self) -> float:
         longest = min(self._manner.answer_s_max, self._manner.answer_s * 2.0 ** min(self._tries, 16))
@@ -234,6 +243,6 @@ class Order:
         self.seq, self._hash = message.seq, message.hash
         self._known[message.seq] = message.hash
         self._known.pop(message.seq - self._remembered, None)
-        self._tries = 0
-        self._later_s = now_s + self._patience_s()
+        self._since_s = now_s
+        self._begin_anew()
         self._quiet_until_s = now_s + self._manner.quiet_s

@@ -44,7 +44,7 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
         "address": f"http://127.0.0.1:{port}/",
         "command": f"systemctl enable --now wheeld-page@{places.name}",
     }
-    why = Text("its pages at {address}; this starts them: {command}", start)
+    why = Text("the wheel's pages are at {address}; start them with: {command}", start)
     put = Put(options, 0o644, lambda: text)
     yield looked(lambda: steps.text(computer, put, why, Text("setup leaves it as it is")), options)
 

@@ -130,7 +130,7 @@ ROWS = (
         RUNNING,
         S.AWAITING_CHEF,
         "R3 R1 R2",
-        "proven as far as these sensors can; if the table is set so, the chef confirms the rest, or each number",
+        "these sensors can prove no more; if the table is set so, the chef confirms the rest, or each number",
         Act.CLOSE_BETS,
         Act.AWAIT,
     ),
@@ -216,8 +216,8 @@ ROWS = (
         (S.FAITES_VOS_JEUX, S.OPERATIONS),
         "unobserved_coup",
         "",
-        "a hand moved it, or no beam saw the coup; if nobody watched meanwhile, the chef confirms each number until "
-        "the ball is seen where it belongs",
+        "a hand moved it, or no beam saw the coup; if nobody watched the wheel in that time, the chef confirms each "
+        "number until the ball is seen in the right pocket",
     ),
     breakdown(
         (F.BALL_MOVED, F.BALL_CARRIED),

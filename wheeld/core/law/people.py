@@ -43,7 +43,7 @@ def missing(command: Command, pockets: PocketLayout) -> str:
     if command.name == "ruling" and (command.about is None or command.ruled_as is None):
         return translatable("the command does not say on which coup the direction rules, or how")
     if command.name == "ruling" and (command.ruled_as == "number") is (command.number is None):
-        return translatable("only a ruling that names another number has a number")
+        return translatable("give a number only if the ruling names another number")
     if command.number is not None and command.number not in pockets.order:
         return translatable("the command gives a number that is not on the wheel")
     return ""
