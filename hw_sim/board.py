@@ -239,20 +239,7 @@ class SimBoard:
         if self.board_us < self._beat_us or (fits and not self._went_back):
             return None  # these events go before it
         self._beat_us, self._went_back = self.board_us + m.HEARTBEAT_US, False
-        return m.Heartbeat(
-            boot_id=self.boot_id,
-            board_us=self._shown_us(self.board_us),
-            oldest_seq=self.oldest_seq,
-            acked_seq=self.acked_seq,
-            sent_seq=max(self._sent_seq, self.oldest_seq),
-            next_seq=self.next_seq,
-            rejected_frames=self._rejected + sum(self._decoder.rejected.values()),
-            overwritten_events=self._overwritten,
-            levels=self._levels(),
-        )
-
-    def _levels(self) -> m.Levels:
-        """The present levels. A beam or a reader that has failed is blocked."""
+        # A beam or a reader that has failed is blocked.
         faulty = [sensor.partition("/") for sensor in self._faulty]
         beams, readers = (
             tuple(sorted(int(number) for of, _, number in faulty if of == kind)) for kind in ("beam", "reader")
@@ -263,7 +250,17 @@ class SimBoard:
             name: words[self._stands[name]] if fitted[name] and name not in self._faulty else "unknown"
             for name, words in m.STANDS.items()
         }
-        return m.Levels(beams, readers, held, **stands)
+        return m.Heartbeat(
+            boot_id=self.boot_id,
+            board_us=self._shown_us(self.board_us),
+            oldest_seq=self.oldest_seq,
+            acked_seq=self.acked_seq,
+            sent_seq=max(self._sent_seq, self.oldest_seq),
+            next_seq=self.next_seq,
+            rejected_frames=self._rejected + sum(self._decoder.rejected.values()),
+            overwritten_events=self._overwritten,
+            levels=m.Levels(beams, readers, held, **stands),
+        )
 
     def _events(self) -> m.Events | None:
         """The next batch, if it is full, contains more than rotor edges, or a heartbeat is due."""

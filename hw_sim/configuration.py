@@ -56,7 +56,15 @@ def sections(
             "max_drift_ppm": None if speed == 1 else 1_000_000,
         },
     }
-    return "\n".join(_section(name, keys) for name, keys in values.items())
+    lines: list[str] = []
+    for name, keys in values.items():
+        # Texts, numbers and lists of numbers have the same form in JSON and TOML.
+        lines += [
+            f"[{name}]",
+            *(f"{key} = {json.dumps(value)}" for key, value in keys.items() if value is not None),
+            "",
+        ]
+    return "\n".join(lines)
 
 
 _Angle: TypeAlias = Annotated[float, Meta(ge=0, lt=360)]
@@ -171,9 +179,3 @@ def board_setup(layout: WheelLayout) -> BoardSetup:
             object_sensor=True,
         )
     )
-
-
-def _section(name: str, keys: dict[str, object]) -> str:
-    # Texts, numbers and lists of numbers have the same form in JSON and TOML.
-    lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items() if value is not None]
-    return "\n".join([f"[{name}]", *lines, ""])

@@ -276,18 +276,18 @@ class Demo:
         async for message in client.messages:
             leaf = message.topic.value.removeprefix(ROOT)
             if isinstance(message.payload, bytes) and not leaf.startswith(("cmd/", "ack")):
-                self._take(leaf, message.payload)
+                line = self.subscriber.take(leaf, message.payload)
+                if line is not None:
+                    payload = json.loads(message.payload)
+                    self._ledger.write(
+                        "message",
+                        message_text(leaf, payload, self.subscriber.words) or "",
+                        name=leaf,
+                        coup=payload.get("coup"),
+                    )
+                self._view.show_message(line)
             if leaf == "table" and 0 < self._coups <= len(self.subscriber.verdicts):
                 return
-
-    def _take(self, leaf: str, data: bytes) -> None:
-        line = self.subscriber.take(leaf, data)
-        if line is not None:
-            payload = json.loads(data)
-            self._ledger.write(
-                "message", message_text(leaf, payload, self.subscriber.words) or "", name=leaf, coup=payload.get("coup")
-            )
-        self._view.show_message(line)
 
     def _deliver(self, event: SimEvent) -> None:
         """Send an event to the panel, to the power switch or to the board. A button sends no reason and no name, so a
@@ -325,27 +325,27 @@ class Demo:
         differences = [
             say("a verdict differs from the truth: {words}", words=words) for words in self.people.differences
         ]
+        messages = say("no message")
+        if subscriber.seqs:
+            messages = say("seq {first} to {last}", first=subscriber.seqs[0], last=subscriber.seqs[-1])
+        received = say(
+            "{messages}, {gaps} missing; the seed was --seed {seed}"
+            if subscriber.gaps
+            else "{messages}, nothing missing; the seed was --seed {seed}",
+            messages=messages,
+            gaps=subscriber.gaps,
+            seed=self.seed,
+        )
         return [
             "",
             verdicts + (f" ({voids})" if voids else ""),
-            self._received(),
+            received,
             *(differences or [say("every verdict agrees with the truth")]),
             say(
                 "kept: {journal} (“wheeld journal verify” checks it, and the next demo continues it)",
                 journal=self._state / "journal.sqlite",
             ),
         ]
-
-    def _received(self) -> str:
-        """The numbers of the received messages, and the seed of the coups."""
-        subscriber, say = self.subscriber, self.subscriber.words.say
-        messages = say("no message")
-        if subscriber.seqs:
-            messages = say("seq {first} to {last}", first=subscriber.seqs[0], last=subscriber.seqs[-1])
-        parts = {"messages": messages, "gaps": subscriber.gaps, "seed": self.seed}
-        if subscriber.gaps:
-            return say("{messages}, {gaps} missing; the seed was --seed {seed}", **parts)
-        return say("{messages}, nothing missing; the seed was --seed {seed}", **parts)
 
 
 async def _fail(ended: Coroutine[Any, Any, str]) -> None:

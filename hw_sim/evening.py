@@ -141,7 +141,12 @@ def repeatable(seed: str) -> random.Random:
 
 def named(names: Sequence[str]) -> list[Scenario]:
     """The scenarios of those names. Raises UnknownScenarioError like `script`."""
-    scenarios = [_find(name) for name in names]
+    for name in names:
+        if name not in SCENARIOS:
+            near = get_close_matches(name, SCENARIOS, n=1)
+            hint = f", did you mean {near[0]!r}?" if near else ""
+            raise UnknownScenarioError(f"no scenario is called {name!r}{hint} (`hw-sim scenarios` lists them)")
+    scenarios = [SCENARIOS[name] for name in names]
     late = [scenario.name for scenario in scenarios[1:] if scenario.first_only]
     if late:
         raise UnknownScenarioError(f"scenario {late[0]!r} is about a table's first coup: name it first")
@@ -151,14 +156,6 @@ def named(names: Sequence[str]) -> list[Scenario]:
 def drawable(layout: WheelLayout) -> list[Scenario]:
     """The scenarios that may follow any other at that wheel."""
     return [s for s in SCENARIOS.values() if not s.first_only and (layout.wheel == "french" or not s.french_only)]
-
-
-def _find(name: str) -> Scenario:
-    if name in SCENARIOS:
-        return SCENARIOS[name]
-    near = get_close_matches(name, SCENARIOS, n=1)
-    hint = f", did you mean {near[0]!r}?" if near else ""
-    raise UnknownScenarioError(f"no scenario is called {name!r}{hint} (`hw-sim scenarios` lists them)")
 
 
 def _played(scenarios: list[Scenario], layout: WheelLayout, rng: random.Random, table_name: str) -> Evening:
@@ -192,7 +189,23 @@ class _Recorder:
 
     def evening(self, table_name: str) -> Evening:
         self.table.wait(2, 5)
-        header = _header(self.table.layout, table_name, self._last_number)
+        layout = self.table.layout
+        header: dict[str, Any] = {
+            "kind": "wheel",
+            "format": 1,
+            "table": table_name,
+            "house": layout.house,
+            "game": layout.game,
+            "wheel": layout.wheel,
+            "rotor_ticks": layout.rotor_ticks,
+            "beams_deg": list(layout.beams_deg),
+            "readers_deg": list(layout.readers_deg),
+            "min_laps": layout.laps_needed,
+            "started": STARTED,
+            "last_number": self._last_number,
+        }
+        if layout.rotor_direction is not None:
+            header["rotor_direction"] = layout.rotor_direction
         return Evening(header, self.table.truth, self.table.world, self.table.now_s, tuple(self._marks))
 
 
@@ -241,23 +254,3 @@ def _beams(rng: random.Random, count: int) -> tuple[float, ...]:
 def _evenly_spaced(rng: random.Random, count: int) -> tuple[float, ...]:
     first = rng.randrange(360 // count)
     return tuple(float(first + i * 360 // count) for i in range(count))
-
-
-def _header(layout: WheelLayout, table_name: str, last_number: int | None) -> dict[str, Any]:
-    header: dict[str, Any] = {
-        "kind": "wheel",
-        "format": 1,
-        "table": table_name,
-        "house": layout.house,
-        "game": layout.game,
-        "wheel": layout.wheel,
-        "rotor_ticks": layout.rotor_ticks,
-        "beams_deg": list(layout.beams_deg),
-        "readers_deg": list(layout.readers_deg),
-        "min_laps": layout.laps_needed,
-        "started": STARTED,
-        "last_number": last_number,
-    }
-    if layout.rotor_direction is not None:
-        header["rotor_direction"] = layout.rotor_direction
-    return header

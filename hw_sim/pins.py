@@ -79,17 +79,14 @@ class SimPins:
         assert now_ns >= self.now_ns, "time would go back"
         self.now_ns = now_ns
         while self._due and self._due[0][0] <= now_ns:
-            self._happen(heapq.heappop(self._due)[2])
-
-    def _happen(self, edge: Edge) -> None:
-        """Apply an edge. If the line already has this level, there is no edge."""
-        if self._levels.get(edge.pin) is edge.level:
-            return
-        self._levels[edge.pin] = edge.level
-        if edge.pin not in self._listened:
-            return
-        self._listened[edge.pin] += 1
-        if self._swallow.get(edge.pin, 0):
-            self._swallow[edge.pin] -= 1
-            return
-        self._reported.append(Edge(edge.pin, edge.level, edge.at_ns, self._listened[edge.pin]))
+            edge = heapq.heappop(self._due)[2]
+            if self._levels.get(edge.pin) is edge.level:
+                continue  # the line already has this level, so there is no edge
+            self._levels[edge.pin] = edge.level
+            if edge.pin not in self._listened:
+                continue
+            self._listened[edge.pin] += 1
+            if self._swallow.get(edge.pin, 0):
+                self._swallow[edge.pin] -= 1
+            else:
+                self._reported.append(Edge(edge.pin, edge.level, edge.at_ns, self._listened[edge.pin]))

@@ -103,23 +103,22 @@ class SimRotor:
             start = max(t_from, piece.t_s)
             end = t_to if following is None else min(t_to, following.t_s)
             if start < end and (piece.speed or piece.accel):
-                yield from _levels(piece, offset, period, start, end)
-
-
-def _levels(piece: Piece, offset: float, period: float, start: float, end: float) -> Iterator[tuple[float, int, bool]]:
-    low, high = (piece.angle_at(start) - offset) / period, (piece.angle_at(end) - offset) / period
-    clockwise = high > low
-    if clockwise:
-        ks = range(math.floor(low) + 1, math.floor(high) + 1)
-    else:
-        ks = range(math.ceil(low) - 1, math.ceil(high) - 1, -1)
-    # The same as `Piece.time_at`, but faster: this runs for every encoder edge of an evening.
-    t_s, angle, speed, accel = piece.t_s, piece.angle, abs(piece.speed), piece.accel
-    square, twice = speed * speed, 2 * (accel if piece.speed > 0 or (piece.speed == 0 and accel > 0) else -accel)
-    sqrt = math.sqrt
-    for k in ks:
-        way = abs(offset + k * period - angle)
-        yield t_s + (2 * way / (speed + sqrt(max(0.0, square + twice * way))) if way else 0.0), k, clockwise
+                low, high = (piece.angle_at(start) - offset) / period, (piece.angle_at(end) - offset) / period
+                clockwise = high > low
+                if clockwise:
+                    ks = range(math.floor(low) + 1, math.floor(high) + 1)
+                else:
+                    ks = range(math.ceil(low) - 1, math.ceil(high) - 1, -1)
+                # The same as `Piece.time_at`, but faster: this runs for every encoder edge of an evening.
+                t_s, angle, speed, accel = piece.t_s, piece.angle, abs(piece.speed), piece.accel
+                square, twice = (
+                    speed * speed,
+                    2 * (accel if piece.speed > 0 or (piece.speed == 0 and accel > 0) else -accel),
+                )
+                sqrt = math.sqrt
+                for k in ks:
+                    way = abs(offset + k * period - angle)
+                    yield t_s + (2 * way / (speed + sqrt(max(0.0, square + twice * way))) if way else 0.0), k, clockwise
 
 
 def tick_entered(boundary: int, ticks: int, *, clockwise: bool) -> int:

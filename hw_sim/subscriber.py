@@ -66,8 +66,13 @@ class Subscriber:
                 text = verdict_text(leaf, payload, self.words)
                 name = f"result {printed(payload['number'])}" if leaf == "result" else f"void {payload['cause']}"
                 self.verdicts.append(ToldVerdict(payload["coup"], payload["seq"], name, text))
-        line = _line(leaf, payload, self.words)
-        if leaf in ("notice", "reply") and line is not None:
+        told = message_text(leaf, payload, self.words)
+        if told is None:
+            return None
+        place = f"seq {payload['seq']:>5}" if "seq" in payload else " " * 9
+        coup = " " * 9 if leaf == "reply" else f"{self.words.say('coup')} {payload['coup']:>4}"
+        line = f"{place}  {coup}  {self.words.say(NAMES[leaf]):<7} {told}"
+        if leaf in ("notice", "reply"):
             self.remark = line.strip()
         return line
 
@@ -123,15 +128,6 @@ def message_text(leaf: str, payload: Payload, words: Words) -> str | None:
                 return words.say("{name} by {person}: done. {why}", **parts)
             return words.say("{name} by {person}: refused. {why}", **parts)
     return None
-
-
-def _line(leaf: str, payload: Payload, words: Words) -> str | None:
-    text = message_text(leaf, payload, words)
-    if text is None:
-        return None
-    place = f"seq {payload['seq']:>5}" if "seq" in payload else " " * 9
-    coup = " " * 9 if leaf == "reply" else f"{words.say('coup')} {payload['coup']:>4}"
-    return f"{place}  {coup}  {words.say(NAMES[leaf]):<7} {text}"
 
 
 def numbers_text(numbers: list[int], words: Words) -> str:

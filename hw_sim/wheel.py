@@ -284,17 +284,14 @@ class BallRun:
     def free(track: Track, t_s: float, angle: float, turning: int, speed_rev_s: float) -> BallRun:
         """Return a run that ends where the ball leaves the track by itself."""
         run = BallRun(track, t_s, angle, turning, speed_rev_s, math.inf)
-        return replace(run, laps=run._leaves_after())
-
-    def _leaves_after(self) -> float:
-        """Laps until ω² first falls to the square of the leaving speed."""
-        track, last = self.track, self._arcs[-1]
+        last = run._arcs[-1]
 
         def held(laps: float) -> float:
-            return last.square(laps) - track.leave_speed_squared(self.angle + self.turning * laps)
+            return last.square(laps) - track.leave_speed_squared(angle + turning * laps)
 
+        # Laps until ω² first falls to the square of the leaving speed.
         highest = track.leave_rev_s**2 * (1 + track.lean)
-        return _meeting(held, max(last.x, last.near(highest, last.wave)), 1)
+        return replace(run, laps=_meeting(held, max(last.x, last.near(highest, last.wave)), 1))
 
     @cached_property
     def _arcs(self) -> list[Arc]:

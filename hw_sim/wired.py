@@ -80,7 +80,14 @@ def levels(world: World, wires: Wires) -> dict[int, bool]:
 
 def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires) -> list[Edge]:
     """Every change of a line from time 0 to `end_s`, in order."""
-    changes = [*_rotor(world, end_s, wires)]
+    changes: list[Change] = []
+    turn = world.layout.rotor_ticks * wires.steps_a_tick
+    for t_s, border, clockwise in world.rotor.crossings(0.0, 1 / turn, 0.0, end_s):
+        a, b = _phase(tick_entered(border, turn, clockwise=clockwise))
+        changes += [Change(t_s, wires.a, a), Change(t_s, wires.b, b)]
+    for side in (0, 1):
+        for t_s, _, clockwise in world.rotor.crossings((_index(wires) + side) / turn, 1.0, 0.0, end_s):
+            changes.append(Change(t_s, wires.z, clockwise is (side == 0)))
     for event in events:
         changes += _of(event, world, wires)
     changes.sort(key=lambda change: change.t_s)
@@ -116,22 +123,16 @@ def _phase(step: int) -> tuple[bool, bool]:
     return place in (1, 2), place in (2, 3)
 
 
-def _rotor(world: World, end_s: float, wires: Wires) -> Iterator[Change]:
-    turn = world.layout.rotor_ticks * wires.steps_a_tick
-    for t_s, border, clockwise in world.rotor.crossings(0.0, 1 / turn, 0.0, end_s):
-        a, b = _phase(tick_entered(border, turn, clockwise=clockwise))
-        yield Change(t_s, wires.a, a)
-        yield Change(t_s, wires.b, b)
-    for side in (0, 1):
-        for t_s, _, clockwise in world.rotor.crossings((_index(wires) + side) / turn, 1.0, 0.0, end_s):
-            yield Change(t_s, wires.z, clockwise is (side == 0))
-
-
 def _of(event: SimEvent, world: World, wires: Wires) -> Iterator[Change]:
     t_s = event.t_us / 1e6
     match event:
         case BallPass(beam=beam):
-            yield from _blocked(wires.beams[beam], t_s, _ball_s(world, t_s))
+            # The ball blocks the beam, or a stray pulse does, for a shorter time.
+            run = next((run for run in world.runs if run.t_s <= t_s <= run.end_s), None)
+            width_s = STRAY_S
+            if run is not None:
+                width_s = _width_s(math.sqrt(run.speed_squared(run.laps_at(t_s))), RADIUS_M)
+            yield from _blocked(wires.beams[beam], t_s, width_s)
         case Sighting(reader=reader):
             speed = abs(world.rotor.speed_at(t_s))
             yield from _blocked(wires.readers[reader], t_s, _width_s(speed, POCKET_RADIUS_M))
@@ -154,14 +155,6 @@ def _moved(pin: int, t_s: float, *, active: bool) -> Iterator[Change]:
     """The changes of a contact that moves and bounces."""
     for number, bounce_s in zip(count(), BOUNCE_S, strict=False):
         yield Change(t_s + bounce_s, pin, active=(number % 2 == 0) is active)
-
-
-def _ball_s(world: World, t_s: float) -> float:
-    """How long a beam is blocked by the ball, or for a shorter time by a stray pulse."""
-    run = next((run for run in world.runs if run.t_s <= t_s <= run.end_s), None)
-    if run is None:
-        return STRAY_S
-    return _width_s(math.sqrt(run.speed_squared(run.laps_at(t_s))), RADIUS_M)
 
 
 def _width_s(rev_s: float, radius_m: float) -> float:

@@ -104,7 +104,9 @@ class Hand:
                 if self._number_seen is None:
                     self._seen = RestSeen(number, len(self._subscriber.verdicts))
                 self._note(self.say("The ball rests in {number}.", number=number))
-            self._keep_rotor(table)
+            is_let_go = HELD not in self._amiss and not self._is_running and table.now_s >= self._let_go_s
+            if is_let_go and abs(table.world.rotor.speed_at(table.now_s)) < ROTOR_KEPT_REV_S:
+                self._push(table)
             table.now_s = end_s
 
         return self._live.play(go_on)
@@ -142,12 +144,6 @@ class Hand:
         return self._ball in (BallPlace.TRACK, BallPlace.FALLING)
 
     # what happens without a button
-
-    def _keep_rotor(self, table: SimTable) -> None:
-        if HELD in self._amiss or self._is_running or table.now_s < self._let_go_s:
-            return
-        if abs(table.world.rotor.speed_at(table.now_s)) < ROTOR_KEPT_REV_S:
-            self._push(table)
 
     def _push(self, table: SimTable) -> None:
         now_s = table.now_s

@@ -239,32 +239,25 @@ def compare(
     """Pair each outcome with its verdict, in order. If there are more of one than of the other, the pairs are chosen so
     that most agree, and the others are left without a partner."""
     fewest = min(len(outcomes), len(verdicts))
-    ways = [
-        _pairs(outcomes, verdicts, kept_outcomes, kept_verdicts, beams_deg)
-        for kept_outcomes in combinations(range(len(outcomes)), fewest)
-        for kept_verdicts in combinations(range(len(verdicts)), fewest)
-    ]
+    ways = []
+    for kept_outcomes in combinations(range(len(outcomes)), fewest):
+        for kept_verdicts in combinations(range(len(verdicts)), fewest):
+            pairs = [
+                (outcomes[at], verdicts[told_at]) for at, told_at in zip(kept_outcomes, kept_verdicts, strict=True)
+            ]
+            way = [Comparison(_kind(outcome, verdict, beams_deg), outcome, verdict) for outcome, verdict in pairs]
+            way += [
+                Comparison("missed", outcome, None)
+                for place, outcome in enumerate(outcomes)
+                if place not in kept_outcomes
+            ]
+            way += [
+                Comparison("false_valid" if verdict.topic == "result" else "extra_void", None, verdict)
+                for place, verdict in enumerate(verdicts)
+                if place not in kept_verdicts
+            ]
+            ways.append(tuple(way))
     return max(ways, key=lambda way: sum(each.agrees for each in way))
-
-
-def _pairs(
-    outcomes: Sequence[Outcome],
-    verdicts: Sequence[HeardMessage],
-    kept_outcomes: Sequence[int],
-    kept_verdicts: Sequence[int],
-    beams_deg: tuple[float, ...],
-) -> tuple[Comparison, ...]:
-    pairs = [(outcomes[at], verdicts[told_at]) for at, told_at in zip(kept_outcomes, kept_verdicts, strict=True)]
-    comparisons = [Comparison(_kind(outcome, verdict, beams_deg), outcome, verdict) for outcome, verdict in pairs]
-    comparisons += [
-        Comparison("missed", outcome, None) for place, outcome in enumerate(outcomes) if place not in kept_outcomes
-    ]
-    comparisons += [
-        Comparison("false_valid" if verdict.topic == "result" else "extra_void", None, verdict)
-        for place, verdict in enumerate(verdicts)
-        if place not in kept_verdicts
-    ]
-    return tuple(comparisons)
 
 
 def _kind(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, ...]) -> Kind:

@@ -107,6 +107,12 @@ def picture(played: Played, title: str) -> str:
     own = replace(part, first=part.last)
     scale = part.faulty.scale
     beams_deg = part.evening.world.layout.beams_deg
+    # When each ball rested, and the times in the truth of each void. A result has none.
+    rests_s = [(fall.rest_s * scale, fall.number) for fall in part.evening.world.falls]
+    truth = [(s, f"rests in {number}") for s, number in rests_s if own.start_us <= s * 1e6 < own.end_us]
+    for outcome in (outcome for span in own.spans() for outcome in span.outcomes if "evidence_t" in outcome):
+        truth.append((outcome["evidence_t"] / 1e6, f"truth: {outcome['cause']}"))
+        truth.append((outcome["deadline_t"] / 1e6, "deadline"))
     timeline = replace(
         read_timeline(part.lines(), played.messages),
         start_s=own.start_us / 1e6,
@@ -117,20 +123,9 @@ def picture(played: Played, title: str) -> str:
             for one in own.strikes()
             if one.to_us - one.from_us < DRAWN_S_MAX * 1e6
         ],
-        truth=list(_true_times(own)),
+        truth=truth,
     )
     return draw(timeline.cut(), title, "coup")
-
-
-def _true_times(own: Slice) -> Iterator[tuple[float, str]]:
-    """Yield the time at which each ball rested, and the times in the truth of each void. A result has none."""
-    for fall in own.evening.world.falls:
-        rest_s = fall.rest_s * own.faulty.scale
-        if own.start_us <= rest_s * 1e6 < own.end_us:
-            yield rest_s, f"rests in {fall.number}"
-    for outcome in (outcome for span in own.spans() for outcome in span.outcomes if "evidence_t" in outcome):
-        yield outcome["evidence_t"] / 1e6, f"truth: {outcome['cause']}"
-        yield outcome["deadline_t"] / 1e6, "deadline"
 
 
 def _summary(played: Played) -> Iterator[str]:

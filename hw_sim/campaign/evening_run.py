@@ -115,6 +115,11 @@ def run_evening(plan: CampaignPlan, index: int, wheeld: Path) -> EveningRun:
     name, beams = plan.named(index), len(evening.header["beams_deg"])
     first = segments[0]
     refused = beams == 1 and first.ended.code > 0 and not first.ended.stopped and not first.compared
+    ended, failed = segments[-1].ended, None
+    if not ended.stopped and ended.code:
+        failed = f"exit code {ended.code}: {ended.stderr}"
+    elif beams == 1:
+        failed = "a wheel with one beam was not refused, although one beam cannot prove a direction"
     return EveningRun(
         index,
         beams,
@@ -123,7 +128,7 @@ def run_evening(plan: CampaignPlan, index: int, wheeld: Path) -> EveningRun:
         tuple(one for span in compared for one in idle_suspensions(name, span, whole)),
         {f"{name}/{mark}": explanation for mark, explanation in explained.items()},
         refused,
-        None if refused else _failed(segments, beams),
+        None if refused else failed,
         time.process_time() - began_s,
         sum(segment.ended.cpu_s for segment in segments) + explaining_s,
     )
@@ -143,13 +148,6 @@ def run_segments(part: Slice, wheeld: Path) -> Iterator[Segment]:
         if broken:
             return
         first += len(comparer.compared)
-
-
-def _failed(segments: list[Segment], beams: int) -> str | None:
-    ended = segments[-1].ended
-    if not ended.stopped and ended.code:
-        return f"exit code {ended.code}: {ended.stderr}"
-    return "a wheel with one beam was not refused, although one beam cannot prove a direction" if beams == 1 else None
 
 
 Result: TypeAlias = Callable[[], EveningRun]

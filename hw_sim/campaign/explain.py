@@ -98,7 +98,12 @@ def explain(
 ) -> tuple[dict[int, Explanation], float]:
     """Return the explanation of each disagreement by its mark, and the processor seconds that the black box needed."""
     replays = _Replays(evening, wheeld)
-    cases = [_case(replays, faulty, disagreement) for disagreement in disagreements]
+    cases: list[_Case] = []
+    for disagreement in disagreements:
+        mark, since = disagreement.mark, disagreement.since
+        alone = since == mark or replays.disagreement(faulty, mark, mark) == disagreement.kinds
+        first = mark if alone else since
+        cases.append(_Case(disagreement, first, alone, Slice(evening, faulty, first, mark).strikes()))
     for kind in KINDS:
         possible = [case for case in cases if kind in case.possible_causes]
         without_kind = faulty_without(frozenset({kind})) if possible else faulty
@@ -109,20 +114,12 @@ def explain(
     without_all = faulty_without(ALL) if unsolved else faulty
     for case in unsolved:
         case.agrees_without_all = not replays.disagreement(without_all, case.first, case.disagreement.mark)
-    return {case.disagreement.mark: _explanation(case) for case in cases}, replays.cpu_s
-
-
-def _case(replays: _Replays, faulty: FaultyEvening, disagreement: Disagreement) -> _Case:
-    mark, since = disagreement.mark, disagreement.since
-    alone = since == mark or replays.disagreement(faulty, mark, mark) == disagreement.kinds
-    first = mark if alone else since
-    part = Slice(replays.evening, faulty, first, mark)
-    return _Case(disagreement, first, alone, part.strikes())
-
-
-def _explanation(case: _Case) -> Explanation:
-    together = not case.causes and case.agrees_without_all
-    causes = case.possible_causes if together else case.causes
-    own = [strike for strike in case.strikes if strike.fault in causes]
-    texts = tuple(f"{strike.from_us / 1e6:.3f} s {strike.fault}: {strike.what}" for strike in own)
-    return Explanation(tuple(causes), together, case.alone, case.disagreement.since, texts)
+    explanations: dict[int, Explanation] = {}
+    for case in cases:
+        together = not case.causes and case.agrees_without_all
+        causes = case.possible_causes if together else case.causes
+        own = [strike for strike in case.strikes if strike.fault in causes]
+        texts = tuple(f"{strike.from_us / 1e6:.3f} s {strike.fault}: {strike.what}" for strike in own)
+        since = case.disagreement.since
+        explanations[case.disagreement.mark] = Explanation(tuple(causes), together, case.alone, since, texts)
+    return explanations, replays.cpu_s

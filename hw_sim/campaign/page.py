@@ -61,16 +61,7 @@ def _body(report: dict[str, Any], plots: Iterable[Plot], title: str) -> Iterator
     yield "<h2>Nearest to another verdict</h2>"
     low = report["margin"]["lowest"]
     yield _table(("coup", "margin", "of", "verdict"), ((x["coup"], x["margin"], x["of"], x["told"]) for x in low))
-    yield from _disagreements(report["disagreements"])
-
-
-def _spread(value: int | dict[str, float] | None) -> int | str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {number:,.0f}" for name, number in value.items())
-    return "none" if value is None else value
-
-
-def _disagreements(disagreements: list[dict[str, Any]]) -> Iterator[str]:
+    disagreements = report["disagreements"]
     yield "<h2>Disagreements</h2>"
     if not disagreements:
         yield "<p>None.</p>"
@@ -85,6 +76,12 @@ def _disagreements(disagreements: list[dict[str, Any]]) -> Iterator[str]:
     if len(disagreements) > SHOWN_MOST:
         yield f"<p>{len(disagreements) - SHOWN_MOST:,} more are in report.json.</p>"
     yield f"<p>To play one again: <code>{escape(disagreements[0]['replay'])} --svg coup.svg</code></p>"
+
+
+def _spread(value: int | dict[str, float] | None) -> int | str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number:,.0f}" for name, number in value.items())
+    return "none" if value is None else value
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

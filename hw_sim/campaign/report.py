@@ -63,6 +63,8 @@ def report(
         if evening_run.failed
     ]
     share = false_voids / valid if valid else 0.0
+    slower = "the simulator" if timing.simulator_s > timing.black_box_s else "wheeld"
+    cores = (timing.simulator_s + timing.black_box_s) / timing.wall_s
     return {
         "campaign": {**asdict(plan), "coups_asked": asked, "evenings": len(evening_runs)},
         "failures": _failures(plan, counts, disagreements, failed, valid, len(idle), false_voids_max),
@@ -85,12 +87,18 @@ def report(
         },
         "unproven": _unproven(rows),
         "warnings": _warnings([warning for evening_run in evening_runs for warning in evening_run.early_warnings]),
-        "causes": _causes(disagreements),
+        "causes": _tables((_cause(each), each["kind"]) for each in disagreements),
         "disagreements": disagreements,
         "scenarios": _tables((row.scenario or "none", row.kind) for row in rows),
         "refused": [plan.named(evening_run.index) for evening_run in evening_runs if evening_run.refused],
         "failed": failed,
-        "timing": _timing(len(rows), timing),
+        "timing": {
+            **{name: round(value, 2) for name, value in asdict(timing).items()},
+            "coups_per_s": round(len(rows) / timing.wall_s, 1),
+            "cores_busy": round(cores, 2),
+            "limited_by": f"{slower}: {timing.simulator_s:.1f} s of processor in the simulator, "
+            f"{timing.black_box_s:.1f} s in wheeld, {cores:.2f} cores busy",
+        },
     }
 
 
@@ -164,13 +172,10 @@ def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
     return table
 
 
-def _causes(disagreements: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
-    def cause_name(each: dict[str, Any]) -> str:
-        if not each["explained"]:
-            return "unexplained"
-        return ("together: " if each["together"] else "") + " or ".join(each["causes"])
-
-    return _tables((cause_name(each), each["kind"]) for each in disagreements)
+def _cause(disagreement: dict[str, Any]) -> str:
+    if not disagreement["explained"]:
+        return "unexplained"
+    return ("together: " if disagreement["together"] else "") + " or ".join(disagreement["causes"])
 
 
 def voids_by_cause(rows: Iterable[VerdictRow]) -> dict[str, list[VerdictRow]]:
@@ -255,15 +260,3 @@ def _spread(times_us: list[int]) -> dict[str, float] | None:
         return None
     ordered = sorted(times_us)
     return {"least": ordered[0] / 1e3, "median": median(ordered) / 1e3, "most": ordered[-1] / 1e3}
-
-
-def _timing(coups: int, timing: Timing) -> dict[str, Any]:
-    slower = "the simulator" if timing.simulator_s > timing.black_box_s else "wheeld"
-    cores = (timing.simulator_s + timing.black_box_s) / timing.wall_s
-    return {
-        **{name: round(value, 2) for name, value in asdict(timing).items()},
-        "coups_per_s": round(coups / timing.wall_s, 1),
-        "cores_busy": round(cores, 2),
-        "limited_by": f"{slower}: {timing.simulator_s:.1f} s of processor in the simulator, "
-        f"{timing.black_box_s:.1f} s in wheeld, {cores:.2f} cores busy",
-    }

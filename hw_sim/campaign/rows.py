@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from hw_sim.campaign.comparison import ComparedSpan, Comparison, Kind
+from hw_sim.campaign.comparison import ComparedSpan, Kind
 from hw_sim.campaign.slices import Slice
 from hw_sim.events import SensorState
 from hw_sim.faults import GROSS
@@ -91,30 +91,26 @@ def idle_suspensions(evening: str, compared: ComparedSpan, part: Slice) -> Itera
 def rows(evening: str, compared: ComparedSpan, beams: int) -> Iterator[VerdictRow]:
     """Yield the rows of one span."""
     for each in compared.comparisons:
-        yield _row(f"{evening}/{compared.span.index}", each, beams)
-
-
-def _row(coup: str, each: Comparison, beams: int) -> VerdictRow:
-    outcome, verdict = each.outcome or {}, each.verdict
-    payload = verdict.payload if verdict else {}
-    evidence_t, deadline_t = outcome.get("evidence_t"), outcome.get("deadline_t")
-    voids = each.kind in ("right", "late", "premature") and verdict is not None and evidence_t is not None
-    return VerdictRow(
-        coup=coup,
-        scenario=outcome.get("scenario", ""),
-        kind=each.kind,
-        truth=_name(outcome.get("kind"), outcome.get("cause")),
-        verdict=_name(verdict.topic if verdict else None, payload.get("cause")),
-        beams=beams,
-        number=outcome.get("number"),
-        verdict_number=payload.get("number"),
-        laps_run=outcome.get("laps"),
-        laps_seen=payload.get("laps"),
-        delay_us=verdict.t - evidence_t if voids and verdict and evidence_t is not None else None,
-        allowed_us=deadline_t - evidence_t if voids and deadline_t and evidence_t is not None else None,
-        margin=payload.get("margin"),
-        margin_of=payload.get("margin_of"),
-    )
+        outcome, verdict = each.outcome or {}, each.verdict
+        payload = verdict.payload if verdict else {}
+        evidence_t, deadline_t = outcome.get("evidence_t"), outcome.get("deadline_t")
+        voids = each.kind in ("right", "late", "premature") and verdict is not None and evidence_t is not None
+        yield VerdictRow(
+            coup=f"{evening}/{compared.span.index}",
+            scenario=outcome.get("scenario", ""),
+            kind=each.kind,
+            truth=_name(outcome.get("kind"), outcome.get("cause")),
+            verdict=_name(verdict.topic if verdict else None, payload.get("cause")),
+            beams=beams,
+            number=outcome.get("number"),
+            verdict_number=payload.get("number"),
+            laps_run=outcome.get("laps"),
+            laps_seen=payload.get("laps"),
+            delay_us=verdict.t - evidence_t if voids and verdict and evidence_t is not None else None,
+            allowed_us=deadline_t - evidence_t if voids and deadline_t and evidence_t is not None else None,
+            margin=payload.get("margin"),
+            margin_of=payload.get("margin_of"),
+        )
 
 
 def _name(kind: str | None, cause: str | None) -> str:

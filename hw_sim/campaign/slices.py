@@ -74,7 +74,14 @@ class Slice:
             yield from (event for event in events[:watched] if isinstance(event, ClockReading))
             seen = RotorEdge | Sighting | ClockReading
             yield from (event for event in events[watched:start] if isinstance(event, seen))
-            yield from _states(events[:start], start_us)
+            # The states that the earlier events left: failed sensors, an object in the cylinder.
+            failed = {event.sensor: event for event in events[:start] if isinstance(event, SensorState)}
+            switched = {event.switch: event for event in events[:start] if isinstance(event, Switched)}
+            unusual = (
+                *(each for each in failed.values() if not each.ok),
+                *(each for each in switched.values() if each.stands),
+            )
+            yield from (msgspec.structs.replace(each, t_us=start_us) for each in unusual)
             yield TableCommand(start_us, "open", "chef")
         before = self.evening.marks[self.first].first
         for event in events[start : min(bisect_left(events, end_us, key=T_US), len(events) - 1)]:
@@ -114,12 +121,3 @@ class Slice:
 
     def _log_us(self, world_us: int) -> int:
         return round(world_us * self.faulty.scale)
-
-
-def _states(before: list[SimEvent], start_us: int) -> Iterator[SimEvent]:
-    """Yield the states that the earlier events left: failed sensors, an object in the cylinder."""
-    failed = {event.sensor: event for event in before if isinstance(event, SensorState)}
-    switched = {event.switch: event for event in before if isinstance(event, Switched)}
-    unusual = (*(each for each in failed.values() if not each.ok), *(each for each in switched.values() if each.stands))
-    for event in unusual:
-        yield msgspec.structs.replace(event, t_us=start_us)

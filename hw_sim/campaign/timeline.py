@@ -109,6 +109,8 @@ def read_timeline(log: Iterable[bytes], published: Iterable[HeardMessage]) -> Lo
     rotor = RotorCurve(header["rotor_ticks"], [line for line in lines if line["kind"] == "rotor"])
     first_s = min((line["t"] / 1e6 for line in lines), default=0.0)
     end_s = max((line["t"] / 1e6 for line in lines), default=0.0)
+    tables = [(each.t / 1e6, str(each.payload["state"])) for each in messages if each.topic == "table"]
+    changes = [each for before, each in pairwise([(0.0, ""), *tables]) if before[1] != each[1]]
     return LogTimeline(
         beams=len(header["beams_deg"]),
         readers=len(header["readers_deg"]),
@@ -119,7 +121,7 @@ def read_timeline(log: Iterable[bytes], published: Iterable[HeardMessage]) -> Lo
             (line["t"] / 1e6, _note_text(line)) for line in lines if line["kind"] in ("object", "sensor", "command")
         ],
         facts=[(each.t / 1e6, str(each.payload["fact"])) for each in messages if each.topic == "fact"],
-        states=list(_states(messages, end_s)),
+        states=[Interval(from_s, to_s, state) for (from_s, state), (to_s, _) in pairwise([*changes, (end_s, "")])],
         verdicts=[_verdict(each) for each in messages if each.topic in ("result", "void")],
         start_s=first_s,
         end_s=end_s,
@@ -178,13 +180,6 @@ def _note_text(line: Line) -> str:
     if line["kind"] == "sensor":
         return f"{called(line['sensor'])} {'works' if line['ok'] else 'fails'}"
     return f"{line['by']}: {line['name']}" if line.get("by") else str(line["name"])
-
-
-def _states(messages: list[HeardMessage], end_s: float) -> Iterator[Interval]:
-    tables = [(each.t / 1e6, str(each.payload["state"])) for each in messages if each.topic == "table"]
-    changes = [each for before, each in pairwise([(0.0, ""), *tables]) if before[1] != each[1]]
-    for (from_s, state), (to_s, _) in pairwise([*changes, (end_s, "")]):
-        yield Interval(from_s, to_s, state)
 
 
 def _verdict(message: HeardMessage) -> ShownVerdict:

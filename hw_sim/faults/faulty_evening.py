@@ -72,7 +72,13 @@ def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[
         *_reported(clean, effects, clean.sightings, effects.false_sightings),
     ]
     events.sort(key=T_US)
-    for window in _merged(effects.down):
+    down: list[Window] = []  # windows that overlap are joined
+    for window in sorted(effects.down, key=lambda w: w.from_us):
+        if down and window.from_us <= down[-1].to_us:
+            down[-1] = Window(down[-1].from_us, max(down[-1].to_us, window.to_us))
+        else:
+            down.append(window)
+    for window in down:
         window.put(events, _while_link_is_down(window, window.cut(events)))
     for window in effects.repeated:
         # Commands are in no frame.
@@ -107,17 +113,6 @@ def _reported(
         if seen not in effects.missed and not any(window.covers(seen.t_us) for window in silent):
             late = (by for name, window, by in effects.delayed if name == seen.seen_by and window.covers(seen.t_us))
             yield msgspec.structs.replace(seen, t_us=seen.t_us + max(late, default=0))
-
-
-def _merged(windows: Iterable[Window]) -> list[Window]:
-    """The windows in order. Windows that overlap are joined."""
-    merged: list[Window] = []
-    for window in sorted(windows, key=lambda w: w.from_us):
-        if merged and window.from_us <= merged[-1].to_us:
-            merged[-1] = Window(merged[-1].from_us, max(merged[-1].to_us, window.to_us))
-        else:
-            merged.append(window)
-    return merged
 
 
 def _while_link_is_down(window: Window, hidden: list[SimEvent]) -> list[SimEvent]:

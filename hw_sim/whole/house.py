@@ -199,11 +199,14 @@ class House:
             self.witness.rounds[-1].to_us = self.now_us
         before = len(self.live.table.truth)
         events = self.live.play(SCENARIOS[scenario])
-        self.faults.of_coup(index, self._marks_us())
+        # The marks of this scenario: its start, first launch, and first rest after that.
+        world, start_us = self.live.table.world, self.now_us
+        launch_us = min((us(run.t_s) for run in world.runs if us(run.t_s) >= start_us), default=start_us)
+        rest_us = min((us(stay.from_s) for stay in world.stays if us(stay.from_s) > launch_us), default=start_us)
+        self.faults.of_coup(index, {"start": start_us, "launch": launch_us, "rest": rest_us})
         truth = [outcome_name(one) for one in self.live.table.truth[before:]]
         self.witness.rounds.append(Round(index, self.now_us, truth))
         # Record each ball that came to rest after a valid run. Commands do not matter, because one may be lost.
-        world = self.live.table.world
         runs = [run for run in world.runs if us(run.t_s) >= self.now_us]
         for run, following in zip_longest(runs, runs[1:]):
             until_s = math.inf if following is None else following.t_s
@@ -220,13 +223,6 @@ class House:
                 self._coup(us(run.t_s), us(fallen.rest_s), fallen.number)
         self.witness.coups.sort(key=lambda coup: coup.rest_us)
         yield from events
-
-    def _marks_us(self) -> dict[str, int]:
-        """Return the marks of the scenario that begins now: its start, first launch, and first rest after that."""
-        world, start_us = self.live.table.world, self.now_us
-        launch_us = min((us(run.t_s) for run in world.runs if us(run.t_s) >= start_us), default=start_us)
-        rest_us = min((us(stay.from_s) for stay in world.stays if us(stay.from_s) > launch_us), default=start_us)
-        return {"start": start_us, "launch": launch_us, "rest": rest_us}
 
     def _coup(self, launch_us: int, rest_us: int, number: int) -> None:
         self._launched.add(launch_us)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias
@@ -215,13 +214,10 @@ def draw_plan(seed: str, source: Source, *, only: Collection[str] = KINDS) -> Ev
     weights = [one.weight + one.rare + one.hasty for one in scenarios]
     names = [one.name for one in rng.choices(scenarios, weights, k=rng.randint(*COUPS))]
     coups = tuple(PlannedCoup(name, rng.choice(MANNERS)) for name in names)
-    faults = tuple(_draw_fault(rng, source, len(coups), only) for _ in range(rng.randint(*FAULTS)))
-    return EveningPlan(seed, source, coups, faults)
-
-
-def _draw_fault(rng: random.Random, source: Source, coups: int, only: Collection[str]) -> PlannedFault:
-    name = rng.choice([name for name, kind in KINDS.items() if source in kind.at and name in only])
-    kind = KINDS[name]
-    mark = rng.choice(list(AT_S))
-    at_s, for_s, amount = (round(rng.uniform(*span), 4) for span in (AT_S[mark], kind.for_s, kind.amount))
-    return PlannedFault(name, rng.randrange(coups), mark, at_s, for_s, amount)
+    faults: list[PlannedFault] = []
+    for _ in range(rng.randint(*FAULTS)):
+        name = rng.choice([name for name, kind in KINDS.items() if source in kind.at and name in only])
+        mark, kind = rng.choice(list(AT_S)), KINDS[name]
+        at_s, for_s, amount = (round(rng.uniform(*span), 4) for span in (AT_S[mark], kind.for_s, kind.amount))
+        faults.append(PlannedFault(name, rng.randrange(len(coups)), mark, at_s, for_s, amount))
+    return EveningPlan(seed, source, coups, tuple(faults))
