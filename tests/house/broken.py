@@ -10,7 +10,6 @@ mutant is found.
 from __future__ import annotations
 
 import asyncio
-import random
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -130,7 +129,7 @@ async def night(cluster: Cluster, name: str, seed: int) -> str | None:
         database = await asyncio.to_thread(broken_database, cluster, MUTANTS[name])
         async with house(cluster, Path(folder), database=database, parts_fail=True) as whole:
             try:
-                await play(whole, Path(folder), random.Random(seed), command_of(name), settle_s=10.0)
+                await play(whole, Path(folder), seed, command_of(name), settle_s=10.0)
             except AssertionError as found:
                 return str(found)
     return None

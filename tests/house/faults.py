@@ -222,37 +222,42 @@ def _mend(part: Cluster | Disk) -> None:
 async def play(
     house: House,
     folder: Path,
-    rng: random.Random,
+    seed: int,
     command: Sequence[str] = COLLECT,
     *,
     settle_s: float = PATIENCE_S,
 ) -> str:
-    """Play one night, and hold the database to the journals. Returns what happened. Raises AssertionError with what
-    differs."""
-    for _ in range(2):
-        house.collector(folder, command)
-    faults = Faults(house, random.Random(rng.random()))
-    over = asyncio.Event()
-    playing = asyncio.create_task(_evening(house, random.Random(rng.random()), over))
+    """Play the night of `seed`, and hold the database to the journals. Returns what happened. Raises AssertionError
+    with what differs. Each error has a note with the seed and what the collectors logged."""
+    rng = random.Random(seed)
     try:
-        await faults.run(PLAY_S)
-    finally:
-        over.set()
-        await playing
-    await house.settled(settle_s)
-    # While parts fail a collector mostly catches up, and what is forged is not the next message there. Now it is.
-    await faults.lie()
-    await said(house, 2)
-    await house.settled(settle_s)
-    await asyncio.sleep(1.0)
-    assert await house.differing() == [], faults.happened
-    alarms = house.alarms()
-    assert {kind for _, kind, _ in alarms} <= EXPECTED, (alarms, faults.happened)
-    assert not [alarm for alarm in alarms if alarm[0] == house.tables[-1].name], (alarms, faults.happened)
-    records = sum(table.wheel.seq for table in house.tables)
-    kinds = ", ".join(f"{name}: {count}" for name, count in sorted(Counter(faults.happened).items()))
-    drawn = f"{faults.failed} faults, beside those of a part that was down already (drawn: {kinds})"
-    return f"{records} records of {len(house.tables)} wheels, {drawn}, {len(alarms)} alarms"
+        for _ in range(2):
+            house.collector(folder, command)
+        faults = Faults(house, random.Random(rng.random()))
+        over = asyncio.Event()
+        playing = asyncio.create_task(_evening(house, random.Random(rng.random()), over))
+        try:
+            await faults.run(PLAY_S)
+        finally:
+            over.set()
+            await playing
+        await house.settled(settle_s)
+        # While parts fail a collector mostly catches up, and what is forged is not the next message there. Now it is.
+        await faults.lie()
+        await said(house, 2)
+        await house.settled(settle_s)
+        await asyncio.sleep(1.0)
+        assert await house.differing() == [], faults.happened
+        alarms = house.alarms()
+        assert {kind for _, kind, _ in alarms} <= EXPECTED, (alarms, faults.happened)
+        assert not [alarm for alarm in alarms if alarm[0] == house.tables[-1].name], (alarms, faults.happened)
+        records = sum(table.wheel.seq for table in house.tables)
+        kinds = ", ".join(f"{name}: {count}" for name, count in sorted(Counter(faults.happened).items()))
+        drawn = f"{faults.failed} faults, beside those of a part that was down already (drawn: {kinds})"
+        return f"{records} records of {len(house.tables)} wheels, {drawn}, {len(alarms)} alarms"
+    except BaseException as wrong:
+        wrong.add_note(f"seed {seed}\n{house.logs()}")
+        raise
 
 
 async def _evening(house: House, rng: random.Random, over: asyncio.Event) -> None:
