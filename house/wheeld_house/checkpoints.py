@@ -68,6 +68,10 @@ STAMPED = ". Then `wheeld-house stamp` has it stamped by the authority"
 _ORIGIN = re.compile(r"(wheel/v1/[^/\s]+/[^/\s]+)/([1-9][0-9]{0,15})")
 
 
+class TooManyRecordsError(LookupError):
+    """The receipt of a coup is made from more records than may be read for it."""
+
+
 class Signed(NamedTuple):
     """A checkpoint that a wheel signed. `first_seq`: the number of the first message in its tree."""
 
@@ -186,8 +190,10 @@ class TreeWitness:
             if before == (signed.checkpoint.size, signed.checkpoint.root):
                 continue
             if before is not None:
+                # By a proof: what the house says of its records is not believed.
                 leaf_hashes = list(leaves(database, wheel, first_seq, first_seq + size))
-                if not _continues(before, signed.checkpoint, leaf_hashes):
+                proof = consistency_proof(leaf_hashes, before[0]) if before[0] <= len(leaf_hashes) else []
+                if not is_consistent(proof, signed.checkpoint.size, signed.checkpoint.root, *before):
                     why = f"{size} messages do not continue the {before[0]} that were cosigned before"
                     done.refused.append(f"{origin}: {why}")
                     continue
@@ -207,17 +213,11 @@ class TreeWitness:
         beside.replace(self._path)
 
 
-def _continues(before: tuple[int, bytes], checkpoint: Checkpoint, leaf_hashes: list[bytes]) -> bool:
-    """Return whether a proof shows that the checkpoint continues `before`. The house's word alone is not believed."""
-    proof = consistency_proof(leaf_hashes, before[0]) if before[0] <= len(leaf_hashes) else []
-    return is_consistent(proof, checkpoint.size, checkpoint.root, *before)
-
-
 def receipt_of(
     database: psycopg.Connection[Any], site: str, table: str, coup: int, *, records_max: int = sys.maxsize
 ) -> str:
     """Return the receipt of a coup's verdict, by the first checkpoint that covers it. Each record below the checkpoint
-    is read: `records_max` says how many at most. Raises LookupError, psycopg.Error."""
+    is read: `records_max` says how many at most. Raises TooManyRecordsError, LookupError, psycopg.Error."""
     return _receipt(database, site, table, coup, stamped=False, records_max=records_max)[0]
 
 
@@ -248,9 +248,6 @@ def _receipt(
         )
     first_seq, size, note, lines, token = covering
     if size > records_max:
-        raise LookupError(
-            f"the receipt of coup {coup} of {site}/{table} is made from {size} records, too many for this page: "
-            "the command `wheeld-house receipt` makes it"
-        )
+        raise TooManyRecordsError(f"the receipt of coup {coup} of {site}/{table} is made from {size} records")
     proof = inclusion_proof(list(leaves(database, wheel, first_seq, first_seq + size)), seq - first_seq)
     return write_receipt(bytes(payload), seq - first_seq, proof, note + "".join(lines)), bytes(token or b"")

@@ -23,7 +23,7 @@ import mqtt5
 from wheeld.feed.message import SEQUENCED
 from wheeld_house.brokers import BrokerLink
 from wheeld_house.checkpoints import WitnessKey
-from wheeld_house.database import Lease, NewRecord, RecordStore, RecordStoreError, RefusedRecordError
+from wheeld_house.database import NewRecord, RecordStore, RecordStoreError, RefusedRecordError
 from wheeld_house.settings import HouseSettings
 from wheeld_house.wheel import ACTIVE_S, CollectedWheel
 
@@ -159,7 +159,13 @@ class Collector:
         if now_s >= self._renew_s:
             await self._renew(now_s)
         self._work.clear()
-        self._read(now_s)
+        for _ in range(min(len(self._inbox), BATCH)):
+            publication = self._inbox.popleft()
+            root, _, leaf = publication.topic.rpartition("/")
+            wheel = self._wheels.get(root)
+            if wheel is not None:
+                wheel.take(leaf, bytes(publication.payload), now_s)
+                self._busy[root] = wheel
         try:
             await self._store_records()
             await self._compare()
@@ -179,27 +185,16 @@ class Collector:
         numbers = [wheel.number for wheel in self._wheels.values()]
         leases = await self._do(self._store.keep_leases, self._settings.lease_s, brokers, numbers)
         self._renew_s = now_s + self._settings.lease_s / 3
-        held = {lease.wheel: lease for lease in leases}
+        held = {each.wheel: each for each in leases}
         for wheel in self._wheels.values():
-            self._hold(wheel, held.get(wheel.number), now_s)
+            lease = held.get(wheel.number)
+            if (lease is not None) is not (wheel.order is not None):
+                self._tell(f"{wheel.root}: {'collected here' if lease else 'no longer collected here'}")
+            if lease is None:
+                wheel.end()
+            else:
+                wheel.begin(lease, now_s)
         self._busy = dict(self._wheels)
-
-    def _hold(self, wheel: CollectedWheel, lease: Lease | None, now_s: float) -> None:
-        if (lease is not None) is not (wheel.order is not None):
-            self._tell(f"{wheel.root}: {'collected here' if lease else 'no longer collected here'}")
-        if lease is None:
-            wheel.end()
-        else:
-            wheel.begin(lease, now_s)
-
-    def _read(self, now_s: float) -> None:
-        for _ in range(min(len(self._inbox), BATCH)):
-            publication = self._inbox.popleft()
-            root, _, leaf = publication.topic.rpartition("/")
-            wheel = self._wheels.get(root)
-            if wheel is not None:
-                wheel.take(leaf, bytes(publication.payload), now_s)
-                self._busy[root] = wheel
 
     async def _store_records(self) -> None:
         records: list[NewRecord] = []

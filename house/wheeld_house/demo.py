@@ -103,7 +103,9 @@ async def _play(folder: Path, database: str, wheels: int, coups: int) -> None:
             played = ["--pty", str(board), "--layout", str(config), "--speed", f"{SPEED:g}", "--quick"]
             commands[f"{table}-sim"] = ["-c", HW_SIM, "run", *played]
             commands[f"{table}-daemon"] = ["-m", "wheeld", "run", "-c", str(config)]
-        settings.write_text(_settings(folder, tables, database, served.port), encoding="utf-8")
+        house = f'name = "demo"\ndatabase = "{database}"\n\n[[brokers]]\nhost = "127.0.0.1"\nport = {served.port}\n'
+        wheel = f'[[wheels]]\nsite = "{SITE}"\ntable = "{{0}}"\npublic_key_file = "{folder}/{{0}}.pub"\n'
+        settings.write_text("\n".join([house, *map(wheel.format, tables)]), encoding="utf-8")
         commands["collector"] = ["-m", "wheeld_house", "collect", str(settings)]
         running = [
             await up.enter_async_context(child(name, [sys.executable, *words], folder / f"{name}.log"))
@@ -128,12 +130,6 @@ def _write_wheel(folder: Path, table: str, port: int) -> tuple[Path, Path]:
     journal = f'[journal]\npath = "{table}.sqlite"\nsigning_key_file = "{private}"\n'
     config.write_text(f'{wheel}\n{journal}\n[mqtt]\nhost = "127.0.0.1"\nport = {port}\n', encoding="utf-8")
     return config, board
-
-
-def _settings(folder: Path, tables: Sequence[str], database: str, port: int) -> str:
-    house = f'name = "demo"\ndatabase = "{database}"\n\n[[brokers]]\nhost = "127.0.0.1"\nport = {port}\n'
-    wheel = '[[wheels]]\nsite = "{site}"\ntable = "{table}"\npublic_key_file = "{folder}/{table}.pub"\n'
-    return "\n".join([house, *(wheel.format(site=SITE, table=table, folder=folder) for table in tables)])
 
 
 async def _show(database: str, coups: int) -> None:

@@ -11,7 +11,6 @@ import binascii
 import hashlib
 import re
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -124,18 +123,16 @@ def read_note(raw: str) -> Note:
         raise NoteError("no signed note: it has a character that UTF-8 cannot have") from None
     if size > NOTE_BYTES_MAX or not blank or not lines.endswith("\n"):
         raise NoteError("no signed note: it has no empty line before its signatures, or is too long")
-    return Note(f"{text}\n", tuple(_signatures(found)))
-
-
-def _signatures(found: list[re.Match[str] | None]) -> Iterator[Signature]:
+    signatures: list[Signature] = []
     for line in found:
         try:
-            raw = base64.b64decode(line[2], validate=True) if line else b""
+            code = base64.b64decode(line[2], validate=True) if line else b""
         except binascii.Error:
-            raw = b""
-        if line is None or len(raw) <= 4 or _base64(raw) != line[2]:
+            code = b""
+        if line is None or len(code) <= 4 or _base64(code) != line[2]:
             raise NoteError("no signed note: a line below its text is no signature")
-        yield Signature(line[1], raw[:4], raw[4:])
+        signatures.append(Signature(line[1], code[:4], code[4:]))
+    return Note(f"{text}\n", tuple(signatures))
 
 
 def read_checkpoint(note: Note) -> Checkpoint:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wheeld.feed.message import NO_JSON, FeedError, FeedMessage, ed25519, read_json, read_message
-from wheeld_house.note import LOG, Note, NoteError, Verifier, read_checkpoint, read_note
+from wheeld_house.note import LOG, NoteError, Verifier, read_checkpoint, read_note
 from wheeld_house.tlog import HASH_BYTES, leaf_hash, root_of_inclusion
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
@@ -55,7 +55,12 @@ def verify_receipt(receipt: str, wheel_key: bytes, witnesses: Sequence[Verifier]
         checkpoint = read_checkpoint(note)
         if Verifier(checkpoint.origin, wheel_key, LOG).signed_at(note) is None:
             raise ReceiptError("the checkpoint is not signed with this wheel's key")
-        seen = {witness.name: _cosigned_at(witness, note) for witness in witnesses}
+        seen: dict[str, int] = {}
+        for witness in witnesses:
+            at_s = witness.signed_at(note)
+            if at_s is None:
+                raise ReceiptError(f"the witness {witness.name} has not cosigned the checkpoint")
+            seen[witness.name] = at_s
     except NoteError as error:
         raise ReceiptError(str(error)) from error
     if root_of_inclusion(proof, leaf_hash(payload), index, checkpoint.size) != checkpoint.root:
@@ -68,13 +73,6 @@ def verify_receipt(receipt: str, wheel_key: bytes, witnesses: Sequence[Verifier]
     if message.seq != first_seq + index:
         raise ReceiptError(f"the message has seq {message.seq}, and stands at the place of seq {first_seq + index}")
     return Proven(root, message, checkpoint.size, seen)
-
-
-def _cosigned_at(witness: Verifier, note: Note) -> int:
-    at_s = witness.signed_at(note)
-    if at_s is None:
-        raise ReceiptError(f"the witness {witness.name} has not cosigned the checkpoint")
-    return at_s
 
 
 def _parts(receipt: str) -> tuple[bytes, int, list[bytes], str]:

@@ -12,10 +12,11 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from wheeld.serving import add_files, guard, named
+from wheeld_house.checkpoints import TooManyRecordsError
 from wheeld_house.page.database import DatabaseError, Row
 from wheeld_house.page.login import COOKIE, SESSION_S_MAX, AccountLogin, LogIn, User, is_from_our_page
 from wheeld_house.page.records import PLACE, UNDATED, Found, HouseRecords, NotStoredError, Search
@@ -61,7 +62,7 @@ class HousePages:
         """Return the application of all pages."""
         # Not `no-referrer`: a browser would then send the Origin "null" with our own forms.
         first = [guard(referrer="same-origin"), named(self._names, _refusal)]
-        app = web.Application(middlewares=[*first, self._errors(), self._logged_in()], client_max_size=BODY_MAX)
+        app = web.Application(middlewares=[*first, self._errors, self._logged_in], client_max_size=BODY_MAX)
         app.router.add_get("/", self._fleet_page)
         app.router.add_get(r"/wheel/{site:[^/]+}/{table:[^/]+}", self._wheel_page)
         app.router.add_get(r"/coup/{site:[^/]+}/{table:[^/]+}/{coup:\d{1,15}}", self._coup_page)
@@ -78,37 +79,30 @@ class HousePages:
 
     # --- who may -----------------------------------------------------------------------------------------------------
 
-    def _logged_in(self) -> Middleware:
-        @web.middleware
-        async def logged_in(request: web.Request, handler: Handler) -> web.StreamResponse:
-            if request.method == "POST" and not is_from_our_page(request):
-                raise web.HTTPForbidden(text="This form was not sent by a page of this house.")
-            user = self._login.user(request)
-            if user is None:
-                if request.path != "/login" and not request.path.startswith("/files/"):
-                    raise web.HTTPSeeOther("/login")
-                user = User("", may_acknowledge=False)
-            request[USER] = user
+    @web.middleware
+    async def _logged_in(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.method == "POST" and not is_from_our_page(request):
+            raise web.HTTPForbidden(text="This form was not sent by a page of this house.")
+        user = self._login.user(request)
+        if user is None:
+            if request.path != "/login" and not request.path.startswith("/files/"):
+                raise web.HTTPSeeOther("/login")
+            user = User("", may_acknowledge=False)
+        request[USER] = user
+        return await handler(request)
+
+    @web.middleware
+    async def _errors(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """What is wrong, as a page. The database's own words go to the log only."""
+        try:
             return await handler(request)
-
-        return logged_in
-
-    def _errors(self) -> Middleware:
-        """Answer an error with a page. The database's own words go to the log only."""
-
-        @web.middleware
-        async def told(request: web.Request, handler: Handler) -> web.StreamResponse:
-            try:
-                return await handler(request)
-            except NotStoredError:
-                text = "There is no such wheel or coup here, or the month of the coup was put away."
-                return self._page(request, "error.html", 404, title="Not found", text=text)
-            except DatabaseError as wrong:
-                logging.getLogger("wheeld_house").warning("page: %s: %s", request.path[:TEXT_MAX], wrong)
-                text = "The database gives no answer. Play goes on without it. Try again in a few seconds."
-                return self._page(request, "error.html", 503, title="No answer", text=text)
-
-        return told
+        except NotStoredError:
+            text = "There is no such wheel or coup here, or the month of the coup was put away."
+            return self._page(request, "error.html", 404, title="Not found", text=text)
+        except DatabaseError as wrong:
+            logging.getLogger("wheeld_house").warning("page: %s: %s", request.path[:TEXT_MAX], wrong)
+            text = "The database gives no answer. Play goes on without it. Try again in a few seconds."
+            return self._page(request, "error.html", 503, title="No answer", text=text)
 
     # --- the pages ---------------------------------------------------------------------------------------------------
 
@@ -150,7 +144,10 @@ class HousePages:
         try:
             receipt = await self._records.receipt(wheel["site"], wheel["table_name"], coup)
         except LookupError as wrong:
-            return self._page(request, "error.html", 404, title="No receipt", text=str(wrong))
+            text = str(wrong)
+            if isinstance(wrong, TooManyRecordsError):
+                text += ", too many for this page: the command `wheeld-house receipt` makes it"
+            return self._page(request, "error.html", 404, title="No receipt", text=text)
         title = f"Receipt of coup {coup} of {_title(wheel)}"
         file = base64.b64encode(receipt.text.encode()).decode()
         return self._page(request, "receipt.html", title=title, wheel=wheel, coup=coup, receipt=receipt, file=file)
@@ -178,6 +175,7 @@ class HousePages:
         is_open = request.query.get("which") != "acknowledged"
         before = request.query.get("before", "")
         found = await self._records.alarms(is_open=is_open, before=_whole(before))
+        which = "" if is_open else "which=acknowledged&"
         return self._page(
             request,
             "alarms.html",
@@ -185,7 +183,7 @@ class HousePages:
             is_open=is_open,
             found=found,
             done=_whole(request.query.get("done", "")),
-            more="" if found.more is None else f"/alarms?{_which(is_open=is_open)}before={found.more}",
+            more="" if found.more is None else f"/alarms?{which}before={found.more}",
         )
 
     async def _acknowledge(self, request: web.Request) -> web.Response:
@@ -312,10 +310,6 @@ def _date(name: str, text: str, wrong: list[str]) -> datetime | None:
 def _whole(text: str) -> int | None:
     """The whole number in a text, None if the text is no number, or is longer than usual numbers."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None
-
-
-def _which(*, is_open: bool) -> str:
-    return "" if is_open else "which=acknowledged&"
 
 
 def _title(wheel: Row) -> str:

@@ -276,7 +276,7 @@ class HouseRecords:
         return messages, [_change(row) for row in await self._database.rows(_COUP_STATES, wheel, coup)]
 
     async def receipt(self, site: str, table: str, coup: int) -> CoupReceipt:
-        """The receipt of a coup. Raises LookupError if there is no receipt, or not yet."""
+        """The receipt of a coup. Raises LookupError if there is none, or none yet, TooManyRecordsError."""
 
         def make(database: psycopg.Connection[Any]) -> CoupReceipt:
             text = receipt_of(database, site, table, coup, records_max=RECEIPT_RECORDS_MAX)

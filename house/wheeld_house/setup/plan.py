@@ -112,9 +112,11 @@ class HousePlan:
     def steps(self, hosts: Sequence[str], wheel: NewWheel | None) -> list[HouseStep]:
         """Return all steps. `hosts`: the names by which cabinets reach the broker. Raises OSError, SettingsError."""
         hosts = tuple(dict.fromkeys((*hosts, *HERE)))
-        broker = [*self._authority_of(hosts), *self._broker(hosts)]
+        broker = [*self._broker(hosts)]
         plan = [self._directory(self.folder, 0o755, "settings and keys"), *self._database(), *broker]
-        plan.append(login := self._collector_login())
+        key = _File(self.folder / "collector.key", 0o640, group=COLLECTOR)
+        why = "certificate and key of the collector"
+        plan.append(login := self._issued(key, self.folder / "collector.crt", "collector", why))
         keys = [] if wheel is None else [*self._key(wheel)]
         if wheel is not None:
             broker.append(self._rights(wheel))
@@ -176,28 +178,22 @@ class HousePlan:
 
     # --- the broker ---------------------------------------------------------------------------------------------------
 
-    def _authority_of(self, hosts: Sequence[str]) -> Iterator[HouseStep]:
+    def _broker(self, hosts: Sequence[str]) -> Iterator[HouseStep]:
+        """The house's authority, and what the broker needs."""
         key = self._authority_key
         yield self._made(_File(key, 0o600), certificates.new_key, "the key of the house's authority")
         why = "the certificate of the house's authority"
         yield self._made(
             _File(self._authority, 0o644), lambda: certificates.authority(key.read_bytes(), hosts, self._now), why
         )
-
-    def _broker(self, hosts: Sequence[str]) -> Iterator[HouseStep]:
-        key, why = self._certs / "broker.key", f"certificate and key of the broker, for {', '.join(hosts)}"
-        yield self._issued(_File(key, 0o640, group="mosquitto"), self._certificate, "broker", why, hosts)
+        own, why = self._certs / "broker.key", f"certificate and key of the broker, for {', '.join(hosts)}"
+        yield self._issued(_File(own, 0o640, group="mosquitto"), self._certificate, "broker", why, hosts)
         text = shipped("mosquitto.conf")
         if self.computer.read(self._broker_settings) not in (None, text):
             why = "is not what setup would write: compare it with the file of this version"
             yield HouseStep(DIFFERS, str(self._broker_settings), why)
         else:
             yield self._made(_File(self._broker_settings, 0o644), lambda: text, "the broker's configuration")
-
-    def _collector_login(self) -> HouseStep:
-        key, certificate = self.folder / "collector.key", self.folder / "collector.crt"
-        why = "certificate and key of the collector"
-        return self._issued(_File(key, 0o640, group=COLLECTOR), certificate, "collector", why)
 
     def _rights(self, wheel: NewWheel) -> HouseStep:
         """Add what the cabinet's bridge and the collector may do with this wheel. Nobody else may do anything."""
@@ -228,7 +224,10 @@ class HousePlan:
                 file, block = _File(folder / "bridge.conf", 0o644), _block(wheel.name)
                 is_there = block.strip() in (self.computer.read(file.path) or b"").decode(errors="replace")
                 why = "the bridge to the broker of the house"
-                yield self._added(file, _bridge(cabinet, host), None if is_there else block, why)
+                head = shipped("bridge.conf").decode().partition(f"topic {SAMPLE}/")[0]  # without the sample's tables
+                head = head.replace("house-ca.crt", f"{cabinet}-ca.crt").replace("cluster.casino.example", host)
+                head = head.replace("cabinet-1", cabinet).rstrip("\n") + "\n"
+                yield self._added(file, head, None if is_there else block, why)
 
     # --- settings -----------------------------------------------------------------------------------------------------
 
@@ -330,13 +329,6 @@ database = "dbname={DATABASE} user={PAGE}"
 def shipped(name: str) -> bytes:
     """A file of mosquitto that comes with this program."""
     return resources.files("wheeld_house.setup").joinpath(name).read_bytes()
-
-
-def _bridge(cabinet: str, host: str) -> str:
-    """The bridge file of a cabinet without its tables."""
-    text = shipped("bridge.conf").decode().partition(f"topic {SAMPLE}/")[0]
-    text = text.replace("house-ca.crt", f"{cabinet}-ca.crt").replace("cluster.casino.example", host)
-    return text.replace("cabinet-1", cabinet).rstrip("\n") + "\n"
 
 
 def _block(name: str) -> str:
