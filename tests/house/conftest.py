@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.house.page_house import PageHouse
 from tests.house.postgres import Cluster
 
 
@@ -25,3 +26,10 @@ def cluster_with_disk() -> Iterator[Cluster]:
 @pytest.fixture
 def database(cluster: Cluster) -> str:
     return cluster.database()
+
+
+@pytest.fixture
+def house(cluster: Cluster, database: str) -> Iterator[PageHouse]:
+    made = PageHouse(cluster, database)
+    yield made
+    made.close()

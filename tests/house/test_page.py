@@ -9,7 +9,6 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlencode
@@ -19,7 +18,6 @@ import psycopg
 import pytest
 
 from tests.house.page_house import CALM, FORM, PageHouse, visiting
-from tests.house.postgres import Cluster
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.facts import Bets, Cause, StateName
 from wheeld.core.names import sensor_text
@@ -35,13 +33,6 @@ ROOT = Path(__file__).parents[2]
 HOSTILE = "<script>alert('1')</script>&\"{{7*7}}"
 PROXY: dict[str, Any] = {"user_header": "X-User", "trusted_proxies": ("127.0.0.1",), "acknowledgers": ("anna",)}
 ANNA, BRUNO = {"X-User": "anna"}, {"X-User": "bruno"}
-
-
-@pytest.fixture
-def house(cluster: Cluster, database: str) -> Iterator[PageHouse]:
-    made = PageHouse(cluster, database)
-    yield made
-    made.close()
 
 
 def texts(page: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -17,7 +17,6 @@ from playwright.async_api import Browser, Page
 
 from tests.browser.browser import SIZES, chromium, looking
 from tests.house.page_house import CALM, PageHouse, visiting
-from tests.house.postgres import Cluster
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -39,13 +38,6 @@ PAGES = (
 async def browser() -> AsyncIterator[Browser]:
     async with chromium() as up:
         yield up
-
-
-@pytest.fixture
-def house(cluster: Cluster, database: str) -> Iterator[PageHouse]:
-    made = PageHouse(cluster, database)
-    yield made
-    made.close()
 
 
 def furnish(house: PageHouse, count: int) -> None:

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import threading
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tests.browser.browser import SIZES, chromium, looking
 from tests.core.test_published import feed_of, played
 from tests.house.page_house import KEY, PageHouse, visiting
-from tests.house.postgres import Cluster
 from tests.house.test_checkpoints import HOUSE, SIGNER, verifier
 from tests.house.test_page import texts
 from tests.house.test_receipts import checkpoint_of, feed, receipt_of, witnessed
@@ -44,16 +42,14 @@ NO_BASE45 = ["GGW", ":::", "::", "A", "BB80", "bB8", "é00"]
 
 
 @pytest.fixture
-def house(cluster: Cluster, database: str) -> Iterator[PageHouse]:
+def house(house: PageHouse) -> PageHouse:
     """Coup 7 has a receipt, coup 8 has one that is too long, coup 9 has none yet."""
-    made = PageHouse(cluster, database)
-    made.add("one")
+    house.add("one")
     for coup in range(1, 9):
-        made.say("one", coup=coup, number=coup, **({"words": MUCH} if coup == 8 else {}))
-    made.seal("one")
-    made.say("one", coup=9, number=9)
-    yield made
-    made.close()
+        house.say("one", coup=coup, number=coup, **({"words": MUCH} if coup == 8 else {}))
+    house.seal("one")
+    house.say("one", coup=9, number=9)
+    return house
 
 
 def read_back(picture: Path) -> str:
