@@ -82,6 +82,14 @@ def write_journal(path: Path, key: Path) -> list[StoredSeal]:
     return seals
 
 
+def edit(path: Path, *statements: str) -> None:
+    """What someone with sqlite3 and no good intention would do."""
+    with sqlite3.connect(path) as db:
+        for statement in statements:
+            db.execute(statement)
+    db.close()
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """The file as anybody's SQLite opens it."""

@@ -20,11 +20,6 @@ from wheeld.journal.rows import JournalError
 NOW = 1_700_000_000_000_000
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "wheel.journal"
-
-
 def connecting(monkeypatch: pytest.MonkeyPatch, statement: str, answer: Callable[[sqlite3.Connection], Any]) -> None:
     """From now on `statement` is answered so."""
 

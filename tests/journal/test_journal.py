@@ -19,7 +19,7 @@ import pytest
 
 from firmware_protocol.host import Position
 from tests.broker.feed import Feed
-from tests.journal.journals import OWNER, open_reader, open_writer
+from tests.journal.journals import OWNER, edit, open_reader, open_writer
 from wheeld.core.catalogue import Catalogue
 from wheeld.core.step import CoupLog, Message, Reply, Step
 from wheeld.journal.database import LATER_MAX
@@ -34,23 +34,10 @@ NOW = 1_700_000_000_000_000
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "wheel.journal"
-
-
-@pytest.fixture
 def journal(path: Path) -> Iterator[JournalWriter]:
     file = open_writer(path)
     yield file
     file.close()
-
-
-def edit(path: Path, *statements: str) -> None:
-    """What someone with sqlite3 and no good intention would do."""
-    with sqlite3.connect(path) as db:
-        for statement in statements:
-            db.execute(statement)
-    db.close()
 
 
 def command(command_id: str | None = "c1", name: str = "open", **more: object) -> CommandRecord:

@@ -18,11 +18,6 @@ BENCH = msgspec.structs.replace(OWNER, test=True)
 ONE, OTHER = RawSigner(bytes([1]) * 32), RawSigner(bytes([2]) * 32)
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "wheel.journal"
-
-
 def records(path: Path) -> int:
     with closing(open_reader(path)) as journal:
         return journal.database.tip()[0]

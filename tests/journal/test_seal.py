@@ -48,11 +48,6 @@ WITHOUT_LIBRARY = (
 )
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "wheel.journal"
-
-
 def filled(path: Path, coups: int, size: int = 100, signer: FileSigner | None = None) -> JournalWriter:
     """A journal with evidence of coups 1, 2, …, stored a second apart; everything is delivered."""
     journal, feed = open_writer(path, signer=signer), Feed()

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.broker.feed import Feed
-from tests.journal.journals import bind_anew, chain_anew, open_reader, open_writer, opened
+from tests.journal.journals import bind_anew, chain_anew, edit, open_reader, open_writer, opened
 from wheeld.core.step import CoupLog
 from wheeld.journal.verify import FAULTS_MAX, verify
 
 NOW = 1_700_000_000_000_000
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "wheel.journal"
-
-
-def edit(path: Path, *statements: str) -> None:
-    """What someone with sqlite3 and no good intention would do."""
-    with sqlite3.connect(path) as db:
-        for statement in statements:
-            db.execute(statement)
-    db.close()
 
 
 def filled(path: Path) -> None:
