@@ -228,18 +228,14 @@ def test_a_new_host_learns_what_nobody_got(bench: Bench) -> None:
     assert events[1:] == [LostEvents(3, 5)]
 
 
-def test_a_host_that_knows_where_it_stood_asks_from_there() -> None:
+@pytest.mark.parametrize(("acked_seq", "count", "expected"), [(2, 7, (4, 5)), (6, 3, (6, 3))])
+def test_a_host_goes_on_where_it_stood_or_behind_what_was_acknowledged(
+    acked_seq: int, count: int, expected: tuple[int, int]
+) -> None:
     bench = Bench(HostSession(7, resume_at=Position(5, 4)))
     bench.host_says()
-    events = bench.board_says(identity_of(acked_seq=2, next_seq=9), balls(2, 7))
-    assert events[1:] == observed(4, 5)
-
-
-def test_a_host_that_knows_less_than_was_acknowledged_goes_on_from_there() -> None:
-    bench = Bench(HostSession(7, resume_at=Position(5, 4)))
-    bench.host_says()
-    events = bench.board_says(identity_of(acked_seq=6, next_seq=9), balls(6, 3))
-    assert events[1:] == observed(6, 3)
+    events = bench.board_says(identity_of(acked_seq=acked_seq, next_seq=9), balls(acked_seq, count))
+    assert events[1:] == observed(*expected)
 
 
 def test_where_a_host_stood_in_a_former_boot_means_nothing() -> None:

@@ -58,31 +58,21 @@ def test_a_launch_gives_the_number_in_which_the_ball_rests(bench: VirtualBench) 
     assert bench.strays == 0
 
 
-def test_a_launch_with_the_rotor_is_void(bench: VirtualBench) -> None:
-    bench.play.press("same-direction")
-    assert bench.until_verdict() == "void same_direction"
+@pytest.mark.parametrize(("button", "cause"), [("same-direction", "same_direction"), ("weak-launch", "too_few_laps")])
+def test_a_wrong_launch_is_void(bench: VirtualBench, button: str, cause: str) -> None:
+    bench.play.press(button)
+    assert bench.until_verdict() == f"void {cause}"
     play_on(bench)
 
 
-def test_a_weak_launch_is_void(bench: VirtualBench) -> None:
-    bench.play.press("weak-launch")
-    assert bench.until_verdict() == "void too_few_laps"
-    play_on(bench)
-
-
-def test_a_chip_while_the_ball_runs_is_void(bench: VirtualBench) -> None:
+@pytest.mark.parametrize(
+    ("after_s", "button", "cause"), [(5, "chip", "foreign_object"), (4, "stop-rotor", "rotor_stopped_running")]
+)
+def test_what_makes_a_run_void(bench: VirtualBench, after_s: int, button: str, cause: str) -> None:
     bench.play.press("launch")
-    bench.run(5)
-    bench.play.press("chip")
-    assert bench.until_verdict() == "void foreign_object"
-    play_on(bench)
-
-
-def test_a_stopped_rotor_is_void_while_the_ball_runs(bench: VirtualBench) -> None:
-    bench.play.press("launch")
-    bench.run(4)
-    bench.play.press("stop-rotor")
-    assert bench.until_verdict() == "void rotor_stopped_running"
+    bench.run(after_s)
+    bench.play.press(button)
+    assert bench.until_verdict() == f"void {cause}"
     play_on(bench)
 
 

@@ -59,10 +59,6 @@ async def until(is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-def make_directory(path: Path) -> None:
-    path.parent.mkdir()
-
-
 def is_there(path: Path) -> bool:
     return path.exists()
 
@@ -195,7 +191,7 @@ async def test_a_socket_that_cannot_be_made_is_tried_again(path: Path) -> None:
     async with working(bench.monitor.run()):
         await turned(bench, AGAIN_S + 1)
         assert not is_there(bench.path)
-        make_directory(bench.path)
+        bench.path.parent.mkdir()
         await turned(bench, AGAIN_S)
         await until(lambda: is_there(bench.path))
         async with bench.listening() as reader:

@@ -193,13 +193,9 @@ def test_shares_are_of_the_numbers_that_are_of_one_side_and_zeros_stand_apart(
     sides = [(each["side"], each["percent"]) for pair in shown["shares"] for each in pair]
     assert sides == [("rouge", 90), ("noir", 10), ("pair", 60), ("impair", 40), ("manque", 50), ("passe", 50)]
     assert [(each["number"], each["times"]) for each in shown["zeros"]] == zeros
-    numbers.newest_first = [0] * pockets_of(wheel)
-    assert WheelInWords(wheel, numbers, "en").board()["shares"] == []
-
-
-def pockets_of(wheel: WheelView) -> int:
     assert wheel.table is not None
-    return PROFILES[wheel.table.house, wheel.table.game].pockets.count
+    numbers.newest_first = [0] * PROFILES[wheel.table.house, wheel.table.game].pockets.count
+    assert WheelInWords(wheel, numbers, "en").board()["shares"] == []
 
 
 def test_players_read_the_name_and_the_limits_that_the_configuration_has() -> None:

@@ -78,10 +78,6 @@ def assert_all_that_awaited_him_are_results(outcome: Played) -> None:
     assert outcome.results[0] == NUMBERS[0]
 
 
-def launched_too_early(outcome: Played) -> list[str]:
-    return [one["text"] for one in outcome.of("notice") if one["notice"] == "launch_too_early"]
-
-
 @pytest.mark.parametrize("answers_after_us", [12_000_000, 20_000_000, 45_000_000])
 def test_a_chef_who_answers_after_the_next_launch_or_its_number_loses_none(answers_after_us: int) -> None:
     """The wheel fires by itself. What it fires meanwhile counts for nothing, and a notice says why."""
@@ -91,7 +87,7 @@ def test_a_chef_who_answers_after_the_next_launch_or_its_number_loses_none(answe
     outcome = table.play()
     assert_all_that_awaited_him_are_results(outcome)
     assert len(outcome.results) < len(NUMBERS)
-    assert len(launched_too_early(outcome)) >= 1
+    assert any(one["notice"] == "launch_too_early" for one in outcome.of("notice"))
 
 
 def test_the_misfire_of_a_real_wheel_is_one_notice_and_voids_nothing() -> None:
