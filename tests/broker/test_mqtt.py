@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -45,13 +44,6 @@ from wheeld.broker.mqtt import (
 from wheeld.mqtt.client import MqttClient
 from wheeld.mqtt.session import MqttError
 from wheeld.ports import ConnectionLostError, Publication, PublishRefusedError
-
-
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Mosquitto]:
-    with Mosquitto(tmp_path) as running:
-        yield running
-
 
 # --- connecting --------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
@@ -61,12 +60,6 @@ async def run(broker: Mosquitto, boot: str, *, root: str = ROOT) -> AsyncIterato
     finally:
         made.task.cancel()
         await asyncio.wait({made.task}, timeout=PATIENCE_S)
-
-
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Mosquitto]:
-    with Mosquitto(tmp_path) as running:
-        yield running
 
 
 async def lose(one: Run) -> None:

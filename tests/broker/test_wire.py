@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,6 @@ from wheeld.broker.mqtt import MqttConnection
 from wheeld.broker.outbox import Outbox
 from wheeld.journal.journal import Journal
 from wheeld.service.host_clock import SystemClock
-
-
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Mosquitto]:
-    with Mosquitto(tmp_path) as running:
-        yield running
 
 
 class Daemon:

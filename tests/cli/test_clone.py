@@ -6,7 +6,6 @@ import asyncio
 import os
 import random
 import shutil
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -25,12 +24,6 @@ SPEED = 10.0
 STOP_S = 30.0
 """One has stopped by then. Two that begin at one moment push each other out until one waits for three seconds."""
 SEEDS = [f"{os.environ.get('WHEELD_CLONES_SEED', 'clones')} {number}" for number in range(ROUNDS)]
-
-
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Mosquitto]:
-    with Mosquitto(tmp_path) as running_broker:
-        yield running_broker
 
 
 async def played_once(computer: Path, evening: Evening, broker: Mosquitto) -> Path:

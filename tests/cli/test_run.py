@@ -10,7 +10,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -27,12 +27,6 @@ from wheeld.exits import Exit
 from wheeld.service import notify
 
 SPEED = 25.0
-
-
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Mosquitto]:
-    with Mosquitto(tmp_path) as running_broker:
-        yield running_broker
 
 
 @asynccontextmanager
@@ -90,14 +84,11 @@ async def test_an_evening_is_published_as_it_was_and_its_evidence_agrees(tmp_pat
     ]
     seqs = [payload["seq"] for payload in listener.of("result", "void", "table")]
     assert seqs == list(range(1, len(seqs) + 1))
-    assert_evidence_agrees(tmp_path / "journal.sqlite", payloads)
-
-
-def assert_evidence_agrees(journal: Path, published: list[dict[str, object]]) -> None:
-    """Verify, export and replay: the same payloads."""
+    journal = tmp_path / "journal.sqlite"
+    # Verify, export and replay: the same payloads.
     verified = wheeld("journal", "verify", journal)
     assert (verified.returncode, verified.stderr) == (Exit.OK, ""), verified.stdout
-    for payload in published:
+    for payload in payloads:
         log = journal.with_name("coup.jsonl")
         assert wheeld("journal", "export", journal, "--coup", str(payload["coup"]), "-o", log).returncode == Exit.OK
         replayed = wheeld("replay", log, "--jsonl")

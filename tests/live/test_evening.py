@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-import pytest
 
 from tests.cli.live import running
 from tests.live.bench import ROOT, TABLE_TOPICS, Subscriber, expected, table, wheeld
@@ -15,12 +13,6 @@ from tests.mosquitto import Mosquitto
 from wheeld.exits import Exit
 
 EVENING = ("valid", "same_direction", "too_few_laps", "obstacle_falls")
-
-
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Mosquitto]:
-    with Mosquitto(tmp_path) as up:
-        yield up
 
 
 class _Line(msgspec.Struct):

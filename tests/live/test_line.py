@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from hw_sim.table import SimTable
 from tests.live.bench import SPEED, cut, expected, table
 from tests.mosquitto import Mosquitto
-
-
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Mosquitto]:
-    with Mosquitto(tmp_path) as up:
-        yield up
 
 
 async def test_a_line_cut_for_long_makes_a_breakdown_and_the_game_continues_when_it_is_back(

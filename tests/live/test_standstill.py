@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,6 @@ from wheeld.exits import Exit
 
 SPEED = 2.0
 """A coup takes about seven real seconds; the broker gives up a daemon that it has not heard for two."""
-
-
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Mosquitto]:
-    with Mosquitto(tmp_path) as up:
-        yield up
 
 
 def coup(stage: SimTable) -> None:
