@@ -53,13 +53,9 @@ def _is_in(name: str, packages: Sequence[str]) -> bool:
     return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
-def _is_ours(name: str) -> bool:
-    return _is_in(name, OURS)
-
-
 def _only(*packages: str) -> Callable[[str], bool]:
     """Any library, and of ours only these packages."""
-    return lambda name: not _is_ours(name) or _is_in(name, packages)
+    return lambda name: not _is_in(name, OURS) or _is_in(name, packages)
 
 
 def _all_but(*packages: str) -> Callable[[str], bool]:

@@ -85,10 +85,6 @@ def sign(payload: bytes, key: Ed25519PrivateKey = KEY) -> bytes:
     return chain.signed(payload, base64.b64encode(key.sign(chain.hash_of(payload))))
 
 
-def _public(key: Ed25519PrivateKey) -> bytes:
-    return key.public_key().public_bytes_raw()
-
-
 def _message(topic: Topic, payload: bytes) -> dict[str, Any]:
     digest = chain.hash_of(payload).decode()
     said = json.loads(payload)
@@ -116,7 +112,7 @@ def vectors() -> dict[str, Any]:
         "about": "Test vectors of docs/feed.md. A payload is the UTF-8 bytes of its text. Use the keys in tests only.",
         "root": ROOT,
         "private_key": base64.b64encode(KEY.private_bytes_raw()).decode(),
-        "public_key": base64.b64encode(_public(KEY)).decode(),
+        "public_key": base64.b64encode(KEY.public_key().public_bytes_raw()).decode(),
         "public_key_pem": KEY.public_key()
         .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
         .decode(),

@@ -87,14 +87,6 @@ def dateless(house: House) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def date_errors_us(house: Stepped) -> list[int]:
-    """The errors, in µs, of the dates in messages that were published long enough after the step."""
-    assert house.stepped_us is not None
-    offset_us = house.utc_us - house.now_us
-    bodies = [one.body for one in house.core.stored if one.body["t_us"] > house.stepped_us + DATE_ERROR_US]
-    return [abs(from_text(body["at"]) - body["t_us"] - offset_us) for body in bodies]
-
-
 def check_evidence(path: Path) -> int:
     """Replay the evidence of every coup; it must give its verdict again, byte by byte. Returns the number of coups."""
     with contextlib.closing(open_reader(path)) as journal:
@@ -125,7 +117,11 @@ def test_a_step_of_the_hosts_date_changes_no_verdict(
         replies = {reply["id"]: reply for reply in house.replies}
         assert replies["in time"]["done"], where
         assert "it expired" in replies["too late"]["why"], where
-        errors_us = date_errors_us(house)
+        assert house.stepped_us is not None
+        offset_us = house.utc_us - house.now_us
+        # Only the dates in messages that were published long enough after the step.
+        bodies = [one.body for one in house.core.stored if one.body["t_us"] > house.stepped_us + DATE_ERROR_US]
+        errors_us = [abs(from_text(body["at"]) - body["t_us"] - offset_us) for body in bodies]
         assert errors_us, where
         assert max(errors_us) < DATE_ERROR_US, where
         verdicts += check_evidence(directory / "journal.sqlite")

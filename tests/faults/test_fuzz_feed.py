@@ -10,7 +10,7 @@ import pytest
 
 from tests.faults.fuzz_mutate import drawn, kept
 from tests.feed.wheel import ROOT
-from wheeld.feed.message import FeedError, FeedMessage, read_message
+from wheeld.feed.message import FeedError, read_message
 from wheeld.feed.order import Manner, Order
 from wheeld.screen.describe import describe
 
@@ -65,13 +65,9 @@ def _outcome(order: Order, data: bytes, now_s: float, true: list[bytes]) -> str:
         return error.fault
     assert data in true, "a message that the wheel never published"
     if is_next:
-        _check_next(message, before)
+        assert message.seq == before + 1
+        assert describe(message.topic, message.payload, "it")
     return "taken" if is_next else "repeated or early"
-
-
-def _check_next(message: FeedMessage, before: int) -> None:
-    assert message.seq == before + 1
-    assert describe(message.topic, message.payload, "it")
 
 
 @pytest.mark.parametrize(

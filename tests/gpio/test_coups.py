@@ -48,22 +48,6 @@ LATE = ("breakdown_sensor",)
 """A covered sensor is found when it is covered for longer than by a ball, not at once."""
 
 
-def wires_of(header: dict[str, Any]) -> Wires:
-    """Pins in a row; an encoder whose ticks are no whole periods is one of slots."""
-    beams, readers = len(header["beams_deg"]), len(header["readers_deg"])
-    return Wires(
-        a=0,
-        b=1,
-        z=2,
-        steps_a_tick=4 if header["rotor_ticks"] % 4 else 1,
-        index_tick=17,
-        beams=tuple(range(5, 5 + beams)),
-        readers=tuple(range(13, 13 + readers)),
-        switches={"object": 16},
-        buttons={"rien_va": 17, "tout_va": 18, "operations_done": 19},
-    )
-
-
 def setting_of(wires: Wires) -> GpioSetting:
     """The daemon's side of the same wires."""
     kind: Kind = "slots" if wires.steps_a_tick > 1 else "quadrature"
@@ -114,7 +98,19 @@ class TableBench:
 @pytest.mark.parametrize("kind", [kind for kind in COUPS if not (ON_LINES and kind in ON_SIMULATED_ONLY)])
 def test_a_coup_of_each_kind_gets_its_true_verdict(kind: str, bench: Bench) -> None:
     evening = script([kind], COUPS[kind])
-    wires = wires_of(evening.header)
+    beams, readers = len(evening.header["beams_deg"]), len(evening.header["readers_deg"])
+    wires = Wires(
+        a=0,
+        b=1,
+        z=2,
+        # An encoder whose ticks are no whole periods is one of slots.
+        steps_a_tick=4 if evening.header["rotor_ticks"] % 4 else 1,
+        index_tick=17,
+        beams=tuple(range(5, 5 + beams)),
+        readers=tuple(range(13, 13 + readers)),
+        switches={"object": 16},
+        buttons={"rien_va": 17, "tout_va": 18, "operations_done": 19},
+    )
     events = [*evening.events()]
     table = TableBench(evening.header, wired.commands_without_button(events, wires))
     recording = bench.run(

@@ -6,7 +6,6 @@ import itertools
 import random
 from collections import Counter
 from functools import cache
-from typing import Any
 
 import pytest
 
@@ -123,18 +122,14 @@ def test_results_have_their_laps_in_the_passes(name: str, seed: int) -> None:
     last = evening.truth[-1]
     if last["kind"] != "result" or name in NOT_BY_PASSES:
         return
-    run = _last_run(log)
+    # The passes after the last long silence of the beams.
+    passes = log.of("ball")
+    gaps = [i for i, (a, b) in enumerate(itertools.pairwise(passes)) if b["t"] - a["t"] > 4_000_000]
+    run = passes[gaps[-1] + 1 :] if gaps else passes
     strays = 1 if name == "stray_pulse" else 0
     assert abs((len(run) - strays) / beams - last["laps"]) < 1, (name, seed)
     counts = [sum(line["beam"] == beam for line in run) for beam in range(beams)]
     assert min(counts) >= 4, (name, seed)
-
-
-def _last_run(log: Log) -> list[dict[str, Any]]:
-    """The passes after the last long silence of the beams."""
-    passes = log.of("ball")
-    gaps = [i for i, (a, b) in enumerate(itertools.pairwise(passes)) if b["t"] - a["t"] > 4_000_000]
-    return passes[gaps[-1] + 1 :] if gaps else passes
 
 
 @pytest.mark.parametrize(("name", "against"), [("valid", True), ("same_direction", False)])

@@ -60,14 +60,6 @@ class Crystal:
         )
 
 
-def assert_truth_inside(clock: BoardClock, crystal: Crystal, seed: int) -> None:
-    """Moments of the last minute of the crystal's own history."""
-    for host_ns, exact_us in crystal.history[-200::20]:
-        estimate = clock.host_time(int(exact_us))
-        assert estimate is not None
-        assert abs(estimate.host_ns - host_ns) <= estimate.error_ns, f"seed {seed}: outside at board {exact_us}"
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_truth_is_inside_the_error_whatever_the_drift_and_the_delays(seed: int) -> None:
     rng = random.Random(seed)
@@ -77,7 +69,11 @@ def test_truth_is_inside_the_error_whatever_the_drift_and_the_delays(seed: int) 
         crystal.advance(rng.uniform(2e8, 3e9))
         assert clock.add(crystal.sample(rng.choice([1e6, 5e6, 4e7]))) == "ok", f"seed {seed}"
         crystal.advance(rng.uniform(0, 1e9))
-        assert_truth_inside(clock, crystal, seed)
+        # Moments of the last minute of the crystal's own history.
+        for host_ns, exact_us in crystal.history[-200::20]:
+            estimate = clock.host_time(int(exact_us))
+            assert estimate is not None
+            assert abs(estimate.host_ns - host_ns) <= estimate.error_ns, f"seed {seed}: outside at board {exact_us}"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
