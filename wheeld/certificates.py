@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
@@ -26,6 +27,8 @@ RENEWED_DAYS = 90
 """Setup renews a certificate that expires within this number of days. This leaves time to carry it to its device."""
 CLOCK = DAY
 """Certificates are valid this much earlier: the clock of a small computer may be that slow after a start."""
+
+_Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address | ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def new_key() -> bytes:
@@ -51,7 +54,8 @@ def authority(key: bytes, hosts: Sequence[str], now: datetime.datetime) -> bytes
     """
     private = _private(key)
     name = _name(f"house authority of {hosts[0]}")
-    permitted: list[x509.GeneralName] = [_network(host) for host in hosts]
+    # As a constraint, an address is a network of one address.
+    permitted = [_general(host, ipaddress.ip_network) for host in hosts]
     builder = _builder(name, name, private, now, AUTHORITY_DAYS)
     return _signed(
         builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
@@ -75,7 +79,8 @@ def issue(key: bytes, name: str, by: tuple[bytes, bytes], now: datetime.datetime
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False)
     )
     if hosts:
-        builder = builder.add_extension(x509.SubjectAlternativeName([_host(each) for each in hosts]), critical=False)
+        names = x509.SubjectAlternativeName([_general(each, ipaddress.ip_address) for each in hosts])
+        builder = builder.add_extension(names, critical=False)
     return _signed(builder, signs)
 
 
@@ -144,17 +149,10 @@ def _name(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])  # the longest common name (RFC 5280)
 
 
-def _host(text: str) -> x509.GeneralName:
+def _general(text: str, address: Callable[[str], _Address]) -> x509.GeneralName:
+    """Return an address, or the name of a host."""
     try:
-        return x509.IPAddress(ipaddress.ip_address(text))
-    except ValueError:
-        return x509.DNSName(text)
-
-
-def _network(text: str) -> x509.GeneralName:
-    """Return the host as a name constraint. An address becomes a network of one address."""
-    try:
-        return x509.IPAddress(ipaddress.ip_network(text))
+        return x509.IPAddress(address(text))
     except ValueError:
         return x509.DNSName(text)
 

@@ -61,7 +61,21 @@ def broker_steps(
     put = Put(broker.configuration, 0o644, shipped)
     otherwise = Text("compare it with the file of this version")
     configuration = steps.text(broker.computer, put, Text("the broker's configuration"), otherwise)
-    made = [*_authority(maker), maker.of_broker(), configuration]
+    of_key = Put(broker.authority_key, 0o600, certificates.new_key)
+    made = [
+        looked(
+            lambda: steps.directory(broker.computer, broker.house, 0o700, "root", Text("the files for the devices")),
+            broker.house,
+        ),
+        # Only root may read it: it can make a certificate of any role.
+        looked(
+            lambda: steps.secret(broker.computer, of_key, Text("the key of the house's authority")),
+            broker.authority_key,
+        ),
+        looked(maker.of_authority, broker.authority),
+        maker.of_broker(),
+        configuration,
+    ]
     yield from made
     yield maker.of_wheel(ROLES[0].user(table))
     for role in ROLES[1:]:
@@ -70,22 +84,11 @@ def broker_steps(
     listed = looked(lambda: _access_list(places, broker, TableAccess.of(site, table, users)), broker.access_list)
     closed = [] if listed.does else list(_closed(broker))
     yield from (listed, *closed)
-    yield from _commands(broker, [*made, listed, *closed])
-
-
-def _authority(maker: _Certificates) -> Iterator[SetupStep]:
-    """Yield the steps for the authority. Only root may read its key: the key can make a certificate of any role."""
-    computer, broker = maker.places.computer, maker.broker
-    yield looked(
-        lambda: steps.directory(computer, broker.house, 0o700, "root", Text("the files for the devices")), broker.house
-    )
-    yield looked(
-        lambda: steps.secret(
-            computer, Put(broker.authority_key, 0o600, certificates.new_key), Text("the key of the house's authority")
-        ),
-        broker.authority_key,
-    )
-    yield looked(maker.of_authority, broker.authority)
+    if not broker.computer.is_enabled(UNIT):
+        yield steps.command(("systemctl", "enable", UNIT), Text("starts the broker at each boot"))
+    files = (broker.configuration, broker.authority, broker.certificate, broker.key, broker.access_list)
+    if broker.computer.is_unread(UNIT, files) or any(step.does for step in (*made, listed, *closed)):
+        yield steps.command(RESTART, Text("starts the broker, which then reads its files"))
 
 
 class _Certificates:
@@ -211,12 +214,3 @@ def _closed(broker: BrokerPlaces) -> Iterator[SetupStep]:
         if not broker.computer.has_access(put.path, mode=put.mode, owner=put.owner, group=put.group):
             why = Text("for the broker alone: later versions of mosquitto refuse a list that others may use")
             yield SetupStep(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))
-
-
-def _commands(broker: BrokerPlaces, steps_before: Sequence[SetupStep]) -> Iterator[SetupStep]:
-    computer = broker.computer
-    if not computer.is_enabled(UNIT):
-        yield steps.command(("systemctl", "enable", UNIT), Text("starts the broker at each boot"))
-    files = (broker.configuration, broker.authority, broker.certificate, broker.key, broker.access_list)
-    if computer.is_unread(UNIT, files) or any(step.does for step in steps_before):
-        yield steps.command(RESTART, Text("starts the broker, which then reads its files"))

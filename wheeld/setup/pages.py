@@ -24,7 +24,12 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
     about = Text("the options of pages; they contain no secret")
     yield looked(lambda: steps.directory(computer, options.parent, 0o755, "root", about), options.parent)
     # The wheel's own port, or one that no other wheel of this computer uses.
-    found = {path: _ports(path.read_text(errors="replace")) for path in options.parent.glob("*") if path.is_file()}
+    found: dict[Path, list[int]] = {}  # the port of the live page is the first
+    for path in filter(Path.is_file, options.parent.glob("*")):
+        written = path.read_text(errors="replace")
+        listen = re.search(r"^--listen[=\n].*:(\d+)$", written, re.MULTILINE)
+        live = FIRST_PORT if listen is None else int(listen[1])
+        found[path] = [live, *map(int, re.findall(r":(\d+)$", written, re.MULTILINE))]
     own = found.pop(options, None)
     taken = {port for ports in found.values() for port in ports}
     port = own[0] if own else next(port for port in count(FIRST_PORT, NEXT_PORT) if port not in taken)
@@ -47,10 +52,3 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
     why = Text("the wheel's pages are at {address}; start them with: {command}", start)
     put = Put(options, 0o644, lambda: text)
     yield looked(lambda: steps.text(computer, put, why, Text("setup leaves it as it is")), options)
-
-
-def _ports(options: str) -> list[int]:
-    """Return all ports in these options. The port of the live page is the first."""
-    listen = re.search(r"^--listen[=\n].*:(\d+)$", options, re.MULTILINE)
-    live = FIRST_PORT if listen is None else int(listen[1])
-    return [live, *map(int, re.findall(r":(\d+)$", options, re.MULTILINE))]

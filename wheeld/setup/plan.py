@@ -55,7 +55,16 @@ def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> lis
     if setup.broker == "house":
         plan += broker_steps(places, *table, values.get("mqtt", {}).get("users", {}), setup.broker_names, now)
     else:
-        plan += _copies(places, answers)
+        # What a person named is copied to places where the wheel can read it.
+        targets = {
+            "ca_file": Put(places.broker_authority, 0o644, bytes),
+            "cert_file": Put(places.certificate, 0o644, bytes),
+            "key_file": Put(places.secret("mqtt-key"), 0o600, bytes),
+            "password_file": Put(places.secret("mqtt-password"), 0o600, bytes),
+        }
+        for name, target in targets.items():
+            if (given := answers.get(f"mqtt.{name}")) is not None:
+                plan.append(looked(partial(_copy, places, name, target, given), target.path))
     if setup.sensors == "simulated":
         unit = SIMULATOR.replace("@", f"@{setup.name}")
         if computer.is_enabled(unit):
@@ -107,19 +116,6 @@ def _public_key(places: Places, key: Path) -> SetupStep:
         raise SetupError(
             Text("{key} contains no key that setup can read: restore it, or move it away", files)
         ) from None
-
-
-def _copies(places: Places, answers: Answers) -> Iterator[SetupStep]:
-    """Yield steps that copy the files that a person named to places where the wheel can read them."""
-    targets = {
-        "ca_file": Put(places.broker_authority, 0o644, bytes),
-        "cert_file": Put(places.certificate, 0o644, bytes),
-        "key_file": Put(places.secret("mqtt-key"), 0o600, bytes),
-        "password_file": Put(places.secret("mqtt-password"), 0o600, bytes),
-    }
-    for name, target in targets.items():
-        if (given := answers.get(f"mqtt.{name}")) is not None:
-            yield looked(partial(_copy, places, name, target, given), target.path)
 
 
 def _copy(places: Places, name: str, target: Put, given: str) -> SetupStep:
