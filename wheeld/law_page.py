@@ -49,43 +49,55 @@ _ROWS = {(state, (fact, row.when)): row for (state, fact), rows in LAW.items() f
 
 def document() -> str:
     """Return the whole page, Markdown with a Mermaid diagram."""
-    return "\n".join(
-        [
-            *(_INTRO, law.__doc__ or ""),
-            *("## How the table moves on", "", _diagram(), "", _KEY),
-            *("## What a command needs", "", *_needs(), "", *_needing(), ""),
-            *("## What waits for an answer", "", waiting.__doc__ or "", *_holds(), ""),
-            *("## A launch that comes late", "", *_late(), ""),
-            *("## Each state", "", _figures(), "", *_by_state()),
-            *("## Every clause", "", *_clauses(), ""),
-            *("## The articles of each house", "", *_articles(), ""),
-        ]
-    )
+    lines = [_INTRO, law.__doc__ or "", "## How the table moves on", "", _diagram(), "", _KEY]
+    lines += [
+        *("## What a command needs", ""),
+        "| need | rules | without it | meanwhile the table waits for | so long the word waits |",
+        "|---|---|---|---|---|",
+    ]
+    for need in NEEDS:
+        without = f"refused: {need.text}" if need.text else f"done by word: {need.word}" if need.word else "done"
+        code = f"`{need.code.value}`" + ", by itself" * (need.code in SENSED) if need.code else "–"
+        wait = f"{need.wait_us // 1_000_000} s" if need.wait_us else "–"
+        lines.append(f"| `{need.name}` | {', '.join(need.rules.split())} | {without} | {code} | {wait} |")
+    lines += ["", "| fact | in | then | needs |", "|---|---|---|---|"]
+    lines += [  # in the order in which the needs are tested
+        f"| {_facts(clause)} | {_states(clause.states)} | {_then(clause.row)} | "
+        f"{', '.join(f'`{need.name}`' for need in clause.row.needs)} |"
+        for clause in CLAUSES
+        if clause.row.needs
+    ]
+    lines += ["", "## What waits for an answer", "", waiting.__doc__ or ""]
+    lines += ["| question | in | what waits | why |", "|---|---|---|---|"]
+    for hold in waiting.HOLDS:
+        words = [f"`{word}`" for word in sorted(hold.words)]
+        facts = [fact.text for fact in Fact if fact in hold.facts]
+        lines.append(f"| {hold.topic.value} | {_states(hold.states)} | {'; '.join([*words, *facts])} | {hold.why} |")
+    lines += ["", "## A launch that comes late", "", *_late(), ""]
+    lines += ["## Each state", "", _figures(), "", *_by_state()]
+    lines += ["## Every clause", "", "| fact | in | then | rules | why |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {_facts(clause)} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
+        f"{_text(clause.row)} |"
+        for clause in CLAUSES
+    ]
+    lines += ["", "## The articles of each house", "", f"| rule | {' | '.join('/'.join(pair) for pair in PROFILES)} |"]
+    lines.append("|---" * (len(PROFILES) + 1) + "|")
+    for rule in dict.fromkeys(rule for profile in PROFILES.values() for rule in profile.articles):
+        lines.append(f"| {rule} | {' | '.join(each.articles.get(rule, '–') for each in PROFILES.values())} |")
+    return "\n".join([*lines, ""])
 
 
 def _diagram() -> str:
-    """Return the diagram: each move once, with its causes. Rows without a move are left out. A group has one arrow."""
+    """Return the diagram: each move once, with its causes. Rows without a move are left out, and so are conditions that
+    do not change the next state. A group replaces its states if all of them have the same target."""
     labels: dict[tuple[str, str], list[str]] = {}
-    for source, target, what in _lifted():
-        labels.setdefault((source, target), []).append(_label(source, what))
-    lines = [f"    {a} --> {b}: {'<br/>'.join(dict.fromkeys(causes))}" for (a, b), causes in labels.items()]
-    return "\n".join(["```mermaid", "stateDiagram-v2", "    [*] --> closed", *lines, "```"])
-
-
-def _moves() -> dict[tuple[str, _What], str]:
-    """Return the next state of each fact that moves the table. Conditions that do not change it are left out."""
     moves = {}
     for (state, what), row in _ROWS.items():
         without = _ROWS.get((state, (what[0], None)), row)
         is_drawn = row is without or row.next is not without.next
         if is_drawn and row.next is not state and row.next is not Goto.STAY:
             moves[state.value, what] = "where_it_was" if isinstance(row.next, Goto) else row.next.value
-    return moves
-
-
-def _lifted() -> list[tuple[str, str, _What]]:
-    """Return (source, target, fact) of every move. A group replaces its states if all of them have the same target."""
-    moves = _moves()
     for name, states in _GROUPS.items():
         for what in dict.fromkeys(what for _, what in _ROWS):
             ends = {moves.get((state.value, what), state.value) for state in states}
@@ -94,18 +106,14 @@ def _lifted() -> list[tuple[str, str, _What]]:
                 moves = {move: to for move, to in moves.items() if move not in moving}
                 moves[name, what] = ends.pop()
     order = [*_GROUPS, *(state.value for state in State)]
-    return [
-        (source, to, what) for (source, what), to in sorted(moves.items(), key=lambda move: order.index(move[0][0]))
-    ]
-
-
-def _label(source: str, what: _What) -> str:
-    """Return the name of the fact, or the cause if the fact makes the coup void."""
-    states = _GROUPS.get(source) or (State[source.upper()],)
-    causes = {_ROWS[state, what].void for state in states}
-    cause = causes.pop() if len(causes) == 1 else None
-    fact, when = what
-    return f"void {cause.value}" if cause else f"{fact.value}, {when.name}" if when else fact.value
+    for (source, fact_when), target in sorted(moves.items(), key=lambda move: order.index(move[0][0])):
+        causes = {_ROWS[state, fact_when].void for state in _GROUPS.get(source) or (State[source.upper()],)}
+        cause = causes.pop() if len(causes) == 1 else None
+        fact, when = fact_when
+        label = f"void {cause.value}" if cause else f"{fact.value}, {when.name}" if when else fact.value
+        labels.setdefault((source, target), []).append(label)
+    lines = [f"    {a} --> {b}: {'<br/>'.join(dict.fromkeys(told))}" for (a, b), told in labels.items()]
+    return "\n".join(["```mermaid", "stateDiagram-v2", "    [*] --> closed", *lines, "```"])
 
 
 def _does_something(row: Row) -> bool:
@@ -123,40 +131,6 @@ def _figures() -> str:
         f"something, {refused} refuse a command, {ignored} ignore a fact. A row for `elsewhere` holds in every state "
         "that has no row of its own."
     )
-
-
-def _needs() -> list[str]:
-    """Return a line for each need: how a command is refused without it, and what the table waits for."""
-    lines = [
-        "| need | rules | without it | meanwhile the table waits for | so long the word waits |",
-        "|---|---|---|---|---|",
-    ]
-    for need in NEEDS:
-        without = f"refused: {need.text}" if need.text else f"done by word: {need.word}" if need.word else "done"
-        code = f"`{need.code.value}`" + ", by itself" * (need.code in SENSED) if need.code else "–"
-        wait = f"{need.wait_us // 1_000_000} s" if need.wait_us else "–"
-        lines.append(f"| `{need.name}` | {', '.join(need.rules.split())} | {without} | {code} | {wait} |")
-    return lines
-
-
-def _needing() -> list[str]:
-    """Return a line for each command or launch with needs, in the order in which the needs are tested."""
-    return ["| fact | in | then | needs |", "|---|---|---|---|"] + [
-        f"| {_facts(clause)} | {_states(clause.states)} | {_then(clause.row)} | "
-        f"{', '.join(f'`{need.name}`' for need in clause.row.needs)} |"
-        for clause in CLAUSES
-        if clause.row.needs
-    ]
-
-
-def _holds() -> list[str]:
-    """Return a line for each question, with what waits for its answer."""
-    lines = ["| question | in | what waits | why |", "|---|---|---|---|"]
-    for hold in waiting.HOLDS:
-        words = [f"`{word}`" for word in sorted(hold.words)]
-        facts = [fact.text for fact in Fact if fact in hold.facts]
-        lines.append(f"| {hold.topic.value} | {_states(hold.states)} | {'; '.join([*words, *facts])} | {hold.why} |")
-    return lines
 
 
 def _late() -> list[str]:
@@ -187,24 +161,6 @@ def _reasons(title: str, rows: Iterable[Row]) -> list[str]:
     """Return the number of rows, in total and for each reason."""
     counts = Counter(f"{_rules(row)}: {_text(row)}" if row.rules else _text(row) for row in rows)
     return [f"{title}: {counts.total()}", "", *(f"- {count} × {reason}" for reason, count in counts.most_common())]
-
-
-def _clauses() -> list[str]:
-    head = ["| fact | in | then | rules | why |", "|---|---|---|---|---|"]
-    return head + [
-        f"| {_facts(clause)} | {_states(clause.states)} | {_then(clause.row)} | {_rules(clause.row)} | "
-        f"{_text(clause.row)} |"
-        for clause in CLAUSES
-    ]
-
-
-def _articles() -> list[str]:
-    """Return the article of each rule, with one column for each game of a house."""
-    rules = dict.fromkeys(rule for profile in PROFILES.values() for rule in profile.articles)
-    lines = [f"| rule | {' | '.join('/'.join(pair) for pair in PROFILES)} |", "|---" * (len(PROFILES) + 1) + "|"]
-    return lines + [
-        f"| {rule} | {' | '.join(profile.articles.get(rule, '–') for profile in PROFILES.values())} |" for rule in rules
-    ]
 
 
 def _rules(row: Row) -> str:
