@@ -6,7 +6,7 @@ Successive numbers of a wheel are practically independent, because the angle of 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import ceil
 
@@ -81,36 +81,49 @@ def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -
             action=say.say(_ACTION),
         ),
         Check(code="sectors", group="numbers", p=p_sectors, said=_said(largest, say), action=say.say(_ACTION)),
-        *_of_parts(coups, pockets, say),
     ]
-    statistic, p = float(chi_square.statistic), float(chi_square.pvalue)
-    return _numbers(counts, pockets, statistic, p, p_sectors, windows, checks)
-
-
-def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sector], Sector, float]:
-    """Return the window that deviates most of each width, the largest of them, and the chance of one as large."""
-    windows = [_widest(counts, width, pockets) for width in WIDTHS]
-    largest = max(windows, key=lambda window: abs(window.deviation))
-    fair = _largest_of_fair_wheels(int(counts.sum()), pockets.count)
-    as_large = SIMULATED - int(np.searchsorted(fair, abs(largest.deviation) - 1e-9))
-    # This wheel counts as one of the fair ones, so the chance is never 0.
-    return windows, largest, (as_large + 1) / (SIMULATED + 1)
-
-
-def _of_parts(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -> Iterator[Check]:
-    """Yield the checks of sectors in the later coups alone. A fault that began there is twice as clear as in a
-    comparison with the earlier coups, because chance is known and need not be measured."""
+    # Sectors in the later coups alone: a fault that began there is twice as clear as in a comparison with the earlier
+    # coups, because chance is known and need not be measured.
     half = len(coups) // 2
     recent = bisect_left(coups, coups[-1].at_utc_us - RECENT_US, key=lambda coup: coup.at_utc_us)
     parts = [("sectors_second_half", translatable("in the second half of the coups: {found}"), half)]
     if recent > half:
         parts.append(("sectors_recent", translatable("in the last four weeks: {found}"), recent))
     for code, words, first in parts:
-        counts = np.bincount([coup.pocket for coup in coups[first:]], minlength=pockets.count)
-        if counts.sum() >= EXPECTED_MIN * pockets.count:
-            _, largest, p = _sectors(counts, pockets)
+        later = np.bincount([coup.pocket for coup in coups[first:]], minlength=pockets.count)
+        if later.sum() >= EXPECTED_MIN * pockets.count:
+            _, largest, p = _sectors(later, pockets)
             said = say.say(words, found=_said(largest, say))
-            yield Check(code=code, group="numbers", p=p, said=said, action=say.say(_ACTION))
+            checks.append(Check(code=code, group="numbers", p=p, said=said, action=say.say(_ACTION)))
+    statistic, p = float(chi_square.statistic), float(chi_square.pvalue)
+    return _numbers(counts, pockets, statistic, p, p_sectors, windows, checks)
+
+
+def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sector], Sector, float]:
+    """Return the window that deviates most of each width, the largest of them, and the chance of one as large."""
+    total, windows = int(counts.sum()), []
+    for width in WIDTHS:
+        deviations = _deviations(counts, width, total)
+        first = int(np.argmax(np.abs(deviations)))
+        count, share = int(_sums(counts, width)[first]), width / pockets.count
+        low, high = interval(count, total)
+        windows.append(
+            Sector(
+                width=width,
+                first=label_of(pockets.order[first]),
+                middle=label_of(pockets.order[(first + width // 2) % pockets.count]),
+                count=count,
+                times=count / total / share,
+                times_low=low / share,
+                times_high=high / share,
+                deviation=float(deviations[first]),
+            )
+        )
+    largest = max(windows, key=lambda window: abs(window.deviation))
+    fair = _largest_of_fair_wheels(total, pockets.count)
+    as_large = SIMULATED - int(np.searchsorted(fair, abs(largest.deviation) - 1e-9))
+    # This wheel counts as one of the fair ones, so the chance is never 0.
+    return windows, largest, (as_large + 1) / (SIMULATED + 1)
 
 
 _ACTION = translatable(
@@ -181,25 +194,6 @@ def _deviations(counts: NDArray[np.int64], width: int, total: int) -> NDArray[np
     share = width / counts.shape[-1]
     away: NDArray[np.float64] = (_sums(counts, width) - total * share) / (total * share * (1 - share)) ** 0.5
     return away
-
-
-def _widest(counts: NDArray[np.int64], width: int, pockets: PocketLayout) -> Sector:
-    total = int(counts.sum())
-    deviations = _deviations(counts, width, total)
-    first = int(np.argmax(np.abs(deviations)))
-    count, share = int(_sums(counts, width)[first]), width / pockets.count
-    middle = pockets.order[(first + width // 2) % pockets.count]
-    low, high = interval(count, total)
-    return Sector(
-        width=width,
-        first=label_of(pockets.order[first]),
-        middle=label_of(middle),
-        count=count,
-        times=count / total / share,
-        times_low=low / share,
-        times_high=high / share,
-        deviation=float(deviations[first]),
-    )
 
 
 @lru_cache(maxsize=16)

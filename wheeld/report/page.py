@@ -99,7 +99,16 @@ def _wheel(health: WheelReport, say: Catalogue, name: str) -> Iterator[str]:
         yield f"<p>{escape(said)}</p>"
     pictures = Pictures(health, say, name)
     yield from _numbers(health, say, pictures)
-    yield from _offsets(health, say)
+    yield f"<h3>{escape(say.say('From one number to the next'))}</h3>"
+    if health.offsets:
+        further, strength = say.say("around, pockets further"), say.say("strength, 0 to 1")
+        rows = (
+            (name_of(each), arrow_of(each), each.coups, each.pockets, say.decimal(round(each.strength, 2)))
+            for each in health.offsets
+        )
+        yield _table((say.say("bouler"), "", say.say("coups"), further, strength), rows)
+    else:
+        yield _too_small(say)
     yield from _zones(health, say, pictures)
     if health.trends:
         yield f"<h3>{escape(say.say('Laps, speeds and times'))}</h3>{pictures.trends()}"
@@ -107,7 +116,14 @@ def _wheel(health: WheelReport, say: Catalogue, name: str) -> Iterator[str]:
         yield _details(say, _table(heads, (_trend(trend, say) for trend in health.trends)))
     yield from _balance(health, say, pictures)
     yield from _voids(health, say, pictures)
-    yield from _decisions(health, say)
+    if health.decisions:
+        yield f"<h3>{escape(say.say('Rulings of the direction, and late bets'))}</h3>"
+        columns = (say.say("coup"), say.say("decided"), say.say("who"), say.say("when"), say.say("why"))
+        decided = []
+        for one in health.decisions:
+            what, when = say.say(DECIDED[one.decided], number=one.label or ""), minute(to_text(one.at_utc_us))
+            decided.append((one.coup, what, one.by, when, one.reason))
+        yield _table(columns, decided)
     yield from _sensors(health, say, pictures)
     yield "</section>"
 
@@ -150,19 +166,6 @@ def _numbers(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterato
         percent=say.decimal(float(f"{100 * numbers.p_sectors:.2g}")),
     )
     yield f"<p>{escape(chance)}</p>{_table(heads, windows)}{_details(say, counts)}"
-
-
-def _offsets(health: WheelReport, say: Catalogue) -> Iterator[str]:
-    yield f"<h3>{escape(say.say('From one number to the next'))}</h3>"
-    if not health.offsets:
-        yield _too_small(say)
-        return
-    heads = (say.say("bouler"), "", say.say("coups"), say.say("around, pockets further"), say.say("strength, 0 to 1"))
-    rows = (
-        (name_of(each), arrow_of(each), each.coups, each.pockets, say.decimal(round(each.strength, 2)))
-        for each in health.offsets
-    )
-    yield _table(heads, rows)
 
 
 def _zones(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:
@@ -234,19 +237,6 @@ def _voids(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[
     yield pictures.voids() + _details(say, _table(heads, rows))
 
 
-def _decisions(health: WheelReport, say: Catalogue) -> Iterator[str]:
-    """Yield what people decided about single coups. Yields nothing if there is no decision."""
-    if not health.decisions:
-        return
-    yield f"<h3>{escape(say.say('Rulings of the direction, and late bets'))}</h3>"
-    heads = (say.say("coup"), say.say("decided"), say.say("who"), say.say("when"), say.say("why"))
-    rows = []
-    for one in health.decisions:
-        what, when = say.say(DECIDED[one.decided], number=one.label or ""), minute(to_text(one.at_utc_us))
-        rows.append((one.coup, what, one.by, when, one.reason))
-    yield _table(heads, rows)
-
-
 def _sensors(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[str]:
     yield f"<h3>{escape(say.say('Sensors and margins'))}</h3>"
     sensors = health.sensors
@@ -289,9 +279,9 @@ def _details(say: Catalogue, table: str) -> str:
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
-    body = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
+    cells = (
+        (f'<td class="n">{each}</td>' if isinstance(each, int) else f"<td>{escape(str(each))}</td>" for each in row)
+        for row in rows
+    )
+    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in cells)
     return f'<div class="wide"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'
-
-
-def _cell(value: object) -> str:
-    return f'<td class="n">{value}</td>' if isinstance(value, int) else f"<td>{escape(str(value))}</td>"

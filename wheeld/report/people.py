@@ -56,19 +56,19 @@ def balance(coups: Sequence[ValidCoup], say: Catalogue) -> Balance:
     boulers.sort(key=lambda one: (-one.cw - one.ccw, one.bouler or ""))
     total, cw = sum(one.cw + one.ccw for one in boulers), sum(one.cw for one in boulers)
     one_way = max(cw, total - cw) >= ONE_WAY * total
-    return Balance(one_way=one_way, boulers=boulers, checks=[] if one_way else [_check(one, say) for one in boulers])
-
-
-def _check(one: Directions, say: Catalogue) -> Check:
-    total, most = one.cw + one.ccw, max(one.cw, one.ccw)
-    said = say.say(
-        "bouler {bouler} launched {count} of {total} balls in one direction",
-        bouler=one.bouler or "?",
-        count=most,
-        total=total,
-    )
-    action = say.say("Nothing is wrong with the wheel. Ask the bouler to change the direction from coup to coup.")
-    return Check(code="direction_balance", p=min(1.0, 2 * more_than(most, total, TOLERATED)), said=said, action=action)
+    checks = []
+    for one in () if one_way else boulers:
+        total, most = one.cw + one.ccw, max(one.cw, one.ccw)
+        said = say.say(
+            "bouler {bouler} launched {count} of {total} balls in one direction",
+            bouler=one.bouler or "?",
+            count=most,
+            total=total,
+        )
+        action = say.say("Nothing is wrong with the wheel. Ask the bouler to change the direction from coup to coup.")
+        p = min(1.0, 2 * more_than(most, total, TOLERATED))
+        checks.append(Check(code="direction_balance", p=p, said=said, action=action))
+    return Balance(one_way=one_way, boulers=boulers, checks=checks)
 
 
 # How far on the rotor each number lies from the number before, by bouler and direction: a bouler's signature.
@@ -100,17 +100,17 @@ def offsets(coups: Sequence[ValidCoup], pockets: int) -> list[Offsets]:
         # After a void the ball was not launched from the pocket of the last number.
         if after.coup == before.coup + 1 and after.ball_direction is not None:
             ways[after.bouler, after.ball_direction].append((after.pocket - before.pocket) % pockets)
-    return [_offsets(*key, found, pockets) for key, found in ways.items() if len(found) >= COUPS_MIN]
-
-
-def _offsets(bouler: str | None, direction: str, found: Sequence[int], pockets: int) -> Offsets:
-    """Test each harmonic (Rayleigh). The sum is about chi-square; a fair wheel exceeds its limit even more rarely."""
-    turns = np.exp(2j * np.pi * np.outer(HARMONICS, found) / pockets)
-    means = turns.mean(axis=1)
-    statistic = float(2 * len(found) * (np.abs(means) ** 2).sum())
-    middle = round(float(np.angle(means[0])) / (2 * np.pi) * pockets) % pockets
-    p = float(stats.chi2.sf(statistic, 2 * len(HARMONICS)))
-    return Offsets(bouler, direction, len(found), middle, float(np.abs(means[0])), p)
+    tested = []
+    for (bouler, direction), found in ways.items():
+        if len(found) >= COUPS_MIN:
+            # Each harmonic (Rayleigh). The sum is about chi-square; a fair wheel exceeds its limit even more rarely.
+            turns = np.exp(2j * np.pi * np.outer(HARMONICS, found) / pockets)
+            means = turns.mean(axis=1)
+            statistic = float(2 * len(found) * (np.abs(means) ** 2).sum())
+            middle = round(float(np.angle(means[0])) / (2 * np.pi) * pockets) % pockets
+            p = float(stats.chi2.sf(statistic, 2 * len(HARMONICS)))
+            tested.append(Offsets(bouler, direction, len(found), middle, float(np.abs(means[0])), p))
+    return tested
 
 
 def arrow_of(one: Offsets) -> str:

@@ -7,7 +7,7 @@ too. Journals may overlap, as a backup and its original do: what is in both coun
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
@@ -121,16 +121,20 @@ def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[WheelRecord]:
             except (msgspec.ValidationError, TypeError, OverflowError) as wrong:
                 raise JournalError("corrupt", path, f"a record is damaged ({wrong})") from wrong
         for book in books.values():
-            # Sort everything by time, and read a sample of the logs.
+            # Sort everything by time, and read a sample of the logs, spread evenly.
             wheel = book.wheel
             wheel.coups.sort(key=lambda coup: coup.at_utc_us)
             wheel.voids.sort(key=lambda void: void.at_utc_us)
             wheel.decisions = sorted(book.decisions, key=lambda decision: decision.at_utc_us)
             book.places.sort(key=lambda place: place[0].at_utc_us)
-            for layout, run in _sampled(book.places):
+            count = min(LOGS_MAX, len(book.places))
+            for coup, journal in (book.places[len(book.places) * each // count] for each in range(count)):
+                if (evidence := journal.evidence(coup.coup)) is None:
+                    continue
+                layout = layout_of(evidence.log)
                 if layout != wheel.layout:  # realigned: earlier runs belong to other angles
                     wheel.layout, wheel.runs = layout, []
-                if run is not None:
+                if (run := run_of(coup, evidence.log, layout)) is not None:
                     wheel.runs.append(run)
     return [books[key].wheel for key in sorted(books)]
 
@@ -215,16 +219,6 @@ def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> ValidCoup:
         sightings=result.sightings,
         is_chefs_word="R3" in result.unproven,
     )
-
-
-def _sampled(places: Sequence[tuple[ValidCoup, JournalReader]]) -> Iterator[tuple[SensorPlaces, LoggedRun | None]]:
-    """Yield the sensors' places and the run of some coups, spread evenly, whose logs are still stored."""
-    count = min(LOGS_MAX, len(places))
-    for coup, reader in (places[len(places) * each // count] for each in range(count)):
-        evidence = reader.evidence(coup.coup)
-        if evidence is not None:
-            layout = layout_of(evidence.log)
-            yield layout, run_of(coup, evidence.log, layout)
 
 
 # Reads the run on the track from the log of one coup.

@@ -82,15 +82,34 @@ def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sen
     beams = _summed(_of_runs(wheel, late), len(wheel.layout.beams_deg))
     readers = _summed(_of_sightings(wheel), len(wheel.layout.readers_deg))
     among = len(wheel.layout.beams_deg) + len(wheel.layout.readers_deg)
-    found = [
-        _sensor(f"{kind}/{index}", seen, missed, each, among, say)
-        for kind, counts, delays in (("beam", beams, late), ("reader", readers, []))
-        for index, ((seen, missed), each) in enumerate(zip_longest(zip(*counts, strict=True), delays))
-    ]
+    found, checks = [], []
+    for kind, counts, delays in (("beam", beams, late), ("reader", readers, [])):
+        for index, ((seen, missed), each) in enumerate(zip_longest(zip(*counts, strict=True), delays)):
+            total, name = seen + missed, say.say_text(sensor_text(f"{kind}/{index}"))
+            low, high = interval(missed, total, among)
+            enough = power_of_share(total, MISSED_TOLERATED, MISSED_EFFECT) >= POWER_MIN
+            late_s = None if each is None else each.late_s
+            found.append(SensorHealth(f"{kind}/{index}", name, seen, missed, low, high, enough, late_s))
+            if total:
+                said = say.say(
+                    "{sensor} missed the ball {missed} of {total} times", sensor=name, missed=missed, total=total
+                )
+                action = say.say("Clean this sensor, check its aim and its cable, and run wheeld doctor.")
+                p = more_than(missed, total, MISSED_TOLERATED)
+                checks.append(Check(code="sensor_misses", p=p, said=said, action=action))
     margins, verdicts = _margins(wheel)
-    checks = [_check(sensor, say) for sensor in found if sensor.seen + sensor.missed]
-    checks += [_late(sensor, each, say) for sensor, each in zip(found, late, strict=False)]
-    checks += [check for one in margins for check in _low(one, verdicts, say)]
+    for sensor, one in zip(found, late, strict=False):
+        said = say.say(
+            "{sensor} reports the ball {late} ms later than the other beams",
+            sensor=sensor.name,
+            late=say.decimal(round(1e3 * one.late_s, 1)),
+        )
+        action = say.say(
+            "Check this beam's filter, cable and input, and the angle at which it stands; change it if it stays late."
+        )
+        p = p_of(one.late_s, _tolerated_s(one), one.error_s, one.runs)
+        checks.append(Check(code="beam_late", p=p, said=said, action=action))
+    checks += [check for measured in margins for check in _low(measured, verdicts, say)]
     return Sensors(
         sensors=found,
         verdicts=verdicts,
@@ -120,19 +139,6 @@ def _tolerated_s(late: Late) -> float:
     return LATE_TOLERATED_ONE_WAY_S if late.one_way else LATE_TOLERATED_S
 
 
-def _late(sensor: SensorHealth, late: Late, say: Catalogue) -> Check:
-    said = say.say(
-        "{sensor} reports the ball {late} ms later than the other beams",
-        sensor=sensor.name,
-        late=say.decimal(round(1e3 * late.late_s, 1)),
-    )
-    action = say.say(
-        "Check this beam's filter, cable and input, and the angle at which it stands; change it if it stays late."
-    )
-    p = p_of(late.late_s, _tolerated_s(late), late.error_s, late.runs)
-    return Check(code="beam_late", p=p, said=said, action=action)
-
-
 def _of_sightings(wheel: WheelRecord) -> list[SeenAndMissed]:
     """Return what each reader saw and missed in each coup. The ball at rest turns with the rotor, whose speed is known,
     and in the opposite direction to its run."""
@@ -155,22 +161,6 @@ def _of_sightings(wheel: WheelRecord) -> list[SeenAndMissed]:
 def _summed(pairs: Sequence[SeenAndMissed], sensors: int) -> list[list[int]]:
     """Return how often each sensor saw the ball in all runs or coups together, and how often it missed it."""
     return [[sum(pair[part][sensor] for pair in pairs) for sensor in range(sensors)] for part in (0, 1)]
-
-
-def _sensor(sensor: str, seen: int, missed: int, late: Late | None, among: int, say: Catalogue) -> SensorHealth:
-    low, high = interval(missed, seen + missed, among)
-    power = power_of_share(seen + missed, MISSED_TOLERATED, MISSED_EFFECT)
-    late_s = None if late is None else late.late_s
-    return SensorHealth(sensor, say.say_text(sensor_text(sensor)), seen, missed, low, high, power >= POWER_MIN, late_s)
-
-
-def _check(sensor: SensorHealth, say: Catalogue) -> Check:
-    total = sensor.seen + sensor.missed
-    said = say.say(
-        "{sensor} missed the ball {missed} of {total} times", sensor=sensor.name, missed=sensor.missed, total=total
-    )
-    action = say.say("Clean this sensor, check its aim and its cable, and run wheeld doctor.")
-    return Check(code="sensor_misses", p=more_than(sensor.missed, total, MISSED_TOLERATED), said=said, action=action)
 
 
 def _margins(wheel: WheelRecord) -> tuple[list[Margins], int]:

@@ -7,7 +7,7 @@ without a fault.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -125,34 +125,30 @@ def trends(wheel: WheelRecord, say: Catalogue) -> list[Trend]:
         known = [(at_utc_us, value) for at_utc_us, value in values if value is not None]
         if known:
             is_sampled = measure.of_run is not Measure._field_defaults["of_run"]
-            found.append(_trend(measure, known, RUNS_OF_BLOCK if is_sampled else BLOCK_COUPS, say))
+            sizes = np.array([value for _, value in known])
+            days = (np.array([at_utc_us for at_utc_us, _ in known]) - known[0][0]) / DAY_US
+            spread = [float(each) for each in np.percentile(sizes, (5, 25, 50, 75, 95))]
+            bins, edges = np.histogram(sizes, BINS)
+            count = min(BLOCKS_MAX, len(known) // (RUNS_OF_BLOCK if is_sampled else BLOCK_COUPS))
+            parts = list(zip(np.array_split(days, count), np.array_split(sizes, count), strict=True)) if count else []
+            trend = Trend(
+                code=measure.code,
+                label=say.say(measure.label),
+                unit=say.say(measure.unit) if measure.unit != "s" else "s",
+                count=len(known),
+                first_at_utc_us=known[0][0],
+                spread=spread,
+                low=float(edges[0]),
+                high=float(edges[-1]),
+                bins=bins.tolist(),
+                blocks=[Block(float(np.mean(when)), float(np.median(what))) for when, what in parts],
+                enough=count >= BLOCKS_MIN and spread[2] > 0,
+                tolerated=measure.tolerated,
+            )
+            if trend.enough:
+                _fit(trend, measure, say)
+            found.append(trend)
     return found
-
-
-def _trend(measure: Measure, values: Sequence[tuple[int, float]], of_block: int, say: Catalogue) -> Trend:
-    sizes = np.array([value for _, value in values])
-    days = (np.array([at_utc_us for at_utc_us, _ in values]) - values[0][0]) / DAY_US
-    spread = [float(each) for each in np.percentile(sizes, (5, 25, 50, 75, 95))]
-    bins, edges = np.histogram(sizes, BINS)
-    count = min(BLOCKS_MAX, len(values) // of_block)
-    parts = list(zip(np.array_split(days, count), np.array_split(sizes, count), strict=True)) if count else []
-    trend = Trend(
-        code=measure.code,
-        label=say.say(measure.label),
-        unit=say.say(measure.unit) if measure.unit != "s" else "s",
-        count=len(values),
-        first_at_utc_us=values[0][0],
-        spread=spread,
-        low=float(edges[0]),
-        high=float(edges[-1]),
-        bins=bins.tolist(),
-        blocks=[Block(float(np.mean(when)), float(np.median(what))) for when, what in parts],
-        enough=count >= BLOCKS_MIN and spread[2] > 0,
-        tolerated=measure.tolerated,
-    )
-    if trend.enough:
-        _fit(trend, measure, say)
-    return trend
 
 
 def _fit(trend: Trend, measure: Measure, say: Catalogue) -> None:

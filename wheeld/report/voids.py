@@ -55,7 +55,20 @@ def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
         edges = [bisect_left(of_cause, start) for start in starts] + [count]
         slices = [edges[at + 1] - edges[at] for at in range(SLICES)]
         causes.append(CauseShare(name, count, slices, enough=count >= VOIDS_MIN))
-        checks.append(_check(name, sum(at >= middle for at in of_cause), count, late / total, say))
+        # Has the cause become more frequent?
+        of_late = sum(at >= middle for at in of_cause)
+        said = say.say(
+            "{count} of {total} voids of the cause {cause} fell in the second half of the period",
+            count=of_late,
+            total=count,
+            cause=name,
+        )
+        action = say.say(
+            "Look at these coups with wheeld journal show. If people caused them, tell the boulers and the chef. If "
+            "sensors or the mechanism caused them, run wheeld doctor."
+        )
+        p = more_late(of_late, count, late / total, TOLERATED)
+        checks.append(Check(code="voids_rising", p=p, said=said, action=action))
     undecided = [
         *(void.at_utc_us for void in wheel.voids if void.cause == BREAKDOWN),
         *(coup.at_utc_us for coup in wheel.coups if coup.is_chefs_word),
@@ -63,7 +76,21 @@ def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
     ]
     undecided_late = sum(at >= middle for at in undecided)
     if undecided:
-        checks += _unsure(undecided_late, len(undecided), total, late / total, say)
+        action = say.say(
+            "Look at these coups with wheeld journal show: what did the sensors miss? Run wheeld doctor, and check "
+            "that the encoder's disc sits firmly."
+        )
+        count = len(undecided)
+        many = say.say("the sensors did not decide {count} of {total} coups", count=count, total=total)
+        more = say.say(
+            "{late} of {count} coups that the sensors did not decide fell in the second half of the period",
+            late=undecided_late,
+            count=count,
+        )
+        p = more_than(min(count, total), total, UNDECIDED_TOLERATED)
+        checks.append(Check(code="undecided", p=p, said=many, action=action))
+        p = more_late(undecided_late, count, late / total, TOLERATED)
+        checks.append(Check(code="undecided_rising", p=p, said=more, action=action))
     return Voids(
         verdicts=total,
         undecided=len(undecided),
@@ -72,36 +99,3 @@ def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
         slice_starts_utc_us=starts,
         checks=checks,
     )
-
-
-def _unsure(late: int, count: int, total: int, share: float, say: Catalogue) -> list[Check]:
-    """Check whether undecided coups are too many, and whether they have become more frequent."""
-    action = say.say(
-        "Look at these coups with wheeld journal show: what did the sensors miss? Run wheeld doctor, and check that "
-        "the encoder's disc sits firmly."
-    )
-    many = say.say("the sensors did not decide {count} of {total} coups", count=count, total=total)
-    more = say.say(
-        "{late} of {count} coups that the sensors did not decide fell in the second half of the period",
-        late=late,
-        count=count,
-    )
-    return [
-        Check(code="undecided", p=more_than(min(count, total), total, UNDECIDED_TOLERATED), said=many, action=action),
-        Check(code="undecided_rising", p=more_late(late, count, share, TOLERATED), said=more, action=action),
-    ]
-
-
-def _check(cause: str, late: int, count: int, share: float, say: Catalogue) -> Check:
-    """Check whether a cause has become more frequent. `share`: the part of the verdicts in the second half."""
-    said = say.say(
-        "{count} of {total} voids of the cause {cause} fell in the second half of the period",
-        count=late,
-        total=count,
-        cause=cause,
-    )
-    action = say.say(
-        "Look at these coups with wheeld journal show. If people caused them, tell the boulers and the chef. If "
-        "sensors or the mechanism caused them, run wheeld doctor."
-    )
-    return Check(code="voids_rising", p=more_late(late, count, share, TOLERATED), said=said, action=action)

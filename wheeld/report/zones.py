@@ -67,7 +67,20 @@ def zones(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Zones
     total = counts.total()
     least = min((zone.share for zone in found), default=0.0)
     power = power_of_share(total, min(1.0, least * TOLERATED), min(1.0, least * EFFECT)) if found else 0.0
-    checks = [_check(zone, total, say) for zone in found] if total else []
+    checks = []
+    for zone in found if total else ():
+        said = say.say(
+            "the ball left the track between beam {first} and beam {second} {times} times as often as its share",
+            first=zone.from_beam + 1,
+            second=zone.to_beam + 1,
+            times=say.decimal(round(zone.count / total / zone.share, 2)),
+        )
+        action = say.say(
+            "Level the wheel to 0.1° or better, and clean the track. The high side is near this part of the track, or "
+            "opposite to it."
+        )
+        p = more_than(zone.count, total, min(1.0, zone.share * TOLERATED))
+        checks.append(Check(code="drop_zone", p=p, said=said, action=action))
     tilt = tilt_of(runs, angles)
     if tilt is not None:
         # `p` is an upper limit for the chance that a tolerated tilt is measured as large as this.
@@ -85,19 +98,3 @@ def zones(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Zones
 _ACTION = translatable(
     "Level the wheel to 0.1° or better with a spirit level, and clean the track. Beams count their degrees clockwise."
 )
-
-
-def _check(zone: Zone, total: int, say: Catalogue) -> Check:
-    said = say.say(
-        "the ball left the track between beam {first} and beam {second} {times} times as often as its share",
-        first=zone.from_beam + 1,
-        second=zone.to_beam + 1,
-        times=say.decimal(round(zone.count / total / zone.share, 2)),
-    )
-    action = say.say(
-        "Level the wheel to 0.1° or better, and clean the track. The high side is near this part of the track, or "
-        "opposite to it."
-    )
-    return Check(
-        code="drop_zone", p=more_than(zone.count, total, min(1.0, zone.share * TOLERATED)), said=said, action=action
-    )
