@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from string import Formatter
 from typing import NamedTuple
@@ -91,18 +91,17 @@ class Translation:
         """Yield each possible reading: by each text of the catalogue, the longest first, and at last as a list."""
         for template in self._templates:
             if template.longest in text:
-                found = filter(None, (pattern.fullmatch(text) for pattern in template.patterns))
-                yield from (self._filled(template, each.groupdict()) for each in found)
+                for found in filter(None, (pattern.fullmatch(text) for pattern in template.patterns)):
+                    if template.is_numbered:
+                        yield _Reading(0, self._target.say_number(template.english, found["number"]))
+                    else:
+                        parts = {name: self._read(part) for name, part in found.groupdict().items()}
+                        filled = {name: part.text for name, part in parts.items()}
+                        said = self._target.say(template.english, **filled)
+                        yield _Reading(sum(part.unknown for part in parts.values()), said)
         if ", " in text:
             items = [self._read(item) for item in text.split(", ")]
             yield _Reading(sum(item.unknown for item in items), ", ".join(item.text for item in items))
-
-    def _filled(self, template: _Template, found: Mapping[str, str]) -> _Reading:
-        if template.is_numbered:
-            return _Reading(0, self._target.say_number(template.english, found["number"]))
-        parts = {name: self._read(part) for name, part in found.items()}
-        said = self._target.say(template.english, **{name: part.text for name, part in parts.items()})
-        return _Reading(sum(part.unknown for part in parts.values()), said)
 
 
 def _pattern(pieces: Sequence[tuple[str, str | None]], shape: str) -> str:
