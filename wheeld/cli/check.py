@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from wheeld.broker.settings import MqttSettings
 from wheeld.broker.tls import common_name
 from wheeld.cli.provable import certain_laps, provable
 from wheeld.config.instance import wheel_of
@@ -214,9 +213,19 @@ def _journal(journal: JournalSetting) -> Iterator[Text]:
 def _mqtt(config: Config) -> Iterator[Text]:
     mqtt, table = config.mqtt, config.table
     secured = Text("with TLS") if mqtt.ca_file or mqtt.cert_file else Text("without TLS")
+    # The name and the certificate with which we log in.
+    who = Text("as {user}", {"user": mqtt.username}) if mqtt.username else Text("anonymously")
+    if mqtt.cert_file is not None:
+        name = common_name(mqtt.cert_file)
+        certificate = Text("with its own certificate")
+        if name is not None:
+            certificate = Text("with the certificate of {name}", {"name": name or Text("nobody")})
+        who = certificate
+        if mqtt.username:
+            who = Text("as {user} {certificate}", {"user": mqtt.username, "certificate": certificate})
     at: dict[str, Part] = {
         "address": f"{mqtt.host}:{mqtt.port}",
-        "who": _who(mqtt),
+        "who": who,
         "secured": secured,
     }
     yield Text("broker: {address} {who}, {secured}", at)
@@ -227,20 +236,6 @@ def _mqtt(config: Config) -> Iterator[Text]:
         yield Text("a message is owed until the settlement core acknowledges it")
     else:
         yield Text("a message is owed until the broker has confirmed it")
-
-
-def _who(mqtt: MqttSettings) -> Text:
-    """Return the name and the certificate with which we log in at the broker."""
-    if mqtt.cert_file is None:
-        return Text("as {user}", {"user": mqtt.username}) if mqtt.username else Text("anonymously")
-    name = common_name(mqtt.cert_file)
-    if name is None:
-        certificate = Text("with its own certificate")
-    else:
-        certificate = Text("with the certificate of {name}", {"name": name or Text("nobody")})
-    if not mqtt.username:
-        return certificate
-    return Text("as {user} {certificate}", {"user": mqtt.username, "certificate": certificate})
 
 
 def _angles(angles_deg: tuple[float, ...]) -> dict[str, Part]:

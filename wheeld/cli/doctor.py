@@ -214,17 +214,18 @@ def live(signals: Signals, config: Config, catalogue: Catalogue) -> str:
         counts = " ".join(f"{name} {signals.buttons[name]}" for name in buttons)
         told.append(Text("buttons {counts}", {"counts": counts}))
     if signals.active:
-        told.append(Text("active at the start {sensors}", {"sensors": tuple(map(_active, sorted(signals.active)))}))
+        # Each is a sensor that is blocked, or a button that is held.
+        active = tuple(
+            Text("button {name}", {"name": name.removeprefix("button/")})
+            if name.startswith("button/")
+            else sensor_text(name)
+            for name in sorted(signals.active)
+        )
+        told.append(Text("active at the start {sensors}", {"sensors": active}))
     told.append(Text(CYLINDER[signals.stands.get(OBJECT)]))
     if (is_open := signals.stands.get(DOOR)) is not None:
         told.append(Text(DOOR_STANDS[is_open]))
     return "  ".join([f"{signals.seconds:6.0f} s", *map(catalogue.say_text, told)])
-
-
-def _active(name: str) -> Text:
-    """Return the name of a sensor that is blocked, or of a button that is held."""
-    kind, _, which = name.partition("/")
-    return Text("button {name}", {"name": which}) if kind == "button" else sensor_text(name)
 
 
 def _counts(counts: Mapping[int, int], sensors: int) -> str:

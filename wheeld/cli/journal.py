@@ -33,7 +33,6 @@ from wheeld.journal.restore import RestoreError
 from wheeld.journal.restore import restore as restore_journal
 from wheeld.journal.rows import JournalError, StoredEvent, StoredMessage
 from wheeld.journal.seal import FileSigner, KeyFileError, public_key
-from wheeld.journal.verify import Verification
 from wheeld.journal.verify import verify as verify_journal
 from wheeld.screen.describe import describe
 from wheeld.screen.terminal import printable, printable_bytes
@@ -73,7 +72,19 @@ def verify(options: argparse.Namespace) -> Exit:
         f"{report.messages} messages, {report.sequenced} of them in the feed up to seq {report.last_seq}"
         f"{signed}{tests}, evidence of {report.coups} coups{pruned}: {finding}"
     )
-    _say(f"signatures checked: {_checked(report)}")
+    checked = (
+        "of the end, which covers every record, and of each seal; to check also those of the "
+        f"{report.signed} messages, give --each-signature"
+    )
+    if not report.is_keyed:
+        checked = (
+            "none, because this journal has no key: anyone who could write the file could have written all of it again"
+        )
+    elif not report.is_end_checked:
+        checked = "none, because the Python package cryptography is missing: pip install 'wheeld[sign]'"
+    elif report.signatures == report.signed:
+        checked = f"of the end, of each seal, and of each of the {report.signed} messages"
+    _say(f"signatures checked: {checked}")
     _say(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}")
     if sealed := report.sealed:
         trust = "; whether that is a key of the house was not checked (give --public-key)" if keys is None else ""
@@ -230,7 +241,10 @@ def show(options: argparse.Namespace) -> Exit:
         # Event records belong to no coup and not to the feed.
         is_of_feed = options.from_seq is not None or options.coup is not None
         wants_events = not is_of_feed and (not options.topic or EVENT_TOPIC in options.topic)
-        events = list(_events(journal)) if wants_events else []
+        events: list[tuple[int, StoredEvent]] = []  # each with the id of the last message before it
+        places = journal.places_of_events() if wants_events else {}
+        while wants_events and (found := journal.events(events[-1][1].row if events else 0, PAGE)):
+            events += ((places.get(event.row, 0), event) for event in found)
         for message in journal.all_records():
             while events and events[0][0] < message.id:
                 _print_event(events.pop(0)[1], options)
@@ -351,33 +365,9 @@ def _require(path: Path) -> None:
     path.open("rb").close()
 
 
-def _checked(report: Verification) -> str:
-    """Return which signatures were checked, and what that proves."""
-    if not report.is_keyed:
-        return (
-            "none, because this journal has no key: anyone who could write the file could have written all of it again"
-        )
-    if not report.is_end_checked:
-        return "none, because the Python package cryptography is missing: pip install 'wheeld[sign]'"
-    if report.signatures == report.signed:
-        return f"of the end, of each seal, and of each of the {report.signed} messages"
-    return (
-        "of the end, which covers every record, and of each seal; to check also those of the "
-        f"{report.signed} messages, give --each-signature"
-    )
-
-
 def _noted(n: int, head: bytes) -> str:
     """Return the head as `--head` reads it. Whoever can change the journal must not be able to change this note."""
     return f"head of record {n}: {n}:{head.hex()}"
-
-
-def _events(journal: JournalReader) -> Iterator[tuple[int, StoredEvent]]:
-    """Yield every event record, with the id of the last message before it."""
-    last_row, places = 0, journal.places_of_events()
-    while page := journal.events(last_row, PAGE):
-        yield from ((places.get(event.row, 0), event) for event in page)
-        last_row = page[-1].row
 
 
 def _is_wanted(message: StoredMessage, options: argparse.Namespace) -> bool:

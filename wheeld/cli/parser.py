@@ -520,7 +520,10 @@ def _add_watch_and_rule(commands: Commands[_Parser]) -> None:
         "watch", help="show what a table publishes over MQTT", description=_WATCH, epilog=_WATCH_EXAMPLES
     )
     watch.add_argument(
-        "table", metavar="WHEEL", type=_watched, help=f"{_WHEEL}; or SITE/TABLE of a wheel that is not on this computer"
+        "table",
+        metavar="WHEEL",
+        type=lambda text: text if names_wheel(text) else _table(text),
+        help=f"{_WHEEL}; or SITE/TABLE of a wheel that is not on this computer",
     )
     _add_broker(watch)
     watch.set_defaults(host=None)
@@ -671,10 +674,6 @@ def _table(text: str) -> str:
 def names_wheel(text: str) -> bool:
     """Return whether the text names a wheel of this computer, and not SITE/TABLE."""
     return "/" not in text or text.endswith(".toml")
-
-
-def _watched(text: str) -> str:
-    return text if names_wheel(text) else _table(text)
 
 
 def _named_table(text: str) -> str:

@@ -26,6 +26,10 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
     """Return every row that a sensor could prove, in the rulebook's order. `setting` has no problems."""
     pocket = READERS if setting.pocket == "sensors" else _head(setting)
     laps = Text("the ball runs at least {laps} full laps", {"laps": setting.min_laps})
+    # N3 must be published before the ball can reach a pocket.
+    few_laps: Text | None = Text("the beams, as the ball leaves the track")
+    if setting.ball != "sensors" and (few_laps := _laps(setting)) is not None:
+        few_laps = Text("{laps}; said with the number, before it is paid", {"laps": few_laps})
     watched = setting.object_sensor and "sensors" in (setting.rotor, setting.ball, setting.pocket)
     launch = Text("{launch}, with what people said", {"launch": _launch(setting)})
     stop: dict[str, Part] = {"stop": _stop(setting)}
@@ -45,7 +49,7 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
         Provable("R4", Text("the number is announced with its chances"), Text("follows from the number")),
         Provable("N1", Text("the ball turns with the rotor"), _directions(setting)),
         Provable("N2", Text("launched too early"), launch),
-        Provable("N3", Text("fewer laps"), _few_laps(setting)),
+        Provable("N3", Text("fewer laps"), few_laps),
         Provable("N4", Text("the rotor stops while the ball runs"), _stop(setting)),
         Provable("N5", Text("the rotor stops, the ball on an obstacle"), on_obstacle),
         Provable("N6", Text("a foreign object"), Text("an object sensor, if one is fitted") if watched else None),
@@ -94,14 +98,6 @@ def _laps(setting: TableSetting) -> Text | None:
     if setting.ball == "sensors":
         return BEAMS
     return Text("the {head}'s own count", {"head": _head_name(setting)})
-
-
-def _few_laps(setting: TableSetting) -> Text | None:
-    """Return what proves N3, which must be published before the ball can reach a pocket."""
-    if setting.ball == "sensors":
-        return Text("the beams, as the ball leaves the track")
-    laps = _laps(setting)
-    return None if laps is None else Text("{laps}; said with the number, before it is paid", {"laps": laps})
 
 
 def _launch(setting: TableSetting) -> Text:

@@ -40,7 +40,7 @@ def replay(options: argparse.Namespace) -> Exit:
             nullcontext(sys.stdin.buffer) if options.file == "-" else Path(options.file).open("rb") as file,
             nullcontext(sys.stdout.buffer) if options.output is None else options.output.open("wb") as target,
         ):
-            for line in replayed.run(_lines(_unpacked(file))):
+            for line in replayed.run(_lines(file)):
                 if options.jsonl:
                     target.write(line + b"\n")
                 else:
@@ -59,15 +59,12 @@ def replay(options: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
-def _unpacked(file: BinaryIO) -> BinaryIO:
-    """Return the file. If its bytes are gzip they are unpacked, whatever its name is."""
-    source = cast("io.BufferedReader", file)
-    return cast("BinaryIO", gzip.open(source)) if source.peek(2)[:2] == _GZIP_MAGIC else source
-
-
-def _lines(source: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines, each read up to the length of our longest line. Damaged gzip is an error of the next line."""
-    number = 0
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines, each read up to the length of our longest line. If the bytes are gzip they are unpacked,
+    whatever the file's name is. Damaged gzip is an error of the next line."""
+    number, source = 0, cast("io.BufferedReader", file)
+    if source.peek(2)[:2] == _GZIP_MAGIC:
+        source = cast("io.BufferedReader", gzip.GzipFile(fileobj=source))
     try:
         while line := source.readline(LINE_BYTES_MAX + 1):
             number += 1

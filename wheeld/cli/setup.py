@@ -6,12 +6,11 @@ import argparse
 import datetime
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from wheeld.cli.doctor import serial_lines
 from wheeld.cli.failure import catalogue_of, fail
-from wheeld.config.sections import Config
-from wheeld.core.catalogue import Catalogue, Text
+from wheeld.core.catalogue import Text
 from wheeld.exits import Exit
 from wheeld.setup.answers import Answers
 from wheeld.setup.computer import Computer, SetupError
@@ -19,7 +18,7 @@ from wheeld.setup.configuration import checked
 from wheeld.setup.places import BrokerPlaces, Places
 from wheeld.setup.plan import plan_of
 from wheeld.setup.questions import Here, Shape, ask_all, take_defaults, value_of
-from wheeld.setup.steps import Action, SetupStep, carry_out, shown
+from wheeld.setup.steps import Action, carry_out, shown
 
 KEYS: dict[str, tuple[str, Shape]] = {
     "name": ("setup.name", "text"),
@@ -90,25 +89,41 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
             raise SetupError(
                 Text("setup writes files below /etc and starts services: run it as root (--dry-run needs no root)")
             )
-        if not options.yes and not _is_wanted(ask, catalogue):
-            return Exit.OK
+        if not options.yes:
+            if ask is None:
+                why = catalogue.say(
+                    "nothing was done, because nobody can answer here: --yes does it without a question"
+                )
+                sys.stdout.write(f"{why}\n")
+                return Exit.OK
+            if ask(f"{catalogue.say('do that? [Y/n]')} ").strip().lower() not in YES:
+                sys.stdout.write(f"{catalogue.say('nothing was done')}\n")
+                return Exit.OK
         carry_out(plan, computer)
-    lines = _next(places, checked(places), plan, catalogue)
+    say = catalogue.say
+    lines = [
+        say(
+            "{file} has no problems: `{command}` prints what it means",
+            file=places.configuration,
+            command=CHECK.format(name=places.name),
+        )
+    ]
+    differing = [step for step in plan if step.action is Action.DIFFERS]
+    lines += [say("left alone: {what} {why}", what=step.what, why=catalogue.say_text(step.why)) for step in differing]
+    broker = BrokerPlaces(places.computer)
+    if checked(places).mqtt.ca_file == broker.authority:
+        lines += [
+            say(
+                "copy to every device {authority}, and the device's own certificate and key from {directory}",
+                authority=broker.authority,
+                directory=broker.house,
+            ),
+            say("watch the table:"),
+            f"  wheeld watch {places.name}",
+        ]
+    lines += [say("start the wheel:"), f"  systemctl enable --now wheeld@{places.name}"]
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     return Exit.OK
-
-
-def _is_wanted(ask: Callable[[str], str] | None, catalogue: Catalogue) -> bool:
-    """Return whether a person accepts the plan. If not, print that nothing was done."""
-    if ask is None:
-        sys.stdout.write(
-            f"{catalogue.say('nothing was done, because nobody can answer here: --yes does it without a question')}\n"
-        )
-        return False
-    is_wanted = ask(f"{catalogue.say('do that? [Y/n]')} ").strip().lower() in YES
-    if not is_wanted:
-        sys.stdout.write(f"{catalogue.say('nothing was done')}\n")
-    return is_wanted
 
 
 def given(options: argparse.Namespace) -> Answers:
@@ -124,29 +139,3 @@ def given(options: argparse.Namespace) -> Answers:
     if options.broker_name:
         answers.put("setup.broker_names", options.broker_name)
     return answers
-
-
-def _next(places: Places, config: Config, plan: Sequence[SetupStep], catalogue: Catalogue) -> list[str]:
-    """Return what a person has to do next."""
-    say = catalogue.say
-    lines = [
-        say(
-            "{file} has no problems: `{command}` prints what it means",
-            file=places.configuration,
-            command=CHECK.format(name=places.name),
-        )
-    ]
-    differing = [step for step in plan if step.action is Action.DIFFERS]
-    lines += [say("left alone: {what} {why}", what=step.what, why=catalogue.say_text(step.why)) for step in differing]
-    broker = BrokerPlaces(places.computer)
-    if config.mqtt.ca_file == broker.authority:
-        lines += [
-            say(
-                "copy to every device {authority}, and the device's own certificate and key from {directory}",
-                authority=broker.authority,
-                directory=broker.house,
-            ),
-            say("watch the table:"),
-            f"  wheeld watch {places.name}",
-        ]
-    return [*lines, say("start the wheel:"), f"  systemctl enable --now wheeld@{places.name}"]
