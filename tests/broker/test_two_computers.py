@@ -120,6 +120,14 @@ async def test_an_older_word_of_the_broker_ends_no_wheel_that_plays(broker: Mosq
         assert await session_of(first.connection) == 2
 
 
+async def test_an_availability_that_cannot_be_read_is_no_other_computer(broker: Mosquitto) -> None:
+    async with observing(broker) as observer:
+        await observer.client.publish(ROOT + "availability", b"\xff", qos=1, retain=True)
+    async with run(broker, "first") as first:
+        assert await session_of(first.connection) == 1
+        assert first.clock.asked.empty()
+
+
 async def test_a_clone_with_an_older_journal_stops_before_it_waits(broker: Mosquitto) -> None:
     async with run(broker, "first") as first:
         await session_of(first.connection)

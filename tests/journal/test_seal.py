@@ -184,6 +184,16 @@ def test_where_the_end_is_false_each_false_signature_is_named(path: Path) -> Non
     ]
 
 
+def test_a_key_in_the_journal_that_was_cut_short_is_found(path: Path) -> None:
+    private, _ = write_keys(path.parent)
+    filled(path, 1, signer=FileSigner(private)).close()
+    with opened(path) as db:
+        db.execute("UPDATE origins SET public_key = substr(public_key, 1, 31)")
+    with closing(open_reader(path)) as journal:
+        report = verify(journal)
+    assert (report.faults[0], report.is_end_checked) == ("record 1 (origin 1): edited", False)
+
+
 def test_without_the_library_no_signature_is_said_to_be_checked(path: Path) -> None:
     private, _ = write_keys(path.parent)
     filled(path, 1, signer=FileSigner(private)).close()

@@ -84,6 +84,7 @@ def test_an_untouched_journal_verifies(path: Path) -> None:
         (["UPDATE evidence SET seq = 2 WHERE coup = 3"], ["record 13 (evidence 3): edited"]),
         (["INSERT INTO commands VALUES (7, '', '', '', '', '', '', x'', 0)"], ["command 7: in no record"]),
         (["UPDATE messages SET topic = CAST(x'ff' AS TEXT) WHERE id = 1"], ["record 2 (message 1): edited"]),
+        (["DELETE FROM origins"], ["record 1 (origin 1): removed"]),
     ],
 )
 def test_what_verify_finds(path: Path, statements: list[str], expected: list[str]) -> None:
