@@ -360,7 +360,6 @@ class Table:
             self._now_us = max(self._now_us, due_us)
             self._take(self._expire(self._now_us))
             self._publisher.publish(self._now_us)
-            self._due_us = self._next_due_us()
 
     def _take(self, happened: Iterable[Happening]) -> None:
         """Take what was just shown or said. Decide, by its time, everything that no open question holds back."""
