@@ -147,7 +147,8 @@ def test_who_may_not_read_it_is_told_in_one_line(root: Path, closed: str, comman
     (root / closed).chmod(0o700)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"wheeld: {root / closed}")
-    assert ": this user may not use it; run the command as root, or as a user who may; " in line
+    assert ": this user may not use it; run the command as root, or as a user who may" in line
+    assert ("`chgrp wheeld" in line) is line.startswith(f"wheeld: {root / closed}/{NAME}.toml")
 
 
 @pytest.mark.parametrize("command", [["check-config"], ["run", "-c"], ["doctor", "-c"], ["journal", "verify"]])

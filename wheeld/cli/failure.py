@@ -10,9 +10,10 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import shlex
 import sys
 
-from wheeld.core.catalogue import Catalogue, Text, translatable
+from wheeld.core.catalogue import Catalogue, Part, Text, translatable
 from wheeld.exits import Exit
 from wheeld.screen.locale import language_here
 from wheeld.screen.terminal import printable
@@ -43,19 +44,25 @@ def file_trouble(wrong: OSError) -> Text | str:
     text = FILE_TROUBLES.get(wrong.errno or 0)
     if isinstance(wrong, PermissionError):
         text = None if os.geteuid() == 0 else _NOT_ALLOWED
+    parts: dict[str, Part] = {}
+    if text is _NOT_ALLOWED and str(wrong.filename).endswith(".toml"):
+        file = shlex.quote(str(wrong.filename))
+        text, parts = _NOT_ALLOWED_UNIT, {"command": f"chgrp wheeld {file} && chmod g+r {file}"}
     if text is None or wrong.strerror != os.strerror(wrong.errno or 0):
         # We wrote this text ourselves, for example for a wheel that does not exist.
         return f"{wrong.filename}: {wrong.strerror}" if wrong.filename else str(wrong)
     if not wrong.filename:
         return Text(text)
-    return Text("{first}: {second}", {"first": str(wrong.filename), "second": Text(text)})
+    return Text("{first}: {second}", {"first": str(wrong.filename), "second": Text(text, parts)})
 
 
-_NOT_ALLOWED = translatable(
-    "this user may not use it; run the command as root, or as a user who may; for a unit, as root: chgrp "
-    "wheeld, chmod g+r"
-)
+_NOT_ALLOWED = translatable("this user may not use it; run the command as root, or as a user who may")
 """Most files of a wheel are closed to other users. Only root may read its secrets."""
+_NOT_ALLOWED_UNIT = translatable(
+    "this user may not use it; run the command as root, or as a user who may; if this is the wheel's unit, as root: "
+    "`{command}`"
+)
+"""For a configuration, which its unit reads as the user wheeld. systemd reads the secrets for it."""
 
 
 def warn(trouble: str) -> None:
