@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import base64
 import shlex
+import socket
 from pathlib import Path
 
 import pytest
 
-from tests.cli.live import running
+from tests.cli.live import PATIENCE_S, running
+from tests.cli.test_run import until
 from tests.journal.journals import write_keys
 from tests.live.bench import ROOT, SPEED, Wheel, subscribed, table, turning, wheeld, write_config
 from tests.mosquitto import Mosquitto
@@ -31,7 +33,9 @@ async def all_of(feed: Feed, count: int) -> list[FeedMessage]:
     return messages
 
 
-async def test_it_is_refused_before_anything_is_published_and_adopted(tmp_path: Path) -> None:
+async def test_it_is_refused_before_anything_is_published_and_adopted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     private, public = write_keys(tmp_path)
     private.chmod(0o600)
     journal, backup = tmp_path / "journal.sqlite", tmp_path / "monday.sqlite"
@@ -56,9 +60,16 @@ async def test_it_is_refused_before_anything_is_published_and_adopted(tmp_path: 
 
         journal.write_bytes(backup.read_bytes())
         async with subscribed(broker.port) as subscriber:
-            async with running(config) as daemon:
-                failed = await daemon.until("journal.failed")
-                assert await daemon.end(None) == Exit.BAD_DATA
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, monkeypatch.context() as service:
+                manager.bind(str(tmp_path / "notify"))
+                manager.settimeout(PATIENCE_S)
+                service.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+                async with running(config) as daemon:
+                    failed = await daemon.until("journal.failed")
+                    (*_, told) = await asyncio.to_thread(until, manager, "an older copy was restored")
+                    manager.close()
+                    assert await daemon.end(None) == Exit.BAD_DATA
+            assert told.endswith(f"`{failed['command']}`"), "the unit's status has it too"
             new = [one for one in subscriber.feed().values() if one not in {m.payload for m in published}]
             assert new == []
         assert failed["fault"] == "behind"

@@ -115,7 +115,7 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
 def _failed(code: Exit, event: str, why: object, **more: str) -> Exit:
     """Log why the daemon ends, and show it as the unit's status. Returns `code`."""
     structlog.get_logger("daemon").critical(event, why=str(why), **more)
-    ServiceNotifier().failed(str(why))
+    ServiceNotifier().failed(f"{why}: `{more['command']}`" if "command" in more else str(why))
     return code
 
 
