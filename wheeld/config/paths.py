@@ -67,7 +67,8 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
     named: dict[str, Part] = {
         "credential": f"{CREDENTIAL}{name}",
         "file": str(file),
-        "setup": f"wheeld setup {instance}",
+        # Without its answers from the file, setup would ask everything again.
+        "setup": f"wheeld setup {instance} --answers /etc/wheeld/{instance}.toml",
     }
     return Text("names {credential}, but {file} does not exist: put it back, or let `{setup}` make it", named)
 
