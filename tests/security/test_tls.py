@@ -118,7 +118,9 @@ async def test_we_refuse_a_broker_and_name_the_cause(
 def test_names_for_errors_of_other_brokers_only() -> None:
     wrong = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1)")
     assert "does not use TLS on this port" in fault(wrong)
-    assert fault(OSError(111, "Connection refused")) == ""
+    refused = "Multiple exceptions: [Errno 111] Connection refused ('::1', 1), Connection refused ('127.0.0.1', 1)"
+    assert fault(OSError(refused)).startswith("no broker listens there: start it (`systemctl start mosquitto`")
+    assert fault(OSError(113, "No route to host")) == ""
 
 
 @pytest.mark.parametrize(("host", "warnings"), [("127.0.0.1", 0), ("0.0.0.0", 1)])

@@ -34,8 +34,11 @@ _OF_US = {
     "CONNECTION:_NOT_AUTHORIZED": "the broker does not let us in: correct username and password_file (it may also not "
     "know our certificate), then restart this wheel",
     "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
+    # A name with several addresses gives an error for each, in one text.
+    "CONNECTION_REFUSED": "no broker listens there: start it (`systemctl start mosquitto` on its computer), or correct "
+    "`host` and `port`",
 }
-"""What the broker's answers mean, by the names that OpenSSL and MQTT give them."""
+"""What the broker's answers mean, by the names that OpenSSL, MQTT and the system give them."""
 
 
 class TlsFilesError(TextError):
@@ -114,7 +117,8 @@ def common_name(cert_file: Path) -> str | None:
 
 
 def fault(error: BaseException) -> str:
-    """Return the cause of a failed connection in words, if it was TLS or our login. Otherwise an empty text."""
+    """Return the cause of a failed connection in words, if it was TLS, our login, or no broker there. Else an empty
+    text."""
     cause = error.__cause__
     if isinstance(cause, ssl.SSLCertVerificationError):
         unknown = "is not from an authority in ca_file: this is another broker, or ca_file is wrong"
