@@ -123,7 +123,10 @@ async def test_what_the_broker_refuses_is_said_until_it_is_allowed() -> None:
     at.refusals["publication", "result"] = Refusal(at.clock.monotonic_ns(), "Not authorized")
     await at.clock.advance(LOOK_S)
     assert at.sent == [at.status.line]
-    assert at.away == "has refused publication of result since 19:00: Not authorized"
+    assert at.away.startswith(
+        "has refused publication of result since 19:00: Not authorized; correct the broker's access"
+    )
+    assert "`wheeld acl` prints it" in at.away
     at.refusals.clear()
     await at.clock.advance(LOOK_S)
     assert at.away == ""

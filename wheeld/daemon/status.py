@@ -75,6 +75,11 @@ class DaemonStatus:
         for (kind, topic), refusal in self._refusals.items():
             since = self._local(refusal.since_ns)
             parts.append(f"the broker has refused {kind} of {topic} since {since}: {refusal.why}")
+        if self._refusals:
+            parts.append(
+                "correct the broker's access list (`wheeld acl` prints it; `wheeld setup` writes that of a broker on "
+                "this computer), or this wheel's certificate or user"
+            )
         return "; ".join(parts)
 
     def _local(self, at_ns: int) -> str:
