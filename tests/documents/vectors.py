@@ -356,6 +356,13 @@ def _asking() -> list[dict[str, Any]]:
         [2, "reply", 2])  # fmt: skip
     add("more, and nothing was stored", [0.5, 10.5], [1, "reply", 2], [11, "stored", 1], [11, "stored", 2],
         [11, "reply", 2])  # fmt: skip
+    add("more, and nothing is stored again and again", [0.5, 10.5, 30.5, 70.5], [1, "reply", 5], [11, "reply", 5],
+        [31, "reply", 5], [71, "reply", 5], until_s=100)  # fmt: skip
+    add("the highest of two gaps counts", [0.5, 3], [1, "gap", 9], [2, "gap", 2], [3, "stored", 1], [3, "stored", 2],
+        [3, "reply", 2], [4, "reply", 2], until_s=100)  # fmt: skip
+    add("what was stored before the last question", [0.5, 20, 30], [1, "stored", 1], [2, "reply", 1],
+        [20, "gap", 3], [21, "reply", 1], [22, "gap", 3], [31, "stored", 2], [31, "stored", 3], [31, "reply", 3],
+        until_s=100)  # fmt: skip
     add("refused", [0.5, 10.5], [1, "refused"], [11, "reply", 0])
     add("the reply of a bench table", [0.5, 10.5], [1, "test"], [11, "reply", 0])
     return rows
