@@ -371,7 +371,9 @@ def test_check_config_takes_a_name_that_the_file_makes_a_wheel_s(tmp_path: Path,
 def test_check_config_tells_of_a_certificate_that_has_ended(more: str, tmp_path: Path, capsys: Captured) -> None:
     files = Authority(tmp_path).issue("wheel-campione-03", days=-1)
     assert main(["check-config", str(write(tmp_path, with_certificate(files, more)))]) == Exit.BAD_CONFIG
-    assert re.search(r"mqtt.cert_file: expired at [-\d]+ [:\d]+ UTC: have a new certificate", capsys.readouterr().err)
+    told = capsys.readouterr().err
+    assert re.search(r"mqtt.cert_file: expired at [-\d]+ [:\d]+ UTC: have a new certificate", told)
+    assert "`wheeld setup campione-03 --answers /etc/wheeld/campione-03.toml`" in told
 
 
 def test_check_config_tells_of_a_certificate_that_names_nobody(

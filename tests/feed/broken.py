@@ -63,8 +63,13 @@ def repeats() -> AbstractContextManager[object]:
 
 def no_quiet_question() -> AbstractContextManager[object]:
     """A feed that has heard nothing for long asks nothing."""
-    never = property(lambda _: SECONDS_OF_EVER, lambda _, __: None)
-    return mock.patch.object(Order, "_quiet_until_s", never, create=True)
+    due_s = Order._due_s
+
+    def never(order: Order) -> float | None:
+        found = due_s(order)
+        return SECONDS_OF_EVER if found == order._since_s + order._manner.quiet_s else found
+
+    return mock.patch.object(Order, "_due_s", never)
 
 
 @contextmanager

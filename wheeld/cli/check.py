@@ -216,13 +216,12 @@ def _mqtt(config: Config) -> Iterator[Text]:
     # The name and the certificate with which we log in.
     who = Text("as {user}", {"user": mqtt.username}) if mqtt.username else Text("anonymously")
     if mqtt.cert_file is not None:
-        name = common_name(mqtt.cert_file)
-        certificate = Text("with its own certificate")
-        if name is not None:
+        if (name := common_name(mqtt.cert_file)) is None:
+            certificate = Text("with its own certificate")
+        else:
             certificate = Text("with the certificate of {name}", {"name": name or Text("nobody")})
-        who = certificate
-        if mqtt.username:
-            who = Text("as {user} {certificate}", {"user": mqtt.username, "certificate": certificate})
+        both: dict[str, Part] = {"user": mqtt.username or "", "certificate": certificate}
+        who = Text("as {user} {certificate}", both) if mqtt.username else certificate
     at: dict[str, Part] = {
         "address": f"{mqtt.host}:{mqtt.port}",
         "who": who,

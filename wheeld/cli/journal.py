@@ -72,10 +72,6 @@ def verify(options: argparse.Namespace) -> Exit:
         f"{report.messages} messages, {report.sequenced} of them in the feed up to seq {report.last_seq}"
         f"{signed}{tests}, evidence of {report.coups} coups{pruned}: {finding}"
     )
-    checked = (
-        "of the end, which covers every record, and of each seal; to check also those of the "
-        f"{report.signed} messages, give --each-signature"
-    )
     if not report.is_keyed:
         checked = (
             "none, because this journal has no key: anyone who could write the file could have written all of it again"
@@ -84,6 +80,11 @@ def verify(options: argparse.Namespace) -> Exit:
         checked = "none, because the Python package cryptography is missing: pip install 'wheeld[sign]'"
     elif report.signatures == report.signed:
         checked = f"of the end, of each seal, and of each of the {report.signed} messages"
+    else:
+        checked = (
+            "of the end, which covers every record, and of each seal; to check also those of the "
+            f"{report.signed} messages, give --each-signature"
+        )
     _say(f"signatures checked: {checked}")
     _say(f"hash of seq {report.last_seq}: {report.last_hash}; {_noted(report.records, report.head)}")
     if sealed := report.sealed:

@@ -27,9 +27,11 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
     pocket = READERS if setting.pocket == "sensors" else _head(setting)
     laps = Text("the ball runs at least {laps} full laps", {"laps": setting.min_laps})
     # N3 must be published before the ball can reach a pocket.
-    few_laps: Text | None = Text("the beams, as the ball leaves the track")
-    if setting.ball != "sensors" and (few_laps := _laps(setting)) is not None:
-        few_laps = Text("{laps}; said with the number, before it is paid", {"laps": few_laps})
+    few_laps: Text | None = None
+    if setting.ball == "sensors":
+        few_laps = Text("the beams, as the ball leaves the track")
+    elif (counted := _laps(setting)) is not None:
+        few_laps = Text("{laps}; said with the number, before it is paid", {"laps": counted})
     watched = setting.object_sensor and "sensors" in (setting.rotor, setting.ball, setting.pocket)
     launch = Text("{launch}, with what people said", {"launch": _launch(setting)})
     stop: dict[str, Part] = {"stop": _stop(setting)}

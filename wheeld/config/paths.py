@@ -67,10 +67,15 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
     named: dict[str, Part] = {
         "credential": f"{CREDENTIAL}{name}",
         "file": str(file),
-        # Without its answers from the file, setup would ask everything again.
-        "setup": f"wheeld setup {instance} --answers /etc/wheeld/{instance}.toml",
+        "setup": setup_again(instance),
     }
     return Text("names {credential}, but {file} does not exist: put it back, or let `{setup}` make it", named)
+
+
+def setup_again(name: str) -> str:
+    """Return the command that sets this wheel up again. It takes the answers from the wheel's file: without that it
+    would ask everything again."""
+    return f"wheeld setup {name} --answers /etc/wheeld/{name}.toml"
 
 
 def resolve(value: str, directory: Path, credentials: Credentials) -> Path:

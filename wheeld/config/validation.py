@@ -14,7 +14,7 @@ from msgspec import structs
 from wheeld.broker.roles import BY_NAME, users_at
 from wheeld.broker.settings import TLS_PORT, MqttSettings
 from wheeld.broker.tls import TlsFiles, TlsFilesError, own_certificate
-from wheeld.config.paths import SECRETS, trouble
+from wheeld.config.paths import SECRETS, setup_again, trouble
 from wheeld.config.problems import Problem
 from wheeld.config.sections import Config
 from wheeld.config.unknown import judged, without
@@ -66,10 +66,10 @@ def _name_at_broker(config: Config) -> Iterator[Problem]:
         yield Problem("mqtt.cert_file", wrong.text)
         return
     if own is not None and own.ends <= datetime.now(UTC):
-        ended = {"at": f"{own.ends:%Y-%m-%d %H:%M} UTC"}
+        ended: dict[str, Part] = {"at": f"{own.ends:%Y-%m-%d %H:%M} UTC", "setup": setup_again(table)}
         yield Problem(
             "mqtt.cert_file",
-            Text("expired at {at}: have a new certificate issued, or let `wheeld setup` make one", ended),
+            Text("expired at {at}: have a new certificate issued, or let `{setup}` make one", ended),
         )
         return
     if own is None or mqtt.username is not None:

@@ -12,6 +12,7 @@ from wheeld.broker.health import temperatures_c
 from wheeld.broker.mqtt import Outage, Refusal, Refused
 from wheeld.broker.outbox import Outbox
 from wheeld.broker.payloads import BrokerRefusal, ClockHealth, Health
+from wheeld.config.paths import setup_again
 from wheeld.core.facts import SENSED
 from wheeld.core.instants import to_text
 from wheeld.core.table import Table
@@ -76,9 +77,10 @@ class DaemonStatus:
             since = self._local(refusal.since_ns)
             parts.append(f"the broker has refused {kind} of {topic} since {since}: {refusal.why}")
         if self._refusals:
+            setup = setup_again(table.setting.table)
             parts.append(
-                "correct the broker's access list (`wheeld acl` prints it; `wheeld setup` writes that of a broker on "
-                "this computer), or this wheel's certificate or user"
+                f"correct the broker's access list (`wheeld acl` prints it; `{setup}` writes that of a broker on this "
+                "computer), or this wheel's certificate or user"
             )
         return "; ".join(parts)
 

@@ -74,18 +74,17 @@ class Order:
         self._manner = manner
         self._user = user
         self._test = test
-        self._unsure = (
-            False  # whether there may be messages that are unknown here, by what came since the last question
-        )
-        self._beyond = 0  # the highest number that came since then, or that its reply told
+        # Since the last question:
+        self._unsure = False  # whether something came that may hide an unknown message
+        self._beyond = 0  # the highest number that came, or that the reply told
         self._asked: str | None = None  # the question that is not answered yet
         self._asked_from = 0
         self._claimed = 0  # the highest number that had come before it
         self._asked_s = -manner.answer_s
         self._first_s: float | None = None  # when the first question of this connection is due
-        self._since_s = 0.0  # when it was asked, or when the last message was taken after that
-        self._wait_s = 0.0  # how long after that another one is due, or the answer to an open one is missing
-        self._quiet_until_s = manner.quiet_s
+        # `_wait_s` after `_since_s` another question is due, or the answer to an open one is missing.
+        self._since_s = 0.0  # when the last question was asked, or the last message taken
+        self._wait_s = 0.0
         self._tries = 0
         self._silences = 0
         self._rolled_back: tuple[int, int] | None = None  # the last one raised: reported once, not at each question
@@ -186,7 +185,6 @@ class Order:
         self._asked, self._asked_from, self._asked_s = f"feed-{uuid.uuid4().hex}", self.seq + 1, now_s
         self._claimed, self._unsure, self._beyond, self._first_s = self._beyond, False, 0, None
         self._since_s, self._wait_s = now_s, self._patience_s()
-        self._quiet_until_s = now_s + self._manner.quiet_s
         self._tries += 1
         asked = {"id": self._asked, "by": self._manner.by, "reason": missing, "from_seq": self._asked_from}
         return json.dumps(asked, separators=(",", ":")).encode()
@@ -214,7 +212,7 @@ class Order:
             # If the last question brought nothing, another one is not urgent. Otherwise a broker that shows a later
             # message, and falsely answers that there is none, could cause a question each second.
             return min(later_s, self._asked_s + self._manner.every_s)
-        return later_s if self._unsure or self._beyond > self.seq else self._quiet_until_s
+        return later_s if self._unsure or self._beyond > self.seq else self._since_s + self._manner.quiet_s
 
     def _begin_anew(self) -> None:
         """Note that the last question brought a message, or the answer that there is none. Waits are short again."""
@@ -245,4 +243,3 @@ class Order:
         self._known.pop(message.seq - self._remembered, None)
         self._since_s = now_s
         self._begin_anew()
-        self._quiet_until_s = now_s + self._manner.quiet_s

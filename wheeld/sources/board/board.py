@@ -256,8 +256,10 @@ class Board:
             self._hearing.forgive(stalled_ns, host_ns)
         self._session.tick(host_ns)
         # The kind of silence if the board sends messages, but no observations.
-        unreported = Trouble.NO_EVENTS if self._session.is_accepted and self._clock.synced else Trouble.NO_ANSWER
-        unreported = Trouble.EVENTS_MISSING if self._session.misses_events else unreported
+        if self._session.misses_events:
+            unreported = Trouble.EVENTS_MISSING
+        else:
+            unreported = Trouble.NO_EVENTS if self._session.is_accepted and self._clock.synced else Trouble.NO_ANSWER
         self._hearing.judge_silence(self._line, host_ns, is_useless=self._is_useless, unreported=unreported)
         self._hearing.judge_quality(self._line, lambda: self.counters, host_ns)
         return self._in_order(self._line_state(self.now_us(host_ns)))
