@@ -111,11 +111,8 @@ class SimRotor:
                     ks = range(math.ceil(low) - 1, math.ceil(high) - 1, -1)
                 # The same as `Piece.time_at`, but faster: this runs for every encoder edge of an evening.
                 t_s, angle, speed, accel = piece.t_s, piece.angle, abs(piece.speed), piece.accel
-                square, twice = (
-                    speed * speed,
-                    2 * (accel if piece.speed > 0 or (piece.speed == 0 and accel > 0) else -accel),
-                )
-                sqrt = math.sqrt
+                is_faster = piece.speed > 0 or (piece.speed == 0 and accel > 0)
+                square, twice, sqrt = speed * speed, 2 * (accel if is_faster else -accel), math.sqrt
                 for k in ks:
                     way = abs(offset + k * period - angle)
                     yield t_s + (2 * way / (speed + sqrt(max(0.0, square + twice * way))) if way else 0.0), k, clockwise

@@ -152,10 +152,8 @@ class Patrol:
                 if rows != self._walk.counts[kind.name]:
                     self._walk.report.blame(f"{kind.name}: {rows} rows for {self._walk.counts[kind.name]} records")
             # Both numbers are of this moment: retention may have removed logs during the walk.
-            logs, coups = (
-                self._journal.count_logs(),
-                self._journal.count(EVIDENCE.name) - self._journal.count(PRUNING.name),
-            )
+            logs = self._journal.count_logs()
+            coups = self._journal.count(EVIDENCE.name) - self._journal.count(PRUNING.name)
             if logs != coups:
                 self._walk.report.blame(f"log: {logs} rows, but {coups} coups have a log")
         _refuse(self._journal, self._walk.report)

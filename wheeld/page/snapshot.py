@@ -79,7 +79,8 @@ class WheelInWords:
                 shares.append([{"side": one, "percent": percent}, {"side": other, "percent": 100 - percent}])
         # A void comes first, then the state of play after it.
         ritual = [RITUAL["rien_va"]] if wheel.is_void else []
-        ritual += [text for text in (() if table is None else (RITUAL[table.state],)) if text and text not in ritual]
+        if table is not None and (text := RITUAL[table.state]) and text not in ritual:
+            ritual.append(text)
         # The configuration's texts for players. They are empty until a message contains them.
         told = UNSET if wheel.availability is None else wheel.availability.display
         display = Display() if told is UNSET else told
