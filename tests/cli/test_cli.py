@@ -237,7 +237,8 @@ def test_check_config_prints_the_key_and_how_long_evidence_stays(tmp_path: Path,
 
 
 def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> None:
-    path = write(tmp_path, GOOD)
+    port = tmp_path / "board"
+    path = write(tmp_path, GOOD.replace("/dev/ttyACM0", str(port)))
     assert main(["check-config", str(path)]) == Exit.OK
     assert capsys.readouterr().out.splitlines() == [
         "table: campione-03 of campione, campione/roulette",
@@ -253,7 +254,8 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
             "a run of 3.75 laps or more is certain to be valid"
         ),
         "readers: 3 at 30°, 150° and 270°",
-        "sensor board: /dev/ttyACM0 at 115200 baud; silence for 1 s is a fault",
+        f"sensor board: {port} at 115200 baud; silence for 1 s is a fault",
+        f"this computer has no {port}: connect the device, or correct the port",
         "any board with that layout of sensors is accepted",
         "its clock may drift 200 ppm from the host's",
         "the cabinet's door: reported by the sensor board, if it has a door switch",
@@ -284,6 +286,13 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "a message is owed until the broker has confirmed it",
         "log: info and above, JSON lines on standard error",
     ]
+
+
+def test_check_config_says_nothing_of_a_port_that_is_there(tmp_path: Path, capsys: Captured) -> None:
+    port = tmp_path / "board"
+    port.touch()
+    assert main(["check-config", str(write(tmp_path, GOOD.replace("/dev/ttyACM0", str(port))))]) == Exit.OK
+    assert "this computer has no" not in capsys.readouterr().out
 
 
 def test_check_config_says_that_it_is_a_bench_table(tmp_path: Path, capsys: Captured) -> None:

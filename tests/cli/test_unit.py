@@ -20,7 +20,8 @@ SINCE = "Fri 2026-11-27 21:04:05 UTC"
 
 @pytest.fixture
 def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
-    """A computer with one wheel; a program that is given here prints its text, and then how it was called."""
+    """A computer with one wheel; a program that is given here prints its text, and notes how it was called. Of the
+    pages' unit it prints the file `pages`: that there are none, unless a test writes another."""
     (tmp_path / "etc/wheeld").mkdir(parents=True)
     (tmp_path / "etc/wheeld/campione-03.toml").touch()
     monkeypatch.setattr(instance, "ROOT", tmp_path)
@@ -28,7 +29,9 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
 
     def program(name: str, text: str) -> None:
         (tmp_path / "said").write_text(text)
-        (tmp_path / name).write_text(f'#!/bin/sh\ncat {tmp_path}/said\necho "$@" > {tmp_path}/called\n')
+        (tmp_path / "pages").write_text(shown("inactive", "dead", boots=""))
+        said = f'case "$*" in *wheeld-page@*) cat {tmp_path}/pages ;; *) cat {tmp_path}/said ;; esac'
+        (tmp_path / name).write_text(f'#!/bin/sh\n{said}\necho "$@" >> {tmp_path}/called\n')
         (tmp_path / name).chmod(0o755)
 
     return program
@@ -90,7 +93,22 @@ def test_how_a_wheel_stands(name: str, answers: Answers, tmp_path: Path, capsys:
     assert [line for line in lines if line in said] == said
     assert "`wheeld logs campione-03` prints more" in lines
     assert "old" not in " ".join(lines)
-    assert (tmp_path / "called").read_text().split()[-1] == "wheeld@campione-03"
+    asked = [line.split()[-1] for line in (tmp_path / "called").read_text().splitlines()]
+    assert asked == ["wheeld@campione-03", "wheeld-page@campione-03"]
+    assert "page" not in " ".join(lines)
+
+
+def test_pages_that_do_not_run(answers: Answers, tmp_path: Path, capsys: Captured) -> None:
+    answers("systemctl", STANDS["runs"][0])
+    (tmp_path / "pages").write_text(shown("failed", "failed", result="exit-code", code=74))
+    assert main(["status", "campione-03", "--language", "en"]) == Exit.OK
+    again = [f"systemctl {each} wheeld-page@campione-03" for each in ("reset-failed", "start")]
+    assert capsys.readouterr().out.splitlines()[-4:] == [
+        f"the page of campione-03 has not run since {SINCE}",
+        f"it ended with exit code 74: {Exit.IO_FAILED.text}",
+        f"after you have corrected the cause: `{again[0]}`, then `{again[1]}`",
+        "`journalctl --unit=wheeld-page@campione-03 --lines=20` prints more",
+    ]
 
 
 def test_a_computer_that_systemd_did_not_start(answers: Answers, tmp_path: Path, capsys: Captured) -> None:

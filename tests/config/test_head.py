@@ -81,6 +81,7 @@ def test_its_meaning_is_printed() -> None:
     assert "a coup needs 3 proven laps" in lines
     assert "its number is called by the head" in lines
     assert "wheel head: SlingShot 2, socket://10.0.0.7:4001 at 9600 baud; silence for 2 s is a fault" in lines
+    assert not [line for line in lines if line.startswith("this computer has no")]
     assert "the head sends its status lines by itself" in lines
     assert "the head sends the number also on a line of its own" in lines
     assert "R2, Art. 10: the ball runs at least 3 full laps: nothing at this table proves it" in lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from wheeld.broker.tls import common_name
 from wheeld.cli.provable import certain_laps, provable
@@ -117,6 +118,7 @@ def _sensors(config: Config) -> Iterator[Text]:
     if sensors is not None:
         board: dict[str, Part] = {"line": sensors.port, "baud": sensors.baud, "seconds": sensors.silence_s_max}
         yield Text("sensor board: {line} at {baud} baud; silence for {seconds} s is a fault", board)
+        yield from _absent(sensors.port)
         pins = (
             Text("serial number {value}", {"value": sensors.board_serial}) if sensors.board_serial else None,
             Text("configuration hash {value}", {"value": sensors.config_hash}) if sensors.config_hash else None,
@@ -136,6 +138,8 @@ def _sensors(config: Config) -> Iterator[Text]:
             "seconds": head.silence_s_max,
         }
         yield Text("wheel head: {head}, {line} at {baud} baud; silence for {seconds} s is a fault", at)
+        if "://" not in head.port:
+            yield from _absent(head.port)
         yield from reader_of(head.product).facts(head)
     if sensors is not None:
         yield Text("the cabinet's door: reported by the sensor board, if it has a door switch")
@@ -166,6 +170,12 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
         )
     else:
         yield Text("a coup whose laps are suggested and not proven is void, as too few laps")
+
+
+def _absent(port: str) -> Iterator[Text]:
+    """Yield that this computer has no such port. An office computer need not have one, so this is no error."""
+    if not Path(port).exists():
+        yield Text("this computer has no {line}: connect the device, or correct the port", {"line": port})
 
 
 def _gpio(gpio: GpioSetting) -> Iterator[Text]:

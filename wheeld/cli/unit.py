@@ -12,7 +12,7 @@ from typing import Any
 
 from wheeld.cli.failure import catalogue_of
 from wheeld.config.instance import wheel_of
-from wheeld.core.catalogue import Text
+from wheeld.core.catalogue import Part, Text
 from wheeld.exits import Exit
 from wheeld.screen.terminal import printable
 
@@ -24,28 +24,38 @@ TOLD = frozenset({"event", "level", "at", "why"})
 
 
 def status(options: argparse.Namespace) -> Exit:
-    """Print the state of the wheel's unit, and what to do if it does not run. Raises OSError."""
+    """Print the state of the wheel's unit and of its pages' unit, and what to do if one does not run. Raises OSError.
+
+    Nothing is printed of pages that nobody has started.
+    """
     name = wheel_of(options.wheel).config.stem
-    asked = ["systemctl", "show", f"--property={PROPERTIES}", f"wheeld@{name}"]
-    shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603  a wheel's name
-    if shown.returncode:  # systemctl has printed why
-        return Exit.NOT_INSTALLED
-    told = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
+    pages = f"wheeld-page@{name}"
+    units: dict[str, tuple[Part, str]] = {
+        f"wheeld@{name}": (name, f"wheeld logs {name}"),
+        pages: (Text("the page of {wheel}", {"wheel": name}), f"journalctl --unit={pages} --lines=20"),
+    }
     catalogue = catalogue_of(options)
-    for text in _standing(name, told):
-        sys.stdout.write(f"{printable(catalogue.say_text(text))}\n")
+    for unit, (what, logs) in units.items():
+        asked = ["systemctl", "show", f"--property={PROPERTIES}", unit]
+        shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603  a wheel's name
+        if shown.returncode:  # systemctl has printed why
+            return Exit.NOT_INSTALLED
+        told = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
+        if unit == pages and told["ActiveState"] == "inactive" and told["UnitFileState"] != "enabled":
+            continue
+        for text in _standing(what, unit, logs, told):
+            sys.stdout.write(f"{printable(catalogue.say_text(text))}\n")
     return Exit.OK
 
 
-def _standing(name: str, told: Mapping[str, str]) -> Iterator[Text]:
+def _standing(what: Part, unit: str, logs: str, told: Mapping[str, str]) -> Iterator[Text]:
     state, sub = told["ActiveState"], told["SubState"]
-    since = {"wheel": name, "since": told["StateChangeTimestamp"]}
+    since: dict[str, Part] = {"wheel": what, "since": told["StateChangeTimestamp"]}
+    start = f"systemctl start {unit}"
     if state == "active":
         yield Text("{wheel} runs since {since}", since)
     elif state == "inactive":
-        yield Text(
-            "{wheel} is stopped; start it: `{start}`", {"wheel": name, "start": f"systemctl start wheeld@{name}"}
-        )
+        yield Text("{wheel} is stopped; start it: `{start}`", {"wheel": what, "start": start})
     elif state != "failed" and sub != "auto-restart":
         yield Text("{wheel} is starting or stopping, since {since}", since)
     else:
@@ -59,15 +69,14 @@ def _standing(name: str, told: Mapping[str, str]) -> Iterator[Text]:
         if sub == "auto-restart":
             yield Text("systemd starts it again")
         else:
-            again = {"reset": f"systemctl reset-failed wheeld@{name}", "start": f"systemctl start wheeld@{name}"}
+            again = {"reset": f"systemctl reset-failed {unit}", "start": start}
             yield Text("after you have corrected the cause: `{reset}`, then `{start}`", again)
     if (last := told["StatusText"]) and state != "inactive":
         yield Text("the daemon reports: {what}", {"what": last})
-    yield Text("`{logs}` prints more", {"logs": f"wheeld logs {name}"})
+    yield Text("`{logs}` prints more", {"logs": logs})
     if told["UnitFileState"] != "enabled":
         yield Text(
-            "it does not start with the computer; to change this: `{enable}`",
-            {"enable": f"systemctl enable wheeld@{name}"},
+            "it does not start with the computer; to change this: `{enable}`", {"enable": f"systemctl enable {unit}"}
         )
 
 
