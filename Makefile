@@ -50,7 +50,7 @@ SEED   ?= $(shell git rev-parse HEAD 2>/dev/null || echo 0)
 JOBS   ?= 2
 OUT    ?= .wheeld-campaign
 MORE   ?=
-# Of faults and evenings: how much is tried, short, middle (CI) or long (of bench: short or long); tests/faults/conftest.py says how much that is.
+# Of faults, evenings and bench: how much is tried, short (CI) or long; tests/faults/conftest.py says how much that is.
 FORM   ?= long
 FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest --timeout 3600
 AGAIN   = --last-failed --last-failed-no-failures none
@@ -203,16 +203,16 @@ test-metrics: $(VENV)/test.stamp .wheeld-metrics/promtool  ## alert rules, dashb
 
 # The long form states times, and shares nothing. Some of it plays in real seconds: what failed is tried once more, alone.
 # All else draws the same again, and fails again.
-faults: $(VENV)/test.stamp mosquitto cc  ## kills, power cuts, failing disks, outages, malformed input; FORM=middle is CI's
+faults: $(VENV)/test.stamp mosquitto cc  ## kills, power cuts, failing disks, outages, malformed input; FORM=short is CI's
 	$(FORMED) $(if $(filter long,$(FORM)),,-n 2 --dist worksteal) tests/faults || $(FORMED) $(AGAIN) tests/faults
 
 floods: $(VENV)/test.stamp mosquitto  ## each role floods the wheel for half a minute with 1,000 messages a second, then 10,000, beside a chef and coups; BUSY=2 takes two processors
 	WHEELD_FLOOD_S=30 WHEELD_FLOOD_BUSY=$(BUSY) $(BIN)/python -m pytest -p no:cacheprovider tests/security/test_floods.py
 
-evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel heads; FORM=middle is CI's
+evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel heads; FORM=short is CI's
 	$(FORMED) -n 2 --dist worksteal $(DRAWN)
 
-whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on virtual time; EVENINGS=300 is CI's
+whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on virtual time; EVENINGS=200 is CI's
 	$(BIN)/python -m tests.whole $(EVENINGS) $(SEED) $(JOBS) $(ONLY)
 
 feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time; HISTORIES=5000 is CI's
