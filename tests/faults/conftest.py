@@ -32,8 +32,8 @@ class Size(NamedTuple):
     long: int
 
 
-# How the sizes were chosen, unless a line below says more. Short: the test still finds what it is for, in seconds. Long:
-# what the README promises; for the rest, what takes a core some minutes.
+# How the sizes were chosen, unless a line below says more. Short: the test still finds what it is for, in seconds.
+# Long: what the README promises; for the rest, what takes a core some minutes.
 SIZES = {
     # Kills: a thousand are promised; one daemon runs for about 0.1 s.
     "kills": Size(15, 1_000),
