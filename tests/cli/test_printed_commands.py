@@ -75,7 +75,7 @@ def wrong(command: str) -> str:
     if program == "systemctl":
         verb, *rest = (word for word in words if not word.startswith("--"))
         units = [re.sub("@.*", "@.service", unit) for unit in rest]
-        is_known = verb in ("enable", "restart", "start", "stop", "edit", "status", "reset-failed")
+        is_known = verb in ("enable", "reload", "restart", "start", "stop", "edit", "status", "reset-failed")
         return "" if is_known and set(units) <= {*UNITS, PLACED} else "systemctl does not know that"
     try:
         parser().parse_args(["site/table" if word.startswith("@") else word for word in words])

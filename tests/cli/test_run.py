@@ -23,6 +23,7 @@ from tests.cli.live import PATIENCE_S, Listener, listening, running, setup_of, w
 from tests.journal.journals import bind_anew
 from tests.mosquitto import Mosquitto, free_port
 from wheeld.cli.main import main
+from wheeld.daemon.root import AGAIN
 from wheeld.exits import Exit
 from wheeld.service import notify
 
@@ -143,6 +144,36 @@ async def test_a_cut_line_voids_the_running_coup_as_a_breakdown(tmp_path: Path, 
         assert await daemon.end() == Exit.OK
         (void,) = listener.of("void")
         assert (void["cause"], void["rule"]) == ("breakdown", "N8")
+
+
+async def test_it_reads_its_configuration_again_when_the_coup_is_over(tmp_path: Path, broker: Mosquitto) -> None:
+    evening = script(["valid"], seed=3)
+    config = write_config(tmp_path, evening, broker_port=broker.port)
+    async with running(config) as daemon, listening(broker.port) as listener:
+        await daemon.until("daemon.ready")
+        async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"):
+            await listener.until(lambda received: is_in(received, "ball_running"), "a launch")
+            config.write_text(config.read_text() + '[display]\nname = "Tavolo 3"\n')
+            daemon.process.send_signal(AGAIN)
+            await listener.until(lambda received: bool(received.of("result", "void")), "a verdict")
+            await listener.until(lambda received: "display" in received.of("availability")[-1], "the new name")
+        assert [state["state"] for state in listener.of("availability")] == ["online", "offline", "online"]
+        assert len(listener.of("result")) == 1
+        assert [log["event"] for log in daemon.logs].count("daemon.ready") == 2
+        assert await daemon.end() == Exit.OK
+
+
+async def test_who_asks_it_to_stop_does_not_wait_for_the_coup(tmp_path: Path, broker: Mosquitto) -> None:
+    evening = script(["valid"], seed=3)
+    config = write_config(tmp_path, evening, broker_port=broker.port)
+    async with running(config) as daemon, listening(broker.port) as listener:
+        await daemon.until("daemon.ready")
+        async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"):
+            await listener.until(lambda received: is_in(received, "ball_running"), "a launch")
+            daemon.process.send_signal(AGAIN)
+            await daemon.until("daemon.asked_again")
+            assert await daemon.end() == Exit.OK
+        assert not listener.of("result", "void")
 
 
 def is_in(listener: Listener, state: str) -> bool:

@@ -242,7 +242,7 @@ def run_daemon(config: Path, link: HouseLink, executor: Callable[..., Executor] 
     daemon.Program = UnreadProgram
     daemon.SystemClock = daemon.MqttConnection = sources.open_serial = lambda *_, **__: ports
     journal.ThreadPoolExecutor = thread
-    return int(wheeld.daemon.root.run(load(config)))
+    return int(wheeld.daemon.root.run(load(config)) or 0)
 
 
 class Channel:

@@ -102,6 +102,28 @@ def test_a_wrong_configuration_is_not_tried_again(machine: Machine) -> None:
     assert any("did you mean port?" in line["MESSAGE"] for line in wrong.log())
 
 
+def test_a_reload_takes_a_right_file_and_refuses_a_wrong_one(machine: Machine) -> None:
+    machine.shell("umask 077; echo secret > /etc/credstore/wheeld.changed.mqtt-password")
+    changed = wheel(machine, "changed", mqtt='username = "wheel"\npassword_file = "credential:mqtt-password"\n')
+    changed.drop_in("[Service]\nWatchdogSec=20\n")  # as it ships: no wheel is watched while it starts again
+    changed.systemctl("start")
+    before, pid = changed.seqs(), changed.show("MainPID")
+    machine.shell("cp /etc/wheeld/changed.toml /root/; echo 'prot = 1' >> /etc/wheeld/changed.toml")
+    assert changed.systemctl("reload", check=False) != 0
+    machine.until(lambda: any("prot" in line["MESSAGE"] for line in changed.log()), "it says what is wrong")
+    assert (changed.show("ActiveState"), changed.count("daemon.asked_again")) == ("active", 0)
+    machine.shell("cat /root/changed.toml > /etc/wheeld/changed.toml")
+    machine.shell("printf '[display]\nname = \"Tavolo 3\"\n' >> /etc/wheeld/changed.toml")
+    changed.systemctl("reload")
+    machine.until(lambda: changed.count("daemon.ready") == 2, "it is ready again")
+    machine.until(lambda: changed.show("ActiveState") == "active", "systemd knows that")
+    machine.until(lambda: len(changed.seqs()) > len(before), "the feed goes on")
+    assert changed.seqs() == list(range(1, len(changed.seqs()) + 1))
+    assert (changed.show("MainPID"), changed.show("NRestarts")) == (pid, "0")
+    changed.systemctl("stop")
+    assert (changed.show("Result"), changed.show("ExecMainStatus")) == ("success", "0")
+
+
 def test_a_wheel_that_fails_again_and_again_stays_down(machine: Machine) -> None:
     falls = wheel(machine, "falls")
     falls.drop_in("[Service]\nExecStart=\nExecStart=/bin/false\nRestartSec=10ms\n")

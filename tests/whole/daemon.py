@@ -168,7 +168,7 @@ class Life:
         computer.disk_changed = lambda: None
         computer.ended()
 
-    def _finish(self, loop: VirtualLoop, work: asyncio.Task[Exit]) -> None:
+    def _finish(self, loop: VirtualLoop, work: asyncio.Task[Exit | None]) -> None:
         """What is left of it ends without any effect on the house."""
         trouble = self.house.witness.troubles
         if work.done() and not self.is_dead:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 
 from wheeld.cli.failure import file_trouble
 from wheeld.config.instance import wheel_of
@@ -16,7 +18,11 @@ from wheeld.service.notify import ServiceNotifier
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Run the wheel of the configuration until it is asked to stop. Raises ConfigError, OSError."""
+    """Run the wheel of the configuration until it is asked to stop. Raises ConfigError, OSError.
+
+    If it is asked to read the configuration again, it starts again in the same process, with the program that is
+    installed then: what it says of its program is true.
+    """
     try:
         wheel = wheel_of(options.config)
         config = load(*wheel)
@@ -25,4 +31,6 @@ def run(options: argparse.Namespace) -> Exit:
         # In English, as the log.
         ServiceNotifier().failed(why if isinstance(why, str) else Catalogue("en").say_text(why))
         raise
-    return root.run(config, digest_of_file(wheel.config), wheel.name)
+    if (ended := root.run(config, digest_of_file(wheel.config), wheel.name)) is None:
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  the command line of this process
+    return ended

@@ -63,14 +63,22 @@ TOUCHED: frozenset[Fault] = frozenset({"edited", "replaced", "behind"})
 """Faults that a person has caused. A new start does not repair them, so systemd does not try again."""
 
 
-def run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit:
-    """Run the wheel until SIGTERM or SIGINT. Returns how it ended. `configuration_digest`: the digest of the file of
-    `config`. `wheel`: the wheel's name on a command line. Without a name the path of its journal is used."""
+AGAIN = signal.SIGUSR1
+"""This signal asks for a new start, to read the configuration again. Not SIGHUP: it is also the end of a terminal, and
+after it systemd would not start a daemon again that has no handler for it yet."""
+AGAIN_STEP_S = 0.1
+"""How often a daemon that is to start again looks whether the coup is over."""
+
+
+def run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit | None:
+    """Run the wheel until SIGTERM or SIGINT. Returns how it ended. None: `AGAIN` asked for a new start, and no coup
+    runs. `configuration_digest`: the digest of the file of `config`. `wheel`: the wheel's name on a command line.
+    Without a name the path of its journal is used."""
     log_to_stderr(config.log.level)
     return asyncio.run(_run(config, configuration_digest, wheel))
 
 
-async def _run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit:
+async def _run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit | None:
     clock = SystemClock()
     key_file = config.journal.signing_key_file
     try:
@@ -99,7 +107,7 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
         await journal.close()
     if isinstance(failure, TwoComputersError):
         return _failed(Exit.BAD_DATA, "table.run_twice", failure)
-    if failure is not None:
+    if isinstance(failure, JournalError):
         command = (
             {"command": adoption(wheel or str(config.journal.path), failure)}
             if isinstance(failure, BehindError)
@@ -109,7 +117,7 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
         code = Exit.BAD_DATA if failure.fault in TOUCHED else Exit.IO_FAILED
         return _failed(code, "journal.failed", failure, fault=failure.fault, then=then, **command)
     structlog.get_logger("daemon").info("daemon.stopped")
-    return Exit.OK
+    return None if failure == "again" else Exit.OK
 
 
 def _failed(code: Exit, event: str, why: object, **more: str) -> Exit:
@@ -127,8 +135,8 @@ def adoption(wheel: str, behind: BehindError) -> str:
 
 async def _serve(
     config: Config, journal: Journal, clock: SystemClock, configuration_digest: str | None
-) -> JournalError | TwoComputersError | None:
-    """Run the daemon to its end. Returns the error that ended it, or None."""
+) -> JournalError | TwoComputersError | Literal["stop", "again"]:
+    """Run the daemon to its end. Returns the error that ended it, or what was asked."""
     failures: list[JournalError | TwoComputersError] = []
     try:
         memory, resume_at, gap = await journal.memory(), await journal.position(), await journal.gap_due()
@@ -144,10 +152,10 @@ async def _serve(
         configuration_digest=configuration_digest,
     )
     try:
-        await daemon.run()
+        return await daemon.run()
     except* (JournalError, TwoComputersError) as wrongs:
         failures = [_first(wrongs)]
-    return failures[0] if failures else None
+    return failures[0]
 
 
 class Daemon:
@@ -287,8 +295,9 @@ class Daemon:
             test=self._table.setting.test,
         )
 
-    async def run(self) -> None:
-        """Run until a signal asks to stop or a task fails. Then all tasks stop, and the error is raised in a group."""
+    async def run(self) -> Literal["stop", "again"]:
+        """Run until a signal asks to stop, or to start again. Returns which. If a task fails, all tasks stop, and the
+        error is raised in a group."""
         # Which program starts is the first event record of this run.
         program, table = self._program, self._table
         await program.read()
@@ -302,9 +311,14 @@ class Daemon:
         await self._events.power_up(identity, table.boot_id)
         await self._journal.append(self._opening, self._clock.utc_us())
         await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon starts"))
-        stop = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        asked, stop = asyncio.Event(), asyncio.Event()
+
+        def ask_to_stop() -> None:
+            stop.set()
+            asked.set()
+
+        for number, ask in ((signal.SIGTERM, ask_to_stop), (signal.SIGINT, ask_to_stop), (AGAIN, asked.set)):
+            asyncio.get_running_loop().add_signal_handler(number, ask)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(work, name=name) for name, work in self._tasks().items()]
             self._notifier.ready(self.status.line)
@@ -320,8 +334,16 @@ class Daemon:
                 state=table.state,
                 coup=table.coup,
             )
-            await stop.wait()
-            self._notifier.stopping()
+            await asked.wait()
+            if not stop.is_set():
+                then = "starting again when no coup runs"
+                structlog.get_logger("daemon").info("daemon.asked_again", coup=table.coup, then=then)
+            while table.is_running and not stop.is_set():
+                await self._clock.sleep(AGAIN_STEP_S)
+            if stop.is_set():
+                self._notifier.stopping()
+            else:
+                self._notifier.reloading()
             await self._events.stop()
             await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon stops"))
             # The broker has a moment to confirm the last messages. Otherwise the next run publishes them again.
@@ -331,6 +353,7 @@ class Daemon:
                 waited_s += CONFIRM_STEP_S
             for task in tasks:
                 task.cancel()
+        return "stop" if stop.is_set() else "again"
 
     def _tasks(self) -> dict[str, Coroutine[Any, Any, None]]:
         tasks: dict[str, Coroutine[Any, Any, None]] = {

@@ -66,6 +66,10 @@ class ServiceNotifier:
         """Report that the daemon has begun to stop in order."""
         self._send("STOPPING=1")
 
+    def reloading(self) -> None:
+        """Report that the daemon starts again in the same process. `ready` follows."""
+        self._send("RELOADING=1")
+
     def _send(self, text: str, *files: int) -> None:
         if not self._address:
             return
