@@ -322,7 +322,8 @@ class BallTracker:
         if best is not None and self.launched:
             lead = self._lead_passes(best)
             laps = (self.state.earlier_deg + best.proven_deg(self._strays)) / 360
-            most = self._laps_at_most(best)
+            last = best.passes[-1]
+            most = (self._most_deg(best) + self._beams.nth_ahead_deg(last.beam, 0, best.direction)) / 360
         figures: Figures = {
             "laps_proven": int(laps * 100 + 1e-6) / 100,
             "first_pass_us": self.run.first_us or 0,
@@ -334,12 +335,11 @@ class BallTracker:
         """Return the turns if every pass of this reading was the ball's, also the first and the last."""
         return (self.state.earlier_deg + chain.passes[-1].turn_deg) / 360
 
-    def _laps_at_most(self, chain: Chain) -> float:
-        """Return the turns if the ball was launched just after the beam before its first pass, and left just before the
-        beam after its last one."""
+    def _most_deg(self, chain: Chain) -> float:
+        """Return how far the ball turned up to the last pass if it was launched just after the beam before its first
+        one."""
         begun_deg = self.state.earlier_most_deg or self._beams.behind_deg(chain.passes[0].beam, chain.direction)
-        last = chain.passes[-1]
-        return (begun_deg + last.turn_deg + self._beams.nth_ahead_deg(last.beam, 0, chain.direction)) / 360
+        return begun_deg + chain.passes[-1].turn_deg
 
     def take(self, t_us: int, beam: int) -> Pulse:
         """Take one pulse."""
@@ -448,9 +448,8 @@ class BallTracker:
             return False
         lost = self.state.chains[0]
         unseen_deg = (lost.speed_rev_s() or 0.0) * (chain.first_us - lost.last_us) / 1e6 * 360
-        most_deg = self._laps_at_most(lost) * 360 - self._beams.nth_ahead_deg(lost.passes[-1].beam, 0, lost.direction)
         self.state.earlier_deg += lost.proven_deg(self._strays)
-        self.state.earlier_most_deg = most_deg + unseen_deg
+        self.state.earlier_most_deg = self._most_deg(lost) + unseen_deg
         self.state.chains = [each for each in self.state.chains if each.first_us >= chain.first_us]  # not counted twice
         self._lead(chain)
         self.run.phase = Phase.ON_TRACK
