@@ -229,9 +229,8 @@ class Observer:
         """Whether no future coup needs the latest observations. Then no ball runs, and there is no recent pass. A
         recent pass may still explain where a ball lies."""
         run = self.run
-        if run.phase is Phase.ON_TRACK or (self._head is not None and self._head.has_run):
-            return False
-        return run.last_us is None or now_us - run.last_us > FEW_US
+        runs = run.phase is Phase.ON_TRACK or (self._head is not None and self._head.has_run)
+        return not runs and (run.last_us is None or now_us - run.last_us > FEW_US)
 
     # --- what the table orders ----------------------------------------------------------------------------------------
 
