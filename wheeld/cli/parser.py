@@ -47,8 +47,9 @@ examples:
 """
 
 _RUN = """\
-Run one wheel until SIGTERM or SIGINT. Logs are JSON lines on standard error. If the
-broker or the board is not there yet, the daemon waits for it. It ends if it cannot write the journal.
+Run one wheel until SIGTERM or SIGINT. After SIGUSR1 it reads its configuration again, as soon as no coup runs.
+Logs are JSON lines on standard error. If the broker or the board is not there yet, the daemon waits for it. It
+ends if it cannot write the journal.
 """
 
 _CHECK = """\
