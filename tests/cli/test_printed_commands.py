@@ -119,7 +119,7 @@ def test_the_commands_are_found() -> None:
         "wheeld acl",
     ]
     assert len(PRINTED) > 30
-    assert ("wheeld/setup/configuration.py", "systemctl restart wheeld@1") in PRINTED
+    assert ("wheeld/setup/configuration.py", "systemctl reload wheeld@1") in PRINTED
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ ORDER = (*SECTIONS,)
 HEAD = """\
 # The wheel {name}, written by `wheeld setup`. `man wheeld` names the commands.
 # `wheeld check-config {name}` says what this file means, or what is wrong in it.
-# After a change: `systemctl restart wheeld@{name}`
+# After a change: `systemctl reload wheeld@{name}`
 
 """
 
