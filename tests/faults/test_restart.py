@@ -17,6 +17,7 @@ import pytest
 
 from tests.broker.feed import Feed as Written
 from tests.cli.live import PATIENCE_S, Daemon, running
+from tests.faults.conftest import FORM
 from tests.faults.kill_disk import abort, ext4
 from tests.journal.journals import open_reader, open_writer
 from tests.live.bench import (
@@ -39,10 +40,9 @@ from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedMessage, Login, Manner
 from wheeld.journal.opening import Owner
 
-WITHIN_S, TRIES_MAX = 1.0, 12
-"""What is promised on an idle machine; on a busy one the start is tried up to that many times."""
-ADJUDICATING_S_MAX = 3.0
-"""Limit for the quickest start."""
+ADJUDICATING_S_MAX = 1.0
+"""Limit for the quickest start on an idle machine, in the long form. The short form runs beside other tests, and prints
+how long it took."""
 STARTED = 0.8
 """Share of the killed daemons that were ready; the others are killed as they start."""
 COUP_BYTES = 100_000
@@ -192,8 +192,6 @@ async def test_a_restart_adjudicates_within_a_second(
         config = write_config(tmp_path, broker.port)
         async with turning(Wheel(3), tmp_path / "board") as wheel:
             measured = [await started_s(config, broker, wheel) for _ in range(tries)]
-            while min(s for _, s in measured) > WITHIN_S and len(measured) < TRIES_MAX:
-                measured.append(await started_s(config, broker, wheel))
     ready, adjudicating = ([one[at] for one in measured] for at in (0, 1))
     held = f"{messages} messages, {path.stat().st_size / 1e6:.0f} MB" if size == "old" else "nothing"
     counted(
@@ -201,7 +199,7 @@ async def test_a_restart_adjudicates_within_a_second(
         f"({min(ready):.2f} to {max(ready):.2f}), adjudicating in {statistics.median(adjudicating):.2f} s "
         f"({min(adjudicating):.2f} to {max(adjudicating):.2f})"
     )
-    assert min(adjudicating) < ADJUDICATING_S_MAX
+    assert FORM == "short" or min(adjudicating) < ADJUDICATING_S_MAX
 
 
 # --- two daemons for one wheel -------------------------------------------------------------------------------------
