@@ -50,6 +50,8 @@ def found(case: dict[str, Any]) -> str:
     try:
         message = read_message(case["topic"], payload_of(case), root=VECTORS["root"], verify=verify)
         if lost := order.lost_before(message):
+            first, last = case["lost"]
+            assert f"no messages {first} to {last} any more" in str(lost)
             return lost.fault
         if order.take(message, 0.0):
             return "next"
@@ -99,6 +101,7 @@ def test_the_feed_asks_when_the_file_says(row: dict[str, Any], monkeypatch: pyte
     monkeypatch.setattr("random.uniform", lambda least, _: least)
     order, wheel, asks_s = Order(0, None, Manner(tell=lambda _: None)), Wheel(), list[float]()
     messages = [read_message(*wheel.say(), root=ROOT) for _ in range(9)]
+    other = read_message(*Wheel().say("void"), root=ROOT)
     question, events = b"{}", list(row["events"])
     for tenth in range(10 * row["until_s"]):
         now_s = tenth / 10
@@ -116,7 +119,10 @@ def test_the_feed_asks_when_the_file_says(row: dict[str, Any], monkeypatch: pyte
                 except FeedError as error:
                     if error.fault != "rolled_back":
                         order.doubt()
-            elif what != "conflict":
+            elif what == "conflict":
+                with pytest.raises(FeedError, match="another message with this number"):
+                    order.take(other, now_s)
+            else:
                 assert order.take(messages[more[0] - 1], now_s) is (what == "stored")
         if asked := order.question(now_s):
             question = asked

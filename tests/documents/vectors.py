@@ -269,12 +269,13 @@ class _Cases:
         self.add("gap", "a seq of 2^53 - 1, the highest there is", last)
         self.add("chain", "its prev is not the hash of the message before", sign(self.variant(prev="1" * 64)))
         self.add("conflict", "another message with a number that is stored", sign(self.variant(number=15)), stored=2)
-        self.add("lost", "the wheel has no messages 3 to 7: report them, then store this one", after, "table", stored=2)
-        self.add("lost", "the same, where 3 and 4 are stored: 5 to 7 are lost", after, "table", stored=4)
+        self.add("lost", "the wheel has no messages 3 to 7: report them, then store this one", after, "table", stored=2,
+            lost=[3, 7])  # fmt: skip
+        self.add("lost", "the same, where 3 and 4 are stored: 5 to 7 are lost", after, "table", stored=4, lost=[5, 7])
         self.add("gap", "the same, where seq 2 is missing too: ask for it first", after, "table")
         self.add("next", "the wheel has no message 2, but it is stored: nothing is lost", after_2, "table", stored=2)
         after_3 = _anew(self.signed[3], b'"seq":4', b'"seq":4,"gap":{"first_seq":3,"last_seq":3}')
-        self.add("lost", "a gap in a void is as one in a table", after_3, "void", stored=2)
+        self.add("lost", "a gap in a void is as one in a table", after_3, "void", stored=2, lost=[3, 3])
 
 
 def _replies() -> list[dict[str, str | int]]:
@@ -335,7 +336,16 @@ def _asking() -> list[dict[str, Any]]:
     add("all makes the waits short again", [0.5, 600.5, 1200.5, 1210.5], [1, "reply", 0], [601, "reply", 0],
         [1201, "reply", 0], [1203, "gap", 2], [1211, "stored", 1], [1211, "stored", 2], [1211, "reply", 2],
         until_s=1_300)  # fmt: skip
-    add("conflict is no reason", [0.5, 600.5], [1, "reply", 0], [2, "conflict"])
+    add("conflict is no reason", [0.5, 602], [1, "reply", 0], [2, "stored", 1], [3, "conflict", 1])
+    add("rolled_back makes no wait short again", [0.5, 20, 30, 50], [1, "stored", 1], [1, "reply", 1], [20, "fault"],
+        [31, "reply", 0], [32, "fault"], [51, "reply", 1], until_s=100)  # fmt: skip
+    add("a fault is no gap, whatever its number", [0.5, 13], [1, "reply", 0], [2, "fault", 9], [3, "stored", 1],
+        [14, "reply", 1], until_s=100)  # fmt: skip
+    add("a gap, something was stored, and no reply comes", [0.5, 10.7], [0.7, "stored", 1], [0.8, "gap", 3],
+        [10.8, "stored", 2], [10.8, "stored", 3], [10.8, "reply", 3], until_s=100)  # fmt: skip
+    add("more, up to a lower number than a gap", [0.5, 1.5], [0.7, "stored", 1], [0.8, "gap", 9], [1, "reply", 3],
+        [1.2, "stored", 2], [1.2, "stored", 3], *([1.6, "stored", seq] for seq in range(4, 10)), [1.6, "reply", 9],
+        until_s=100)  # fmt: skip
     add("rolled_back is none", [0.5, 20], [1, "stored", 1], [1, "reply", 1], [20, "fault"], [21, "reply", 0])
     add("each stored message moves it", [0.5, 22, 32, 52, 92, 172, 332], [5, "stored", 1], [12, "stored", 2])
     add("a new connection", [0.5, 3.5, 603.5], [3, "subscribed"], [4, "reply", 0])
@@ -349,7 +359,7 @@ def _asking() -> list[dict[str, Any]]:
     add("a gap of which the reply knows nothing", [0.5, 10.5], [1, "gap", 9], [2, "reply", 0], [11, "reply", 0])
     add("a fault while the question is open, and all", [0.5, 10.5], [1, "fault"], [2, "reply", 0], [11, "reply", 0])
     add("faults without end", [0.5, 10.5, 20.5, 30.5, 40.5, 50.5, 60.5],
-        *(one for n in range(1, 65, 9) for one in ([n, "fault"], [n + 0.5, "reply", 0])), until_s=65)  # fmt: skip
+        *(one for n in range(1, 65, 9) for one in ([n, "fault"], [n + 0.75, "reply", 0])), until_s=65)  # fmt: skip
     add("a fault, and true messages after it", [0.5, 16], [1, "reply", 0], [2, "fault"], [3, "stored", 1],
         [6, "stored", 2], [16.5, "reply", 2])  # fmt: skip
     add("more, and something was stored", [0.5, 1.5, 602], [0.7, "stored", 1], [1, "reply", 2], [2, "stored", 2],
