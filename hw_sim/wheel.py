@@ -309,7 +309,8 @@ class BallRun:
 
     @cached_property
     def _clock(self) -> tuple[list[float], list[float], list[Arc]]:
-        """The laps at which panels begin, the times at these places, and the arcs that are valid from there."""
+        """The laps at which the pieces of the integration begin (`PANEL_LAPS`), and for each the time and the arc of
+        the run that is valid from that lap on."""
         laps, times, arcs = [0.0], [self.t_s], [self._arcs[0]]
         for arc, end in zip(self._arcs, [*(arc.x for arc in self._arcs[1:]), self.laps], strict=True):
             arcs[-1] = arc if arc.x <= self.laps else arcs[-1]

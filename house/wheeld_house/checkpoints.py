@@ -160,8 +160,9 @@ class Witnessed(NamedTuple):
 
 
 class TreeWitness:
-    """A witness besides the collector. It believes neither house nor wheel. A file of its own has the size and the hash
-    of each tree that it has cosigned. It cosigns a tree only if a proof shows that the tree continues the last one."""
+    """A witness in addition to the collector. It trusts neither the house nor the wheel. It keeps the size and the hash
+    of each tree that it has cosigned, in a file of its own. It cosigns a tree only if a proof shows that the tree
+    continues the last one."""
 
     def __init__(self, key: WitnessKey, state: Path) -> None:
         self._key, self._path = key, state

@@ -101,7 +101,7 @@ class Rfc2217Port(RawPort):
     """One connection with RFC 2217. A host may set the baud rate, although there is no real port."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Add the connection of a host, and negotiate."""
+        """Add the connection of a host, and negotiate the telnet options."""
         super().connection_made(transport)
         self._nowhere = serial.serial_for_url("loop://", 9600)
         # The class accepts any port, and any object with a `write`. The type stubs ask for more.

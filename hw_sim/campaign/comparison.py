@@ -222,8 +222,9 @@ def _at_us(one: Comparison) -> int:
 
 
 def _by_chef(one: Comparison) -> Comparison:
-    """Change the kind to `chef_voided` if the number awaited the chef: R3b lets him say "rien va" (docs/rulebook.md).
-    He may also say it before the proof is complete. The void then names what was seen, or what was not proven."""
+    """Change the kind to `chef_voided` if the chef had to confirm the number: R3b lets him say "rien va" instead
+    (docs/rulebook.md). He may also say it before the proof is complete. The evidence of the void then has `number_seen`
+    or `unproven`."""
     if one.kind != "void_after_number" or one.verdict is None:
         return one
     is_his = one.verdict.payload["cause"] == "chef" and one.verdict.payload["evidence"].keys() & {

@@ -118,7 +118,7 @@ def _state(world: World, begun: int, t_s: float) -> tuple[int, int | None]:
     run = world.runs[begun - 1]
     if run.laps_at(t_s) < 1:
         return WAITING, None
-    # At least one line shows that the ball runs.
+    # RUNNING lasts for one line or more after the first lap, even if the run is short.
     closing_s = max(run.end_s - BEFORE_LEAVING_S, run.time_at(1) + LINE_US / 1e6)
     if t_s < max(run.end_s, closing_s):
         return (RUNNING if t_s < closing_s else CLOSING), None

@@ -202,10 +202,15 @@ async def test_the_step_answers(bench: Bench) -> None:
         ("cmd/chef-3/open", {"id": "a", "reason": "b"}, 'has no "by"', "missing required field"),
         ("cmd/chef-3/open", {"by": "a", "reason": "b"}, 'has no "id"', "missing required field"),
         ("cmd/chef-3/open", GOOD | {"reason": ""}, "the reason must have 1 to 500 characters", "length >= 1"),
-        ("cmd/chef-3/open", GOOD | {"id": "x" * 65}, "its identifier must have 1 to 64 characters", "length <= 64"),
+        (
+            "cmd/chef-3/open",
+            GOOD | {"id": "x" * 65},
+            "the identifier of the command must have 1 to 64 characters",
+            "length <= 64",
+        ),
         ("cmd/chef-3/open", GOOD | {"by": "two\nlines"}, "the name of the sender must have 1 to 64", "matching regex"),
         ("cmd/chef-3/bouler", GOOD | {"who": ""}, "the name of the bouler must have 1 to 64 characters", "length >= 1"),
-        ("cmd/chef-3/open", GOOD | {"id": 7}, "its identifier must have 1 to 64", "Expected `str`"),
+        ("cmd/chef-3/open", GOOD | {"id": 7}, "the identifier of the command must have 1 to 64", "Expected `str`"),
         ("cmd/chef-3/open", GOOD | {"coup": "7"}, 'its "coup" has a wrong value', "Expected `int"),
         (
             "cmd/chef-3/open",

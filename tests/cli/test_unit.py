@@ -50,7 +50,7 @@ WAITS = "campione-03: suspended, coup 7; waiting for: the chef to resume"
 STANDS = {
     "runs": (
         shown("active", "running", status=WAITS),
-        [f"campione-03 runs since {SINCE}", f"the daemon reports: {WAITS}"],
+        [f"campione-03 has been running since {SINCE}", f"the daemon reports: {WAITS}"],
     ),
     "wrong": (
         shown("failed", "failed", result="exit-code", code=78, status="campione-03.toml:3: table.id: is missing"),

@@ -172,7 +172,10 @@ def test_every_problem_is_reported_at_once_in_the_order_of_the_file() -> None:
     assert problems(text + "\n[extra]\na = 1\n") == [
         "f.toml:1: table.site: is missing; expected lower-case letters, digits, - and _, 64 at most",
         "f.toml:2: table.sites: is not a known key; did you mean site?",
-        'f.toml:8: wheel.rotor_ticks: is "x"; expected a whole number, no fewer than the wheel has pockets, 37 to 4096',
+        (
+            'f.toml:8: wheel.rotor_ticks: is "x"; '
+            "expected a whole number from 37 to 4096, at least as many as the wheel has pockets"
+        ),
         "f.toml:18: mqtt.host: is missing; expected a text that is not empty",
         "f.toml:19: mqtt.prot: is not a known key; did you mean port?",
         (

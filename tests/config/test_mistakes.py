@@ -75,7 +75,7 @@ MISTAKES = (
     Mistake("a key in another section", MQTT, f"{MQTT}\nmin_laps = 3", 20, "mqtt.min_laps", "belongs in [table]"),
     Mistake("a key that is missing", 'id = "campione-03"\n', "", 1, "table.id", "expected lower-case letters, digits"),
     # --- values
-    Mistake("a number as a text", "= 148", '= "148"', 8, "wheel.rotor_ticks", "the wheel has pockets, 37 to 4096"),
+    Mistake("a number as a text", "= 148", '= "148"', 8, "wheel.rotor_ticks", "a whole number from 37 to 4096"),
     Mistake("too few ticks", "= 148", "= 36", 8, "wheel.rotor_ticks", "36 is not within 37…4096"),
     Mistake("a capital letter", "campione-03", "Campione-03", 3, "table.id", 'write "campione-03"'),
     Mistake("a blank in a name", "campione-03", "campione 03", 3, "table.id", 'write "campione-03"'),
@@ -104,7 +104,7 @@ MISTAKES = (
             PINS),
     Mistake("a head of another name", "mercury-360", "mercury", 10, "head.product", '"mercury-360" or "slingshot-2"',
             ALONE),
-    Mistake("a head without laps", 'unproven = "void"\n', "", 1, "table.unproven", '"chef" if the chef confirms each',
+    Mistake("a head without laps", 'unproven = "void"\n', "", 1, "table.unproven", 'with "chef" the chef confirms it',
             SLINGSHOT.replace("[wheel]", 'unproven = "void"\n[wheel]')),
     Mistake("a line twice", "socket://10.0.0.7:4001", "/dev/ttyACM0", 15, "head.port", "line of the head", COMBINED),
     Mistake("a head's port", ":4001", "", 11, "head.port", "expected a device, or socket://HOST:PORT", ALONE),

@@ -342,7 +342,8 @@ class MqttConnection:
         # The retained messages may show that others have newer ones, or that another computer runs this table.
         self._retained.clear()
         await self._subscribe(client, RETAINED)
-        # Retained messages come before the answer to a request that was sent after the subscription.
+        # The broker sends all retained messages before it answers a later request. So when `unsubscribe` returns, they
+        # are all here.
         await client.unsubscribe(*(self._root + leaf for leaf in OWN))
         if self._other is _Other.ASKED and self._is_other_online():
             raise TwoComputersError

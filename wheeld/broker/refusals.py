@@ -16,7 +16,7 @@ _AT = re.compile(r" at `\$\.(\w+)`$")
 """How msgspec names the member that is wrong. If none of these patterns is found, no member is named."""
 
 _TYPED = {
-    "id": (translatable("its identifier must have 1 to {most} characters, all on one line"), NAME_MAX),
+    "id": (translatable("the identifier of the command must have 1 to {most} characters, all on one line"), NAME_MAX),
     "by": (translatable("the name of the sender must have 1 to {most} characters, all on one line"), NAME_MAX),
     "who": (translatable("the name of the bouler must have 1 to {most} characters, all on one line"), NAME_MAX),
     "reason": (translatable("the reason must have 1 to {most} characters, all on one line"), SENTENCE_MAX),

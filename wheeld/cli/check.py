@@ -185,7 +185,7 @@ def _gpio(gpio: GpioSetting) -> Iterator[Text]:
     else:
         at: dict[str, Part] = {"provider": through, "chip": f"/dev/gpiochip{gpio.chip}"}
         yield Text("GPIO: through {provider}, the chip is {chip}", at)
-    # What would read a wheel's pins on this computer, which may be an office computer without pins.
+    # Tell which package would read the pins of a wheel on this computer. It may be an office computer, without pins.
     machine = provider.this_machine()
     try:
         chosen = provider.choose(gpio.provider, provider.installed(), machine)

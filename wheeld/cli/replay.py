@@ -60,8 +60,9 @@ def replay(options: argparse.Namespace) -> Exit:
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines, each read up to the length of our longest line. If the bytes are gzip they are unpacked,
-    whatever the file's name is. Damaged gzip is an error of the next line."""
+    """Yield the lines. A line that is longer than our longest one comes in pieces. If the bytes are gzip they are
+    unpacked, whatever the file's name is. If the gzip is damaged, LogError is raised for the line that follows the last
+    good one."""
     number, source = 0, cast("io.BufferedReader", file)
     if source.peek(2)[:2] == _GZIP_MAGIC:
         source = cast("io.BufferedReader", gzip.GzipFile(fileobj=source))

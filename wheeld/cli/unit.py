@@ -53,7 +53,7 @@ def _standing(what: Part, unit: str, logs: str, told: Mapping[str, str]) -> Iter
     since: dict[str, Part] = {"wheel": what, "since": told["StateChangeTimestamp"]}
     start = f"systemctl start {unit}"
     if state == "active":
-        yield Text("{wheel} runs since {since}", since)
+        yield Text("{wheel} has been running since {since}", since)
     elif state == "inactive":
         yield Text("{wheel} is stopped; start it: `{start}`", {"wheel": what, "start": start})
     elif state != "failed" and sub != "auto-restart":

@@ -118,7 +118,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             "wheel.rotor_ticks",
             translatable("sectors of the rotor's encoder in one turn; leave this out if the head reports the rotor"),
             Text(
-                "a whole number, no fewer than the wheel has pockets, {least} to {most}",
+                "a whole number from {least} to {most}, at least as many as the wheel has pockets",
                 {"least": POCKETS_LEAST, "most": ROTOR_TICKS_MAX},
             ),
             148,
@@ -170,7 +170,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             "table.min_laps",
             "full laps that a valid coup needs (R2); a table may ask more than its house",
             Text(
-                "a whole number, no fewer than the house asks, {least} to {most}",
+                "a whole number from {least} to {most}, at least as many as the house asks",
                 {"least": LAPS_LEAST, "most": LAPS_MAX},
             ),
             4,
@@ -336,7 +336,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> VoidWords:
-        """The words that declare a coup void at this table. KeyError unless `check()` is empty."""
+        """The words that declare a coup void at this table. May raise KeyError if `check()` returns problems."""
         return self.void_words or self.profile.void_words
 
     @property
@@ -506,8 +506,8 @@ def _policy(setting: TableSetting) -> Iterator[Problem]:
         yield (
             "unproven",
             Text(
-                "is missing, and these sensors do not prove {rules} ({article}). Add beams, or say what "
-                "happens to such a coup: {void}, or {chef} if the chef confirms each",
+                "is missing, and these sensors do not prove {rules} ({article}). Add beams, or choose what "
+                "happens to a coup without this proof: with {void} it is void, with {chef} the chef confirms it",
                 {"rules": tuple(map(Text, setting.lacks)), "article": article, "void": '"void"', "chef": '"chef"'},
             ),
         )

@@ -54,7 +54,7 @@ class Bouler(msgspec.Struct):
         self.next_who, self.acknowledged_by = who, acknowledged_by
 
     def begin(self, who: str, utc_us: int) -> None:
-        """Begin the time of another bouler, who has served nothing yet."""
+        """Begin the time of another bouler, who has not served yet."""
         self.who, self.served_us, self.due_reported = who, 0, False
         self.announce(None)
         if self.since_utc_us is not None:

@@ -457,7 +457,7 @@ def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
     counted: dict[str, Part] = {"edges": edges, "sectors": signals.ticks, "lost": signals.skipped_edges}
     if not edges and violations:
         what = Text("A and B of the encoder change, but Z never shows where the rotor stands")
-        do = Text("check wire, supply and gap of Z, and whether rotor_ticks is this encoder's")
+        do = Text("check wire, supply and gap of Z, and whether rotor_ticks is the number of sectors of this encoder")
         yield Finding("wrong", "index_silent", what, do)
         return
     if edges < signals.ticks:
@@ -467,7 +467,7 @@ def _encoder(signals: Signals, violations: int) -> Iterator[Finding]:
     unseen = signals.ticks - len(signals.ticks_seen)
     if unseen > 0:
         what = Text("{unseen} of {sectors} sectors never came in {edges} edges", {**counted, "unseen": unseen})
-        do = Text("check whether rotor_ticks is this encoder's, and clean its marks")
+        do = Text("check whether rotor_ticks is the number of sectors of this encoder, and clean the encoder's marks")
         yield Finding("wrong", "sectors_missing", what, do)
     elif signals.skipped_edges > SKIPPED_SHARE * edges:
         do = Text("check the gap to its disc and its threshold")

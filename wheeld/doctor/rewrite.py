@@ -35,7 +35,8 @@ def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:
         wheel, count = re.subn(rf"^[ \t]*{key}[ \t]*=[ \t]*\[[^\]\n]*\]", written, wheel, flags=re.MULTILINE)
         if count != 1:
             line = {"key": key, "line": written}
-            raise RewriteError(Text("[wheel] has no {key} on one line of its own: write {line} by hand", line))
+            what = Text("in [wheel], {key} is missing or takes several lines: write {line} there by hand", line)
+            raise RewriteError(what)
     return before + mark + wheel + after
 
 

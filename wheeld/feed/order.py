@@ -28,12 +28,12 @@ SETTLEMENT = "settlement"
 
 @dataclass(frozen=True, kw_only=True)
 class Manner:
-    """How to request missing messages from the wheel (`by`: the name given), how long to wait, and where to report
-    trouble (`tell`).
+    """How to request missing messages from the wheel (`by`: the name of who asks), how long to wait, and where to
+    report trouble (`tell`).
 
     Without `ask` nothing is requested: missing messages are reported and skipped. That is only for systems that
-    observe. After `quiet_s` without a message the wheel is asked whether there is one. The broker may have withheld the
-    last one. A reply is not signed, so a false reply may have denied it.
+    observe. After `quiet_s` without a message, the wheel is asked whether there is a newer one. The broker may have
+    withheld it. Replies are not signed, so an earlier reply may have said falsely that there is none.
     """
 
     by: str = "wheeld.feed"

@@ -85,7 +85,8 @@ class _Drawing:
         noted = (self._note(note, decides=note in deciding) for note in notes)
         rows, why = [*self._measured(), *self._seen(), *noted], self._say(self._void.cause.text)
         if self._decides("fails") and (decided := [row for row in rows if row.decides]):
-            # A suspension by the direction is "a breakdown" too. So the reason also says the word, or what failed.
+            # If the direction suspended play, the text of the cause is "a breakdown", too. So the reason also names the
+            # command that was given, or what failed.
             what = decided[0].told if decided[0].kind == "word" else f"{decided[0].name} {decided[0].told}"
             why = self._say("{first}: {second}", first=why, second=what)
         axis = self._axis

@@ -171,7 +171,8 @@ class Panel:
 
     def _panel(self, language: Language) -> bytes:
         shown = WheelInWords(self._wheel, self._numbers, language).panel(self._role)
-        # A press is meant for this coup: another coup may have begun meanwhile.
+        # The panel sends this number back when a button is pressed. So the command counts for the coup that the person
+        # saw, and not for another one that has begun meanwhile.
         shown |= {"coup": self._wheel.coup, "seen_s": self._now_s(), "mute": not self.is_reached}
         return msgspec.json.encode(shown if self.is_reached else shown | {"offers": []})
 

@@ -128,7 +128,8 @@ def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sec
 
 _ACTION = translatable(
     "Take the wheel out of play. Check that it is level, that its frets are firm and of one height, and that its "
-    "pockets are clean; change the ball. Seal the journal, and make a new report after as many coups again."
+    "pockets are clean; change the ball. Seal the journal, and make a new report after the same number of new "
+    "coups."
 )
 
 

@@ -49,7 +49,8 @@ class Computer(AnyComputer):
             begin, _, name = str(wrong).partition(": ")
             known = (Text(text, {"name": name}) for text in _NOBODY if text.startswith(f"{begin}:"))
             named = {"file": str(path), "wrong": next(known, str(wrong))}
-            raise SetupError(Text("{file}: {wrong}: install the package that makes this user", named)) from None
+            what = Text("{file}: {wrong}: install the package that creates this user or group", named)
+            raise SetupError(what) from None
 
     def run(self, *command: str) -> None:
         """Run a command to its end. Raises SetupError."""

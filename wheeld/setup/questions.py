@@ -120,7 +120,7 @@ def _number(word: str) -> float | None:
 
 
 def take_defaults(answers: Answers, here: Here) -> None:
-    """Fill in defaults for missing answers. Raises ConfigError with all problems if one of them has no default."""
+    """Fill in defaults for missing answers. Raises ConfigError with all problems if a required one has no default."""
     missing: list[Problem] = []
     for question in questions(answers, here):
         if answers.get(question.key) is None and question.default is not None:

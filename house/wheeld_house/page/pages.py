@@ -77,7 +77,7 @@ class HousePages:
             app.router.add_post("/logout", self._log_out)
         return app
 
-    # --- who may -----------------------------------------------------------------------------------------------------
+    # --- who may use the pages ---------------------------------------------------------------------------------------
 
     @web.middleware
     async def _logged_in(self, request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -33,7 +33,7 @@ class HouseComputer(AnyComputer):
         try:
             super().own(path, owner, group)
         except LookupError as wrong:
-            raise SettingsError(f"{path}: {wrong}: install the package that makes this user") from None
+            raise SettingsError(f"{path}: {wrong}: install the package that creates this user or group") from None
 
     def run(self, *command: str) -> None:
         """Run a command to its end. Raises SettingsError."""

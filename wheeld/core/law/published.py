@@ -1,7 +1,7 @@
-"""The state of a table by what it published: what a restart needs where only the feed is left of a journal.
+"""Makes the state of a table from the messages that it published. A restart needs this if only the feed is left.
 
-The feed does not have everything. The bouler's time begins again. If a number awaited the chef, what the sensors showed
-of its run is lost, so he answers for all of it. A coup that ran becomes void, as at any restart.
+The feed does not have everything. The bouler's time starts from zero. If the chef had to confirm a number, what the
+sensors showed of its run is lost, so he must confirm all its rules. A coup that ran becomes void, as at any restart.
 """
 
 from __future__ import annotations

@@ -307,7 +307,8 @@ class Board:
                 self._hearing.reported_ns = host_ns
                 yield from self._dated(event, self._offset_us, now_us, host_ns)
             if event is events[0] and (beat := self._session.heartbeat) is not None:
-                # The board saw them too late to date them. Like lost events, they make a gap in what was seen (N8).
+                # The board saw these edges too late to date them. Like lost events, they make a gap in what was seen
+                # (N8).
                 before, self._missed_edges = self._missed_edges, beat.missed_edges
                 if before is not None and beat.missed_edges > before:
                     yield from self._fault(Trouble.EDGES_MISSED, host_ns, missed=beat.missed_edges - before)

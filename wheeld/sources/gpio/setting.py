@@ -100,14 +100,14 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     beam_pins: Annotated[
         _PinList,
         Meta(
-            title=translatable("the pins of the beams, one for each of `wheel.beams_deg`, in its order"),
+            title=translatable("the pins of the beams, one for each of `wheel.beams_deg`, in the same order"),
             examples=[(5, 6, 13, 19)],
         ),
     ] = ()
     reader_pins: Annotated[
         _PinList,
         Meta(
-            title=translatable("the pins of the readers, one for each of `wheel.readers_deg`, in its order"),
+            title=translatable("the pins of the readers, one for each of `wheel.readers_deg`, in the same order"),
             examples=[(16, 20, 21)],
         ),
     ] = ()
