@@ -108,8 +108,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _panel(file: Path | None, credentials: Path | None) -> ChefClient | None:
-    """Return the chef's panel at the broker of the configuration `file`. None, and a line says it, if no file names a
-    broker, or if the broker asks for a login that `credentials` does not contain. Raises BadDataError."""
+    """Return the chef's panel at the broker of the configuration `file`. Print a line and return None if no file
+    names a broker, or if the broker asks for a login that `credentials` does not contain. Raises BadDataError."""
     broker = None if file is None else broker_of(file, credentials)
     if broker is None:
         print_now(

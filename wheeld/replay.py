@@ -302,7 +302,7 @@ def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
 
 
 def _told(problem: Exception) -> Text | str:
-    """Return what is wrong, for people. Texts of the decoder and of Python are not changed."""
+    """Return what is wrong, for people. Texts of the decoder and of Python are not translated."""
     return problem.text if isinstance(problem, TextError) else str(problem)
 
 

@@ -105,7 +105,7 @@ class CommandQueue:
         return self._current.to_send, events
 
     def answer(self, reply: HeadReply, host_ns: int) -> Iterator[e.Event]:
-        """Report how the current exchange ended with this reply. Count a reply that answers no open question."""
+        """Report how the current command ended with this reply. Count a reply that answers no command."""
         asked = self._current
         if asked is None or reply.key != asked.key:
             self.counts["unasked"] += 1

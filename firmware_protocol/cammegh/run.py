@@ -210,8 +210,8 @@ class LapCount:
         is_first = self._first is None
         if is_first:
             self._first = laps
-        # One line with fewer laps than proven is damaged. Two belong to another run. 0 means that the run has ended,
-        # and its laps remain (1.6).
+        # One line with fewer laps than proven is damaged. Two such lines in a row belong to another run. 0 laps mean
+        # that the run has ended, and its laps remain (1.6).
         self._falls = self._falls + 1 if self.laps is not None and 0 < laps < self.laps else 0
         goes_on_from_before = is_first and 0 < self._shown_before <= laps
         if goes_on_from_before or self._falls >= LINES_AGREE:

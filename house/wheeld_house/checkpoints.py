@@ -191,7 +191,7 @@ class TreeWitness:
             if before == (signed.checkpoint.size, signed.checkpoint.root):
                 continue
             if before is not None:
-                # By a proof: what the house says of its records is not believed.
+                # By a proof: the witness does not trust what the house says of its records.
                 leaf_hashes = list(leaves(database, wheel, first_seq, first_seq + size))
                 proof = consistency_proof(leaf_hashes, before[0]) if before[0] <= len(leaf_hashes) else []
                 if not is_consistent(proof, signed.checkpoint.size, signed.checkpoint.root, *before):

@@ -1,7 +1,7 @@
 """`wheeld-house records`: all that the house has of one wheel, for a new card of its cabinet.
 
 Each line is a message, byte for byte as the wheel published it, in the order of `seq`. The last line is the newest
-checkpoint with its cosignatures, if there is one. The wheel believes nothing of it: it checks its own signatures.
+checkpoint with its cosignatures, if there is one. The wheel trusts none of this: it checks its own signatures.
 """
 
 from __future__ import annotations

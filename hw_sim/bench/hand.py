@@ -182,7 +182,10 @@ class Hand:
             self._seen = None
         way = self.say("clockwise") if run.turning > 0 else self.say("counter-clockwise")
         launched = self.say(
-            "The ball is launched {way}, {how}. Left alone it runs {laps} laps.", way=way, how=how, laps=self._laps
+            "The ball is launched {way}, {how}. If nobody touches it, it runs {laps} laps.",
+            way=way,
+            how=how,
+            laps=self._laps,
         )
         return launched if self._speed() else f"{launched} {self.say('The rotor stands still.')}"
 

@@ -293,5 +293,5 @@ def _of_result(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, 
         # at rest, and people launched again when they should have named the number (N8).
         return "asked"
     if verdict.payload["cause"] == "chef" and "readers_dead" in outcome:
-        return "chef_voided"  # no reader saw the ball, so no number was out when he said it
+        return "chef_voided"  # no reader saw the ball, so no number was out for the chef
     return "void_after_number" if evidence_us > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"

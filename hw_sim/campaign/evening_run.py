@@ -80,8 +80,9 @@ class Segment:
 
 @dataclass(frozen=True)
 class EveningRun:
-    """The result of one evening. `refused`: the black box refused its layout, which can prove nothing. `failed`: the
-    reason if the black box ended with an error, or accepted such a layout. Times are processor seconds."""
+    """The result of one evening. `refused`: the black box refused the wheel, because one beam can prove no direction.
+    `failed`: the reason if the black box ended with another error, or accepted a wheel with one beam. Times are
+    processor seconds."""
 
     index: int
     beams: int

@@ -1,7 +1,7 @@
 """People who press early, late or wrongly, or who touch the wheel while the number is being proven.
 
 These scenarios are played only if people do such things (`hasty`). Their truth follows docs/rulebook.md: the number is
-out when a reader has seen the ball in its pocket, and a number that cannot be proven awaits the chef.
+out when a reader has seen the ball in its pocket, and the chef must confirm a number that cannot be proven.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def readers_blind(table: SimTable) -> None:
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
 
 
-# A sensor that is known to have failed, while the others prove the rest
+# One sensor fails, and this is known. The other sensors prove the rest.
 
 
 @scenario(weight=0, rare=0.5)

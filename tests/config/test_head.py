@@ -85,7 +85,7 @@ def test_its_meaning_is_printed() -> None:
     assert "the head sends its status lines by itself" in lines
     assert "the head sends the number also on a line of its own" in lines
     assert "R2, Art. 10: the ball runs at least 3 full laps: nothing at this table proves it" in lines
-    assert "a coup for which only R2 is not proven waits for the chef to confirm it, or to declare it null" in lines
+    assert "a coup for which only R2 is not proven waits for the chef to confirm it, or to declare it void" in lines
     asked = list(facts(parse(with_line("head", "poll = true", with_line("head", "bare_number = false", ALONE))), "en"))
     assert "the head is asked for each status line" in asked
     assert "the head sends the number in its status lines only" in asked
@@ -100,7 +100,7 @@ def test_its_meaning_is_printed() -> None:
 
 def test_with_beams_the_chef_may_answer_for_laps_that_are_only_suggested() -> None:
     by_chef = list(facts(parse(with_line("table", 'unproven = "chef"', GOOD)), "en"))
-    waits = "waits for the chef to confirm it, or to declare it null"
+    waits = "waits for the chef to confirm it, or to declare it void"
     assert f"a coup whose laps are suggested and not proven {waits}" in by_chef
     void = list(facts(parse(with_line("table", 'unproven = "void"', COMBINED)), "en"))
     assert "a coup whose laps are suggested and not proven is void, as too few laps" in void

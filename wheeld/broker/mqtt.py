@@ -269,7 +269,7 @@ class MqttConnection:
     async def _hear(self, since_ns: int) -> None:
         if not self.is_connected and (self._ended_ns is None or self._ended_ns < since_ns):
             return
-        # The broker's answer comes after everything that it sent before it was asked.
+        # The broker confirms this message after everything that it sent before. So all of that has been received then.
         asking = Publication(topic=self._availability, payload=self._online, retain=True)
         while True:
             try:

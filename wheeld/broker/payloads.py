@@ -43,8 +43,8 @@ class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """What every command has: `id` (chosen by the sender, for the reply), `by` (the person), and the `reason`.
 
     `coup`: the command is refused unless this is the current coup. `expires_at`: it is refused after this moment. `at`:
-    when it was said, by the sender's clock. Both dates are in RFC 3339. `at` counts while the daemon stood still, and
-    for a "rien va" that the network delayed (docs/rulebook.md 7).
+    when it was said, by the sender's clock. Both dates are in RFC 3339. `at` counts if the daemon stood still
+    then, and for a "rien va" that the network delayed (docs/rulebook.md 7).
     """
 
     id: Name

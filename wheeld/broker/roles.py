@@ -182,7 +182,7 @@ class TableAccess(NamedTuple):
     def of(
         cls, site: str, table: str, more: Mapping[str, RoleName] = NOBODY_ELSE, must_expire: Collection[str] = ()
     ) -> TableAccess:
-        """Return a table whose configuration gives the users of `more` a role, besides the users of all roles."""
+        """Return a table with the users of all roles, and the users to whom its configuration gives a role (`more`)."""
         return cls(site, table, users_at(table, more), must_expire)
 
     @property

@@ -152,21 +152,21 @@ def _sensors(config: Config) -> Iterator[Text]:
 def _unproven(setting: TableSetting) -> Iterator[Text]:
     """Yield what happens to a number or a coup that waits for a person."""
     if setting.confirm_numbers:
-        yield Text("each number waits for the chef to confirm it, or to declare it null")
+        yield Text("each number waits for the chef to confirm it, or to declare it void")
     if setting.lacks:
         lacking = {"rules": " + ".join(setting.lacks)}
         if setting.unproven == "void":
             yield Text("a coup for which only {rules} is not proven is void, as a breakdown", lacking)
         else:
             yield Text(
-                "a coup for which only {rules} is not proven waits for the chef to confirm it, or to declare it null",
+                "a coup for which only {rules} is not proven waits for the chef to confirm it, or to declare it void",
                 lacking,
             )
     elif setting.ball == "head":
         return
     elif "R2" in setting.confirmable:
         yield Text(
-            "a coup whose laps are suggested and not proven waits for the chef to confirm it, or to declare it null"
+            "a coup whose laps are suggested and not proven waits for the chef to confirm it, or to declare it void"
         )
     else:
         yield Text("a coup whose laps are suggested and not proven is void, as too few laps")

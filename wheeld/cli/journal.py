@@ -43,7 +43,7 @@ EVENT_TOPIC = "event"
 
 
 class _OfCoup(msgspec.Struct):
-    """The coups of a message. `coup` is the coup at hand, `about` is the coup that a ruling decides."""
+    """The coups of a message. `coup` is the present coup, `about` is the coup that a ruling decides."""
 
     coup: int | None = None
     about: int | None = None

@@ -30,7 +30,7 @@ def settings_of(options: argparse.Namespace, who: str, username: str | None) -> 
 
 
 SILENCE_S = 5.0
-"""A broker sends the retained messages of a table at once, so a longer silence is a trouble."""
+"""A broker sends the retained messages of a table at once, so a longer silence shows that something is wrong."""
 
 CONNECTED = ": connected"
 """The end of the feed's message that a trouble is over."""
@@ -84,7 +84,7 @@ class Troubles(logging.Handler):
         self.tell(str(context.get("exception") or context["message"]))
 
     def notice_silence(self) -> None:
-        """Print what may be wrong if nothing has come for `SILENCE_S`, unless a trouble was printed already."""
+        """Print what may be wrong if nothing has come for `SILENCE_S`, unless something wrong was printed already."""
         if not self._told:
             say = self._catalogue.say
             self.tell(say("nothing has come yet: check SITE/TABLE, whether its wheel runs, and `wheeld acl`"))

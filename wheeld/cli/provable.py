@@ -55,7 +55,7 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
         Provable("N4", Text("the rotor stops while the ball runs"), _stop(setting)),
         Provable("N5", Text("the rotor stops, the ball on an obstacle"), on_obstacle),
         Provable("N6", Text("a foreign object"), Text("an object sensor, if one is fitted") if watched else None),
-        Provable("N7", Text("the chef declares it null"), Text("his word")),
+        Provable("N7", Text("the chef declares it void"), Text("his word")),
         Provable("N8", Text("breakdown of what observes it"), faults),
         Provable("A1", Text("the launch starts the coup"), _launch(setting)),
         Provable(

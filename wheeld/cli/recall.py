@@ -43,7 +43,7 @@ class _Fact(msgspec.Struct):
 
 
 class _Word(msgspec.Struct):
-    """A notice or a ruling. `coup` is the coup at hand, `about` is the coup that a ruling decides."""
+    """A notice or a ruling. `coup` is the present coup, `about` is the coup that a ruling decides."""
 
     coup: int
     about: int = 0

@@ -51,7 +51,7 @@ def problems_here(config: Config) -> list[Problem]:
             places,
         )
         problems.append(Problem("journal.path", what))
-    # A problem of the certificate alone is reported only once.
+    # Both functions read the certificate, and what is wrong with it must be reported only once.
     return [*problems, *([*_name_at_broker(config)] or _tls(config.mqtt))]
 
 

@@ -119,7 +119,7 @@ SINGLE_ZERO = PocketLayout(
         0, 32, 15, 19, 4, 21, 2, 25, 17, 34, 6, 27, 13, 36, 11, 30, 8, 23, 10,
         5, 24, 16, 33, 1, 20, 14, 31, 9, 22, 18, 29, 7, 28, 12, 35, 3, 26,
     ),
-    # The red numbers as listed in V. All others except zero are black.
+    # The red numbers, as V lists them. All other numbers except zero are black.
     red=frozenset({1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}),
     # C17 and V: each announced sector, with its winning numbers
     sectors={

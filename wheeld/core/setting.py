@@ -317,12 +317,12 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def table_language(self) -> Language:
-        """The language of the table's messages. KeyError unless `check()` is empty."""
+        """The language of the table's messages. May raise KeyError if `check()` returns problems."""
         return self.language or self.profile.language
 
     @property
     def catalogue(self) -> Catalogue:
-        """The texts of the table's messages, which may use the words of a void. KeyError unless `check()` is empty."""
+        """The texts of the table's messages, with its own words. May raise KeyError if `check()` returns problems."""
         return self.catalogue_in(self.table_language)
 
     def catalogue_in(self, language: Language) -> Catalogue:
@@ -331,7 +331,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def profile(self) -> Profile:
-        """The house's game. KeyError unless `check()` is empty."""
+        """The house's game. May raise KeyError if `check()` returns problems."""
         return PROFILES[self.house, self.game]
 
     @property

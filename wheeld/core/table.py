@@ -317,7 +317,7 @@ class Table:
         kind, kept, due_us = type(seen), self._recorder.observations, self._due_us
         is_due = due_us is not None and due_us < seen.t_us
         if is_due or kind is not TimePassed:
-            if seen.t_us < self._now_us:  # an older word: it is answered now, and a replay must know the time
+            if seen.t_us < self._now_us:  # an older word is answered now: a replay must know when
                 kept.append(TimePassed(self._now_us))
             kept.append(seen)
         if is_due or kind is End:
@@ -355,7 +355,7 @@ class Table:
         while self._due_us is not None and self._due_us < until_us:
             due_us = self._next_due_us()
             if due_us is None or due_us >= until_us:
-                self._due_us = due_us  # encoder edges had postponed it
+                self._due_us = due_us  # encoder edges had postponed the deadline
                 return
             self._now_us = max(self._now_us, due_us)
             self._take(self._expire(self._now_us))

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 Value: TypeAlias = int | str | bytes | None
 
 FIRST_HEAD = bytes(32)
-"""The head before the first link."""
+"""The head of a chain that has no link yet."""
 
 SEAL_MARK = b"wheeld journal head 1\n"
 """The signed bytes of a seal begin with this. So nothing else that is signed with the key can pass as a seal."""

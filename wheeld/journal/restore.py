@@ -1,7 +1,7 @@
 """Makes the journal of a wheel again from what its house has of it: the records of the feed, as they were published.
 
 A file of a house (`wheeld-house records`) has one message a line, in the order of `seq`, and on its last line the
-newest checkpoint, if there is one. Nothing in it is believed: the wheel's own signature is under every message and
+newest checkpoint, if there is one. Nothing in it is trusted: the wheel's own signature is under every message and
 under the checkpoint, and each message names the hash of the one before.
 """
 

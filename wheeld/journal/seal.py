@@ -102,7 +102,7 @@ def sign_message(payload: bytes, signer: Signer) -> bytes:
 
 
 def is_signed(payload: bytes, check: Check) -> bool:
-    """Return whether a message has a signature of its hash that `check` accepts. Raises ChainError without a hash."""
+    """Whether a message has a signature of its hash that `check` accepts. Raises ChainError if it has no hash."""
     in_base64 = signature(payload)
     return in_base64 is not None and check(base64.b64decode(in_base64), hash_of(payload))
 

@@ -77,7 +77,7 @@ class JournalWriter:
     """Writes the journal in `database`. `reader` reads it. Every call may raise `JournalError`.
 
     With a `signer` the journal can be sealed, and the messages of the feed are stored signed. `test`: the journal is of
-    a bench table, and its answers are marked.
+    a bench table, and each reply that is stored is marked.
     """
 
     def __init__(self, database: Database, *, signer: Signer | None = None, test: bool = False) -> None:

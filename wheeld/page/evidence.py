@@ -173,7 +173,7 @@ class _Drawing:
     def _seen(self) -> Iterator[EvidenceRow]:
         """Yield the rows of what readers and the object sensor saw, if they saw anything."""
         axis = self._axis
-        if self._decides("before"):  # the operations during the launch, which no sensor sees
+        if self._decides("before"):  # no sensor sees that the operations were not done at the launch
             name, told = self._say(WORDS["before"]), self._say(WORDS["not_finished"])
             yield EvidenceRow(kind="before", name=name, told=told, decides=True, bars=[(0.0, 1.0)])
         if self._decides("obstacle") and axis.ball:  # no sensor sees the ball there

@@ -58,7 +58,7 @@ _CONFIRM = translatable("Confirm {number}")
 _ANOTHER = translatable("Another number")
 _CONFIRM_OTHER = translatable("Confirm {number}, not {seen}")
 
-_VOIDS = translatable("the coup at hand becomes void: {why}")
+_VOIDS = translatable("the present coup becomes void: {why}")
 _LEAVES_OUT = translatable("goes on without {sensors}: the chef answers for what they would have proven")
 
 

@@ -20,8 +20,8 @@ from wheeld.serving import add_files, guard
 
 class Pages:
     """The pages without commands. `want` gets True while somebody looks at the sensors, and False if nobody does.
-    `frame_of` is the origin whose page may show these in a frame. `names` are names of the live page, besides the
-    computer's own."""
+    `frame_of` is the origin whose page may show these in a frame. `names` are names of the live page, in addition
+    to the computer's own."""
 
     def __init__(
         self,

@@ -44,10 +44,12 @@ ATTEMPTS, ATTEMPTS_S = 5, 60.0
 UNREADABLE_FORM = (ValueError, LookupError, web.RequestPayloadError)
 """The errors of reading a form: bytes that are not text, an unknown character set, a part without an end."""
 SEEN_S_MAX = 10.0
-"""A panel gets the state of the table each second, and reports after six seconds that it gets none. A press on a state
-older than this is not sent: the connection delayed it, and the table may have changed since."""
+"""A panel gets the state of the table each second, and reports after six seconds that it gets none. A command
+that was given on a state older than this is not sent: the connection delayed it, and the table may have changed
+since."""
 PRESSES_MAX = 100
-"""The answers to the last presses are kept, for minutes: a browser sends a press again if its connection broke."""
+"""The answers to so many commands from buttons are kept, for minutes: a browser sends a command again if its
+connection broke."""
 COOKIE = "wheeld-panel"
 SESSIONS_MAX = 20
 """The most browsers that have given the token. Beyond that the oldest has to give it again."""
@@ -243,7 +245,8 @@ class Panel:
         return web.json_response(await self._answer(name, asked, payload, self._language(request)))
 
     async def _answer(self, name: str, asked: Asked, payload: bytes, language: Language) -> dict[str, object]:
-        """Send a press once, and return its answer to each copy. Raises HTTPConflict if a copy has another command."""
+        """Send the command of one button press once, and return its answer to each copy. Raises HTTPConflict if a copy
+        has another command."""
         known = self._pressed.get(asked.press)
         if known is None:
             if not 0 <= self._now_s() - asked.seen_s <= SEEN_S_MAX:
@@ -262,8 +265,8 @@ class Panel:
     async def _ask(self, id_: str, name: str, payload: bytes, language: Language) -> dict[str, object]:
         """Send the command, and return the wheel's answer in words. `done` is None if there was no answer."""
         answer = self._answers.expect(id_, name)
-        # A person repeats a command without an answer. The first must not reach the wheel after that. "Rien va" does
-        # not expire: it counts from the time when it was said (N7), however late it comes.
+        # A person repeats a command that got no answer. Then the first one must not reach the wheel any more. "Rien va"
+        # does not expire: it counts from the time when it was said (N7), however late it comes.
         expiry_s = None if name == "rien_va" else round(ANSWER_S_MAX)
         try:
             async with asyncio.timeout(ANSWER_S_MAX):

@@ -84,7 +84,7 @@ class LateBet(msgspec.Struct):
 class WheelView:
     """The newest message of each topic, None until one has come, and what was counted since this program's start.
 
-    `is_reached`: whether the broker is connected. `coup`: the coup at hand, from the feed's newest message. `is_void`:
+    `is_reached`: whether the broker is connected. `coup`: the present coup, from the feed's newest message. `is_void`:
     whether that coup is void and the game has not continued; play may be suspended or closed. `late_bets`: those of
     the last coup that had one. `heard_s`: when the latest report of health came, in the caller's seconds. `verdicts`:
     counts of results as "result", and of voids by their cause. `margins`: the margins of verdicts by kind ("result" or

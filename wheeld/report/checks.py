@@ -31,7 +31,8 @@ Group: TypeAlias = Literal["numbers", "others"]
 
 class Check(msgspec.Struct, kw_only=True):
     """`p`: the chance of finding this or more if nothing is wrong. `said` and `action`: what was found and what to do,
-    for people, if the check is a finding. `held_to`, its limit, and `found` are filled in when all checks are known."""
+    for people, if the check is a finding. `held_to` (the limit of `p`) and `found` are filled in when all checks are
+    known."""
 
     code: str
     p: float

@@ -96,7 +96,7 @@ class Pictures:
                 drift.set_xticks(ticks, _date_texts(ticks, span))
                 drift.tick_params(axis="x", labelsize=7)
             drift.set_title(self._say.say("medians by date, UTC"), fontsize=8, loc="left")
-            if trend.blocks:  # from zero, otherwise each small change looks like a drift
+            if trend.blocks:  # the axis begins at zero, otherwise each small change looks like a drift
                 drift.set_ylim(0, 1.3 * max(one.median for one in trend.blocks) or 1)
         return self._svg(
             figure, "trends", self._say.say("The distribution of each measure, and its medians over time.")

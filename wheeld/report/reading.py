@@ -132,7 +132,7 @@ def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[WheelRecord]:
                 if (evidence := journal.evidence(coup.coup)) is None:
                     continue
                 layout = layout_of(evidence.log)
-                if layout != wheel.layout:  # realigned: earlier runs belong to other angles
+                if layout != wheel.layout:  # the wheel was realigned, and earlier runs belong to the angles before
                     wheel.layout, wheel.runs = layout, []
                 if (run := run_of(coup, evidence.log, layout)) is not None:
                     wheel.runs.append(run)
@@ -280,7 +280,7 @@ def _slowing(edges: Sequence[bytes], launched_us: int, ticks: int) -> float | No
 
 
 def _turn(edge: bytes, after: bytes) -> tuple[float, float] | None:
-    """Return the duration of one turn and the time of its middle, in s. None if edges are missing between the two."""
+    """Return the duration of the turn between two edges and the time of its middle, in s. None if edges are missing."""
     one, other = _rotor.decode(edge), _rotor.decode(after)
     if one.tick != other.tick or other.t_us <= one.t_us:
         return None

@@ -18,7 +18,8 @@ TOLERATED = 1.5
 UNDECIDED_TOLERATED = 0.05
 """The part of all coups that may be undecided. People who touch the rotor or lift the ball cause some."""
 VOIDS_MIN = 20
-"""The fewest voids of a cause. With fewer, three times as many would be found on less than four of five wheels."""
+"""The fewest voids of a cause that are enough. With fewer, a cause that has become three times as frequent would be
+found on fewer than four of five wheels."""
 
 
 class CauseShare(msgspec.Struct, frozen=True):

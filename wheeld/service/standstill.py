@@ -40,7 +40,7 @@ class BeatGap(msgspec.Struct, frozen=True):
 
     @property
     def slept_us(self) -> int:
-        """Return how long the host was suspended in this time. The sensors were not observed then. 0 if it was not."""
+        """Return how long the host was suspended between the beats (the sensors were not observed then), or else 0."""
         slept_ns = self.until.asleep_ns - self.since.asleep_ns
         return slept_ns // 1_000 if slept_ns > ASLEEP_NS else 0
 
@@ -56,7 +56,7 @@ class BeatGap(msgspec.Struct, frozen=True):
 
     @property
     def stepped_us(self) -> int:
-        """Return by how much UTC was set forward in this time, negative for backward. 0 if it was not set."""
+        """Return by how much UTC was set forward between the beats, negative for backward. 0 if it was not set."""
         off_us = self.until.utc_us - self.since.utc_us - self.real_us
         return off_us if abs(off_us) > STEP_US else 0
 

@@ -35,7 +35,7 @@ def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> lis
     places = Places(computer, setup.name)
     values = complete(answers, setup, places)
     table = (values["table"]["site"], values["table"]["id"])
-    # A second table of this wheel, or a second wheel of this table, would be two wheels in one.
+    # A wheel has one table, and a table has one wheel.
     for path, known in configured(places.configurations, places.computer).items():
         if path == places.configuration and (known.site, known.table) != table:
             of_another = {"file": str(path), "table": f"{known.site}/{known.table}"}

@@ -131,7 +131,7 @@ def take_defaults(answers: Answers, here: Here) -> None:
             what = Text("is missing; expected {expected}; give {option}, or write it in a file of answers", how)
             missing.append(Problem(question.key, what))
     if missing:
-        # In the same round, the problems of the answers that were given.
+        # The problems of the answers that were given are reported together with the missing answers.
         keys = {problem.key for problem in missing}
         rest = [each for each in (*answers.setup_problems(), *answers.problems()) if each.key not in keys]
         answers.refuse([*missing, *(each for each in rest if not each.what.english.startswith("is missing"))])

@@ -22,7 +22,7 @@ SESSIONS_MAX = 100
 WRONG_S = 1.0
 """A wrong password is answered after this time. One password is tried at a time."""
 WAITING_MAX = 5
-"""How many log-ins wait for their turn. Others are refused at once."""
+"""How many log-ins may wait for their turn. Any more are refused at once."""
 USER_MAX = 200
 
 

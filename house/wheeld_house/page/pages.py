@@ -34,7 +34,7 @@ USER = web.RequestKey("user", User)
 
 
 class HousePages:
-    """All pages of a house. `names`: names by which a browser may call them, besides the computer's own."""
+    """All pages of a house. `names`: names by which a browser may call them, in addition to the computer's own."""
 
     def __init__(
         self,

@@ -198,7 +198,7 @@ class PocketTracker:
         self.state.streak = []
 
     def turn_us(self, t_us: int) -> int:
-        """Return the longest time between two sightings of a lying ball at the rotor's speed, 5 s if unknown."""
+        """Return the longest time between two sightings of a lying ball, at the rotor's speed. 5 s if it is unknown."""
         rpm = self._rotor.rpm(self._rotor.state.last_tick_us or t_us)
         return round(self.widest_deg / (rpm * 6) * 1e6) if rpm else 5_000_000
 

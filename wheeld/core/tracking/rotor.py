@@ -312,7 +312,7 @@ class RotorFromEncoder:
             return
         (a_us, a), (b_us, b), (c_us, c), (d_us, d) = points[-1 - 3 * apart :: apart]
         ab, ac, ad, bc, bd, cd = b - a, c - a, d - a, c - b, d - b, d - c
-        # Each weight is multiplied by all six distances, so that none divides. All 0 means that they are one place.
+        # Each weight is multiplied by all six distances, so that nothing is divided. All 0: the places are equal.
         of_a, of_b, of_c, of_d = bc * bd * cd, ac * ad * cd, ab * ad * bd, ab * ac * bc
         late_us = (b_us - a_us) * of_b - (c_us - a_us) * of_c + (d_us - a_us) * of_d
         if of_a * of_d * ad:
@@ -348,8 +348,8 @@ class RotorFromEncoder:
         without = ((points[-side - 3], right), (left, points[-side])) if side > 1 else ()
         if any(_off_deg(first, one, other, last) <= self._slip_deg for one, other in without):
             return False  # only one tick is out of place: its frame was late
-        # A mean speed may differ from the speed at its end by half of what a hand changes in that time. Between the two
-        # ends a hand may push and brake again.
+        # A mean speed of some time may differ from the speed at the end of that time: by half of what a hand can change
+        # in it. Between the two middle ticks a hand may push and brake again.
         hand_deg = HAND_REV_S2 * 360 * passed_us * (before_us + after_us + passed_us) / 4e12
         fastest = max(abs(before), abs(after))
         jitter_deg = fastest * jitter_us * (2 + passed_us / before_us + passed_us / after_us)

@@ -113,7 +113,8 @@ class Board:
             "rotor_ticks": table.rotor_ticks,
             "object_sensor": table.object_sensor,
         }
-        # Events of sensors that the configuration does not have. Two sources of one fact could contradict each other.
+        # Events of sensors that the configuration does not have are ignored: two sources of one fact could contradict
+        # each other.
         self._of_head = {kind for kind, sensor in _SENSOR_OF.items() if not self._configured[sensor]}
         self._session = HostSession(
             hello_token, board_serial=setting.board_serial, config_hash=setting.config_hash, resume_at=resume_at
