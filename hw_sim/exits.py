@@ -50,6 +50,6 @@ def writing() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        raise  # this is about standard output, not a file: `cli.main` handles it
+        raise  # this error is about standard output, not a file: `cli.main` handles it
     except OSError as error:
         raise FileError(f"cannot write: {told(error)}") from error

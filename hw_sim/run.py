@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         asyncio.run(_play(board, args.pty, args.speed, events, panel))
     except BrokenPipeError:
-        raise  # this is about standard output, not the port
+        raise  # this error is about standard output, not the port
     except OSError as error:
         raise FileError(f"cannot make {args.pty}: {error.strerror}") from error
     return 0

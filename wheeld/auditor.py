@@ -74,7 +74,7 @@ def main(journal: str, public_key: str, noted: str = "") -> str:
     with closing(sqlite3.connect(Path(journal).absolute().as_uri() + "?mode=ro", uri=True, isolation_level=None)) as db:
         db.execute("PRAGMA trusted_schema = OFF")
         size = Path(journal).stat().st_size
-        db.execute("BEGIN")  # one state of the journal, whatever is written during the check
+        db.execute("BEGIN")  # all reads see one state of the journal, whatever is written meanwhile
         check_file(db, size)
         return Auditor(db, raw, noted).run()
 
@@ -122,7 +122,7 @@ class Auditor:
         elif kind == "seal":
             self.check_seal(where, ref, row)
         elif kind == "adoption":
-            # Messages that already had numbers of the adoption are there, and were never published.
+            # Older messages with numbers of the adoption are still stored, but were never published.
             if not 1 <= int(row[1]) <= self.seq + 1 or int(row[2]) < max(int(row[1]), self.seq):
                 raise Fault(f"{where}: its numbers do not follow seq {self.seq}")
             self.seq, self.hash = int(row[2]), row[3].decode()

@@ -104,7 +104,7 @@ class Edge(msgspec.Struct, frozen=True, gc=False):
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """Edges in the order in which they came. `lost`: how many others could not be kept or dated."""
+    """Edges in the order in which they came. `lost`: how many other edges could not be kept or dated."""
 
     edges: list[Edge]
     lost: int = 0

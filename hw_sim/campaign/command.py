@@ -148,7 +148,7 @@ def _summary(found: dict[str, Any], out: Path) -> Iterator[str]:
     idle = found["idle_suspensions"]
     yield f"idle suspensions: {idle['count']} of {found['coups']:,} coups, {idle['share']:.2e}"
     yield from (f"  suspended by {', '.join(one['failing'])}; {one['replay']}" for one in idle["all"][:NAMED_MOST])
-    # Unexplained ones first: they are defects of the daemon.
+    # Unexplained disagreements come first: they are defects of the daemon.
     disagreements = sorted(found["disagreements"], key=lambda each: each["explained"])
     for each in disagreements[:NAMED_MOST]:
         cause = " or ".join(each["causes"]) if each["explained"] else "UNEXPLAINED"

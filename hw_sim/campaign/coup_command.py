@@ -107,7 +107,7 @@ def picture(played: Played, title: str) -> str:
     own = replace(part, first=part.last)
     scale = part.faulty.scale
     beams_deg = part.evening.world.layout.beams_deg
-    # When each ball rested, and the times in the truth of each void. A result has none.
+    # When each ball rested, and the times in the truth of each void. The truth of a result has no times.
     rests_s = [(fall.rest_s * scale, fall.number) for fall in part.evening.world.falls]
     truth = [(s, f"rests in {number}") for s, number in rests_s if own.start_us <= s * 1e6 < own.end_us]
     for outcome in (outcome for span in own.spans() for outcome in span.outcomes if "evidence_t" in outcome):

@@ -29,7 +29,7 @@ def lost_tick(clean: CleanReadings, rng: random.Random, rate: float, effects: Ef
 
 def _skipped(rng: random.Random, rate: float) -> int:
     """How many edges arrive before one is lost. Drawn from a geometric distribution: one draw for each lost edge, none
-    for the others."""
+    for the edges that arrive."""
     return int(math.log(1 - rng.random()) / math.log1p(-rate)) if rate < 1 else 0
 
 

@@ -234,7 +234,7 @@ class HousePeople:
         return "direction" if table is not None and "direction" in table["waiting_codes"] else "chef"
 
     def _name_place(self) -> Iterator[SimEvent]:
-        """Lay the ball in a pocket and name its number after the readers saw it. This restores the rotor angle."""
+        """Lay the ball in a pocket and name its number after the readers saw it, so that the rotor's angle is known."""
         house, live = self._house, self._house.live
         assert house.panel.table is not None
         last_number = house.panel.table["last_number"]

@@ -103,4 +103,4 @@ def test_with_beams_the_chef_may_answer_for_laps_that_are_only_suggested() -> No
     waits = "waits for the chef to confirm it, or to declare it void"
     assert f"a coup whose laps are suggested and not proven {waits}" in by_chef
     void = list(facts(parse(with_line("table", 'unproven = "void"', COMBINED)), "en"))
-    assert "a coup whose laps are suggested and not proven is void, as too few laps" in void
+    assert "a coup whose laps are suggested and not proven is void, because of too few laps" in void

@@ -90,7 +90,7 @@ def test_an_error_says_what_to_do(
     monkeypatch.setattr(sys, "base_prefix", "/usr")
     if python is None:
         monkeypatch.setattr(sys, "prefix", "/usr")
-        also = "` (Raspberry Pi OS has it; for another, firmware_protocol/gpio.md)"
+        also = "` (Raspberry Pi OS has this package; for another system: firmware_protocol/gpio.md)"
         expected = expected.replace("}`", "}" + also)
         lgpio, original, one = (f"apt {do}" for do in APT)
     else:

@@ -169,7 +169,7 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
             "a coup whose laps are suggested and not proven waits for the chef to confirm it, or to declare it void"
         )
     else:
-        yield Text("a coup whose laps are suggested and not proven is void, as too few laps")
+        yield Text("a coup whose laps are suggested and not proven is void, because of too few laps")
 
 
 def _absent(port: str) -> Iterator[Text]:

@@ -259,7 +259,7 @@ def _lying(signals: Signals, wheel: TableSetting, number: int) -> list[Learned]:
 def findings(
     signals: Signals, bench: Bench, config: Config, learned: Geometry, *, ball_given: bool
 ) -> Iterator[Finding]:
-    """Yield everything that was found. The link comes first, because its faults explain the others."""
+    """Yield everything that was found. The link comes first, because its faults explain the other findings."""
     wheel = config.table
     source = bench.source
     for name, works in sorted(source.sensors.items()):

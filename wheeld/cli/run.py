@@ -21,14 +21,14 @@ def run(options: argparse.Namespace) -> Exit:
     """Run the wheel of the configuration until it is asked to stop. Raises ConfigError, OSError.
 
     If it is asked to read the configuration again, it starts again in the same process, with the program that is
-    installed then: what it says of its program is true.
+    installed then. So what it reports about its program is true.
     """
     try:
         wheel = wheel_of(options.config)
         config = load(*wheel)
     except (ConfigError, OSError) as wrong:
         why = file_trouble(wrong) if isinstance(wrong, OSError) else str(wrong)
-        # In English, as the log.
+        # The text is in English, like the log.
         ServiceNotifier().failed(why if isinstance(why, str) else Catalogue("en").say_text(why))
         raise
     if (ended := root.run(config, digest_of_file(wheel.config), wheel.name)) is None:

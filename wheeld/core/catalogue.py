@@ -87,7 +87,7 @@ class Catalogue:
         return reduce(lambda first, second: self.say("{first}; {second}", first=first, second=second), texts)
 
     def decimal(self, value: float) -> str:
-        """Return a number with as many decimals as it needs. English has a decimal point, the others a comma."""
+        """Return a number with as many decimals as it needs. English has a decimal point, other languages a comma."""
         text = f"{value:g}"
         return text if self.language == "en" else text.replace(".", ",")
 

@@ -138,7 +138,7 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 def read_json(payload: bytes) -> Any:
     """Read JSON strictly: refuse what readers understand differently, and what no wheel writes. Raise NO_JSON."""
-    if b"\\u0000" in payload and _NUL.search(payload):  # to look for the bytes alone is far quicker
+    if b"\\u0000" in payload and _NUL.search(payload):  # the first test is far quicker, and mostly enough
         raise ValueError("a text in it contains a NUL, and some readers end the text there")
     return json.loads(payload.decode(), object_pairs_hook=_each_once, parse_constant=_refuse)
 

@@ -83,7 +83,7 @@ class Order:
         self._asked_s = -manner.answer_s
         self._first_s: float | None = None  # when the first question of this connection is due
         # `_wait_s` after `_since_s` another question is due, or the answer to an open one is missing.
-        self._since_s = 0.0  # when the last question was asked, or the last message taken
+        self._since_s = 0.0  # when the last question was asked, or the last message was taken
         self._wait_s = 0.0
         self._tries = 0
         self._silences = 0

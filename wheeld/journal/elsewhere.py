@@ -25,8 +25,8 @@ Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SEQ_MAX - 1)]
 
 
 class BehindError(JournalError):
-    """Others have messages of this table that the journal does not have. `after` is the last message that they have, as
-    `wheeld journal adopt --after` takes it."""
+    """The broker or the settlement core has messages of this table that the journal does not have. `after` is the last
+    message that it has, as `wheeld journal adopt --after` takes it."""
 
     def __init__(self, path: Path, why: str, after: str) -> None:
         super().__init__("behind", path, why)

@@ -161,7 +161,7 @@ class Pictures:
             figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
         whole = text.getvalue()
         drawing = whole[whole.index("<svg") + len("<svg") :]
-        # Matplotlib uses the same ids in every picture, but on a page each must be unique. Nothing refers to most.
+        # Matplotlib uses the same ids in every picture, but on a page each must be unique. Most of them are not used.
         named = {name for pair in re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', drawing) for name in pair}
         drawing = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in named else "", drawing)
         return f'<svg role="img" aria-label="{escape(alt)}"{drawing}'

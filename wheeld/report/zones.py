@@ -1,4 +1,4 @@
-"""Whether the wheel is level, by the times at which beams see the ball and by the place where it leaves the track.
+"""Finds out whether the wheel is level: from the times at which beams see the ball, and where it leaves the track.
 
 A log shows the last beam that the ball passed, so each part of the track lies between two beams.
 """

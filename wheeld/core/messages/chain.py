@@ -55,7 +55,7 @@ def hash_of(payload: bytes) -> bytes:
 
 
 def signature(payload: bytes) -> bytes | None:
-    """Return the signature of a closed message, in base64. None if it has none. Raises ChainError without a hash."""
+    """Return the signature of a closed message, in base64, or None. Raises ChainError if the message has no hash."""
     return _parts(payload).signature
 
 

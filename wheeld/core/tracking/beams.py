@@ -274,7 +274,7 @@ class BallTracker:
         self.overdue_us = self._overdue_us()
 
     def use(self, beams: list[int]) -> None:
-        """Use only these beams from now on. Others are not awaited, and do not count as having missed the ball."""
+        """Use only these beams from now on. Other beams are not awaited, and do not count as having missed the ball."""
         self._beams.use(beams)
         self.overdue_us = self._overdue_us()
 
@@ -307,7 +307,7 @@ class BallTracker:
 
     @property
     def leading(self) -> Chain | None:
-        """The running ball's chain, which is first in the list when its direction is known. Before, it is the one with
+        """The running ball's chain, which is first in the list when its direction is known; before that, the chain with
         the most evidence. None without pulses."""
         chains = self.state.chains
         if not chains or self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:

@@ -90,8 +90,8 @@ class RotorFromHead(RotorPart):
 
     @property
     def direction(self) -> Direction | None:
-        """The direction by the latest report of the run, if others confirm it. None while the rotor stands, or while no
-        run is reported."""
+        """The direction in the latest report of the run, if other reports confirm it. None while the rotor stands, or
+        while no run is reported."""
         state, since_us = self.state, self._run.launched_us
         fresh = since_us is not None and state.last_us is not None and state.last_us >= since_us
         return state.direction if fresh and state.reported == state.direction and not state.standing else None

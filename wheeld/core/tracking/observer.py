@@ -265,7 +265,7 @@ class Observer:
 
     def can_spare(self, sensor: str) -> bool:
         """Whether the coup that runs can be judged without this failing sensor, and without all other failing ones. A
-        beam can be spared if the ball has left the track, or if enough are left. A reader can if another is left."""
+        beam can be spared if the ball has left the track, or if enough beams are left; a reader, if one is left."""
         has_left = sensor.startswith("beam/") and self.run.phase is Phase.OFF_TRACK
         return has_left or self.sight.can_spare(self.setting, sensor)
 

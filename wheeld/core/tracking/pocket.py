@@ -1,4 +1,4 @@
-"""Where the ball lies, by readers. The rotor's angle places their sightings, until several of them agree (R3)."""
+"""Where the ball lies, seen by readers. The rotor's angle places their sightings, until several of them agree (R3)."""
 
 from __future__ import annotations
 

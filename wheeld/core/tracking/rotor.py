@@ -1,4 +1,4 @@
-"""The rotor by its encoder: the angle of pocket zero at a time, the rotor's direction, and when it stopped.
+"""The rotor, as its encoder shows it: the angle of pocket zero at a time, its direction, and when it stopped.
 
 Ticks are absolute, so a lost tick does no harm. Between ticks the rotor is assumed to continue as the latest ticks
 show: with the same speed and the same slowing. A disc that slips on its axle makes the rotor seem to jump. A movement

@@ -108,7 +108,10 @@ def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> P
             steps += (Text("in the directory of wheeld's source archive run `{command}`", command),)
         else:
             steps += (
-                Text("run `{command}` (Raspberry Pi OS has it; for another, firmware_protocol/gpio.md)", command),
+                Text(
+                    "run `{command}` (Raspberry Pi OS has this package; for another system: firmware_protocol/gpio.md)",
+                    command,
+                ),
             )
     raise ProviderError(Text("{first}: {second}", {"first": why, "second": steps}))
 
@@ -116,7 +119,7 @@ def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> P
 def _command(provider: Provider, there: set[Provider]) -> str:
     """Return the command that installs `provider` and removes the other package."""
     if sys.prefix == sys.base_prefix:
-        return f"apt install python3-{PACKAGES[provider].lower()}"  # this also removes the other package
+        return f"apt install python3-{PACKAGES[provider].lower()}"  # apt then removes the other package
     pip = f"{sys.prefix}/bin/pip"
     command = f"{pip} install --no-build-isolation --require-hashes -r release/locks/wheel-{provider}.txt"
     if provider == "rpi":
