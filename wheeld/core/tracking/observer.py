@@ -133,7 +133,7 @@ class Observer:
 
     def _awaited(self) -> Iterator[Absence]:
         """Yield the absences that these parts may await, in the order in which they expire."""
-        if (games := self._games) is not None:  # beams do not see the ball that the head reports
+        if (games := self._games) is not None:  # beams did not prove the launch that the head reported
             yield games.due_us, lambda _: games.begin_coup()
         if (beams := self._beams) is not None:
             yield partial(self._pass_due_us, beams), partial(self._miss_pass, beams)
