@@ -215,7 +215,7 @@ floods: $(VENV)/test.stamp mosquitto  ## each role floods the wheel for half a m
 evenings: $(VENV)/test.stamp  ## drawn evenings of people, wheels and wheel heads; FORM=short is CI's
 	$(FORMED) -n 2 --dist worksteal $(DRAWN)
 
-whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on virtual time; EVENINGS=200 is CI's
+whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on virtual time; EVENINGS=150 is CI's
 	$(BIN)/python -m tests.whole $(EVENINGS) $(SEED) $(JOBS) $(ONLY)
 
 feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time; HISTORIES=5000 is CI's
