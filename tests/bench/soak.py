@@ -43,7 +43,7 @@ class Held(NamedTuple):
     def by(cls, pid: int, counted: Path) -> Held:
         """Of a daemon that `start` has started; its tasks are counted at its next wake-up."""
         counted.unlink(missing_ok=True)
-        os.kill(pid, signal.SIGUSR1)
+        os.kill(pid, signal.SIGUSR2)
         until_s = time.monotonic() + MINUTE_S
         while not counted.exists():
             assert time.monotonic() < until_s, f"{pid} does not wake up"
@@ -111,14 +111,14 @@ async def main(hours: float, speed: float, wheels: int) -> None:
 
 
 def start(counted: Path, arguments: list[str]) -> None:
-    """Become `wheeld`, and write to that file how many tasks its event loop has, each time that SIGUSR1 comes."""
+    """Become `wheeld`, and write to that file how many tasks its event loop has, each time that SIGUSR2 comes."""
 
     def tell(_: int, __: object) -> None:
         new = counted.with_suffix(".new")
         new.write_text(str(len(asyncio.all_tasks())))
         new.rename(counted)
 
-    signal.signal(signal.SIGUSR1, tell)
+    signal.signal(signal.SIGUSR2, tell)
     sys.argv = arguments
     runpy.run_module("wheeld", run_name="__main__", alter_sys=True)
 
