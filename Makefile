@@ -24,7 +24,8 @@ LONGER := $(foreach each,test_coup.py test_pick_up.py test_table_evidence.py tes
     test_secrets_in_a_run.py feed/test_watch.py feed/test_real.py cli/test_language.py \
     sources/test_head.py test_law_page.py cli/test_report.py cli/test_clone.py test_makefile.py journal/test_auditor.py \
     security/test_tls.py,$(call found,$(each))) $(filter-out $(STATISTICS),$(wildcard tests/report/test_*.py))
-# These too; without them lines of the core are missing to the gates. To note which lines ran takes half as long again.
+# Long, too. They alone run some lines of the core, so for the gates it is noted which lines they run. That takes half as
+# long again, so it is not noted of the others.
 GATED  := $(foreach each,test_forecast.py test_ball.py cammegh/test_status.py core/test_published.py,$(call found,$(each)))
 WAITS := tests/security/test_floods.py $(foreach each,network_cut demo demo_stopped older_copy bench_page standstill,\
     $(call found,live/test_$(each).py))

@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ import pytest
 from hw_sim.board import SimBoard
 from hw_sim.evening import Evening, script
 from hw_sim.pty_link import Player, Pty
-from tests.cli.live import PATIENCE_S, Listener, listening, running, setup_of, write_config
+from tests.cli.live import PATIENCE_S, Daemon, Listener, listening, running, setup_of, write_config
 from tests.journal.journals import bind_anew
 from tests.mosquitto import Mosquitto, free_port
 from wheeld.cli.main import main
@@ -131,13 +131,21 @@ async def test_a_board_with_another_layout_is_refused_and_none_of_its_reports_co
         assert await daemon.end() == Exit.OK
 
 
-async def test_a_cut_line_voids_the_running_coup_as_a_breakdown(tmp_path: Path, broker: Mosquitto) -> None:
+@asynccontextmanager
+async def launched(tmp_path: Path, broker: Mosquitto) -> AsyncIterator[tuple[Daemon, Listener, AsyncExitStack]]:
+    """A valid coup whose ball runs. The line is cut at the end, or as soon as the last of the three is closed."""
     evening = script(["valid"], seed=3)
     config = write_config(tmp_path, evening, broker_port=broker.port)
-    async with running(config) as daemon, listening(broker.port) as listener:
+    async with running(config) as daemon, listening(broker.port) as listener, AsyncExitStack() as line:
         await daemon.until("daemon.ready")
-        async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"):
-            await listener.until(lambda received: is_in(received, "ball_running"), "a launch")
+        await line.enter_async_context(playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"))
+        await listener.until(lambda received: is_in(received, "ball_running"), "a launch")
+        yield daemon, listener, line
+
+
+async def test_a_cut_line_voids_the_running_coup_as_a_breakdown(tmp_path: Path, broker: Mosquitto) -> None:
+    async with launched(tmp_path, broker) as (daemon, listener, line):
+        await line.aclose()
         fault = await daemon.until("board.link_fault")
         assert fault["reason"] == "nothing_heard"
         await listener.until(lambda received: is_in(received, "suspended"), "the suspension")
@@ -147,16 +155,12 @@ async def test_a_cut_line_voids_the_running_coup_as_a_breakdown(tmp_path: Path, 
 
 
 async def test_it_reads_its_configuration_again_when_the_coup_is_over(tmp_path: Path, broker: Mosquitto) -> None:
-    evening = script(["valid"], seed=3)
-    config = write_config(tmp_path, evening, broker_port=broker.port)
-    async with running(config) as daemon, listening(broker.port) as listener:
-        await daemon.until("daemon.ready")
-        async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"):
-            await listener.until(lambda received: is_in(received, "ball_running"), "a launch")
-            config.write_text(config.read_text() + '[display]\nname = "Tavolo 3"\n')
-            daemon.process.send_signal(AGAIN)
-            await listener.until(lambda received: bool(received.of("result", "void")), "a verdict")
-            await listener.until(lambda received: "display" in received.of("availability")[-1], "the new name")
+    async with launched(tmp_path, broker) as (daemon, listener, _):
+        config = tmp_path / "wheel.toml"
+        config.write_text(config.read_text() + '[display]\nname = "Tavolo 3"\n')
+        daemon.process.send_signal(AGAIN)
+        await listener.until(lambda received: bool(received.of("result", "void")), "a verdict")
+        await listener.until(lambda received: "display" in received.of("availability")[-1], "the new name")
         assert [state["state"] for state in listener.of("availability")] == ["online", "offline", "online"]
         assert len(listener.of("result")) == 1
         assert [log["event"] for log in daemon.logs].count("daemon.ready") == 2
@@ -164,15 +168,10 @@ async def test_it_reads_its_configuration_again_when_the_coup_is_over(tmp_path: 
 
 
 async def test_who_asks_it_to_stop_does_not_wait_for_the_coup(tmp_path: Path, broker: Mosquitto) -> None:
-    evening = script(["valid"], seed=3)
-    config = write_config(tmp_path, evening, broker_port=broker.port)
-    async with running(config) as daemon, listening(broker.port) as listener:
-        await daemon.until("daemon.ready")
-        async with playing(evening, SimBoard(setup_of(evening)), tmp_path / "board"):
-            await listener.until(lambda received: is_in(received, "ball_running"), "a launch")
-            daemon.process.send_signal(AGAIN)
-            await daemon.until("daemon.asked_again")
-            assert await daemon.end() == Exit.OK
+    async with launched(tmp_path, broker) as (daemon, listener, _):
+        daemon.process.send_signal(AGAIN)
+        await daemon.until("daemon.asked_again")
+        assert await daemon.end() == Exit.OK
         assert not listener.of("result", "void")
 
 

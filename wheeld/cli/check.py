@@ -138,8 +138,7 @@ def _sensors(config: Config) -> Iterator[Text]:
             "seconds": head.silence_s_max,
         }
         yield Text("wheel head: {head}, {line} at {baud} baud; silence for {seconds} s is a fault", at)
-        if "://" not in head.port:
-            yield from _absent(head.port)
+        yield from _absent(head.port)
         yield from reader_of(head.product).facts(head)
     if sensors is not None:
         yield Text("the cabinet's door: reported by the sensor board, if it has a door switch")
@@ -173,8 +172,9 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
 
 
 def _absent(port: str) -> Iterator[Text]:
-    """Yield that this computer has no such port. An office computer need not have one, so this is no error."""
-    if not Path(port).exists():
+    """Yield that this computer has no such port, if it is no address. An office computer need not have one, so this is
+    no error."""
+    if "://" not in port and not Path(port).exists():
         yield Text("this computer has no {line}: connect the device, or correct the port", {"line": port})
 
 

@@ -97,7 +97,7 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
         code = Exit.IO_FAILED if wrong.fault == "full" else Exit.NOT_OPENED
         return _failed(code, "journal.not_opened", wrong, fault=wrong.fault)
     try:
-        failure = await _serve(config, journal, clock, configuration_digest)
+        ended = await _serve(config, journal, clock, configuration_digest)
     except UNREADABLE as wrong:
         why = f"the stored state of the table is not of this version ({wrong}); use the version that wrote it"
         return _failed(Exit.BAD_DATA, "journal.memory_unreadable", why)
@@ -105,19 +105,17 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
         return _failed(Exit.BAD_CONFIG, "gpio.not_opened", wrong)
     finally:
         await journal.close()
-    if isinstance(failure, TwoComputersError):
-        return _failed(Exit.BAD_DATA, "table.run_twice", failure)
-    if isinstance(failure, JournalError):
+    if isinstance(ended, TwoComputersError):
+        return _failed(Exit.BAD_DATA, "table.run_twice", ended)
+    if isinstance(ended, JournalError):
         command = (
-            {"command": adoption(wheel or str(config.journal.path), failure)}
-            if isinstance(failure, BehindError)
-            else {}
+            {"command": adoption(wheel or str(config.journal.path), ended)} if isinstance(ended, BehindError) else {}
         )
         then = "nothing more was published"
-        code = Exit.BAD_DATA if failure.fault in TOUCHED else Exit.IO_FAILED
-        return _failed(code, "journal.failed", failure, fault=failure.fault, then=then, **command)
+        code = Exit.BAD_DATA if ended.fault in TOUCHED else Exit.IO_FAILED
+        return _failed(code, "journal.failed", ended, fault=ended.fault, then=then, **command)
     structlog.get_logger("daemon").info("daemon.stopped")
-    return None if failure == "again" else Exit.OK
+    return None if ended == "again" else Exit.OK
 
 
 def _failed(code: Exit, event: str, why: object, **more: str) -> Exit:

@@ -48,8 +48,8 @@ SEEN_S_MAX = 10.0
 that was given on a state older than this is not sent: the connection delayed it, and the table may have changed
 since."""
 PRESSES_MAX = 100
-"""The answers to so many commands from buttons are kept, for minutes: a browser sends a command again if its
-connection broke."""
+"""How many answers to commands from buttons are kept, for minutes: a browser sends a command again if its connection
+broke."""
 COOKIE = "wheeld-panel"
 SESSIONS_MAX = 20
 """The most browsers that have given the token. Beyond that the oldest has to give it again."""
