@@ -122,7 +122,7 @@ def read(path: Path) -> WiredHeader:
         wiring = msgspec.toml.decode(path.read_bytes(), type=WiredHeader)
     except OSError as error:
         raise BadDataError(told(error)) from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadDataError(f"{path}: {error}") from error
     if mistakes := "; ".join(wiring.mistakes()):
         raise BadDataError(f"{path}: {mistakes}")

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 LOCKS = {"wheel": ("sign",), "wheel-rpi": ("sign", "rpi"), "wheel-rpi-lgpio": ("sign", "rpi-lgpio")}
 """The extras in each."""
 LOCKED = ROOT / "release" / "locks"
-PROJECTS = (ROOT / "pyproject.toml", ROOT / "hw_sim" / "pyproject.toml")
+PROJECTS = (ROOT / "pyproject.toml", ROOT / "hw_sim" / "pyproject.toml", ROOT / "house" / "pyproject.toml")
 COMPILED = ("cffi", "cryptography", "msgspec")
 KINDS_MIN = 20
 """The index has these for so many kinds of computer and Pythons at least: fewer hashes are those of one computer."""
@@ -65,13 +65,18 @@ def problems(lock: str, requirements: list[Requirement]) -> list[str]:
 
 
 def unbounded(of: dict[str, object]) -> list[str]:
-    """The dependencies of other people that have no upper bound."""
+    """The dependencies of other people that have no upper bound. `<1` is none for 0.x: each 0.y may break its users."""
     more = of["optional-dependencies"]
     assert isinstance(more, dict)
-    everything = [requirement for requirement in asked(of, *more) if not requirement.name.startswith("wheeld")]
-    return [
-        each.name for each in everything if not any(bound.operator in ("<", "<=", "==") for bound in each.specifier)
-    ]
+    found = []
+    for each in asked(of, *more):
+        bounds = [bound for bound in each.specifier if bound.operator in ("<", "<=", "==")]
+        old = any(bound.operator == ">=" and bound.version.startswith("0.") for bound in each.specifier)
+        if not each.name.startswith("wheeld") and not any(
+            not old or bound.version.startswith("0.") for bound in bounds
+        ):
+            found.append(each.name)
+    return found
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -105,7 +110,11 @@ def test_what_is_wrong_is_found() -> None:
     }
     for said, text in broken.items():
         assert said in problems(text, requirements)
-    assert unbounded({"dependencies": ["a>=1", "b>=1,<2"], "optional-dependencies": {"x": ["c"]}}) == ["a", "c"]
+    some: dict[str, object] = {
+        "dependencies": ["a>=1", "b>=1,<2"],
+        "optional-dependencies": {"x": ["c", "d>=0.2,<1", "e>=0.2,<0.3"]},
+    }
+    assert unbounded(some) == ["a", "c", "d"]
 
 
 @pytest.mark.parametrize("name", ["wheel-rpi-lgpio", "house"])  # each takes seconds; the other two hold less

@@ -125,7 +125,7 @@ def check_keys(keys: Iterable[tuple[str, bytes | None]]) -> None:
 def read_toml(path: Path, kind: type[_Settings]) -> _Settings:
     """Read a file of settings. Raises SettingsError."""
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=kind)
+        return msgspec.toml.decode(path.read_bytes().decode(), type=kind)
     except OSError as wrong:
         raise SettingsError(f"{path} cannot be read: {wrong.strerror}") from None
     except UnicodeDecodeError:
