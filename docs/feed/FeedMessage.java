@@ -25,6 +25,10 @@ public record FeedMessage(String topic, byte[] payload, long seq, long first, St
         fault(!own.equals(Arrays.asList(body.get("site"), body.get("table"), body.get("schema"))), "foreign");
         fault(isTest(body), "test");
         fault(key != null && !isSigned(closed.group(3), closed.group(4), key), "signature");
+        boolean isCoup = number(body.get("coup")) >= 0 && String.valueOf(body.get("coup_id")).startsWith("\"");
+        fault(List.of("result", "void").contains(topic) && !isCoup, "malformed"); // nothing to pay
+        long paid = number(body.get("number"));
+        fault(topic.equals("result") && (paid < 0 || paid > 37), "malformed");
         return new FeedMessage(topic, payload, seq, first < 1 ? seq : first, closed.group(2), closed.group(3));
     }
     static boolean isSigned(String hash, String signature, PublicKey key) throws GeneralSecurityException {
@@ -66,14 +70,11 @@ public record FeedMessage(String topic, byte[] payload, long seq, long first, St
             return file;
         }
         String judge(FeedMessage one) throws Fault {
-            if (one.seq <= seq) fault(!known.getOrDefault(one.seq, one.hash).equals(one.hash), "conflict");
+            fault(one.seq <= seq && !known.getOrDefault(one.seq, one.hash).equals(one.hash), "conflict");
             if (one.seq <= seq || one.first > seq + 1) return one.seq <= seq ? "repeat" : "gap";
             fault(one.first == one.seq && !one.prev.equals(hash), "chain");
             return one.seq > seq + 1 ? "lost" : "next";
         }
-        void stored(FeedMessage one) {
-            known.put(seq = one.seq, hash = one.hash);
-            known.remove(seq - 10_000);
-        }
+        void stored(FeedMessage one) { known.put(seq = one.seq, hash = one.hash); known.remove(seq - 10_000); }
     }
 }

@@ -26,6 +26,9 @@ function read (root, topic, payload, key) { // one message, checked by itself
   fault('test' in body && body.test !== false, 'test') // a bench table's: never pay it
   const raw = Buffer.from(signature ?? '', 'base64') // and no other spelling of it
   fault(key && (raw.toString('base64') !== signature || !verify(null, Buffer.from(hash), key, raw)), 'signature')
+  fault(topic === 'result' && !(isWhole('number', body.number, 0) && body.number <= 37), 'malformed') // nothing to pay
+  const isCoup = isWhole('coup', body.coup, 0) && typeof body.coup_id === 'string'
+  fault((topic === 'result' || topic === 'void') && !isCoup, 'malformed')
   return { seq, topic, payload, body, prev, hash, first: gap?.first_seq ?? seq } // it has none of these any more
 }
 class Chain { // what is stored, and whether a message may be stored next

@@ -102,8 +102,12 @@ def _message(topic: Topic, payload: bytes) -> dict[str, Any]:
 def vectors() -> dict[str, Any]:
     """Everything that the file holds."""
     wheel = Wheel()
-    topics: tuple[Topic, ...] = ("table", "result", "table", "void", "ruling")
-    plain = [(topic, wheel.say(topic)) for topic in topics]
+    closed = {"state": "rien_ne_va_plus", "bets": "closed", "waiting_for": "le numéro", "waiting_codes": ["number"]}
+    next_coup = {name: OWN["void"][name] for name in ("coup", "coup_id")}
+    said: tuple[tuple[Topic, dict[str, Any]], ...] = (
+        ("table", closed), ("result", {}), ("table", next_coup), ("void", {}), ("ruling", next_coup),
+    )  # fmt: skip
+    plain = [(topic, wheel.say(topic, **more)) for topic, more in said]
     signed = [(topic, sign(payload)) for topic, payload in plain]
     cases = _Cases(plain, signed)
     for some in (cases.good, cases.malformed, cases.edited, cases.of_others, cases.wrongly_signed, cases.out_of_order):
@@ -191,6 +195,18 @@ class _Cases:
         self.add("next", "16 lists inside each other", _anew(self.result, b'"seq":2', b'"seq":2,"later":' + _DEEP))
         self.add("next", "a slash as an escape", _anew(self.result, b'"label":"32"', b'"label":"32\\/"'))
         self.add("next", "no NUL: a backslash and u0000", _anew(self.result, b'"label":"32"', b'"label":"32\\\\u0000"'))
+        for what, old, new in (
+            ("a number that no wheel has", b'"number":32', b'"number":38'),
+            ("a number below 0", b'"number":32', b'"number":-1'),
+            ("a number in a text", b'"number":32', b'"number":"32"'),
+            ("no number", b'"number":32,', b""),
+            ("no coup", b'"coup":812,', b""),
+            ("no coup_id", f'"coup_id":"{COMMON["coup_id"]}",'.encode(), b""),
+            ("a coup_id that is no text", f'"{COMMON["coup_id"]}"'.encode(), b"812"),
+        ):
+            self.add("malformed", f"a result with {what}", _anew(self.result, old, new))
+        no_coup = _anew(self.signed[3], b'"coup":813,', b"")
+        self.add("malformed", "a void with no coup", no_coup, "void", stored=3)
         for what, gap in (
             ("no object", b"null"),
             ("without its first number", b'{"last_seq":1}'),
@@ -359,7 +375,7 @@ def _asking() -> list[dict[str, Any]]:
     add("a gap of which the reply knows nothing", [0.5, 10.5], [1, "gap", 9], [2, "reply", 0], [11, "reply", 0])
     add("a fault while the question is open, and all", [0.5, 10.5], [1, "fault"], [2, "reply", 0], [11, "reply", 0])
     add("faults without end", [0.5, 10.5, 20.5, 30.5, 40.5, 50.5, 60.5],
-        *(one for n in range(1, 65, 9) for one in ([n, "fault"], [n + 0.75, "reply", 0])), until_s=65)  # fmt: skip
+        *(one for n in range(1, 65, 10) for one in ([n, "fault"], [n + 0.75, "reply", 0])), until_s=65)  # fmt: skip
     add("a fault, and true messages after it", [0.5, 16], [1, "reply", 0], [2, "fault"], [3, "stored", 1],
         [6, "stored", 2], [16.5, "reply", 2])  # fmt: skip
     add("more, and something was stored", [0.5, 1.5, 602], [0.7, "stored", 1], [1, "reply", 2], [2, "stored", 2],

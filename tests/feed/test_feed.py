@@ -279,8 +279,8 @@ async def test_a_forged_number_far_ahead_is_asked_for_and_then_let_go(world: Wor
     async with feed_of(reports) as feed:
         caller = Caller(feed, [])
         await asyncio.sleep(2)
-        body = {"schema": "result/1", "seq": 10**9, "site": "campione", "table": "campione-03", "prev": "0" * 64}
-        world.send([("result", close_with_hash(json.dumps(body, separators=(",", ":")).encode())[0])])
+        body = {"schema": "table/1", "seq": 10**9, "site": "campione", "table": "campione-03", "prev": "0" * 64}
+        world.send([("table", close_with_hash(json.dumps(body, separators=(",", ":")).encode())[0])])
         await asyncio.sleep(600)
         asked = len(world.questions)
         assert asked <= 5

@@ -38,7 +38,8 @@ class Wheel:
         """The next message."""
         seq = self._gap["last_seq"] if self._gap else self.seq
         assert isinstance(seq, int)
-        body = {"schema": f"{leaf}/1", "seq": seq + 1, "site": SITE, "table": self._table, **self._mark, **more}
+        body = {"schema": f"{leaf}/1", "seq": seq + 1, "site": SITE, "table": self._table, **self._mark}
+        body |= {"coup": seq + 1, "coup_id": f"coup {seq + 1}", **({"number": 17} if leaf == "result" else {}), **more}
         if self._gap:
             body["gap"], self._gap = self._gap, {}
         body["prev"] = self.hashes[-1]

@@ -107,7 +107,8 @@ def _not_borne_out(witness: Witness, coup: TrueCoup, result: FirstTaken) -> Iter
 
 
 def _feed(witness: Witness, settlement: Settlement) -> Iterator[str]:
-    """`seq` and bytes: each once, without a gap, in a chain; the settlement core has all in the end."""
+    """`seq` and bytes: each once, without a gap, in a chain; no bets open on a coup after its verdict; the settlement
+    core has all in the end."""
     by_seq: dict[int, FirstTaken] = {}
     for one in witness.of("result", "void", "table"):
         seq = one.body["seq"]
@@ -119,6 +120,12 @@ def _feed(witness: Witness, settlement: Settlement) -> Iterator[str]:
     for before, after in pairwise(by_seq[seq] for seq in sorted(by_seq)):
         if after.body["prev"] != before.body["hash"] and after.body["seq"] == before.body["seq"] + 1:
             yield f"the chain is broken at {_told(after)}"
+    decided = set[int]()
+    for one in (by_seq[seq] for seq in sorted(by_seq)):
+        if one.leaf != "table":
+            decided.add(one.body["coup"])
+        elif one.body["bets"] == "open" and one.body["coup"] in decided:
+            yield f"{_told(one)} opens the bets on a coup that has its verdict"
     if settlement.stored != [by_seq[seq].payload for seq in sorted(by_seq)]:
         yield f"the settlement core has {len(settlement.stored)} of {len(by_seq)} messages"
 

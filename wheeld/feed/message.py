@@ -18,6 +18,8 @@ MESSAGE_BYTES_MAX = 65_536
 """The longest message of a table has about 2,000 bytes. A message longer than this is from another program."""
 SEQ_MAX = 2**53 - 1
 """JSON readers agree on whole numbers up to here. A wheel would need a billion years to reach it."""
+NUMBER_MAX = 37
+"""The number of "00"."""
 
 Fault: TypeAlias = Literal[
     "malformed", "foreign", "test", "edited", "signature", "chain", "conflict", "rolled_back", "lost"
@@ -29,12 +31,12 @@ Verify: TypeAlias = Callable[[bytes, bytes], bool]
 class FeedError(Exception):
     """A message that must not be used, and was not handed out. Continue to iterate: the true one is requested.
 
-    `malformed`: it is not JSON of a feed. `foreign`: it is from another table or topic. `test`: it is from a bench
-    table while a live one was requested, or the reverse. `edited`: its bytes do not match its hash. `signature`: it is
-    missing or wrong. `chain`: it does not follow the message before. `conflict`: another message with its number came
-    before. `rolled_back`: the wheel no longer has what it published. `lost`: the wheel reports that it has no messages
-    for some numbers, because its journal was restored from an older copy. Settle those from other records. The message
-    that reports it comes next.
+    `malformed`: it is not JSON of a feed, or has no coup to settle. `foreign`: it is from another table or topic.
+    `test`: it is from a bench table while a live one was requested, or the reverse. `edited`: its bytes do not match
+    its hash. `signature`: it is missing or wrong. `chain`: it does not follow the message before. `conflict`: another
+    message with its number came before. `rolled_back`: the wheel no longer has what it published. `lost`: the wheel
+    reports that it has no messages for some numbers, because its journal was restored from an older copy. Settle those
+    from other records. The message that reports it comes next.
     """
 
     def __init__(self, fault: Fault, seq: int | None, why: str) -> None:
@@ -90,6 +92,10 @@ def read_message(
     check_test(body, seq, test=test)
     if verify is not None and (signature is None or not _is_signed(signature, digest, verify)):
         raise FeedError("signature", seq, "its signature is wrong" if signature else "it has no signature")
+    if topic in ("result", "void") and not _has_coup(body, numbered=topic == "result"):
+        raise FeedError(
+            "malformed", seq, f"no wheel sends a {topic} without a coup and a number from 0 to {NUMBER_MAX}"
+        )
     return FeedMessage(seq, topic, payload, body, prev.decode(), digest.decode())
 
 
@@ -106,6 +112,12 @@ def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
             "it with `test`"
         )
     raise FeedError("test", seq, why)
+
+
+def _has_coup(body: dict[str, Any], *, numbered: bool) -> bool:
+    coup, number = body.get("coup"), body.get("number") if numbered else 0
+    is_whole = type(coup) is type(number) is int and coup >= 0 and 0 <= number <= NUMBER_MAX
+    return is_whole and type(body.get("coup_id")) is str
 
 
 def _is_signed(in_base64: bytes, digest: bytes, verify: Verify) -> bool:
