@@ -10,7 +10,7 @@ import pytest
 from tests.core.evening import CLOCKWISE, FRENCH, START_UTC_US, Evening
 from tests.core.table_in_state import table_in
 from wheeld.core.instants import to_text
-from wheeld.core.observations import BallPass, CommandName, Rotor
+from wheeld.core.observations import BallPass, CommandName, Rotor, Sighting
 
 
 def first_passes(evening: Evening, count: int = 2) -> None:
@@ -637,6 +637,18 @@ def test_a_weak_launch_is_known_by_the_first_sighting_however_slow_the_rotor() -
     evening.lying = 9
     evening.wait(45)
     assert evening.verdicts() == [("void", "too_few_laps")]
+
+
+def test_two_pulses_launch_no_ball_that_a_slow_rotor_has_not_yet_brought_back_to_its_reader() -> None:
+    """docs/rulebook.md 6: at 5 turns a minute the one reader meets a lying ball every 12 s. Until then it is not
+    gone."""
+    evening = Evening(msgspec.structs.replace(FRENCH, readers_deg=(30,), beams_deg=(0, 120, 240)), rpm=5).open()
+    evening.wait(30)
+    while not isinstance(evening.seen[-1], Sighting):
+        evening.wait(0.001)
+    evening.plan(BallPass(evening.now_us + 100_000, 0), BallPass(evening.now_us + 750_000, 1))
+    evening.wait(40)
+    assert evening.verdicts() == []
 
 
 @pytest.mark.parametrize("edges", [1, 2])
