@@ -19,7 +19,7 @@ MESSAGE_BYTES_MAX = 65_536
 SEQ_MAX = 2**53 - 1
 """JSON readers agree on whole numbers up to here. A wheel would need a billion years to reach it."""
 NUMBER_MAX = 37
-"""The number of "00"."""
+"""The number of "00": the highest in any layout of pockets."""
 
 Fault: TypeAlias = Literal[
     "malformed", "foreign", "test", "edited", "signature", "chain", "conflict", "rolled_back", "lost"
