@@ -10,7 +10,8 @@ import pytest
 from tests.broker.feed import Feed
 from tests.journal.journals import bind_anew, chain_anew, edit, open_reader, open_writer, opened
 from wheeld.core.step import CoupLog
-from wheeld.journal.verify import FAULTS_MAX, verify
+from wheeld.journal.verify import verify
+from wheeld.journal.walk import FAULTS_MAX
 
 NOW = 1_700_000_000_000_000
 

@@ -2,8 +2,9 @@
 and the tail, which binds what a restart reads and what is owed.
 
 The chain shows if a record was edited, removed, inserted or moved. If somebody changes a record and writes the whole
-chain anew, seals and tail show it, because only the key can make them. An older state of the whole file is shown only
-by a head that was noted elsewhere (`noted`), and by the broker (`wheeld/journal/elsewhere.py`).
+chain anew, seals and tail show it, because only the key can make them. If somebody puts an older copy of the whole file
+in its place, only two things show it: a head that was noted elsewhere (`noted`), and the broker
+(`wheeld/journal/elsewhere.py`).
 """
 
 from __future__ import annotations
@@ -12,22 +13,20 @@ from collections.abc import Mapping
 
 from wheeld.journal.chain import EVENT, EVIDENCE, FIRST_HEAD, KINDS, PRUNING, digest_of
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import EXAMINE, JournalError, StoredOrigin
-from wheeld.journal.seal import Check, KeyFileError, check_by, key_id
+from wheeld.journal.rows import EXAMINE, JournalError
+from wheeld.journal.seal import Check, key_id
 from wheeld.journal.tail import tail_faults
-from wheeld.journal.walk import FAULTS_MAX, Sealed, Verification, Walk
-
-__all__ = ["FAULTS_MAX", "Patrol", "Sealed", "Verification", "verify", "verify_end", "verify_event"]
+from wheeld.journal.walk import FAULTS_MAX, Verification, Walk
 
 PAGE = 250
-"""How many links, with their records, are read at a time. A journal of years needs only a few megabytes of memory."""
+"""How many links, with their records, are read at a time. So even for a journal of years a few megabytes are enough."""
 
 UNSEALED_MAX = 2_000
 """How many records a start verifies if there is no seal: half an evening, read in a fraction of a second. If there is a
 key, each start makes a seal."""
 
 PATROL_LINKS = 50
-"""How many links a patrol checks at a time. If each has a signature, a verdict may wait about 10 ms for the disk."""
+"""How many links a patrol checks at a time. If each record has a signature, a verdict may wait for about 10 ms."""
 
 
 def verify(
@@ -39,13 +38,13 @@ def verify(
 ) -> Verification:
     """Check everything in the journal. Raises JournalError only if it cannot be read.
 
-    With `keys` (by key id) the journal must have been begun with one of them and must have a seal. `noted` is the
-    number and the head of a record, as somebody noted them. After a broken link the check continues.
+    With `keys` (by key id), the journal must have been begun with one of these keys and must have a seal. `noted`: the
+    number and the head of a record that somebody noted earlier. After a broken link the check continues.
 
-    Each record is compared with the chain, and the signature of the tail with the end of the chain. Only the holder of
-    the key can have made this signature. So the holder wrote every record. The messages' own signatures are in the
-    records. To check each of them takes five to ten times as long, and shows only whether the holder of the key signed
-    wrongly. So they are checked only with `each_signature`, or after any fault, to find the message.
+    Each record is compared with the chain, and the end of the chain with the tail, which is signed. Only the holder of
+    the key can have made this signature. So the holder wrote every record. The messages have signatures of their own.
+    To check each of them takes five to ten times as long, and shows only whether the holder of the key signed wrongly.
+    So they are checked only with `each_signature`, or after any fault, to find the wrong message.
     """
     with journal.database.snapshot():
         report = _verified(journal, keys, noted, each_signature=each_signature)
@@ -57,15 +56,12 @@ def verify(
 def _verified(
     journal: JournalReader, keys: Mapping[str, Check] | None, noted: tuple[int, bytes] | None, *, each_signature: bool
 ) -> Verification:
-    origin = journal.origin()
-    check = _check(origin)
-    walk = Walk(journal, origin, check, each_signature=each_signature)
+    walk = Walk(journal, each_signature=each_signature)
     report = walk.report
-    report.is_keyed, report.is_end_checked = walk.is_keyed, check is not None
     for fault in journal.database.damage(FAULTS_MAX):
         report.blame(f"file: damaged or edited ({fault})")
     _refuse_foreign_counter(journal, report)
-    if keys is not None and (origin is None or origin.public_key is None or key_id(origin.public_key) not in keys):
+    if keys is not None and (walk.key is None or key_id(walk.key) not in keys):
         report.blame("record 1: the journal was begun with none of the keys given")
     while walk.go(PAGE):
         pass
@@ -79,31 +75,29 @@ def _verified(
     _compare_rows(journal, walk)
     if keys is not None and report.sealed is None:
         report.blame("no sealed head: nothing proves that the chain was not written anew")
-    for fault in tail_faults(journal, check, is_keyed=walk.is_keyed):
+    for fault in tail_faults(journal, walk.check, is_keyed=walk.key is not None):
         report.blame(fault)
     return report
 
 
 def verify_end(journal: JournalReader) -> Walk:
-    """Check what was stored since the last seal, and the tail: what a restart relies on, in the time that it has.
+    """Check the tail, and what was stored since the last seal. A restart has no time for more.
 
-    What was stored before the seal is checked by a `Patrol` while the daemon runs. Raises JournalError at a fault.
+    A `Patrol` checks the older records while the daemon runs. Raises JournalError at a fault.
     """
-    origin = journal.origin()
-    check = _check(origin)
     # The check begins after the last sealed record, if there is a seal.
     n = journal.last_sealed()
     if n is None:
         n = max(0, journal.database.tip()[0] - UNSEALED_MAX)
     link = next(iter(journal.links(n - 1, 1)), None)
     after_n, head = (0, FIRST_HEAD) if n < 1 or link is None or link.n != n else (n, link.head)
-    walk = Walk(journal, origin, check, after_n=after_n, head=head)
+    walk = Walk(journal, after_n=after_n, head=head)
     while walk.go(PAGE):
         pass
     _refuse_foreign_counter(journal, walk.report)
     for kind in KINDS:
         _compare_counter(journal, walk.report, kind)
-    for fault in tail_faults(journal, check, is_keyed=walk.is_keyed):
+    for fault in tail_faults(journal, walk.check, is_keyed=walk.key is not None):
         walk.report.blame(fault)
     _refuse(journal, walk.report)
     return walk
@@ -112,21 +106,21 @@ def verify_end(journal: JournalReader) -> Walk:
 def verify_event(journal: JournalReader, row: int) -> None:
     """Check one event record of an open journal: its row, its link, and all records from there to the seal over it.
 
-    The patrol checks it within hours, but what a start reads is used at once. Raises JournalError at a fault. If a
-    later record was removed or renamed, this one seems to be the newest. Only the patrol finds that.
+    The patrol checks it within hours, but a start uses what it reads at once. Raises JournalError at a fault. If a
+    later event record was removed or renamed, this one seems to be the newest. Only the patrol finds that.
     """
     link, columns = journal.link_of(EVENT.name, row), journal.record(EVENT.name, row)
     if link is None or columns is None or digest_of(columns) != link.digest:
         where = "in no record: inserted" if link is None else "edited"
         raise JournalError("edited", journal.database.path, f"event {row}: {where}; {EXAMINE}")
-    origin, seal_n = journal.origin(), journal.sealed_from(link.n)
+    seal_n = journal.sealed_from(link.n)
     if seal_n is None:
-        # Records after the last seal were verified at the opening. Without a key nothing binds the record.
+        # No seal covers it. With a key, the opening verified all such records. Without a key, nothing binds it.
         return
     before = next(iter(journal.links(link.n - 2, 1)), None)
     head = FIRST_HEAD if before is None or link.n == 1 else before.head
-    walk = Walk(journal, origin, _check(origin), after_n=link.n - 1, head=head)
-    # A seal is the record after those that it covers. Even if it is missing, the loop ends at the last link.
+    walk = Walk(journal, after_n=link.n - 1, head=head)
+    # A seal comes after the records that it covers. If it is missing, the loop ends at the last link.
     while walk.report.records <= seal_n and walk.go(min(PAGE, seal_n + 1 - walk.report.records)):
         pass
     if walk.report.sealed is None:
@@ -139,19 +133,18 @@ class Patrol:
 
     def __init__(self, journal: JournalReader) -> None:
         self._journal = journal
-        origin = journal.origin()
-        self._walk = Walk(journal, origin, _check(origin))
+        self._walk = Walk(journal)
 
     def step(self) -> bool:
         """Check a few more links. Returns False at the end of the chain."""
         goes_on = self._walk.go(PATROL_LINKS)
         if not goes_on:
-            # Only the numbers of rows and records are compared, which is fast enough for a running daemon.
-            for kind in KINDS.values():
-                rows = self._journal.count(kind.name)
-                if rows != self._walk.counts[kind.name]:
-                    self._walk.report.blame(f"{kind.name}: {rows} rows for {self._walk.counts[kind.name]} records")
-            # Both numbers are of this moment: retention may have removed logs during the walk.
+            # Only compare how many rows and records there are: that is fast enough for a running daemon.
+            for kind in KINDS:
+                rows, records = self._journal.count(kind), self._walk.counts[kind]
+                if rows != records:
+                    self._walk.report.blame(f"{kind}: {rows} rows for {records} records")
+            # Count both now: retention may have removed logs during the walk.
             logs = self._journal.count_logs()
             coups = self._journal.count(EVIDENCE.name) - self._journal.count(PRUNING.name)
             if logs != coups:
@@ -165,29 +158,19 @@ def _refuse(journal: JournalReader, report: Verification) -> None:
         raise JournalError("edited", journal.database.path, f"{report.faults[0]}; {EXAMINE}")
 
 
-def _check(origin: StoredOrigin | None) -> Check | None:
-    """Return what checks signatures. None without a key or without the library: then only their presence is checked."""
-    if origin is None or origin.public_key is None:
-        return None
-    try:
-        return check_by(origin.public_key)
-    except KeyFileError:
-        return None
-
-
 def _compare_rows(journal: JournalReader, walk: Walk) -> None:
     """Check that each row is in one record, that none was cut off at the end, and that each log belongs to evidence."""
     report = walk.report
-    for kind in KINDS.values():
-        rows, links = journal.count(kind.name), walk.counts[kind.name]
+    for kind in KINDS:
+        rows, links = journal.count(kind), walk.counts[kind]
         # If there are as many rows as links, and no two links hold the same row, then each row is in a link. No search
         # is needed.
-        is_searched = bool(report.faults) or rows != links or kind.name in walk.unordered
-        if is_searched and (ref := journal.unlinked(kind.name)) is not None:
-            report.blame(f"{kind.name} {ref}: in no record: inserted, or its record was cut off")
+        is_searched = bool(report.faults) or rows != links or kind in walk.unordered
+        if is_searched and (ref := journal.unlinked(kind)) is not None:
+            report.blame(f"{kind} {ref}: in no record: inserted, or its record was cut off")
         if rows != links:
-            report.blame(f"{kind.name}: {rows} rows for {links} records")
-        _compare_counter(journal, report, kind.name)
+            report.blame(f"{kind}: {rows} rows for {links} records")
+        _compare_counter(journal, report, kind)
     if (coup := journal.foreign_log()) is not None:
         report.blame(f"log {coup}: no evidence belongs to it: inserted")
 
@@ -198,7 +181,7 @@ def _refuse_foreign_counter(journal: JournalReader, report: Verification) -> Non
 
 
 def _compare_counter(journal: JournalReader, report: Verification, kind: str) -> None:
-    """Check that the last key that was given is the key of the last row."""
+    """Check that the last key that SQLite gave is the key of the last row."""
     if cut := journal.cut_off(kind):
         last, given = cut
         what = f"{last + 1} to {given}: cut off at the end" if given > last else f"{last}: its counter was edited"

@@ -1,6 +1,7 @@
-"""The walk along the chain. It checks each link against the one before, each record against its link, and its content.
+"""The walk along the chain. It checks each link against the link before, and each record against its link and its
+rules.
 
-It needs only what it has passed. So it may begin after a seal, and may take a few links at a time.
+It needs no link but the last one that it passed. So it may begin after a seal, and may take a few links at a time.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import hashlib
 import zlib
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -28,8 +30,8 @@ from wheeld.journal.chain import (
     seal_bytes,
 )
 from wheeld.journal.reader import JournalReader
-from wheeld.journal.rows import JournalError, StoredOrigin
-from wheeld.journal.seal import Check, is_signed, key_id
+from wheeld.journal.rows import JournalError
+from wheeld.journal.seal import Check, KeyFileError, check_by, is_signed, key_id
 
 Record: TypeAlias = tuple[bytes | None, ...]
 """The columns of one record, as they are stored."""
@@ -55,7 +57,7 @@ class Sealed(msgspec.Struct, frozen=True):
 
 
 class Verification(msgspec.Struct, kw_only=True):
-    """What was found. The journal is unchanged if `faults` is empty."""
+    """What a verification found. The journal is unchanged if `faults` is empty."""
 
     records: int = 0
     head: bytes = FIRST_HEAD
@@ -66,7 +68,7 @@ class Verification(msgspec.Struct, kw_only=True):
     is_keyed: bool = False
     """Whether the journal was begun with a key."""
     signatures: int = 0
-    """How many of these signatures were checked."""
+    """How many signatures of messages were checked."""
     is_end_checked: bool = False
     """Whether the signatures of the tail and the seals were checked."""
     tests: int = 0
@@ -109,50 +111,45 @@ class _InFeed(NamedTuple):
 
 
 class Walk:
-    """Checks link after link. `origin` holds whose journal it is. `check` checks its key's signatures, or is None.
+    """Checks link after link.
 
-    The walk begins after record `after_n`, whose head is `head`. 0 means all records. The seals are always checked, the
-    signature of each message only with `each_signature`.
+    The walk begins after record `after_n`, whose head is `head`. With 0, it checks all records. It always checks the
+    seals, but the signature of each message only with `each_signature`.
     """
 
     def __init__(
-        self,
-        journal: JournalReader,
-        origin: StoredOrigin | None,
-        check: Check | None,
-        *,
-        after_n: int = 0,
-        head: bytes = FIRST_HEAD,
-        each_signature: bool = True,
+        self, journal: JournalReader, *, after_n: int = 0, head: bytes = FIRST_HEAD, each_signature: bool = True
     ) -> None:
-        self.report = Verification(records=after_n, head=head)
+        origin = journal.origin()
+        self.key = None if origin is None else origin.public_key
+        """The public key with which the journal was begun."""
+        self.check: Check | None = None
+        """Checks signatures of this key. None without a key, or without the library: then no signature is verified."""
+        if self.key is not None:
+            with suppress(KeyFileError):
+                self.check = check_by(self.key)
+        is_keyed, is_end_checked = self.key is not None, self.check is not None
+        self.report = Verification(records=after_n, head=head, is_keyed=is_keyed, is_end_checked=is_end_checked)
         self.counts: Counter[str] = Counter()
         self.last_refs: dict[str, int] = {}
         """The last key of each kind that the walk has passed."""
         self.unordered: set[str] = set()
-        """The kinds whose keys do not grow along the chain. Only for these may two links hold the same record."""
+        """The kinds whose keys do not grow along the chain. Only for these kinds may two links hold the same record."""
         self.first_id: int | None = None
         """The id of the first message that the walk has passed. None before that."""
         self._journal = journal
-        self._key = None if origin is None else origin.public_key
-        self._check = check
-        self._check_message_by = check if each_signature else None
+        self._check_message_by = self.check if each_signature else None
         self._is_in_feed = after_n == 0
         self._logs: Mapping[int, tuple[int, int, bytes]] = {}
         self._pruned: Mapping[int, Record] = {}
 
-    @property
-    def is_keyed(self) -> bool:
-        """Whether the journal was begun with a key."""
-        return self._key is not None
-
     def go(self, limit: int) -> bool:
         """Check up to `limit` more links. Returns whether there were any. Raises JournalError for a damaged file."""
         links = self._journal.links(self.report.records, limit)
-        # No statement can have stored such a link: only damage to the file makes one.
+        # A link with a wrong type is damage to the file: no statement can have stored it. Links in a wrong order could
+        # make the walk endless.
         after_n = self.report.records
         for link in links:
-            # Links in a wrong order could make the walk endless.
             if tuple(map(type, link)) != _TYPES or link.n <= after_n:
                 why = f"the file is damaged where record {after_n + 1} should be"
                 raise JournalError("corrupt", self._journal.database.path, why)
@@ -226,9 +223,9 @@ class Walk:
         changed = f"a record up to {n} is not the one that was stored"
         if (n, head) != (self.report.records, self.report.head):
             self.report.blame(f"{where}: not what was sealed: {changed}")
-        elif self._key is None or sealer != key_id(self._key).encode():
+        elif self.key is None or sealer != key_id(self.key).encode():
             self.report.blame(f"{where}: sealed by another key, {sealer.decode(errors='replace')}")
-        elif self._check is not None and not self._check(signed, seal_bytes(columns[:-1])):
+        elif self.check is not None and not self.check(signed, seal_bytes(columns[:-1])):
             self.report.blame(f"{where}: the signature is false: {changed}")
         elif not (at_utc_us.isdigit() and int(at_utc_us) < UTC_US_MAX):
             self.report.blame(f"{where}: the date of its seal is no date: edited")
@@ -247,7 +244,7 @@ class Walk:
             return
         if not self._is_in_feed:
             self._enter_feed(int(first))
-        # Messages with the same numbers, from before the adoption, are still stored. They were never published.
+        # Older messages with numbers of the adoption are still stored, but were never published.
         if not 1 <= int(first) <= report.last_seq + 1 or int(last) < max(int(first), report.last_seq):
             report.blame(f"{where}: its numbers do not follow seq {report.last_seq}")
             return
@@ -261,7 +258,7 @@ class Walk:
             return
         if not self._is_in_feed:
             self._enter_feed(int(seq) if seq.isdigit() else 1)
-        # The checks of a subscriber: numbers without a gap, and in each `prev` the hash of the message before.
+        # Check what a subscriber checks: numbers without a gap, and in each `prev` the hash of the message before.
         where = _InFeed(seq, link)
         report = self.report
         if seq != b"%d" % (report.last_seq + 1):
@@ -282,7 +279,7 @@ class Walk:
         report.last_seq = int(seq) if seq.isdigit() else report.last_seq + 1
 
     def _enter_feed(self, seq: int) -> None:
-        """Start in the middle of the feed: take the message before `seq`, which the next message has to follow."""
+        """Start in the middle of the feed: note the message before `seq`, because message `seq` has to follow it."""
         self._is_in_feed = True
         before = self._journal.message(seq - 1)
         adopted = self._journal.adoption_to(seq - 1)
@@ -293,12 +290,12 @@ class Walk:
             self.report.last_seq, self.report.last_hash = seq - 1, adopted.hash
 
     def _check_signature(self, where: _InFeed, payload: bytes, in_base64: bytes | None) -> None:
-        """Check that every feed message is signed if the journal has a key, and none if not. Raises ChainError."""
+        """Check that a message of the feed is signed if the journal has a key, and only then. Raises ChainError."""
         has_one = in_base64 is not None
         self.report.signed += has_one
-        if has_one and not self.is_keyed:
+        if has_one and self.key is None:
             self.report.blame(f"{where}: signed, and this journal has no key")
-        elif self.is_keyed and not has_one:
+        elif self.key is not None and not has_one:
             self.report.blame(f"{where}: its signature is missing")
         elif self._check_message_by is not None:
             self.report.signatures += 1
