@@ -1,6 +1,6 @@
 """The journal's file as an SQLite database: WAL, synchronous=FULL. One file, one writer, one transaction for each step.
 
-After a failure, every call raises the same error. The memory may then differ from the disk, so the daemon has to halt.
+After a failure, every call raises the same error. The daemon may then know what is not on disk, so it has to halt.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Protocol, cast
 
 from wheeld.journal import schema
 from wheeld.journal.chain import FIRST_HEAD, RecordKind, Value, digest_of, follow
-from wheeld.journal.rows import EXAMINE, Fault, JournalError, explain, is_full
-from wheeld.journal.watch import FileWatch
+from wheeld.journal.rows import EXAMINE, JournalError, explain, is_full
+from wheeld.journal.watch import SUFFIXES, FileWatch
 
 CHECKPOINT_EVERY = 100
-"""The number of transactions between two checkpoints. Each writes about twenty pages, so the WAL stays at a few MB."""
+"""The number of transactions between two checkpoints of the WAL. At about twenty pages each, it stays at a few MB."""
 
 PAGE_BYTES = 512
 """The size of a page. A commit writes every changed page whole: ten pages or more, most of them with a few changed
@@ -48,12 +48,12 @@ class Bound(Protocol):
         ...
 
     def forget(self) -> None:
-        """Drop what was noted since the transaction began: it was rolled back."""
+        """Drop what was noted during a transaction, because it was rolled back."""
         ...
 
 
 class Database:
-    """One open journal file. With `read_only` it is read beside a running daemon. Otherwise this process locks it.
+    """One open journal file. With `read_only`, a daemon may write it meanwhile. Otherwise this process locks it.
 
     Every call may raise `JournalError`. Opening raises it too if the file does not have exactly this version's shape.
     """
@@ -76,7 +76,7 @@ class Database:
 
     def close(self) -> None:
         """Close the file and let another process open it. A second call does nothing."""
-        with suppress(JournalError):  # transactions that wait may be lost
+        with suppress(JournalError):  # only transactions that wait can be lost
             self.write_out()
         self._db.close()
         self._release_lock()
@@ -131,7 +131,7 @@ class Database:
         """Run the block in one transaction. At its end all is on disk. If the block raises an error, nothing is stored.
 
         A transaction that `waits` may be lost in a power cut. It is put on disk with the next transaction that does not
-        wait, after `LATER_MAX` waiting ones, or when the file is closed. This connection sees its changes at once.
+        wait, or after `LATER_MAX` waiting ones, or when the file is closed. This connection sees its changes at once.
         """
         with self._guard():
             if not self._waiting:
@@ -168,7 +168,7 @@ class Database:
                 self._checkpoint()
 
     def look(self) -> None:
-        """Raise JournalError if others have deleted, exchanged, cut or written to the files since they were opened."""
+        """Raise JournalError if somebody else deleted, exchanged, cut or wrote to the files after they were opened."""
         with self._guard():
             if self._watch is None:
                 return
@@ -236,8 +236,8 @@ class Database:
         try:
             lock_fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         except OSError as error:
-            fault: Fault = "full" if is_full(path) else "io"
-            raise JournalError(fault, self.path, f"cannot create its lock {path}: {_told(error, self.path)}") from error
+            why = f"cannot create its lock {path}: {_told(error, self.path)}"
+            raise JournalError("full" if is_full(path) else "io", self.path, why) from error
         try:
             fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -266,21 +266,19 @@ class Database:
         return self._db
 
     def _close_to_others(self, path: Path) -> None:
-        """Make the file if there is none. Set its mode and that of the files beside it before anything is in them."""
+        """Make the file if there is none. Set its mode, and that of the files beside it, before writing."""
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE))
-            for name in (path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}.lock"):
+            for suffix in SUFFIXES:
                 with suppress(FileNotFoundError):
-                    path.with_name(name).chmod(FILE_MODE)
+                    path.with_name(path.name + suffix).chmod(FILE_MODE)
         except OSError as error:
-            fault: Fault = "full" if is_full(path) else "io"
-            raise JournalError(
-                fault, path, f"cannot be made, or its permissions cannot be set: {_told(error, path)}"
-            ) from error
+            why = f"cannot be made, or its permissions cannot be set: {_told(error, path)}"
+            raise JournalError("full" if is_full(path) else "io", path, why) from error
 
     def _prepare(self, *, read_only: bool) -> None:
         self._db.execute("PRAGMA cell_size_check = ON")
-        # Nothing in the file's schema may call functions: a view or a default that somebody planted could do it.
+        # Nothing in the file's schema may call functions. A view or a default that somebody planted could do that.
         self._db.execute("PRAGMA trusted_schema = OFF")
         owner, version = (self.integer(f"PRAGMA {name}") for name in ("application_id", "user_version"))
         is_empty = self.integer("SELECT count(*) FROM sqlite_schema") == 0
@@ -291,12 +289,9 @@ class Database:
             raise JournalError("newer", self.path, why)
         if read_only:
             if version < schema.VERSION:
-                why = (
-                    f"written by an older wheeld (schema {version}, this one reads {schema.VERSION}); the daemon brings"
-                )
-                raise JournalError(
-                    "older", self.path, f"{why} it up to date when it starts, and so does `wheeld journal migrate`"
-                )
+                why = f"written by an older wheeld (schema {version}, this one reads {schema.VERSION})"
+                then = "the daemon brings it up to date when it starts, and so does `wheeld journal migrate`"
+                raise JournalError("older", self.path, f"{why}; {then}")
             self._refuse_misfit()
             return
         if is_empty:
@@ -316,17 +311,18 @@ class Database:
         self._sync_directory()
 
     def _use_wal(self) -> None:
-        # If SQLite cannot keep a WAL, it continues without one, and then a power cut may undo commits. Only its answer
-        # shows this.
+        # If SQLite cannot keep a WAL, it continues without one, and then a power cut may undo commits. Only the answer
+        # of SQLite shows this.
         if self._db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
             why = (
                 "SQLite cannot keep a write-ahead log there: the disk is full, has failed, or is on a network; "
                 "correct this"
             )
             raise JournalError("full" if is_full(self.path) else "io", self.path, why)
-        # With NORMAL, a power cut could undo rows that were already published.
+        # With `synchronous = NORMAL`, a power cut could undo rows that were already published.
         self._db.execute("PRAGMA synchronous = FULL")
-        # SQLite hides the errors of its own checkpoints, and tries a failed fsync again.
+        # `_checkpoint` does this instead: SQLite hides the errors of its own checkpoints, and tries a failed fsync
+        # again.
         self._db.execute("PRAGMA wal_autocheckpoint = 0")
 
     def _checkpoint(self) -> None:

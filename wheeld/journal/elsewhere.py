@@ -1,7 +1,8 @@
 """Compares the journal with what others have: the messages that the broker retains, and the settlement core's ack.
 
-An older copy of the whole file is valid in itself. Only newer messages elsewhere show that it is old. With it the
-daemon would use numbers again that others have for other messages. So the journal is compared before anything is sent.
+An older copy of the whole file is valid in itself. Only newer messages elsewhere show that it is old. From such a copy
+the daemon would give its next messages numbers that earlier messages already have. So it compares the journal before it
+publishes anything.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ T = TypeVar("T")
 
 
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SEQ_MAX - 1)]
-"""SQLite takes no number above 2^63 - 1. A query for such a number would end the daemon, again at each start."""
+"""A number that SQLite takes. A query for a number above 2^63 - 1 would end the daemon, again at each start."""
 
 
 class BehindError(JournalError):
@@ -78,7 +79,7 @@ def refuse_behind(
 ) -> None:
     """Raise BehindError if the broker retains a `table`, or a `notice` of a seal, that this journal does not have.
     Raise JournalError if the settlement core has acknowledged (`ack`) more than this journal has. `restored_to`: the
-    last number that the house gave back to a lost journal. The seals before it were in the lost one."""
+    last number that the house gave back after a loss. The seals up to this number are lost."""
     table = _read(retained, "table", _Numbered)
     if table is not None and not _has(journal, table, retained["table"]):
         _refuse(journal, f"the broker retains `table` with seq {table.seq}", table.seq, table.hash)
@@ -107,7 +108,7 @@ def refuse_behind(
 
 
 def _read(retained: Mapping[str, bytes], leaf: str, to: type[T]) -> T | None:
-    """Return the message on `leaf`, or None. What cannot be read is logged and not compared."""
+    """Return the message on `leaf`, or None. A message that cannot be read is logged and not compared."""
     payload = retained.get(leaf)
     try:
         return None if not payload else msgspec.json.decode(payload, type=to)
@@ -120,12 +121,12 @@ def _read(retained: Mapping[str, bytes], leaf: str, to: type[T]) -> T | None:
 def _has(journal: JournalReader, table: _Numbered, payload: bytes) -> bool:
     if journal.adoption_of(table.seq) is not None:
         return True
-    stored = journal.message(table.seq) if table.seq <= journal.last_seq() else None
+    stored = journal.message(table.seq)
     return stored is not None and stored.payload == payload
 
 
 def _has_seal(journal: JournalReader, sealed: _Figures) -> bool:
-    """Return whether the journal has this seal. True for one before an adoption: it may be of the lost journal."""
+    """Return whether the journal has this seal. True for a seal before an adoption: it may be in the lost journal."""
     adoption = journal.adoption()
     if adoption is not None and sealed.seq <= adoption.last_seq:
         return True

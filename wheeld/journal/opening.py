@@ -1,7 +1,7 @@
-"""Opens a journal for writing: begins a new one, or verifies that it is this table's and is as it was left.
+"""Opens a journal for writing: begins a new one, or verifies that it is this table's and that nobody has changed it.
 
-Nothing is published, sealed or stored before that. The first record holds the owner of the journal: site, table, and
-the public key, or that there is none.
+The daemon publishes, seals and stores nothing before that. The first record names the owner of the journal: the site,
+the table and the public key, if there is one.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Owner(msgspec.Struct, frozen=True):
 def open_to_write(
     path: Path, *, owner: Owner | None = None, signer: Signer | None = None, at_utc_us: int = 0
 ) -> JournalWriter:
-    """Open the journal at `path` for writing. With an `owner` it must be that table's. If there is none, it is begun.
+    """Open the journal at `path` for writing. With an `owner` it must be that table's, or it is begun if it is empty.
 
-    Raises JournalError, also if the file is not as it was left, or has another key than the `signer`.
+    Raises JournalError, also if somebody has changed the file, or if its key is not the key of `signer`.
     """
     journal = JournalWriter(Database(path), signer=signer, test=owner is not None and owner.test)
     try:
@@ -53,7 +53,7 @@ def open_to_write(
 
 
 def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -> None:
-    """Begin or verify the journal. From then on, each transaction writes its tail. Raises JournalError."""
+    """Begin or verify the journal. From then on, each transaction writes the tail. Raises JournalError."""
     database = journal.database
     if database.is_empty:
         if owner is None:
@@ -69,10 +69,9 @@ def make_ready(journal: JournalWriter, *, owner: Owner | None, at_utc_us: int) -
         raise JournalError("edited", database.path, f"record 1: removed, it said whose journal this is; {EXAMINE}")
     _refuse_another(database.path, origin, owner, journal.signer)
     journal.trust_from(verify_end(journal.reader).first_id)
-    if owner is not None:
-        _refuse_other_mode(journal)
     Tail(database, journal.signer)
     if owner is not None:
+        _refuse_other_mode(journal)
         journal.begin_run()
 
 

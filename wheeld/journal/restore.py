@@ -1,8 +1,8 @@
-"""Makes the journal of a wheel again from what its house has of it: the records of the feed, as they were published.
+"""Makes the lost journal of a wheel anew from the records of the feed that its house has, as they were published.
 
-A file of a house (`wheeld-house records`) has one message a line, in the order of `seq`, and on its last line the
-newest checkpoint, if there is one. Nothing in it is trusted: the wheel's own signature is under every message and
-under the checkpoint, and each message names the hash of the one before.
+The file of the house (`wheeld-house records`) has one message on each line, in the order of `seq`. Its last line is the
+newest checkpoint, if there is one. The file is not trusted: every message and the checkpoint have the wheel's own
+signature, and each message has the hash of the message before.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RestoreError(WheeldError, ValueError):
 
 
 class _Place(msgspec.Struct):
-    """Where a message stands in the feed, or that the line is no message."""
+    """The place of a line's message in the feed. With a `checkpoint`, the line is no message."""
 
     seq: int | None = None
     gap: FeedGap | None = None
@@ -63,8 +63,8 @@ class _Message(msgspec.Struct):
 
 
 class _Records:
-    """The records in a file that belong in the journal. Messages that a later one reports as lost do not belong there:
-    the wheel no longer had them, and another key may have signed them."""
+    """The records in a file that belong in the journal. A message may report earlier messages as lost. These do not
+    belong there: the wheel no longer had them, and another key may have signed them."""
 
     def __init__(self, file: BinaryIO, owner: Owner, journal: JournalWriter) -> None:
         self._file, self._owner, self._signer = file, owner, journal.signer
@@ -76,7 +76,7 @@ class _Records:
         self.table = PublishedState()
 
     def verified(self) -> Iterator[tuple[bytes, _Message]]:
-        """Yield each record after it was checked. Raises RestoreError at the first that is wrong."""
+        """Yield each record after it was checked. Raises RestoreError at the first wrong record."""
         # Find the checkpoint, and the numbers that are reported as lost.
         for number, line in enumerate(self._file, 1):
             if self._noted is not None:
@@ -107,7 +107,7 @@ class _Records:
             )
 
     def _take(self, payload: bytes, message: _Message) -> None:
-        """Check that this is the next record. Raises msgspec.MsgspecError, ValueError."""
+        """Take this record, if it is the right next one. Raises msgspec.MsgspecError, ValueError."""
         topic, gap = message.schema.removesuffix("/1"), message.gap
         if topic not in SEQUENCED or not 0 < message.seq < SEQ_MAX:
             raise ValueError(f"{message.schema} is no message of a feed")
@@ -127,7 +127,12 @@ class _Records:
             raise ValueError(
                 "it is signed, and this wheel's configuration names no key: give it the wheel's own (signing_key_file)"
             )
-        if not self._is_ours(payload, in_base64):
+        # Several spellings mean the same signature, but a wheel writes only one of them.
+        if self._check is not None and (
+            in_base64 is None
+            or base64.b64encode(base64.b64decode(in_base64)) != in_base64
+            or not is_signed(payload, self._check)
+        ):
             raise ValueError(
                 "it is not signed with this wheel's key: it is forged, or the wheel has a new key. A new key begins a "
                 "new journal (docs/journal.md)"
@@ -135,7 +140,7 @@ class _Records:
         self.seq = message.seq
         self.table.take(topic, payload, from_text(message.at))
         self.tree.add(payload)
-        # A key makes only one signature of the same text, so the checkpoint of the same tree is the same.
+        # A key always makes the same signature of a text. So the checkpoint that we make of the same tree is the same.
         if (
             self._noted is not None
             and self._signer is not None
@@ -144,22 +149,16 @@ class _Records:
             ours = self.tree.checkpoint(self._owner.site, self._owner.table, self._signer)
             self._is_noted_proven = self._noted.startswith(ours)
 
-    def _is_ours(self, payload: bytes, in_base64: bytes | None) -> bool:
-        """Return whether the signature is this wheel's, in its only spelling. Without a key: whether there is none."""
-        if self._check is None or in_base64 is None:
-            return self._check is None and in_base64 is None
-        return base64.b64encode(base64.b64decode(in_base64)) == in_base64 and is_signed(payload, self._check)
-
 
 def restore(journal: JournalWriter, file: BinaryIO, owner: Owner, *, by: str, why: str, at_utc_us: int) -> int:
-    """Fill the new journal of `owner` with the records in `file`, and seal it. Returns the number of the last one. `by`
-    and `why`: who restores it, and why. Raises RestoreError, JournalError; then the journal must not be used."""
+    """Fill the new journal of `owner` with the records in `file`, and seal it. Returns the number of the last message.
+    `by` and `why`: who restores it, and why. Raises RestoreError, JournalError; then the journal must not be used."""
     database, records = journal.database, _Records(file, owner, journal)
     verified = records.verified()
     while page := list(islice(verified, RECORDS_AT_ONCE)):
         with database.transaction():
             for payload, message in page:
-                # It was published, so it is not owed. Who lacks it asks for it (`resend`).
+                # The message was published, so it is not owed. A receiver that does not have it asks for it (`resend`).
                 topic, said_utc_us = message.schema.removesuffix("/1"), from_text(message.at)
                 if message.gap is not None:
                     adoption = msgspec.structs.asdict(message.gap)
@@ -178,7 +177,7 @@ def restore(journal: JournalWriter, file: BinaryIO, owner: Owner, *, by: str, wh
     with database.transaction():
         memory = zlib.compress(msgspec.json.encode(records.table.state))
         database.execute("INSERT INTO kept VALUES ('memory', ?)", memory)
-        # What is stored now was published before. Nothing of it has to be compared with what others have.
+        # All stored messages were published before. So they need not be compared with what others have.
         database.execute("DELETE FROM kept WHERE name = 'unmet_from'")
     journal.checkpoint()
     journal.seal(by=by, why=why, at_utc_us=at_utc_us)

@@ -1,9 +1,9 @@
 """The journal's tables, and how a file of an earlier version becomes one of this version.
 
-`origins`, `adoptions`, `messages`, `evidence`, `commands`, `senders`, `answers`, `prunings`, `heads` and `events` are
-written once and never changed. Each row is a record with a link in `chain`. The other tables hold no records. `debts`
-(what the broker or the settlement core does not have yet) and `kept` (what a restart needs) are bound to the chain by
-the one row of `tail`. `logs` is the evidence itself, until retention removes it. Its digests are in `evidence`.
+The rows of `origins`, `adoptions`, `messages`, `evidence`, `commands`, `senders`, `answers`, `prunings`, `heads` and
+`events` are written once and never changed. Each is a record with a link in `chain`. The other tables hold no records.
+The one row of `tail` binds `debts` (what the broker or the settlement core does not have yet) and `kept` (what a
+restart reads) to the chain. `logs` holds the evidence itself until retention removes it. Its digests are in `evidence`.
 
 The shape of the file is verified too. Any table, column, index, view or trigger that is not listed below is a fault.
 """
@@ -18,7 +18,7 @@ from functools import cache
 from typing import TypeAlias
 
 VERSION = 2
-"""Stored in each journal as `user_version`. Each change of the tables makes it one higher."""
+"""The version of the tables, stored in each journal as `user_version`. Each change makes it one higher."""
 
 APPLICATION_ID = 0x77686C31
 """Marks the file as ours ("whl1"). So a database of another program is refused, and nothing is written to it."""
@@ -131,7 +131,7 @@ NAMES = tuple(re.findall(r"CREATE TABLE (\w+)", TABLES))
 
 def create(db: sqlite3.Connection) -> None:
     """Make the tables of a new journal, and mark the file as a journal."""
-    # Not `executescript`: it would end the caller's transaction.
+    # `executescript` would end the caller's transaction.
     for statement in TABLES.split(";"):
         db.execute(statement)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -145,8 +145,9 @@ def _from_1(db: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: dict[int, Migration] = {1: _from_1}
-"""For each earlier version the step to the next one. It runs inside a transaction and must not end it. Existing records
-must stay as they are, because their digests are signed. So a new property of a record is a record of another table."""
+"""For each earlier version, the step to the next one. A step runs inside a transaction and must not end it. Existing
+records must stay as they are, because their digests are signed. So a new property of a record becomes a record in
+another table."""
 
 
 def _statement(table: str) -> str:
@@ -167,12 +168,12 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
 
 
 def misfit(db: sqlite3.Connection) -> str | None:
-    """Return the first thing in the file that is not of this schema, or is missing. None if the shape is right."""
+    """Return one thing that is only in the file, or else only in this schema. None if the file's shape is right."""
     found, meant = _shape(db), _meant()
     if planted := found - meant:
         kind, name, *_ = min(planted, key=repr)
         is_changed = any(thing[:2] == (kind, name) for thing in meant)
-        return f"{kind} {name}: {'changed' if is_changed else 'planted'}, wheeld made no such one"
+        return f"{kind} {name}: {'changed' if is_changed else 'planted'}, not by wheeld"
     if missing := meant - found:
         kind, name, *_ = min(missing, key=repr)
         return f"{kind} {name}: removed"
