@@ -29,7 +29,7 @@ TAIL_MARK = b"wheeld journal tail 1\n"
 """The signed bytes of the tail begin with this."""
 
 SUM_BYTES = 256
-"""The size of the sum over the debts. No other set of debts may give the same sum: with 2,048 bits, to find such a set
+"""The size of the sum over the debts. Nobody may find another set of debts with the same sum: with 2,048 bits, that
 takes about 2^90 steps (Wagner's generalised birthday attack)."""
 
 
@@ -43,7 +43,7 @@ class RecordKind:
 
     @property
     def key(self) -> str:
-        """The table's INTEGER PRIMARY KEY. The link stores its value as `ref`."""
+        """The name of the table's INTEGER PRIMARY KEY. A link stores the key's value as `ref`."""
         return self.columns[0]
 
     @cached_property
@@ -53,7 +53,7 @@ class RecordKind:
 
     @cached_property
     def canonical_columns(self) -> str:
-        """The columns for a SELECT that returns them as bytes, as `canonical` takes them, even damaged text."""
+        """The columns, for a SELECT. It returns each as bytes, even damaged text, so that `canonical` can take them."""
         return ", ".join(f"CAST({self.table}.{column} AS BLOB)" for column in self.columns)
 
 
@@ -125,7 +125,7 @@ def tail_bytes(n: int, head: bytes, kept: bytes, debts: bytes) -> bytes:
 
 
 def debt_term(debt: Sequence[Value]) -> int:
-    """Return what one debt (id, seq, confirmed) adds to the sum over all debts."""
+    """Return the number that one debt (id, seq, confirmed) adds to the sum over all debts."""
     return int.from_bytes(hashlib.shake_256(canonical(debt)).digest(SUM_BYTES), "big")
 
 

@@ -27,8 +27,8 @@ Call: TypeAlias = Callable[P, Coroutine[Any, Any, R]]
 class Journal:
     """An open journal. It is the outbox's `Store` and the intake's `CommandLog`.
 
-    Each attribute below is an awaitable call of the method with the same name of `JournalWriter`, `JournalReader` or
-    `Database`, where it is described. Every call may raise `JournalError`. Then the daemon must halt.
+    Each attribute below must be awaited. It calls the method with the same name of `JournalWriter`, `JournalReader` or
+    `Database`, where the method is described. Every call may raise `JournalError`. Then the daemon must halt.
     """
 
     def __init__(self, writer: JournalWriter, thread: ThreadPoolExecutor) -> None:
@@ -66,7 +66,7 @@ class Journal:
     async def open(
         cls, path: Path, owner: Owner, *, at_utc_us: int, signer: Signer | None = None, language: Language = "en"
     ) -> Journal:
-        """Open or begin the journal of `owner` at `path`. Refuse, in `language`, what an earlier run left undecided.
+        """Open or begin the journal of `owner` at `path`. Refuse, in `language`, undecided commands of an earlier run.
 
         With a `signer` the journal is signed.
         """
@@ -102,7 +102,7 @@ class Journal:
     def _on_thread(self, work: Callable[P, R]) -> Call[P, R]:
         @wraps(work)
         async def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            # Shielded: even if the caller is cancelled, the call is carried out, in its order.
+            # With the shield, the call is carried out in its order even if the caller is cancelled.
             return await asyncio.shield(asyncio.wrap_future(self._thread.submit(work, *args, **kwargs)))
 
         return call

@@ -1,8 +1,8 @@
 """Seals the journal, removes old evidence, and later checks the records for which the start had no time.
 
 A seal is made at a change of bouler, when the table closes, on command, at start and stop, and after many records.
-Without a signing key nothing is sealed. Without limits nothing is removed. Each seal is published as a notice. A reader
-who has its head can prove later that the journal was not cut back.
+Without a signing key nothing is sealed. Without limits nothing is removed. Each seal is published as a notice. Who has
+noted its head can find out later whether the end of the journal was cut off.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from wheeld.ports import HostClock
 
 PRUNING_PERIOD_S = 60.0
 """The time between two removals. A busy table adds the evidence of one coup in about this time, so only little is
-removed at once. A removal also puts on disk the transactions that wait."""
+removed at once. A removal also puts on disk the transactions that wait for a later one."""
 
 WATCH_S = 1.0
-"""A file that was deleted or exchanged is noticed within this time, even while nothing is stored."""
+"""The daemon notices within this time that a file was deleted or exchanged, even while it stores nothing."""
 
 SEALED_AFTER = 10_000
-"""The largest number of records after the last seal: two evenings. A start verifies them before the wheel is ready: in
-2 s at the 5,000 a second of a patrol, in 20 s on a ten times slower computer. systemd allows 300 s. A flood of
-commands, five a second with four records each, stores 1.7 million records in a day: too many for that time."""
+"""The largest number of records after the last seal: those of two evenings. A start verifies these records before the
+wheel is ready. At 5,000 a second it takes 2 s, on a ten times slower computer 20 s. systemd allows 300 s. Without this
+limit, a flood of commands could store 1.7 million records in a day (five commands a second, four records each). They
+would take too long."""
 
 UNSEALED_S = 1.0
-"""The time between two counts of these records. A flood of commands of ten names adds 200 in this time."""
+"""The time between two counts of the records after the last seal. A flood of commands of ten names adds 200 of them."""
 
 PATROL_S = 0.2
 """The time between two steps of the patrol: 250 records a second, a year of play in six hours, with little load."""
@@ -46,7 +47,7 @@ DAEMON = "wheeld"
 
 
 class JournalKeeper:
-    """Seals and prunes `journal` as `table` changes. It prunes by age only while `is_clock_trusted`."""
+    """Seals `journal` when `table` changes, and removes old evidence: by age only while `is_clock_trusted()`."""
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class JournalKeeper:
         self._bouler, self._is_closed = self._table.bouler, self._table.is_closed
 
     async def seal_shifts(self) -> NoReturn:
-        """Make the seals that are due. Ends by the journal's error or by cancellation."""
+        """Make the seals that are due. Ends only with the journal's error, or when it is cancelled."""
         while True:
             await self.seal(by=DAEMON, why=await self._due.get())
 
@@ -110,26 +111,27 @@ class JournalKeeper:
             figures["checkpoint"] = checkpoint
         text = self._catalogue.say("the journal is sealed up to record {record}", record=sealed.n)
         step = self._table.remark("sealed", text, figures, Person(by, why, user))
-        # The broker keeps the last notice. It shows later whether an older copy of the journal is in use.
+        # The broker retains the last notice. It shows later whether an older copy of the journal is in use.
         kept = tuple(msgspec.structs.replace(message, retained=True) for message in step.messages)
         await self._journal.append(msgspec.structs.replace(step, messages=kept), at_utc_us)
         return sealed
 
     async def prune(self) -> NoReturn:
-        """Remove the logs that exceed the limits, between coups only: no verdict waits. Ends as `seal_shifts` does."""
+        """Remove logs that exceed the limits, only between coups, so that no verdict waits. Ends as `seal_shifts`
+        does."""
         while True:
             while not self._table.is_running and (removed := await self._prune_once()):
                 self._log.info("journal.pruned", logs=removed)
             await self._clock.sleep(PRUNING_PERIOD_S)
 
     async def watch(self) -> NoReturn:
-        """Check once a second that the files are still the journal's. Ends by the journal's error if they are not."""
+        """Check once a second that the files are still the journal's. Ends with the journal's error if they are not."""
         while True:
             await self._journal.look()
             await self._clock.sleep(WATCH_S)
 
     async def patrol(self) -> NoReturn:
-        """Check the whole journal, slowly, once a day. Ends by the journal's error at the first fault."""
+        """Check the whole journal slowly, once a day. Ends with the journal's error at the first fault."""
         while True:
             while await self._journal.patrol():
                 await self._clock.sleep(PATROL_S)

@@ -30,10 +30,10 @@ from wheeld.ports import EventName, OwedMessage
 T = TypeVar("T")
 
 PAGE = 1000
-"""How many rows are read at a time when all are read."""
+"""How many rows a loop over all rows reads at a time."""
 
 _PACKED = "ifnull(CAST(packed AS BLOB), x'')"
-"""A log whose type was changed by damage to the file is read as a damaged log."""
+"""The log as bytes. If damage to the file has changed its type, it is read as a damaged log."""
 
 _MESSAGE = "messages.*, CASE WHEN debts.id IS NULL THEN 2 ELSE confirmed END AS state"
 
@@ -43,15 +43,15 @@ _TO_PUBLISH = (
     " response_topic, correlation FROM messages"
 )
 _NOT_ADOPTED = "NOT EXISTS (SELECT 1 FROM adoptions WHERE seq BETWEEN first_seq AND last_seq)"
-"""Others have different messages with the adopted numbers. So those stored here are never sent again."""
+"""Others have different messages with the adopted numbers. So our messages with these numbers are never sent again."""
 
 _NEWEST_ANSWERS = (
     "debts.id IN (SELECT id FROM debts WHERE id > ? ORDER BY id DESC LIMIT 64) AND topic = 'reply'"
     " AND json_extract(CAST(payload AS TEXT), '$.name') IS NOT 'resend' ORDER BY debts.id"
 )
 """The answer to a recent command is among the last debts, because a batch is published faster than people can send
-commands. A longer search would read a backlog of days for each batch. The answer to `resend` means that all messages
-asked for have come, so it keeps its place."""
+commands. A search without a limit would read a backlog of days for each batch. The answer to `resend` means that all
+requested messages have come, so it keeps its place."""
 
 
 class JournalReader:
@@ -64,15 +64,15 @@ class JournalReader:
         """Close the file."""
         self.database.close()
 
-    # --- whose it is ---------------------------------------------------------------------------------------------
+    # --- whose journal it is -------------------------------------------------------------------------------------
 
     def origin(self) -> StoredOrigin | None:
-        """Return whose journal it is, by its first record. None if the journal was not begun."""
+        """Return whose journal it is, as its first record says. None if the journal was not begun."""
         rows = self.database.named_rows("SELECT site, table_id, public_key FROM origins ORDER BY row LIMIT 1")
         return self._converted(rows, StoredOrigin)
 
     def adoption(self) -> StoredAdoption | None:
-        """Return the last adoption: numbers that were taken as another journal's. None if there is none."""
+        """Return the last adoption. None if there is none."""
         rows = self.database.named_rows("SELECT * FROM adoptions ORDER BY row DESC LIMIT 1")
         return self._converted(rows, StoredAdoption)
 
@@ -82,12 +82,12 @@ class JournalReader:
         return self._converted(rows, StoredAdoption)
 
     def gap_due(self) -> StoredAdoption | None:
-        """Return the last adoption if no message comes after it: the next message must report the gap. Else None."""
+        """Return the last adoption if no message follows it: the next message must report the gap. Otherwise None."""
         adoption = self.adoption()
         last = self.database.integer("SELECT coalesce(max(seq), 0) FROM messages")
         if adoption is None or last > adoption.last_seq:
             return None
-        while (before := self.adoption_to(adoption.first_seq - 1)) is not None:  # adopted twice before a start
+        while (before := self.adoption_to(adoption.first_seq - 1)) is not None:  # somebody adopted twice before a start
             adoption = msgspec.structs.replace(adoption, first_seq=before.first_seq)
         return adoption
 
@@ -96,7 +96,7 @@ class JournalReader:
         rows = self.database.named_rows("SELECT * FROM adoptions WHERE last_seq = ?", seq)
         return self._converted(rows, StoredAdoption)
 
-    # --- what a restart needs ------------------------------------------------------------------------------------
+    # --- what a restart reads ------------------------------------------------------------------------------------
 
     def memory(self) -> bytes | None:
         """Return the last stored memory, which the core needs after a restart. Raises JournalError if it is damaged."""
@@ -118,11 +118,11 @@ class JournalReader:
         return int(self._kept("settled") or b"0")
 
     def kept(self) -> list[tuple[str, bytes]]:
-        """Return everything that a restart needs, by name."""
+        """Return everything that a restart reads, by name."""
         return [(name, value) for name, value in self.database.rows("SELECT name, value FROM kept ORDER BY name")]
 
     def debts(self) -> Iterator[tuple[int, int | None, int]]:
-        """Yield what is owed, as it is stored: id, seq, and whether the broker has confirmed it."""
+        """Yield each debt as it is stored: id, seq, and whether the broker has confirmed the message."""
         last_id = -(2**63)
         while page := self.database.rows("SELECT * FROM debts WHERE id > ? ORDER BY id LIMIT 1000", last_id):
             yield from page
@@ -134,12 +134,13 @@ class JournalReader:
         return self._converted(rows, StoredTail)
 
     def unmet_from(self) -> int | None:
-        """Return the first number given since the journal was last compared with what others have, or None."""
+        """If the journal has yet to be compared with what others have, return the first number to compare. Else
+        None."""
         kept = self._kept("unmet_from")
         return None if kept is None else int(kept)
 
     def tree(self) -> FeedTree:
-        """Return the feed's tree as of its last checkpoint. Without one, a tree without leaves."""
+        """Return the feed's tree at its last checkpoint. Without a checkpoint, return a tree without leaves."""
         stored = self._kept("tree")
         try:
             return FeedTree() if stored is None else msgspec.json.decode(stored, type=FeedTree)
@@ -227,7 +228,7 @@ class JournalReader:
         return [msgspec.convert(row, StoredCommand, strict=False) for row in rows]
 
     def coups(self) -> list[int]:
-        """Return the coups whose evidence is stored, in order. Those that retention has removed are left out."""
+        """Return the coups whose evidence is stored, in order. Evidence that retention has removed is left out."""
         return [row[0] for row in self.database.rows("SELECT coup FROM logs ORDER BY coup")]
 
     def evidence(self, coup: int) -> StoredEvidence | None:
@@ -248,7 +249,7 @@ class JournalReader:
         return StoredEvidence(coup=number, verdict=verdict, seq=seq, at_utc_us=at_utc_us, digest=digest, log=log)
 
     def pruning(self, coup: int) -> StoredPruning | None:
-        """Return when and why the evidence of one coup was removed. None if it was not."""
+        """Return when and why the evidence of one coup was removed. None if it was not removed."""
         rows = self.database.named_rows("SELECT * FROM prunings WHERE coup = ?", coup)
         return msgspec.convert(rows[0], StoredPruning) if rows else None
 
@@ -260,7 +261,7 @@ class JournalReader:
         return [msgspec.convert(row, StoredEvent) for row in rows]
 
     def places_of_events(self) -> dict[int, int]:
-        """Return for the row of each event record the id of the last message before it in the chain."""
+        """Return, by the row of each event record, the id of the last message before it in the chain, or 0."""
         places: dict[int, int] = {}
         before = "SELECT ref FROM chain WHERE n < ? AND kind = 'message' ORDER BY n DESC LIMIT 1"
         for n, row in self.database.rows("SELECT n, ref FROM chain WHERE kind = 'event'"):
@@ -278,7 +279,7 @@ class JournalReader:
         return self._converted(rows, StoredEvent)
 
     def restored_to(self, restored: StoredEvent | None) -> int:
-        """Return the last number of the feed that the house gave back, by an event `restored`. 0 for None."""
+        """Return the last number of the feed that the house gave back, as the event `restored` says, or else 0."""
         try:
             return 0 if restored is None else msgspec.json.decode(restored.details, type=Restoration).last_seq
         except msgspec.MsgspecError as error:
@@ -322,8 +323,8 @@ class JournalReader:
         return self._of_links(of.key, of.canonical_columns, of.table, kind, first_n, last_n)
 
     def packed_logs(self, first_n: int, last_n: int) -> dict[int, tuple[int, int, bytes]]:
-        """Return, by coup, the logs of the evidence that these links hold, as they are on disk: when each was stored,
-        its size, and its bytes (zlib)."""
+        """Return, by coup, the logs of the evidence that these links hold, as they are on disk: when each log was
+        stored, its size, and its bytes (zlib)."""
         return self._of_links("coup", f"at_utc_us, bytes, {_PACKED}", "logs", EVIDENCE.name, first_n, last_n)
 
     def pruned(self, first_n: int, last_n: int) -> dict[int, tuple[bytes | None, ...]]:
@@ -363,25 +364,25 @@ class JournalReader:
         return None if found is None else int(found)
 
     def last_sealed(self) -> int | None:
-        """Return the last record that the last seal covers. None without a seal."""
+        """Return the number of the last record that the last seal covers. None without a seal."""
         row = self.database.row("SELECT ref FROM chain WHERE kind = 'seal' ORDER BY n DESC LIMIT 1")
         return None if row is None else int(row[0])
 
     def sealed_from(self, n: int) -> int | None:
-        """Return the last record that the first seal over record `n` covers. None if no seal covers record `n`."""
+        """Return the number of the last record that the first seal over record `n` covers. None if there is none."""
         row = self.database.row("SELECT min(n) FROM heads WHERE n >= ?", n)
         return None if row is None or row[0] is None else int(row[0])
 
     def cut_off(self, kind: str) -> tuple[int, int] | None:
-        """Return the last key of this kind that is stored, and the last that was given. None if they are the same."""
+        """Return the last stored key of this kind, and the last key that SQLite gave. None if they are the same."""
         table, key = KINDS[kind].table, KINDS[kind].key
         query = f"SELECT (SELECT coalesce(max({key}), 0) FROM {table}), seq FROM sqlite_sequence WHERE name = ?"  # noqa: S608
-        query += " AND typeof(seq) = 'integer'"  # a value of another type is a foreign counter
+        query += " AND typeof(seq) = 'integer'"  # `foreign_counter` finds another type
         row = self.database.row(query, table)
         return None if row is None or row[1] == row[0] else (row[0], row[1])
 
     def foreign_counter(self) -> str | None:
-        """Return the first counter of keys that SQLite did not make: for another table, a second one, or no number."""
+        """Return a counter that SQLite did not make: for another table, a second one for a table, or not a number."""
         row = self.database.row(
             "SELECT quote(name) FROM sqlite_sequence GROUP BY name HAVING count(*) > 1 OR name IS NULL"
             " OR name NOT IN ('messages', 'commands', 'events') OR typeof(min(seq)) <> 'integer'"
@@ -391,7 +392,7 @@ class JournalReader:
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _converted(self, rows: list[dict[str, Any]], to: type[T]) -> T | None:
-        """Return the first row as a structure. None if there is none. A value of a wrong type is damage."""
+        """Return the first row as a structure, or None. Raises JournalError at a value of a wrong type."""
         try:
             return msgspec.convert(rows[0], to) if rows else None
         except msgspec.ValidationError as error:

@@ -17,7 +17,7 @@ Fault: TypeAlias = Literal[
 ]
 
 SPACE_MIN_BYTES = 262_144
-"""Less free space than this is a full disk: the space of a write-ahead log, its index and a few steps of the table."""
+"""A disk with less free space is full. A write-ahead log, its index and a few steps of the table need this space."""
 
 EXAMINE = "somebody changed the file: keep it for examination, and restore a backup (docs/journal.md)"
 """What to do about a journal that was edited."""
@@ -146,7 +146,7 @@ class StoredAdoption(msgspec.Struct, frozen=True, kw_only=True):
 
 class Restoration(msgspec.Struct, frozen=True, kw_only=True):
     """The details of an event `restored`: the journal begins with the messages of the feed up to `last_seq`, which the
-    house had. `hash` is that of the last one. `note` says what is lost."""
+    house had. `hash` is the hash of message `last_seq`. `note` says what is lost."""
 
     last_seq: int
     hash: str
@@ -154,8 +154,8 @@ class Restoration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredTail(msgspec.Struct, frozen=True, kw_only=True):
-    """What the last transaction left: number and head of the last link, the digest of what a restart needs, the sum
-    over the debts, and the signature of all these. `signature` is None in a journal without a key."""
+    """The state after the last transaction: number and head of the last link, the digest of what a restart reads, the
+    sum over the debts, and the signature of all these. `signature` is None in a journal without a key."""
 
     n: int
     head: bytes
@@ -165,7 +165,7 @@ class StoredTail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mode(msgspec.Struct):
-    """The mark of a message: whether it is of a bench table."""
+    """The member of a message that says whether its table is a bench table."""
 
     test: bool = False
 
@@ -207,7 +207,7 @@ _FAULTS: dict[int, tuple[Fault, str]] = {
 def explain(error: sqlite3.Error, path: Path) -> JournalError:
     """Return the journal's error for one of SQLite's errors.
 
-    The low byte of an error's code is its primary code. For a code that is not in the table, SQLite's own text is kept.
+    The low byte of an error's code is its primary code. A code that is not in `_FAULTS` counts as `io`.
     """
     code = getattr(error, "sqlite_errorcode", -1) & 0xFF
     fault, why = _FAULTS.get(code, ("io", "it cannot be used"))
@@ -217,7 +217,7 @@ def explain(error: sqlite3.Error, path: Path) -> JournalError:
 
 
 def is_full(path: Path) -> bool:
-    """Return whether no space is left on the journal's disk. SQLite does not report why it can't make its files."""
+    """Return whether no space is left on the journal's disk. SQLite does not say so when it cannot make its files."""
     try:
         disk = os.statvfs(path.parent)
     except OSError:

@@ -25,10 +25,10 @@ RAW_BYTES = 32
 """The size of an Ed25519 key, private or public (RFC 8032)."""
 
 KEY_ID_HEX = 16
-"""The length of a key id. It is enough to distinguish the keys of a house. The signature proves the rest."""
+"""The length of a key id. It is enough to distinguish the keys of a house. Only a signature proves which key it is."""
 
 Check: TypeAlias = Callable[[bytes, bytes], bool]
-"""Takes a signature and the bytes that it covers. Returns whether this key made the signature."""
+"""Checks by one key. Takes a signature and the bytes that it covers. Returns whether the key made the signature."""
 
 
 class KeyFileError(WheeldError, ValueError):

@@ -1,10 +1,10 @@
 """The tail: one row that binds the data outside the chain to the head of the chain. Each transaction writes it again,
-and signs it if there is a key. So between two seals too, nobody else can add a record, or change what a restart reads
-or what is owed.
+and signs it if there is a key. Then nobody without the key can add a record, or change what a restart reads or what is
+owed, not even between two seals.
 
-What a restart reads is bound by its digest. What is owed may be a year of messages, so it is bound by a sum with one
-term for each debt. A new or removed debt changes the sum in the same short time, however many debts there are. SQLite
-itself reports each change, through triggers that are in no file. So no statement can change the debts without the sum.
+The tail holds the digest of what a restart reads. The debts may be a year of messages, so the tail holds a sum with one
+term for each debt. To add or remove a term takes the same short time, however many debts there are. SQLite itself
+reports each changed debt, through triggers that are in no file. So no statement can change a debt and not the sum.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Tail:
         database.bound = self
 
     def begin(self) -> None:
-        """Continue from the stored sum."""
+        """Read the stored sum over the debts, unless it is known already."""
         if self._sum is None:
             stored = self._reader.tail()
             self._sum = 0 if stored is None else int.from_bytes(stored.debts, "big")
@@ -71,12 +71,12 @@ class Tail:
         self._tip, self._is_changed = tip, False
 
     def forget(self) -> None:
-        """Drop what was noted since the transaction began: it was rolled back."""
+        """Drop what was noted during a transaction, because it was rolled back."""
         self._tip = self._kept = self._sum = None
         self._is_changed = False
 
     def _debt_changed(self, sign: int, *debt: Value) -> None:
-        assert self._sum is not None, "debts change in transactions"
+        assert self._sum is not None, "debts change only in transactions"
         self._sum += sign * debt_term(debt)
         self._is_changed = True
 
@@ -91,8 +91,8 @@ def kept_digest(reader: JournalReader) -> bytes:
 
 
 def tail_faults(reader: JournalReader, check: Check | None, *, is_keyed: bool) -> Iterator[str]:
-    """Yield what is wrong with the tail, the worst fault first. `check` checks signatures of the journal's key. It is
-    None if the journal has no key, or if nothing can check it."""
+    """Yield what is wrong with the tail, the worst fault first. `is_keyed`: whether the journal was begun with a key.
+    `check` checks signatures of that key. It is None without a key, or without the library for it."""
     stored = reader.tail()
     if stored is None:
         yield "tail: removed, nothing shows how the journal was left"

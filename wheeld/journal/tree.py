@@ -1,8 +1,8 @@
 """The feed as a Merkle tree (RFC 6962) with signed checkpoints (c2sp.org/tlog-checkpoint). With them one message can be
 proven to somebody who has no other message.
 
-A leaf is the payload of a message of the feed, with the bytes that were published. The tree has one leaf for each
-`seq` from `first_seq` on. An adoption takes numbers out of the feed, so after it a new tree begins, of another origin.
+A leaf is the payload of one message of the feed, in the bytes that were published. The tree has one leaf for each `seq`
+from `first_seq` on. After an adoption, numbers are missing in the feed, so a new tree with another origin begins.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ LEAF, NODE = b"\0", b"\1"
 """The hashed bytes of a leaf and of an inner node begin with these (RFC 6962, 2.1). So no leaf can pass as a node."""
 
 ED25519 = b"\1"
-"""The type of the key (c2sp.org/signed-note)."""
+"""The byte that says which type of key it is (c2sp.org/signed-note)."""
 
 
 class FeedTree(msgspec.Struct, kw_only=True):
     """What is needed to add leaves to a tree of `size` leaves. `peaks`: the roots of its complete subtrees, the largest
-    first. Their sizes are the powers of two in `size`."""
+    first. The sizes of these are the powers of two that add up to `size`."""
 
     first_seq: int = 1
     size: int = 0
@@ -47,7 +47,7 @@ class FeedTree(msgspec.Struct, kw_only=True):
         return node
 
     def checkpoint(self, site: str, table: str, signer: Signer) -> str:
-        """Return the signed checkpoint of the tree. The key's name in it is the origin."""
+        """Return the signed checkpoint of the tree. Its origin is also the name of the key."""
         origin = f"wheel/v1/{site}/{table}/{self.first_seq}"
         text = f"{origin}\n{self.size}\n{_base64(self.root())}\n"
         key_hash = hashlib.sha256(f"{origin}\n".encode() + ED25519 + signer.public_key).digest()[:4]

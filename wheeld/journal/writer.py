@@ -1,6 +1,6 @@
 """Writes the journal: each step of the adjudicator, each command and each debt, in one transaction with its links.
 
-This is blocking code for one thread. The daemon calls it through `journal.Journal`, the command line directly.
+The calls block. So the daemon makes them on a thread of their own (`journal.Journal`); the command line, directly.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from wheeld.journal.verify import Patrol, verify_event
 from wheeld.ports import CommandRecord, EventName, EventRecord, OwedMessage, Receipt
 
 REPEAT_WINDOW_S = 600
-"""If a command with the same id comes again within this time, it is the same command delivered twice, as MQTT QoS 1 may
-do. Outside this time a sender that counts from 1 after each restart may use the id again. The time counts in both
+"""If a command with the same id comes again within this time, it is the same command: at QoS 1, MQTT may deliver it
+twice. After this time, a sender that counts from 1 after each restart may use the id again. The time counts in both
 directions, because the host's date may have been set back."""
 
 UNFINISHED = translatable(
@@ -48,9 +48,9 @@ UNFINISHED = translatable(
 )
 
 ADOPTED_AT_ONCE = 1_000_000
-"""How far an adoption may go beyond the journal's last number, unless the person who adopts is sure. A busy table gives
-about ten numbers for a coup and plays a coup a minute, 7,200 numbers in twelve hours: this is four months of play.
-Anyone who may publish `ack` could name any number, and a jump can never be undone."""
+"""How far an adoption may go beyond the journal's last number, unless the person who adopts is sure: four months of
+play. A busy table plays a coup a minute and gives about ten numbers for each, so 7,200 numbers in twelve hours. Anyone
+who may publish `ack` could name any number, and a jump can never be undone."""
 
 ADOPTED_SEQ_MAX = SEQ_MAX // 2
 """The last number that an adoption may reach, so that half of the numbers of a feed are left to continue with."""
@@ -59,7 +59,7 @@ MESSAGES_AT_ONCE = 250
 """How many messages are read at once to add them to the feed's tree: less than 1 MB of memory."""
 
 PRUNED_AT_ONCE = 50
-"""How many logs one transaction of `prune` removes. So nothing waits for the disk longer than for a few verdicts."""
+"""How many logs one transaction of `prune` removes. So it takes no longer than to store a few verdicts."""
 
 _WINDOW_US = REPEAT_WINDOW_S * 1_000_000
 _RECENT = "abs(received_utc_us - ?) < ?"
@@ -68,7 +68,7 @@ _INTEGER_MAX = 2**63 - 1  # The largest integer that SQLite holds.
 
 
 class _Last(Mode):
-    """The last message of the feed: its mark, and `prev`, with which its hash is checked."""
+    """What is read of the last message of the feed: `test`, and `prev`, with which the message's hash is checked."""
 
     prev: str = ""
 
@@ -77,7 +77,7 @@ class JournalWriter:
     """Writes the journal in `database`. `reader` reads it. Every call may raise `JournalError`.
 
     With a `signer` the journal can be sealed, and the messages of the feed are stored signed. `test`: the journal is of
-    a bench table, and each reply that is stored is marked.
+    a bench table, and each stored reply is marked as a test.
     """
 
     def __init__(self, database: Database, *, signer: Signer | None = None, test: bool = False) -> None:
@@ -89,11 +89,11 @@ class JournalWriter:
         self._trusted_from = 0
         self._recent_from: int | None = None
         self._sealed_n: int | None = None
-        """The last record that the last seal covers. None until it is looked up, which may take long."""
+        """The number of the last record that the last seal covers. None until it is looked up, which may take long."""
         self._patrol: Patrol | None = None
 
     def trust_from(self, message_id: int | None) -> None:
-        """Note that messages from this one on are verified. None: no stored message is verified."""
+        """Note that the stored messages from `message_id` on are verified. None: no stored message is verified."""
         self._trusted_from = self.reader.last_id() + 1 if message_id is None else message_id
 
     def close(self) -> None:
@@ -101,7 +101,7 @@ class JournalWriter:
         self.database.close()
 
     def stored_test(self) -> bool | None:
-        """Return whether the stored feed is of a bench table, by its last message. None if there is no message."""
+        """Return whether the stored feed is of a bench table, as its last message says. None if there is no message."""
         stored = self.reader.last_of_feed()
         if stored is None:
             return None
@@ -126,7 +126,7 @@ class JournalWriter:
                 self._insert(message, at_utc_us)
             seqs = {kind: [m.seq for m in step.messages if m.topic == kind] for kind in ("result", "void")}
             for evidence in step.coup_logs:
-                # It belongs to the next verdict of its kind in the same step. Without one, to the last stored one.
+                # The evidence belongs to the next verdict of its kind in this step, or else to the last stored one.
                 of_kind, latest = seqs[evidence.verdict], "SELECT max(seq) FROM messages WHERE topic = ?"
                 seq = of_kind.pop(0) if of_kind else self.database.integer(latest, evidence.verdict)
                 packed = zlib.compress(evidence.log)
@@ -145,12 +145,12 @@ class JournalWriter:
             for reply in step.replies:
                 self._decide(reply, at_utc_us)
             if step.memory is not None:
-                self._keep("memory", zlib.compress(step.memory))  # else it would be the largest part of most steps
+                self._keep("memory", zlib.compress(step.memory))  # uncompressed, it is most of what a step stores
             if position is not None:
                 self._keep("position", msgspec.json.encode(position))
 
     def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
-        """See `Store.owed`. If there is a key, no message is returned that it did not sign."""
+        """See `Store.owed`. If there is a key, it has signed every returned message of the feed."""
         return self._signed(self.reader.owed(after_id, limit))
 
     def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
@@ -187,13 +187,13 @@ class JournalWriter:
     # --- what others have ----------------------------------------------------------------------------------------
 
     def begin_run(self) -> None:
-        """Note that what is stored from now on has not been compared with what others have."""
+        """Note that messages stored from now on have not been compared with what others have."""
         if self.reader.unmet_from() is None:
             with self.database.transaction():
                 self._keep("unmet_from", b"%d" % (self.reader.last_seq() + 1))
 
     def compare(self, retained: Mapping[str, bytes], *, settlement_ack: bool) -> None:
-        """Raise JournalError if others have more of this table than this journal. Otherwise note the comparison."""
+        """Raise JournalError if others have messages that this journal does not have. Otherwise note the comparison."""
         refuse_other_mode(self.reader, retained, test=self.test)
         restored_to = self.reader.restored_to(self.last_event("restored"))
         refuse_behind(self.reader, retained, settlement_ack=settlement_ack, restored_to=restored_to)
@@ -207,7 +207,7 @@ class JournalWriter:
         """Continue after `after_seq`, which others have. `last_hash` is the hash of that message if it is known. `far`
         allows more than `ADOPTED_AT_ONCE` numbers beyond the journal's last.
 
-        Numbers that this journal has given since it was last compared are never published: others may have used them.
+        Numbers that this journal has given since it was last compared stay unpublished: others may have used them.
         """
         last_seq = self.reader.last_seq()
         if after_seq > ADOPTED_SEQ_MAX:
@@ -321,7 +321,7 @@ class JournalWriter:
         return self.database.rows(query, value, PRUNED_AT_ONCE)
 
     def patrol(self) -> bool:
-        """Check a few more records. Returns False when all were checked. The next call then begins anew.
+        """Check a few more records. Returns False when all were checked. The next call then begins with the first one.
 
         Raises JournalError at the first fault.
         """
@@ -358,8 +358,8 @@ class JournalWriter:
     def receive(self, command: CommandRecord, at_utc_us: int) -> Receipt:
         """See `CommandLog.receive`."""
         with self.database.transaction():
-            # The first row in which an earlier delivery of this command may be. It only moves forward, so each row is
-            # passed once. Weeks of commands with an id that everybody can guess do not slow the next one.
+            # `_recent_from`: the first row in which an earlier delivery of this command may be. It only moves forward,
+            # so each row is passed once, and weeks of commands with one id do not slow the next command.
             if self._recent_from is None:
                 before = f"SELECT row FROM commands WHERE NOT {_RECENT} ORDER BY row DESC LIMIT 1"  # noqa: S608
                 found = self.database.row(before, at_utc_us, _WINDOW_US)
@@ -398,7 +398,7 @@ class JournalWriter:
         """See `CommandLog.refuse`."""
         with self.database.transaction():
             row = self._insert_command(command, at_utc_us)
-            self._close_command(row, at_utc_us, done=False, why=why)
+            self.database.record(ANSWER, row=row, answered_utc_us=at_utc_us, done=False, why=why)
             self._insert_reply(command, None, at_utc_us, done=False, why=why)
 
     def answer_unfinished(self, at_utc_us: int, language: Language = "en") -> int:
@@ -416,7 +416,7 @@ class JournalWriter:
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _signed(self, messages: list[OwedMessage]) -> list[OwedMessage]:
-        """Return the messages. Raises JournalError if one that must be signed is not."""
+        """Return the messages. Raises JournalError if a message that must be signed is not signed."""
         for message in messages:
             if message.seq is not None and message.id < self._trusted_from:
                 self._refuse_unsigned(message.seq, message.payload)
@@ -459,7 +459,7 @@ class JournalWriter:
 
     def _is_stored(self, seq: int, message: Message) -> bool:
         """Return whether this message is stored already. Raises JournalError if its number is used or leaves a gap."""
-        # Each number of the feed has one payload, and there is no gap. A program that breaks this must not write any
+        # Each number of the feed has one payload, and there is no gap. A program that breaks this rule must write no
         # more.
         last_seq = self.reader.last_seq()
         if seq == last_seq + 1:
@@ -468,9 +468,8 @@ class JournalWriter:
         if stored is not None and (stored[0], unsigned(stored[1])) == (message.topic, message.payload):
             return True
         problem = f"seq {seq} after {last_seq}" if stored is None else f"seq {seq} is stored with other bytes"
-        raise JournalError(
-            "conflict", self.database.path, f"{problem}: refused; this is a fault in the program, report it"
-        )
+        why = f"{problem}: refused; this is a fault in the program, report it"
+        raise JournalError("conflict", self.database.path, why)
 
     def _insert_command(self, command: CommandRecord, at_utc_us: int) -> int:
         columns = msgspec.structs.asdict(command)
@@ -493,12 +492,9 @@ class JournalWriter:
             command = msgspec.structs.replace(command, **found[0])
         else:
             row = self._insert_command(command, at_utc_us)
-        self._close_command(row, at_utc_us, done=reply.done, why=reply.why)
+        self.database.record(ANSWER, row=row, answered_utc_us=at_utc_us, done=reply.done, why=reply.why)
         if reply.id is not None:
             self._insert_reply(command, reply.t_us, at_utc_us, done=reply.done, why=reply.why, last_seq=reply.last_seq)
-
-    def _close_command(self, row: int, at_utc_us: int, *, done: bool, why: str) -> None:
-        self.database.record(ANSWER, row=row, answered_utc_us=at_utc_us, done=done, why=why)
 
     def _insert_reply(
         self,
