@@ -136,8 +136,8 @@ def test_the_search_finds_what_it_looks_for(table: Table) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"\n", "holds not 1 to"),
-        (PASSWORD.encode() * PASSWORD_BYTES_MAX, "holds not 1 to"),
+        (b"\n", "must hold 1 to"),
+        (PASSWORD.encode() * PASSWORD_BYTES_MAX, "must hold 1 to"),
     ],
 )
 async def test_a_password_that_became_none_is_logged_and_read_again(

@@ -1,8 +1,8 @@
 """The access list of a mosquitto broker, made from the roles. Every right is named, and everything else is forbidden.
 
-mosquitto can put the sender's name in a topic by itself (`pattern write …/cmd/%u/…`), but it gives a pattern to every
-user. So there are no patterns. Each user has a block, with its own name written in each topic. That limits both who
-sends a command and which commands it may send.
+mosquitto can put the sender's name in a topic by itself (`pattern write …/cmd/%u/…`), but a pattern is valid for every
+user. So the list has no patterns. Each user has a block, with its own name in the topic of each command. So a user can
+send commands only under its own name, and only those of its role.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def access_list(tables: Sequence[TableAccess]) -> str:
 
 
 def same_names(tables: Sequence[TableAccess]) -> Iterator[str]:
-    """Yield each name that several tables have. Their users would have the same names, and could act at all these
-    tables."""
+    """Yield each name that several tables have. The users of these tables have the same names too, and could act at all
+    of them."""
     names = [each.table for each in tables]
     yield from dict.fromkeys(name for name in names if names.count(name) > 1)

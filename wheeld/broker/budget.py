@@ -10,7 +10,8 @@ import structlog
 from wheeld.ports import HostClock
 
 LOG_GAP_NS = 1_000_000_000
-"""Log lines that others can cause come at most once a second. Otherwise a flood of messages would flood the log."""
+"""The shortest time between two log lines that broker clients can cause. So a flood of messages is no flood in the
+log."""
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -45,7 +46,7 @@ class Allowance:
 
 
 class SparingLog:
-    """The log of what clients of the broker cause, at most one line a second. The next line counts those left out.
+    """The log of what broker clients do wrong: at most one line a second. The next line says how many were left out.
 
     The parts that share one log also share this limit.
     """
@@ -61,7 +62,7 @@ class SparingLog:
         self._say("warning", event, details)
 
     def error(self, event: str, **details: object) -> None:
-        """Log an event of this kind that a technician has to look at."""
+        """Log something that a technician has to look at."""
         self._say("error", event, details)
 
     def _say(self, level: Literal["warning", "error"], event: str, details: dict[str, object]) -> None:

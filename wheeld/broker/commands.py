@@ -29,7 +29,7 @@ from wheeld.core.step import Reply
 from wheeld.ports import CommandRecord, EventRecord, HostClock, Publication, Receipt
 
 ACK_GAP_S = 0.02
-"""The shortest time between two acks that are settled. Of the acks that come in between, only the highest counts."""
+"""The shortest time between two acks that the outbox gets. Of the acks in between, only the highest counts."""
 
 TOPIC_CHARACTERS_MAX = 256
 """How much of a response topic is logged. The topic may be 65,535 bytes long."""
@@ -38,8 +38,8 @@ CORRELATION_BYTES_MAX = 128
 """The largest MQTT 5 correlation that is used. A UUID has 16 bytes, and each answer is stored with its correlation."""
 
 SAID_OFF_US_MAX = 3_600_000_000
-"""A valid command is less than an hour old and does not come from the future. Otherwise one of the two clocks is wrong.
-The law decides whether an earlier date counts (`wheeld/core/law/waiting.py`)."""
+"""If the date of a command is more than an hour before or after now, a clock is wrong, and the date is not used. The
+law decides whether a date within the hour counts (`wheeld/core/law/waiting.py`)."""
 
 
 class _Identified(msgspec.Struct):
@@ -116,8 +116,8 @@ class Listener(Protocol):
         ...
 
     def standing_still(self) -> tuple[int, int] | None:
-        """While words from a standstill of the daemon may still come, return its start and its end, in UTC. Otherwise
-        None."""
+        """While words that people said in a standstill may still come, return the standstill's start and end, in UTC.
+        Otherwise None."""
         ...
 
 
@@ -172,7 +172,7 @@ class CommandIntake:
         self._test = test
 
     async def run(self, inbox: Inbox) -> None:
-        """Handle what arrives. Ends by cancellation, or by the journal's error in an exception group."""
+        """Handle what arrives. Ends when it is cancelled, or with the journal's error in an exception group."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._run_commands(inbox), name="commands-handle")
             group.create_task(self._run_acks(inbox.acks), name="commands-acks")
@@ -191,11 +191,11 @@ class CommandIntake:
         """Handle one command from the broker. Raises only the journal's error."""
         kind, _, rest = incoming.leaf.partition("/")
         user, _, name = rest.partition("/")
-        # An empty retained payload is how MQTT clears a retained message. It is not a command.
+        # An empty retained message is no command: MQTT clears a retained message with it.
         if kind != "cmd" or not name or (incoming.retained and not incoming.payload):
             self.counters["unknown_topics"] += 1
         elif incoming.is_over_budget:
-            # Answer a command that is over its budget. Nothing is stored: a flood must not fill the disk, and the
+            # Answer a command that is over its budget, but store nothing: a flood must not fill the disk, and the
             # sender may use the same id again.
             self.counters["over_budget"] += 1
             record = self._record(user, name, incoming)
@@ -226,12 +226,11 @@ class CommandIntake:
             )
             self._access.check_sender(user, name)
             if isinstance(payload, ResumePayload) and (payload.without or payload.number is not None):
-                self._access.check_sender(user, "resume")  # he answers for what no sensor sees
+                self._access.check_sender(user, "resume")  # with these members its sender confirms what no sensor sees
             self._check_expiry(user, name, payload, incoming.came_utc_us or now_utc_us)
             receipt = await self._journal.receive(record, now_utc_us)
             if receipt is Receipt.CONFLICT:
                 raise RefusedError("another command came with this id a moment ago: the sender must choose a new one")
-            is_new = receipt is Receipt.NEW
         except RefusedError as refusal:
             self.counters["refused"] += 1
             why, detail = str(refusal), refusal.detail
@@ -239,11 +238,11 @@ class CommandIntake:
             self._log.warning("command.refused", name=record.name, id=record.id, **who, why=why, detail=detail)
             await self._journal.refuse(record, refusal.said(self._catalogue), now_utc_us)
             return
-        if not is_new:
+        if receipt is not Receipt.NEW:
             self.counters["repeated"] += 1
         elif isinstance(payload, ResendPayload):
-            # The answer means that all of them have been sent, so it is stored only then. If the daemon stops
-            # before that, its next start answers that the command was not done.
+            # The answer means that all messages have been sent again, so it is stored only after that. If the daemon
+            # stops earlier, its next start answers that the command was not done.
             try:
                 await self._outbox.resend(payload.from_seq, partial(self._answer_resend, user, payload))
             except ResendError as error:
@@ -264,8 +263,8 @@ class CommandIntake:
             )
 
     def _check_expiry(self, user: str, name: str, payload: CommandPayload, came_utc_us: int) -> None:
-        """Raise RefusedError if the command had expired at the moment from which it counts, or has no expiry date and
-        must have one."""
+        """Raise RefusedError if the command had expired before the moment from which it counts, or if it must have an
+        expiry date and has none."""
         if payload.expires_at is None:
             if user in self._access.must_expire:
                 raise RefusedError(
@@ -311,18 +310,16 @@ class CommandIntake:
 
     async def _seal_journal(self, user: str, payload: CommandPayload, now_utc_us: int) -> None:
         sealed = await self._seal(by=payload.by, why=payload.reason, user=user)
-        done = sealed is not None
         if sealed is None:
             why = self._catalogue.say("the journal has no signing key: a technician has to configure one")
         else:
             head = f"{sealed.n}:{sealed.head.hex()}"
             why = self._catalogue.say("the journal is sealed; the head of its chain is {head}", head=head)
-        reply = Reply(0, payload.id, "seal", payload.by, done=done, why=why, user=user)
+        reply = Reply(0, payload.id, "seal", payload.by, done=sealed is not None, why=why, user=user)
         await self._journal.answer(reply, now_utc_us)
 
     async def _say_program(self, user: str, payload: CommandPayload, now_utc_us: int) -> None:
         program = self._program
-        done = program.digest is not None
         if program.digest is None:
             text = translatable("the files of the program could not be read: see the log")
         elif program.as_released is None:
@@ -332,15 +329,13 @@ class CommandIntake:
         else:
             text = translatable("version {version}, program {digest}, NOT the one in the manifest of its release")
         why = self._catalogue.say(text, version=program.version, digest=program.digest or "")
-        await self._journal.answer(
-            Reply(0, payload.id, "program", payload.by, done=done, why=why, user=user), now_utc_us
-        )
+        reply = Reply(0, payload.id, "program", payload.by, done=program.digest is not None, why=why, user=user)
+        await self._journal.answer(reply, now_utc_us)
 
     async def _note_inspection(self, user: str, payload: InspectPayload, now_utc_us: int) -> None:
         """Store an inspection as an event record, apart from the commands."""
         parts = {"level": payload.level, "ball": payload.ball, "balance": payload.balance}
-        found: dict[str, object] = {name: what for name, what in parts.items() if what is not None}
-        details: dict[str, object] = {"user": user, **found}
+        details: dict[str, object] = {"user": user, **{name: what for name, what in parts.items() if what is not None}}
         inspection = EventRecord(event="inspection", by=payload.by, why=payload.reason, details=details)
         await self._journal.note(inspection, now_utc_us)
         why = self._catalogue.say("the inspection is in the journal")
@@ -358,7 +353,7 @@ class CommandIntake:
             then = f"answered without it: more than {CORRELATION_BYTES_MAX} bytes"
             self._log.warning("correlation.ignored", size=len(correlation), then=then)
             correlation = None
-        # A topic below `wheel/` is not allowed: a sender could make us publish in a table's feed.
+        # A topic below `wheel/` is not allowed. Otherwise a sender could make us publish in a table's feed.
         if not topic or topic == self._access.root + "reply":
             topic = None
         elif not may_answer_on(topic, self._access.root):

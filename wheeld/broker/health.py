@@ -1,7 +1,7 @@
-"""Health: one retained payload that shows at a distance a bad cable, a bad clock, a lost broker or a hot computer.
+"""Health: one retained message. It shows from far away that a cable or a clock is bad, or that the computer is hot.
 
-Counters are cumulative since the daemon's start, so a lost report loses nothing. Reports are published at QoS 0, every
-ten seconds and soon after a change.
+Counters count since the daemon's start, so no count is lost with a report. Reports are published at QoS 0, every ten
+seconds and soon after a change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wheeld.broker.payloads import Health
 from wheeld.ports import HostClock, Publication, Publisher, PublishError
 
 PERIOD_S = 10.0
-"""The period that the feed promises. If three reports in a row are missing, the daemon needs attention."""
+"""The time between two reports (docs/interfaces.md). If three in a row are missing, the daemon needs attention."""
 
 CHANGE_GAP_S = 1.0
 """Changes within this time are published together. A sensor that flickers must not flood the displays."""
@@ -25,7 +25,7 @@ THERMAL_ROOT = Path("/sys/class/thermal")
 
 
 def temperatures_c(root: Path = THERMAL_ROOT) -> dict[str, float]:
-    """Return the host's thermal zones, as `type` or `type/N`, in °C. Those that cannot be read are left out."""
+    """Return the host's temperatures in °C, by thermal zone (`type` or `type/N`). Unreadable zones are left out."""
     found: dict[str, float] = {}
     for zone in sorted(root.glob("thermal_zone*")):
         try:

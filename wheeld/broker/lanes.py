@@ -1,9 +1,9 @@
 """What arrives from the broker, in lanes. Each kind of message waits in its own lane and has its own budget.
 
-So a sender that floods the wheel does not delay or displace the words of another, or a live message. The words come
-first, and in each lane the senders take turns. An ack includes every lower ack, so only the highest waits. A command
-over its budget is answered. These answers have a budget too: commands over it are dropped and counted. All this is
-decided by the topic alone, before anything is decoded.
+So a sender that floods the wheel does not delay or displace the words of other senders, or a live message. The words
+come first, and in each lane the senders take turns. An ack includes every lower ack, so only the highest waits. A
+command over its budget is only answered. These answers have a budget too: commands over that one are dropped and
+counted. The topic alone decides all this, before anything is decoded.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload
 from wheeld.ports import HostClock
 
 COMMAND_BYTES_MAX = 4096
-"""Three times the size of a command with a reason of 500 characters. Anything longer is no command and no ack."""
+"""Three times the size of a command with a reason of 500 characters. A longer message is no command and no ack."""
 
 LANE_MAX = 500
-"""How many messages of one sender may wait in one lane while the intake waits for the disk. The sender's budgets fill
-it in half a minute. After that all its messages are refused, but none of other senders."""
+"""How many messages of one sender may wait in one lane while the intake waits for the disk. One sender can fill its
+part of a lane in half a minute. Then all its messages are refused, but none of other senders."""
 
 TURN = 5
-"""How many messages of one sender are taken before it is the turn of others in the lane, even if theirs came later.
-A person sends fewer messages in a row, so the words of people keep their order. Behind a flood, a word waits for five
-messages, or for ten if its sender has just had its turn. That is a third of a second, if each message takes two writes
-of 17 ms to an SD card."""
+"""How many messages of one sender are taken before it is the turn of the other senders in the lane, even if their
+messages came later. A person sends fewer messages in a row, so the words of people keep their order. Behind a flood, a
+word waits for five messages, or for ten if its sender has just had its turn. Ten take a third of a second, if each
+takes two writes of 17 ms to an SD card."""
 
 ERRANDS = frozenset({"inspect", "program", "seal"})
 """Commands that are not for the table. No verdict depends on them, and their senders need no power over the game."""
 
 REFUSED_PER_NAME = Budget(at_once=20, per_s=2.0)
-"""The budget of answers that refuse commands over their budget. The first ones show a panel that it sends too many."""
+"""The budget of the answers to commands over their budget. The first answers show a panel that it sends too many."""
 
 
 class Lane(Enum):
@@ -47,7 +47,7 @@ class Lane(Enum):
     """What people and the table system say to the table, and nothing else: a number waits for these words. All are in
     one lane, so that the words of one sender keep their order."""
     REQUESTS = "requests"
-    """What the settlement core asks for: `resend`."""
+    """Requests for messages that a receiver misses: `resend`."""
     ERRANDS = "errands"
     """The commands in `ERRANDS`, from the technician, the control office and the chef."""
     OTHERS = "others"
@@ -62,9 +62,9 @@ BUDGETS = {
     Lane.ERRANDS: Budget(at_once=5, per_s=1 / 60),
     Lane.OTHERS: Budget(at_once=20, per_s=2.0),
 }
-"""The budgets of each user and command name. People give a command a few times a minute. Ten at once are as many as the
-broker may have kept. All that is stored is published in its order, one after the other. With larger budgets a number,
-and the answers to others, would wait longer. A feed asks for missing messages at most once a second. A command costs a
+"""The budget of each user for each command name. People give a command a few times a minute. The broker may have kept
+ten of them during an outage. All that is stored is published in its order. So with larger budgets, a number and the
+answers to other senders would wait longer. A feed asks for missing messages at most once a second. A command costs a
 write to disk of some ms, and a row that stays.
 
 There are a few inspections, seals and questions for the program in a shift. Five at once let a person correct a
@@ -85,7 +85,7 @@ _OTHERS = Place(Lane.OTHERS, "", _ALL)
 
 
 def place_of(leaf: str, users: Collection[str]) -> Place:
-    """Return where a message on this topic below the root belongs, at a table with these users."""
+    """Return the place of a message on the topic `leaf` below the root, at a table with these users."""
     kind, _, said = leaf.partition("/")
     user, _, name = said.partition("/")
     # All unknown topics share one budget: a sender that invents names must not get a budget for each.
@@ -108,7 +108,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     """When it came, in host time. `came_utc_us` is the same moment in UTC."""
     came_utc_us: int | None = None
     is_over_budget: bool = False
-    """Whether it is only to be answered."""
+    """Whether it only gets an answer."""
 
 
 class Waiting(NamedTuple):
@@ -120,7 +120,7 @@ class Waiting(NamedTuple):
 
 class LaneTurns:
     """The messages that wait in one lane. They are taken in the order in which they came. But after `TURN` messages of
-    one sender it is the turn of the others that wait. The messages of one sender keep their order."""
+    one sender it is the turn of the other senders that wait. The messages of one sender keep their order."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[Waiting]] = {}
@@ -151,7 +151,7 @@ class LaneTurns:
         if not queue:
             del self._waiting[sender]
         if not self._waiting:
-            # While no other sender waits, the messages taken do not count against a sender's turn.
+            # When nobody waits any more, all senders begin a new turn.
             self._taken.clear()
         return taken
 
@@ -189,8 +189,8 @@ class Acks:
 
 
 class Inbox:
-    """The lanes. The connection puts in what arrives, and the intake, alone, takes it out. `users`: those that the
-    table knows. What others send is not a command."""
+    """The lanes. The connection puts in what arrives, and only the intake takes it out. `users`: the users of the
+    table. What somebody else sends is not a command."""
 
     def __init__(self, clock: HostClock, log: SparingLog, users: Collection[str]) -> None:
         outcomes = ("taken", "refused", "dropped")
@@ -221,7 +221,7 @@ class Inbox:
         return False
 
     def put(self, incoming: Incoming) -> None:
-        """Put a command in its lane. One over its budget is put in the lane of refusals, or is dropped."""
+        """Put a command in its lane. A command over its budget is put in the lane of refusals, or is dropped."""
         place = place_of(incoming.leaf, self._users)
         taken, refused = self._allowances_of(place)
         now_ns = self._clock.monotonic_ns()

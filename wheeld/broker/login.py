@@ -1,4 +1,4 @@
-"""Logs in to the broker of the settings, with its TLS files, its password, and the properties of a connection."""
+"""Logs in to the broker that the settings name: with TLS files, a password, and the properties of the connection."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from wheeld.mqtt.client import MqttClient, Take, connected
 from wheeld.mqtt.session import MqttError
 
 PACKET_BYTES_MAX = 16_384
-"""Twice the size of the largest command with its topics. The broker is given this limit and does not send larger
-packets. If it sends one anyway, it has broken the protocol."""
+"""The largest packet that we accept: twice the size of the largest command with its topics. We tell the broker, and
+then the protocol forbids it to send a larger one."""
 
 UNCONFIRMED_MAX = 10_000
-"""How many publications the broker may send before we confirm them: one second of a flood. So a short stall of ours
-does not make the broker drop anything. The limit of mosquitto is 20, and then each 20 wait for a round trip."""
+"""How many publications the broker may send before we confirm them: one second of a flood. So the broker drops nothing
+if we are busy for a moment. With mosquitto's default of 20, it would wait for us after each 20."""
 
 PASSWORD_BYTES_MAX = 4096
-"""The longest password. A long token fits. The limit of MQTT is 65,535 bytes."""
+"""The longest password that we accept. A long token fits. MQTT itself allows 65,535 bytes."""
 
 
 def tls_files(settings: MqttSettings) -> TlsFiles:
@@ -35,9 +35,9 @@ def tls_files(settings: MqttSettings) -> TlsFiles:
 async def opened(
     settings: MqttSettings, *, take: Take, will: mqtt5.Will | None = None, session_s: int = 0, resumes: bool = False
 ) -> AsyncIterator[MqttClient]:
-    """Keep a connection open until the block ends. `take` gets what comes. The broker keeps the session for `session_s`
-    after the connection ends. `resumes`: continue the session of the connection before. Raises OSError, MqttError, and
-    TlsFilesError if the files cannot be used."""
+    """Keep a connection open until the block ends. `take` gets each publication. The broker keeps the session for
+    `session_s` after the connection ends. `resumes`: continue the session of the last connection. Raises OSError,
+    MqttError, and TlsFilesError if the files cannot be used."""
     # The files are read each time, so that a changed password or certificate needs no restart.
     files = tls_files(settings)
     connect = mqtt5.ConnectPacket(
@@ -58,11 +58,11 @@ async def opened(
 
 
 def read_password(path: Path | None) -> bytes | None:
-    """Return the password in the file. Raises OSError, or MqttError if it cannot be a password. No error repeats it."""
+    """Return the password in the file. Raises OSError, or MqttError for a wrong length. No error contains it."""
     if path is None:
         return None
     with path.open("rb") as file:
         password = file.read(PASSWORD_BYTES_MAX + 1).rstrip(b"\r\n")
     if not 0 < len(password) <= PASSWORD_BYTES_MAX:
-        raise MqttError(f"password_file {path} holds not 1 to {PASSWORD_BYTES_MAX} bytes")
+        raise MqttError(f"password_file {path} must hold 1 to {PASSWORD_BYTES_MAX} bytes")
     return password

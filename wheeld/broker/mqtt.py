@@ -30,10 +30,10 @@ from wheeld.ports import ConnectionLostError, HostClock, Publication, PublishErr
 
 RETRY_FIRST_S = 0.5
 RETRY_MAX_S = 30.0
-"""The longest wait between attempts, which doubles each time. A broker that is back is found within 30 s."""
+"""The longest wait between attempts. The wait doubles each time. A broker that is back is found within 30 s."""
 
 STABLE_S = 10.0
-"""A session that was shorter doubles the wait too. Otherwise two daemons with one client id would end each other's
+"""After a shorter session, too, the wait doubles. Otherwise two daemons with one client id would end each other's
 session again and again."""
 
 BRIEF_MAX = 3
@@ -46,12 +46,12 @@ FILES_CHECK_S = 10.0
 """How soon a renewed certificate is used. The old one is valid for some days more, but a person may be waiting."""
 
 SESSION_S = 60
-"""How long the broker keeps commands (QoS 1) for a daemon whose connection has failed. A network failure or a
-standstill is over by then, or people have repeated their command. An older command would act on another coup."""
+"""How long the broker keeps commands (QoS 1) for a daemon whose connection has failed. After this time a network
+failure or a standstill is over, or people have repeated their command. An older command could act on a later coup."""
 
 HEAR_S_MAX = 5.0
-"""How long a table that stood still waits, at most, for what was said meanwhile. A lost connection is made again within
-a second or two. A broker that cannot be reached must not keep the number back."""
+"""The longest time that a table waits, after a standstill, for what was said during it. A lost connection is made again
+within a second or two. A broker that cannot be reached must not delay the number."""
 
 REFUSED_RETRY_S = 10.0
 """After this time, a request that the broker refused is made again: its access list may have changed."""
@@ -60,18 +60,17 @@ FAREWELL_S = 1.0
 """How long a daemon that stops waits for the broker to take its `offline`."""
 
 TAKEOVER_S = 3.0
-"""How long a daemon that finds another one at the broker waits for it to come back. A running daemon does so within a
-second."""
+"""How long the daemon waits for another one to come back to the broker. A running daemon comes back within a second."""
 
 OWN = ("table", "notice", "availability")
-"""The topics whose last message from this table the broker retains."""
+"""The topics on which the broker retains a message of this table that the daemon reads after it has connected."""
 RETAINED = (*OWN, "ack")
 """The same topics, and `ack`, which shows what the settlement core has stored."""
 COMMANDS = "cmd/+/+"
 
 Compare: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[None]]
 """Compares what the broker retains, by the topics in `RETAINED`, with what is stored here. Raises an error if others
-have more."""
+have newer messages."""
 
 TWO = (
     "another computer runs this table with this key: it is online at the broker. Nothing more was published here. "
@@ -97,7 +96,7 @@ class _Said(msgspec.Struct):
 
 
 class Outage(NamedTuple):
-    """The broker at `address` cannot be reached, for the reason `why`. `since_ns`: host's monotonic clock."""
+    """The broker at `address` cannot be reached, for the reason `why`. `since_ns`: since when, in host time."""
 
     address: str
     since_ns: int
@@ -107,13 +106,13 @@ class Outage(NamedTuple):
 class _Other(Enum):
     """What is known of another computer that may run this table."""
 
-    UNASKED = "nothing was asked"
-    ASKED = "we said `offline`, and one that lives says `online` again"
-    AWAY = "none has come back"
+    UNASKED = "we have not asked"
+    ASKED = "we said `offline`, so another running daemon says `online` again"
+    AWAY = "no other daemon has come back"
 
 
 class Refusal(NamedTuple):
-    """The broker refuses us a topic below the root, for the reason `why`. `since_ns`: host's monotonic clock."""
+    """The broker refuses us a topic below the root, for the reason `why`. `since_ns`: since when, in host time."""
 
     since_ns: int
     why: str
@@ -133,7 +132,7 @@ class _Retries:
         self._rng = rng
 
     def note(self, *, connected: bool, stable: bool) -> None:
-        """Note that an attempt is over: whether it led to a session, and whether this lasted."""
+        """Note that an attempt is over: whether it led to a session, and whether the session lasted."""
         self._failures = 0 if stable else self._failures + 1
         self.brief = self.brief + 1 if connected and not stable else 0
 
@@ -159,7 +158,7 @@ class MqttConnection:
         compare: Compare | None = None,
     ) -> None:
         self.sparing_log = SparingLog(clock)
-        """The log of what clients of the broker cause. All parts that handle this share one log."""
+        """The log of what broker clients do wrong. All parts that handle this share one log."""
         self.inbox = Inbox(clock, self.sparing_log, access.users)
         self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "unread": 0}
         self.outage: Outage | None = None
@@ -200,8 +199,8 @@ class MqttConnection:
         return self._client is not None
 
     async def run(self) -> None:
-        """Connect, and connect again after each end. Ends only by cancellation, after publishing `offline`, by the
-        error of `compare`, or by TwoComputersError."""
+        """Connect, and connect again after each end. Ends only with the error of `compare`, with TwoComputersError, or
+        when it is cancelled. Then it first publishes `offline`."""
         settings = self._settings
         if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
             self._log.warning(
@@ -255,8 +254,8 @@ class MqttConnection:
             self._client.ask()
 
     async def hear(self, since_ns: int) -> bool:
-        """Return True when every word that the broker had for us has been handled, and False after `HEAR_S_MAX`. Return
-        at once if there was no connection after `since_ns`, host time."""
+        """Return True when every word that the broker had for us has been handled, or False after `HEAR_S_MAX`. Return
+        True at once if there was no connection after `since_ns`, host time."""
         hearing = asyncio.create_task(self._hear(since_ns), name="mqtt-hear")
         waiting = asyncio.create_task(self._clock.sleep(HEAR_S_MAX), name="mqtt-hear-limit")
         try:
@@ -269,17 +268,14 @@ class MqttConnection:
     async def _hear(self, since_ns: int) -> None:
         if not self.is_connected and (self._ended_ns is None or self._ended_ns < since_ns):
             return
-        # The broker confirms this message after everything that it sent before. So all of that has been received then.
+        # The broker sends all that it has before it confirms this message. So all of that is here then.
         asking = Publication(topic=self._availability, payload=self._online, retain=True)
         while True:
-            try:
-                await self.publish(asking, session=await self.connected())
-            except PublishRefusedError:
-                pass
-            except ConnectionLostError:
-                continue
-            await self.inbox.join()
-            return
+            with suppress(ConnectionLostError):
+                with suppress(PublishRefusedError):
+                    await self.publish(asking, session=await self.connected())
+                await self.inbox.join()
+                return
 
     async def answer(self, publication: Publication) -> None:
         """Publish an answer that is not stored, if there is a connection now."""
@@ -309,7 +305,7 @@ class MqttConnection:
             self._note_answer("publication", publication.topic, None)
 
     def _live(self, session: int) -> MqttClient | None:
-        """Return the connection with that number if it may be used. One that has ended stays `_client` for a moment."""
+        """Return the connection with that number if it may be used. After its end it stays `_client` for a moment."""
         client = self._client
         is_over = client is None or client.gone.done() or session != self.counters["connections"]
         return None if is_over else client
@@ -320,7 +316,8 @@ class MqttConnection:
         """Try to connect, and run the whole session if that succeeds. Returns why it is over, None if the next attempt
         is due at once."""
         files, ended_ns = self._files.stamp(), self._ended_ns
-        # Commands that the broker kept for another run, or for more than a minute, are too old: begin a new session.
+        # A new run asks for a session only to find out whether there was one. Later, continue the session if it ended
+        # less than a minute ago. Older commands that the broker kept are too old.
         is_kept = self._resumes and ended_ns is not None and self._clock.monotonic_ns() - ended_ns < SESSION_S * 1e9
         will = mqtt5.Will(self._availability, payload=self._offline, qos=mqtt5.QoS.AT_LEAST_ONCE, retain=True)
         try:
@@ -330,7 +327,7 @@ class MqttConnection:
                 try:
                     return await self._use(client, files)
                 except asyncio.CancelledError:
-                    # The broker forgets the session, so the next run need not wait for us to come back.
+                    # Let the broker forget the session, so that the next run need not wait for us to come back.
                     await client.close(forget=True)
                     raise
         except (MqttError, OSError, TlsFilesError) as error:
@@ -348,7 +345,7 @@ class MqttConnection:
         if self._other is _Other.ASKED and self._is_other_online():
             raise TwoComputersError
         if not self._is_new:
-            # Anyone who may publish `ack` could otherwise stop a wheel during play.
+            # Do not compare `ack` during a run: anyone who may publish it could stop a wheel during play.
             self._retained.pop("ack", None)
         if self._compare is not None:
             await self._compare(self._retained)
@@ -396,7 +393,7 @@ class MqttConnection:
             self._note_answer("publication", self._availability, None)
 
     async def _ask_again(self, client: MqttClient) -> None:
-        """Ask again for what was refused, because the access list may have changed. The outbox repeats what it owes."""
+        """Ask again for what was refused: the access list may have changed. The outbox itself repeats what it owes."""
         while True:
             while not self.refusals:
                 self._refused.clear()
@@ -410,7 +407,7 @@ class MqttConnection:
                     await self._greet(client)
 
     def _note_answer(self, kind: Literal["subscription", "publication"], topic: str, why: str | None) -> None:
-        """Note the broker's answer. `why` is None if the topic is allowed. Topics that senders choose are left out."""
+        """Note the broker's answer. `why` is None if the topic is allowed. Topics that a sender chose are left out."""
         if not topic.startswith(self._root):
             return
         what: Refused = kind, topic.removeprefix(self._root)
@@ -423,10 +420,10 @@ class MqttConnection:
             self._log.error("broker.refuses", kind=kind, topic=topic, answer=why, then=then)
 
     async def _yield_to_another(self, client: MqttClient) -> None:
-        """Find out whether another computer runs this table. Another run of it is online, or had a session a moment
-        ago. There are three cases: it was killed, its connection failed without the broker's knowledge, or another
-        computer runs the table and our connection has just ended that of the other one. Such a computer comes back, and
-        publishes `online` after our `offline`. Returns when none has come back. Raises MqttError if the connection ends
+        """Find out whether another computer runs this table: another run of its daemon is online, or had a session a
+        moment ago. That run was killed, or its connection failed without the broker's knowledge, or it is on another
+        computer, and our connection has just ended its connection. In the last case it comes back, and publishes
+        `online` after our `offline`. Returns if it has not come back. Raises MqttError if our connection ends
         meanwhile."""
         with suppress(PublicationRefusedError):
             await client.publish(self._availability, self._offline, retain=True)
@@ -476,7 +473,7 @@ class MqttConnection:
     # --- what arrives --------------------------------------------------------------------------------------------
 
     def take(self, publication: mqtt5.PublishPacket | Unread) -> None:
-        """Put an ack among the acks. Put a command in the inbox if there is room for it."""
+        """Take a publication: put an ack among the acks, and a command in the inbox if there is room for it."""
         self.counters["received"] += 1
         leaf = publication.topic.removeprefix(self._root)
         if isinstance(publication, Unread):

@@ -1,10 +1,11 @@
 """The outbox: reads the journal in order and publishes each message until the broker has confirmed it.
 
-The journal is the only queue. Only a position in it is kept here. A new connection starts again at the oldest owed
-message. So each message is published at least once and in order, and a reader who counts `seq` takes it exactly once.
+The journal is the only queue, and the outbox keeps only a position in it. A new connection starts again at the oldest
+owed message. So each message is published at least once and in order, and a reader who counts `seq` takes it exactly
+once.
 
-Messages that are published again on request are not owed. They are published when nothing else is due, and never more
-than one of them goes before one that is due.
+Messages that are published again on request are not owed. They are published when no owed message waits. An owed
+message never waits for more than one of them.
 """
 
 from __future__ import annotations
@@ -30,23 +31,23 @@ from wheeld.ports import (
     Store,
 )
 
-# Messages that are published again: one pass over the stored messages at a time, for everybody who has asked. A request
-# for messages that the present pass has yet to send joins this pass. A request for earlier ones waits for the next
-# pass, which begins at the lowest number that was asked for. So every request is answered after two passes at most,
-# however many come. Each asker gets its messages in order and without a gap.
+# Stored messages are published again in passes, one pass at a time, for everybody who has asked. If the present pass
+# has yet to send all messages of a request, the request joins it. Otherwise it waits for the next pass, which begins at
+# the lowest requested number. So every request is answered after two passes at most. Each requester gets its messages
+# in order and without a gap.
 
 QUESTIONS_MAX = 20
-"""How many requests may wait at one time: enough for some feeds that ask again before they are answered. Each request
+"""How many requests may wait at one time: enough for some feeds that ask again before they get an answer. Each request
 waits in memory and, as a command without an answer, in the journal."""
 
 RESEND_BATCH = 25
-"""How many messages of a pass are read and published before the pause."""
+"""How many messages of a pass are read and published before each pause."""
 RESEND_PAUSE_S = 0.05
-"""With the batch, at most 500 messages a second: a day of coups takes ten seconds, a year of them an hour. Live
-messages are not delayed, on the disk or at a slow subscriber."""
+"""The pause. With it, at most 500 messages a second are published: a day of coups takes ten seconds, a year an hour. So
+live messages wait neither for the disk nor for a slow subscriber."""
 
 Answered: TypeAlias = Callable[[int], Awaitable[None]]
-"""Called when all that was asked for has been published, with the last number that is stored."""
+"""Called with the last stored number, when all requested messages have been published."""
 
 
 class ResendError(WheeldError):
@@ -95,7 +96,7 @@ class Resends:
         self.next_seq = seq + 1
 
     def end(self) -> list[ResendRequest]:
-        """End the present pass. Returns the requests that it has served. The next pass begins."""
+        """End the present pass, and begin the next one. Returns the requests that the ended pass has served."""
         served, self._served, self._waiting = self._served, self._waiting, []
         if self._served:
             self.next_seq = min(question.from_seq for question in self._served)
@@ -103,7 +104,7 @@ class Resends:
 
 
 BATCH_MAX = 64
-"""How many messages are published before all are marked in one transaction. A crash in between repeats them."""
+"""How many messages are published before one transaction marks all of them. A crash before that repeats them."""
 
 REFUSED_RETRY_S = 5.0
 """A message that the broker refuses (access list, quota) is published again after this time: the list may change."""
@@ -113,7 +114,7 @@ class Outbox:
     """Publishes what `store` owes through `publisher`, below `root` (`wheel/v1/{site}/{table}/`).
 
     With `settlement_ack`, sequenced messages stay owed until the settlement core's `ack`. `sparing_log` logs what other
-    clients cause.
+    clients do wrong.
     """
 
     def __init__(
@@ -142,7 +143,7 @@ class Outbox:
         self.counters["resent"] = 0
 
     async def run(self) -> None:
-        """Publish what is owed. Ends only by cancellation or by the store's error."""
+        """Publish what is owed. Ends only when it is cancelled, or with the store's error."""
         while True:
             session = await self._publisher.connected()
             await self._store.reopen_retained()
@@ -218,7 +219,7 @@ class Outbox:
     # --- what is published again ---------------------------------------------------------------------------------
 
     async def _resend_some(self, session: int) -> bool:
-        """Continue the present pass until something else is to be published. Returns whether to continue at once."""
+        """Publish a batch of the present pass. Returns True if it stopped because something else is to be published."""
         if not self._resends.is_under_way or self._pause_s() > 0:
             return False
         # Read again each time: a message may no longer be the newest of its topic, and only the newest is retained.

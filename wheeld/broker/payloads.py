@@ -1,4 +1,4 @@
-"""Payloads of the topics that do not come from the core: commands, acks, availability, health."""
+"""The payloads that the core does not make: commands, acks, availability, health."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ reads the log of commands in a terminal must see what was sent, on one line."""
 NAME_MAX, SENTENCE_MAX = 64, 500
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=NAME_MAX, pattern=VISIBLE)]
-"""An id or a person. 64 characters are enough for a UUID with a prefix, or for a full name and a staff number."""
+"""An id, or a person's name. 64 characters are enough for a UUID with a prefix, or for a name and a staff number."""
 
 Sentence: TypeAlias = Annotated[str, Meta(min_length=1, max_length=SENTENCE_MAX, pattern=VISIBLE)]
 """A reason, for the control office to read."""
@@ -31,8 +31,8 @@ SENSORS_MAX = BEAMS_MAX + READERS_MAX + 1
 """How many sensors of a table can be left out: all beams and readers, and the object sensor."""
 
 WHOLE_MAX = 2**53 - 1
-"""The largest number that every JSON reader holds exactly. SQLite holds it too: storing a number too large for it would
-end the daemon."""
+"""The largest whole number that every JSON reader reads exactly. SQLite can store it. A number that is too large for
+SQLite would end the daemon."""
 
 
 Number: TypeAlias = Annotated[int, Meta(ge=0, le=WHOLE_MAX)] | Label
@@ -134,7 +134,7 @@ _Line: TypeAlias = Annotated[
     str,
     Meta(
         min_length=1,
-        max_length=40,  # in letters that are read at ten metres
+        max_length=40,  # so that the letters can be read at ten metres
         pattern=VISIBLE + r".*\S",
         description=translatable("a text on one line, at most 40 characters"),
     ),
@@ -150,7 +150,7 @@ _Lines: TypeAlias = Annotated[
 
 class Display(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`[display]`: what players read about the table. The configuration file has exactly these keys, and `availability`
-    gives them to every display. Nothing is decided by them."""
+    gives them to every display. They decide nothing."""
 
     name: Annotated[
         _Line | None,
@@ -171,8 +171,9 @@ class Display(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Availability(Published, frozen=True, kw_only=True):
-    """`availability`: `online`, with the version and the boot id. `offline` when the daemon stops, or by its last will
-    when the connection fails. `display`: what players read about the table, if it is configured."""
+    """`availability`: `online`, with the version and the boot id. `offline` when the daemon stops. If its connection
+    fails, the broker publishes `offline` for it (last will). `display`: what players read about the table, if it is
+    configured."""
 
     schema: Literal["availability/1"] = "availability/1"
     state: Literal["online", "offline"]
@@ -184,7 +185,7 @@ class Availability(Published, frozen=True, kw_only=True):
 class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
     """How well the host knows the sensing clock. `error_us` and `drift_ppm` are null while they are not known.
 
-    `synchronised`: whether a time server has set the host's UTC. Null if that is not known. Unless it is true, dates in
+    `synchronised`: whether a time server has set the host's UTC. Null if that is not known. If it is not true, dates in
     UTC may be wrong, but `t_us` and the order of verdicts are right.
     """
 
@@ -238,7 +239,7 @@ class Health(Published, frozen=True, kw_only=True):
 
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding may raise for wrong bytes, also for a text that is not UTF-8, and for a thousand nested brackets."""
+"""The errors of decoding: for wrong bytes, for a text that is not UTF-8, and for a thousand nested brackets."""
 
 COMMANDS: dict[str, type[CommandPayload]] = {
     **dict.fromkeys(CommandName.__args__, CommandPayload),  # type: ignore[attr-defined]

@@ -9,11 +9,11 @@ from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.errors import WheeldError
 
 DAMAGED_TEXT_MAX = 64
-"""How many characters of an id, a name or a member that breaks the limits are quoted back."""
+"""If an id, a name or a member breaks the limits, how many of its characters the answer quotes."""
 
 _MISSING, _UNKNOWN = re.compile(r"missing required field `(\w+)`"), re.compile(r"unknown field `(.+)`", re.DOTALL)
 _AT = re.compile(r" at `\$\.(\w+)`$")
-"""How msgspec names the member that is wrong. If none of these patterns is found, no member is named."""
+"""These patterns find the wrong member in a text of msgspec. If none of them is found, the text names no member."""
 
 _TYPED = {
     "id": (translatable("the identifier of the command must have 1 to {most} characters, all on one line"), NAME_MAX),

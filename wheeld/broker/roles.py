@@ -1,7 +1,7 @@
 """The roles of the house: the name of each at the broker, what it reads and publishes, and which commands it gives.
 
-This is the only place that defines them. The broker's access list is made from them (`acl`), the intake refuses
-commands by them (`commands`), and tests are made from them. docs/interfaces.md shows them, and a test compares both.
+This is the only place that defines them. The broker's access list is made from them (`acl`), the intake uses them to
+refuse commands (`commands`), and tests are made from them. docs/interfaces.md shows them, and a test compares both.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RESPONSE = "response"
 
 RESPONSE_LEVELS = r"(/[A-Za-z0-9._-]{1,64}){1,4}\Z"
 """What may follow `reply/{site}/{table}` in a response topic. mosquitto ends the connection of a client that publishes
-on a topic of more than 200 levels. It would do so again as long as that answer is owed."""
+on a topic of more than 200 levels. It would end each new connection too, as long as the answer is owed."""
 
 USER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}\Z"
 """A user name is a level of a topic and a word of the access list, so no character in it may have a meaning there."""
@@ -45,8 +45,8 @@ USER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}\Z"
 class Role(msgspec.Struct, frozen=True, kw_only=True):
     """One role. `reads` and `publishes` are topics below a table's root, or whole topics that begin with `wheel/`.
 
-    `is_at_table`: its device belongs to one table, and its user name ends with the name of that table. The other roles
-    serve every table that names them. `commands`: what it may give, each on `cmd/{user}/{name}`. `about` is for people.
+    `is_at_table`: its device belongs to one table, and its user name ends with the name of that table. The users of
+    other roles serve every table. `commands`: what it may give, each on `cmd/{user}/{name}`. `about` is for people.
     """
 
     name: RoleName
@@ -67,7 +67,7 @@ _PANEL = (*_FEED, "notice", "board", "availability", "reply", RESPONSE)
 ROLES = (
     Role(
         name="wheel",
-        about="The wheel's daemon. By what the broker keeps of it an older copy of its journal is known, and a clone.",
+        about="The wheel's daemon. Its own messages at the broker show it an older copy of its journal, or a clone.",
         is_at_table=True,
         reads=("ack", "table", "notice", "availability", "cmd/+/+"),
         publishes=(*_FEED, "notice", "board", "health", "availability", "reply", RESPONSE),
@@ -199,7 +199,7 @@ class TableAccess(NamedTuple):
             yield "write", self._filter(leaf)
 
     def check_sender(self, user: str, command: str) -> None:
-        """Raise RefusedError unless `user` has a role that may give `command`, even if the broker let it through."""
+        """Raise RefusedError if `user` has no role here that may give `command`, although the broker let it through."""
         role = self.users.get(user)
         if role is None:
             raise RefusedError(

@@ -34,15 +34,15 @@ _OF_US = {
     "CONNECTION:_NOT_AUTHORIZED": "the broker does not let us in: correct username and password_file (it may also not "
     "know our certificate), then restart this wheel",
     "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
-    # A name with several addresses gives an error for each, in one text.
+    # If a name has several addresses, the text has an error for each.
     "CONNECTION_REFUSED": "no broker listens there: start it (`systemctl start mosquitto` on its computer), or correct "
     "`host` and `port`",
 }
-"""What the broker's answers mean, by the names that OpenSSL, MQTT and the system give them."""
+"""What a failed connection means, by the name that OpenSSL, MQTT or the system gives to the failure."""
 
 
 class TlsFilesError(TextError):
-    """The files make no usable context. The text names the file and the cause, and never repeats the file's content.
+    """The TLS files cannot be used. The text names the file and the cause, and never contains what is in the file.
     `key` is the configuration key that names the file."""
 
     def __init__(self, text: Text, key: str) -> None:
@@ -50,7 +50,7 @@ class TlsFilesError(TextError):
         self.key = key
 
     def __str__(self) -> str:
-        """Return the text with the key, for logs, which have no other place for it."""
+        """Return the key and the text, for logs, which have no other place for the key."""
         return f"{self.key} {super().__str__()}"
 
 
@@ -67,7 +67,7 @@ class TlsFiles(msgspec.Struct, frozen=True):
         return [path for path in (self.ca_file, self.cert_file, self.key_file) if path is not None]
 
     def stamp(self) -> Stamp:
-        """Return the versions of the files. Links are followed: programs that renew certificates change them."""
+        """Return the version of each file. Symbolic links are followed: a renewal may only change a link."""
         return tuple(_stamp(path) for path in self.named)
 
     def context(self) -> ssl.SSLContext:
@@ -111,14 +111,13 @@ def own_certificate(cert_file: Path) -> OwnCertificate | None:
 
 
 def common_name(cert_file: Path) -> str | None:
-    """Return the name in our certificate. None as in `own_certificate`."""
+    """Return the name in our certificate. Returns None and raises errors as `own_certificate` does."""
     own = own_certificate(cert_file)
     return None if own is None else own.name
 
 
 def fault(error: BaseException) -> str:
-    """Return the cause of a failed connection in words, if it was TLS, our login, or no broker there. Else an empty
-    text."""
+    """Return why a connection failed, in words, if it was TLS, our login, or a missing broker. Else an empty text."""
     cause = error.__cause__
     if isinstance(cause, ssl.SSLCertVerificationError):
         unknown = "is not from an authority in ca_file: this is another broker, or ca_file is wrong"
