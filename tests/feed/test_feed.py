@@ -116,7 +116,7 @@ async def test_a_gap_is_asked_for(world: World, reports: Reports) -> None:
         await caller.until(lambda: len(caller.stored) == 4)
         assert feed.counters["gaps"] == 1
     assert seqs(caller.stored) == [1, 2, 3, 4]
-    assert reports == ["seq 2 to 3 did not come: asking for it"]
+    assert reports == ["seq 2 to 3 did not come and are requested"]
     last = world.questions[-1]
     assert (last["from_seq"], last["by"], last["reason"]) == (2, "wheeld.feed", "seq 2 is missing")
     assert len({asked["id"] for asked in world.questions}) == len(world.questions)
@@ -168,7 +168,7 @@ async def test_who_does_not_ask_goes_on_behind_a_gap(world: World, reports: Repo
         await caller.until(lambda: len(caller.stored) == 3)
     assert seqs(caller.stored) == [1, 3, 4]
     assert world.questions == []
-    assert reports == ["seq 2 to 2 did not come: it will not be asked for"]
+    assert reports == ["seq 2 to 2 did not come and are skipped"]
 
 
 @in_virtual_time

@@ -1,4 +1,4 @@
-"""The other end of the feed: every sequenced message of one table, in order and once, for systems that pay by it.
+"""The feed at its receiver: every sequenced message of one table, in order and once, for systems that pay by them.
 
     async with Feed("broker", root="wheel/v1/campione/campione-03", after_seq=41, after_hash=h) as feed:
         async for message in feed:

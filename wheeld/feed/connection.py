@@ -19,7 +19,7 @@ from wheeld.mqtt.client import MqttClient, connected
 from wheeld.mqtt.session import MqttError, PublicationRefusedError, Unread
 
 INBOX_MAX = 5_000
-"""The most messages that wait in memory: more than a day of them. Others are discarded, and requested later."""
+"""How many messages may wait in memory: more than a day of them. Further ones are discarded, and requested later."""
 READY_MAX = 100
 """How many messages are kept ready for a caller that stores slowly."""
 STABLE_S = 10.0
@@ -30,7 +30,7 @@ SESSION_S = 0xFFFF_FFFF
 """How long the broker keeps a lasting session: for ever (MQTT 5, 3.1.2.11.2), or as long as its own limit allows."""
 CANCEL_AGAIN_S = 1.0
 ACK_EVERY_S = 0.1
-"""Each ack is a write to the wheel's disk and covers all before it. A long backlog must not cost one per message."""
+"""The shortest time between two acks. Each costs a write to the wheel's disk, and covers all messages before it."""
 FAREWELL_S = 2.0
 """How long closing waits for the last ack to reach the broker."""
 
@@ -39,9 +39,9 @@ FAREWELL_S = 2.0
 class Login:
     """How to log in to the broker. TLS is on if any of its three files is given. Each connection reads the files again.
 
-    `username`: the name at the broker. With a client certificate it is the certificate's common name. Missing messages
-    are requested under this name, as the broker's access list requires, or without one under the role's name,
-    `settlement`. With a `client_id` of your own the broker keeps what comes during your absence, as long as it can.
+    `username`: the name at the broker. With a client certificate it is the certificate's common name. The feed requests
+    missing messages under this name, as the broker's access list requires. Without it, the feed uses the role's name,
+    `settlement`. With a `client_id` of your own, the broker keeps what comes during your absence, as long as it can.
     """
 
     port: int = 1883
@@ -148,7 +148,7 @@ class Feed:
                 self._keeping.result()
             self._news.clear()
             await self._news.wait()
-        # Nothing is awaited from here on: if a waiting caller is cancelled, no message may be lost by that.
+        # Await nothing from here on. Otherwise a cancellation of the caller could lose a message.
         item = self._ready.popleft()
         self._room.set()
         if isinstance(item, FeedError):
@@ -185,7 +185,7 @@ class Feed:
                 self._report(f"{self._host}:{self._login.port}: {error}; trying again")
             failures = 0 if clock() - started_s > STABLE_S else failures + 1
             longest = min(self._manner.retry_s_max, self._manner.retry_s * 2.0 ** min(failures - 1, 16))
-            await asyncio.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311  as above
+            await asyncio.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311  no secret
 
     async def _connect_once(self) -> None:
         self._unread.clear()
@@ -193,7 +193,7 @@ class Feed:
         async with connected(
             self._host, login.port, login.packet(), take=self._note, timeout_s=PUBLISH_TIMEOUT_S, tls=login.tls()
         ) as client:
-            # If a broker grants a subscription and then sends nothing, only its silence shows that.
+            # A broker may grant a subscription and then send nothing. Only its silence shows that.
             refused = await client.subscribe(*(f"{self._root}/{leaf}" for leaf in (*SEQUENCED, "reply")))
             leaves = ", ".join(topic.removeprefix(f"{self._root}/") for topic in refused)
             self._report(f"the broker's access list refuses {leaves}" if refused else None)
@@ -204,13 +204,13 @@ class Feed:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 await _end(tasks)
-            # Every exception is read: asyncio logs those that nobody reads.
+            # Read every exception: asyncio logs those that nobody reads.
             errors = [error for task in tasks if not task.cancelled() and (error := task.exception())]
             if errors:
                 raise errors[0]
 
     def _note(self, publication: mqtt5.PublishPacket | Unread) -> None:
-        """Keep what came until it is read. What can't be decoded is then missing, and is requested again."""
+        """Keep a publication until it is read. One that cannot be decoded is then missing, and is requested again."""
         if isinstance(publication, mqtt5.PublishPacket) and len(self._unread) < INBOX_MAX:
             self._unread.append(publication)
             self._came.set()
@@ -246,7 +246,7 @@ class Feed:
                 self._hand_out(lost)
             self._hand_out(message)
         elif message.seq <= self._stored_seq:
-            # It was sent again because it is still owed: the ack was lost, or another feed requested it.
+            # The wheel sent it again, because it is still owed (the ack was lost), or another feed has requested it.
             self._owe_ack()
 
     def _hand_out(self, item: FeedMessage | FeedError) -> None:
@@ -258,18 +258,18 @@ class Feed:
         while True:
             self._work.clear()
             if self._ack_wait_s(clock()) == 0.0:
-                # One ack for all that is stored by now. If the connection ends first, the next one sends it again.
+                # One ack covers all that is stored by now. If the connection ends first, the next connection sends it.
                 self._ack_is_due = False
-                self._acked_s = asyncio.get_running_loop().time()
+                self._acked_s = clock()
                 try:
-                    # Retained: a wheel whose journal was restored from an older copy sees that the copy is too old.
+                    # Retained, to show a wheel with an older copy of its journal that the copy is too old.
                     await self._publish(client, "ack", b'{"seq":%d}' % self._stored_seq, retain=True)
                 except BaseException:
                     self._ack_is_due = True
                     raise
                 if not self._ack_is_due:
                     self._ack_sent.set()
-            # What is unread may be the missing message, or the answer.
+            # Something unread may be the missing message, or the answer.
             may_ask = len(self._ready) < READY_MAX and not self._unread
             question = self._order.question(clock()) if may_ask else None
             if question is not None:
@@ -296,7 +296,7 @@ class Feed:
 
 
 async def _end(tasks: set[asyncio.Task[None]]) -> None:
-    """Cancel the tasks again until they have ended. Code that a caller awaits in `tell` may lose a cancellation."""
+    """Cancel the tasks until they have ended. It is done again and again, because one cancellation may get lost."""
     while pending := {task for task in tasks if not task.done()}:
         for task in pending:
             task.cancel()

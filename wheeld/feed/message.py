@@ -1,4 +1,4 @@
-"""One message of the feed, checked without others: its bytes, its table, its signature."""
+"""One message of the feed, checked by itself: its bytes, its table, its signature."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEQUENCED = ("result", "void", "ruling", "table")
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
 MESSAGE_BYTES_MAX = 65_536
-"""The longest message of a table has about 2,000 bytes. A message longer than this is from another program."""
+"""The longest message of a wheel has about 2,000 bytes. A message with more than this is from another program."""
 SEQ_MAX = 2**53 - 1
 """JSON readers agree on whole numbers up to here. A wheel would need a billion years to reach it."""
 NUMBER_MAX = 37
@@ -25,18 +25,18 @@ Fault: TypeAlias = Literal[
     "malformed", "foreign", "test", "edited", "signature", "chain", "conflict", "rolled_back", "lost"
 ]
 Verify: TypeAlias = Callable[[bytes, bytes], bool]
-"""A function of (signature, the hash in hex as in the message): whether the wheel's key made the signature."""
+"""Takes a signature, and the hash in hex as in the message. Returns whether the wheel's key made the signature."""
 
 
 class FeedError(Exception):
-    """A message that must not be used, and was not handed out. Continue to iterate: the true one is requested.
+    """A message that must not be used, and was not handed out. Continue to iterate: the feed requests the true one.
 
-    `malformed`: it is not JSON of a feed, or has no coup to settle. `foreign`: it is from another table or topic.
-    `test`: it is from a bench table while a live one was requested, or the reverse. `edited`: its bytes do not match
-    its hash. `signature`: it is missing or wrong. `chain`: it does not follow the message before. `conflict`: another
-    message with its number came before. `rolled_back`: the wheel no longer has what it published. `lost`: the wheel
-    reports that it has no messages for some numbers, because its journal was restored from an older copy. Settle those
-    from other records. The message that reports it comes next.
+    `malformed`: it is not JSON of a feed. `foreign`: it is from another table or topic. `test`: it is from a bench
+    table while a live one was requested, or the reverse. `edited`: its bytes do not match its hash. `signature`: it is
+    missing or wrong. `chain`: it does not follow the message before. `conflict`: another message with its number came
+    before. `rolled_back`: the wheel no longer has what it published. `lost`: the wheel reports that it has no messages
+    for some numbers, because its journal was restored from an older copy. Settle those from other records. The message
+    that reports the loss comes next.
     """
 
     def __init__(self, fault: Fault, seq: int | None, why: str) -> None:
@@ -47,7 +47,7 @@ class FeedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FeedMessage:
-    """One message of the feed, by `topic`: its exact bytes, and its members as the JSON Schemas describe them.
+    """One message of the feed: its topic, its exact bytes, and its members (`body`), as the JSON Schemas describe them.
 
     `retained`: the broker has kept it for later subscribers, so it may be old.
     """
@@ -100,7 +100,7 @@ def read_message(
 
 
 def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
-    """Raise FeedError if it is of a bench table while a live table is requested, or the reverse."""
+    """Raise FeedError if the message is of a bench table while a live table is requested, or the reverse."""
     if body.get("test", False) is test:
         return
     if test:
@@ -121,7 +121,7 @@ def _has_coup(body: dict[str, Any], *, numbered: bool) -> bool:
 
 
 def _is_signed(in_base64: bytes, digest: bytes, verify: Verify) -> bool:
-    # Four bits of the last letter have no meaning, so only one of sixteen spellings is the wheel's own bytes.
+    # Four bits of the last letter have no meaning. So there are sixteen spellings, and the wheel uses only one of them.
     signature = base64.b64decode(in_base64)
     return base64.b64encode(signature) == in_base64 and verify(signature, digest)
 

@@ -21,7 +21,7 @@ from wheeld.feed.message import (
 )
 
 REMEMBERED = 10_000
-"""How many hashes are kept to distinguish a repeat from another message with its number: three days of coups."""
+"""How many hashes are kept, to tell a repeat from a different message with the same number: three days of coups."""
 SETTLEMENT = "settlement"
 """The user name of the role that may request missing messages."""
 
@@ -50,8 +50,8 @@ class Manner:
 class Order:
     """Decides which message is next, and what must be requested. It reads no clock: the caller gives every `now_s`.
 
-    `remembered`: how many hashes it keeps to find another message with a number that was taken (REMEMBERED). With 0 it
-    compares none: for callers who look into their own store.
+    `remembered`: how many hashes it keeps, to find a different message with the number of an earlier one (None:
+    REMEMBERED). With 0 it compares none, for callers who compare with their own store.
     """
 
     def __init__(
@@ -79,18 +79,18 @@ class Order:
         self._beyond = 0  # the highest number that came, or that the reply told
         self._asked: str | None = None  # the question that is not answered yet
         self._asked_from = 0
-        self._claimed = 0  # the highest number that had come before it
+        self._claimed = 0  # the highest number that had come before that question
         self._asked_s = -manner.answer_s
         self._first_s: float | None = None  # when the first question of this connection is due
-        # `_wait_s` after `_since_s` another question is due, or the answer to an open one is missing.
+        # Another question is due `_wait_s` after `_since_s`, even if the last one has no answer.
         self._since_s = 0.0  # when the last question was asked, or the last message was taken
         self._wait_s = 0.0
         self._tries = 0
         self._silences = 0
-        self._rolled_back: tuple[int, int] | None = None  # the last one raised: reported once, not at each question
+        self._rolled_back: tuple[int, int] | None = None  # what was reported last, so that it is reported once
 
     def connected(self, now_s: float) -> None:
-        """Begin a connection. Messages and an answer may be lost, so ask when what the broker kept has come."""
+        """Note a new connection. Messages and an answer may be lost: ask soon, when what the broker kept has come."""
         self._asked, self._tries = None, 0
         self._first_s = now_s + self._manner.every_s / 2
 
@@ -224,12 +224,12 @@ class Order:
         return longest * random.uniform(1.0, 1.25)  # noqa: S311  many feeds must not ask at one time; no secret
 
     def _wait_for_the_rest(self, seq: int) -> bool:
-        """Note a gap. Return whether to wait for the missing ones. This message is not kept: a resend brings it."""
+        """Note a gap before `seq`. Return whether to wait for the missing ones. A resend then brings this one again."""
         first = (self.seq or 0) + 1
         if self._beyond < first:
             self.counters["gaps"] += 1
-            then = "asking for it" if self._manner.ask else "it will not be asked for"
-            self._manner.tell(f"seq {first} to {seq - 1} did not come: {then}")
+            then = "requested" if self._manner.ask else "skipped"
+            self._manner.tell(f"seq {first} to {seq - 1} did not come and are {then}")
         if not self._manner.ask:
             self._hash = None
             return False

@@ -1,4 +1,4 @@
-"""A connection to a broker: the session of `session` on a socket of asyncio."""
+"""A connection to a broker: a `Session` on a socket of asyncio."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CLOSE_S = 1.0
 """How long the last data may take to go out when the connection is closed."""
 
 Take: TypeAlias = Callable[[mqtt5.PublishPacket | Unread], None]
-"""Called with each publication, which has been handled when it returns."""
+"""Called with each publication. When the call returns, the publication has been handled."""
 
 
 class NoAnswerError(MqttError):
@@ -41,7 +41,7 @@ class NoAnswerError(MqttError):
 
 
 class MqttClient(asyncio.BufferedProtocol):
-    """One connection, used once. `timeout_s`: how long the broker may take to answer. Then the connection ends."""
+    """One connection, used once. It ends if the broker takes longer than `timeout_s` to answer."""
 
     def __init__(self, connect: mqtt5.ConnectPacket, *, take: Take, timeout_s: float) -> None:
         loop = asyncio.get_running_loop()
@@ -83,7 +83,7 @@ class MqttClient(asyncio.BufferedProtocol):
         timeout_s: float | None = None,
     ) -> None:
         """Publish. Returns when the broker has the message (QoS 1), or when it was sent (QoS 0). `expiry_s`: how long
-        the broker may keep it for a reader who is away. Raises MqttError, and its kinds PublicationRefusedError and
+        the broker may keep it for a reader who is away. Raises MqttError, also as PublicationRefusedError or
         NoAnswerError."""
         publish = partial(
             self._session.publish, topic, payload, qos=qos, retain=retain, correlation=correlation, expiry_s=expiry_s
@@ -138,11 +138,11 @@ class MqttClient(asyncio.BufferedProtocol):
     # --- called by asyncio -----------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Send what waits: the connection is made."""
+        """Note the new connection, and send what waits."""
         self._transport = cast("asyncio.Transport", transport)
         self._flush()
 
-    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  as the base
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  the base class has it
         """Return the buffer for what is read."""
         return self._buffer
 
@@ -174,8 +174,8 @@ class MqttClient(asyncio.BufferedProtocol):
             self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that the connection is closed. In TLS 1.3 a broker refuses our certificate after the handshake, by an
-        alert, which is `exc`."""
+        """Note that the connection is closed. If a broker refuses our certificate in TLS 1.3, it does so after the
+        handshake, with an alert: then `exc` is this alert."""
         before = "" if self.accepted.done() else " before it answered"
         error = MqttError(f"the broker closed the connection{before}" if exc is None else str(exc))
         error.__cause__ = exc
@@ -201,7 +201,7 @@ class MqttClient(asyncio.BufferedProtocol):
                 answer.set_result(event)
 
     def _keep_alive(self) -> None:
-        """Ask for a sign in each period. End the connection after a period in which nothing came."""
+        """Ask the broker for a sign in each period. End the connection after a period in which nothing came."""
         if self._keepalive_s == 0:
             return
         if not self._is_heard:
@@ -220,14 +220,14 @@ class MqttClient(asyncio.BufferedProtocol):
 
     async def _answer(self, packet_id: int | None) -> Answer:
         self._check()
-        assert packet_id is not None, "only what is answered has one"
+        assert packet_id is not None, "every packet that is answered has one"
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._answers[packet_id] = answer
         self._flush()
         return await answer
 
     def _silent(self, what: str) -> MqttError:
-        """End the connection: a broker that takes data and does not confirm is of no use. Returns the error."""
+        """End the connection, because a broker that takes data and confirms nothing is of no use. Returns the error."""
         error = NoAnswerError(f"no confirmation of {what}: timed out")
         self._end(error)
         return error
@@ -255,7 +255,7 @@ class MqttClient(asyncio.BufferedProtocol):
             self._timer.cancel()
         if not self.accepted.done():
             self.accepted.set_exception(error)
-            self.accepted.exception()  # marks it as read: perhaps nothing waits for it
+            self.accepted.exception()  # marks the error as read: perhaps nobody waits for it
         lost = MqttError(f"the connection ended before the broker confirmed: {error}")
         for answer in self._answers.values():
             if not answer.done():
@@ -275,8 +275,8 @@ async def connected(
     timeout_s: float,
     tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[MqttClient]:
-    """Keep a connection open until the block ends. Raises MqttError if it cannot be made. The error of the system, or
-    of TLS, is its cause."""
+    """Keep a connection open until the block ends. Raises MqttError if it cannot be made, with the error of the system
+    or of TLS as its cause."""
     client = MqttClient(connect, take=take, timeout_s=timeout_s)
     try:
         try:

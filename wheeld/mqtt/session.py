@@ -1,7 +1,7 @@
 """One connection of MQTT 5, without its socket: it makes packets from the broker's bytes, and bytes from our packets.
 
 The codec is the package `mqtt5`. This module holds the state of a connection, and refuses what a broker is not allowed
-to send. Received data cannot grow without limit: a packet has a largest size, and everything else is handled at once.
+to send. Received data cannot grow without limit: a packet has a largest size, and each whole packet is handled at once.
 Section numbers are those of the standard (OASIS, MQTT 5.0).
 """
 
@@ -19,7 +19,7 @@ BYTES_MAX = 1 << 28
 PUBLISH = 0x30
 """The first byte of a publication without its flags (3.3.1)."""
 OLDER_CONNACK = b"\x20\x02"
-"""The first bytes of the answer of a broker for MQTT 3.1.1 only. In MQTT 5 the second byte is at least 3 (3.2.2)."""
+"""The first bytes from a broker that knows only MQTT 3.1.1. In MQTT 5 the second byte is at least 3 (3.2.2)."""
 
 
 class MqttError(Exception):
@@ -43,11 +43,11 @@ class DisconnectedError(MqttError):
 
 
 class PublicationRefusedError(MqttError):
-    """The broker does not accept this publication. The connection goes on."""
+    """The broker does not accept this publication. The connection stays."""
 
 
 class Unread:
-    """A publication of this `topic` that cannot be decoded. It is confirmed all the same. Otherwise a broker that does
+    """A publication on this `topic` that cannot be decoded. It is confirmed all the same. Otherwise a broker that does
     not check what it hands on would send it again and again."""
 
     def __init__(self, topic: bytes) -> None:
@@ -85,7 +85,7 @@ class Session:
     # --- sending ---------------------------------------------------------------------------------------------------
 
     def take_out(self) -> bytes:
-        """Return what is to be sent now, once."""
+        """Return what is to be sent now. The next call does not return it again."""
         out = b"".join(self._out)
         self._out.clear()
         return out
@@ -151,7 +151,7 @@ class Session:
         self._out.append(packet.write())
 
     def _new_id(self) -> int:
-        """Return an identifier that waits for no answer. There are more than a broker lets us use (3.3.4)."""
+        """Return an identifier that awaits no answer. There is one: a broker never lets us use all of them (3.3.4)."""
         while True:
             self._last_id = self._last_id % 0xFFFF + 1
             if self._last_id not in self._awaited:
@@ -160,8 +160,8 @@ class Session:
     # --- receiving -------------------------------------------------------------------------------------------------
 
     def receive(self, data: bytes) -> Iterator[Event]:
-        """Yield the packets that end in `data`. A publication is confirmed when the next packet is asked for, because
-        it has been handled then. Raises MqttError when the connection is over."""
+        """Yield the packets that end in `data`. A publication is confirmed when the caller asks for the next packet,
+        because the caller has handled it by then. Raises MqttError when the connection is over."""
         data, at = self._rest + data, 0
         try:
             while (end := self._end_of_packet(data, at)) is not None:
@@ -175,14 +175,11 @@ class Session:
         head = _length(data, at + 1)
         if head is None:
             return None
-        body_at, length = head
-        if body_at + length - at > self._bytes_max:
-            why = (
-                f"a packet of {body_at + length - at} bytes, but it was told that at most {self._bytes_max} are "
-                "accepted"
-            )
+        end = sum(head)
+        if end - at > self._bytes_max:
+            why = f"a packet of {end - at} bytes, although it knows that we accept at most {self._bytes_max}"
             raise BrokenProtocolError(why, mqtt5.DisconnectReasonCode.PACKET_TOO_LARGE)
-        return body_at + length if body_at + length <= len(data) else None
+        return end if end <= len(data) else None
 
     def _take(self, data: memoryview) -> Iterator[Event]:
         if self.accepted is None and data[:2] == OLDER_CONNACK:
@@ -255,7 +252,8 @@ def _topic_and_id(data: memoryview) -> tuple[bytes, int | None]:
 
 
 def _length(data: bytes | memoryview, at: int) -> tuple[int, int] | None:
-    """Return where a number of one to four bytes (1.5.5) ends, and its value. None while its end has not come."""
+    """Return where the length at `at` ends (1.5.5: one to four bytes), and its value. None if its end has not come
+    yet."""
     value = 0
     for index, byte in enumerate(data[at : at + 4]):
         value |= (byte & 0x7F) << 7 * index
