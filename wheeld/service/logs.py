@@ -1,7 +1,7 @@
 """The log: one JSON object for each line on standard error. For journald, each line begins with its priority.
 
 With the priority, `journalctl -p warning` finds what matters. Source: sd-daemon(3) for the prefixes, systemd.exec(5)
-for JOURNAL_STREAM. Messages of libraries by `logging`, and warnings and uncaught errors of Python, are lines of the
+for JOURNAL_STREAM. What a library gives to `logging`, a warning of Python and an uncaught error become lines of the
 same form: the event `library`, with the library's name.
 """
 
@@ -26,7 +26,7 @@ def log_to_stderr(level: str) -> None:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
-            # Without the values of variables, because some are passwords, keys and sessions.
+            # Show no values of variables, because some are passwords, keys and sessions.
             structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False)),
             structlog.processors.JSONRenderer(
                 serializer=_to_journal if is_journal(sys.stderr.fileno(), os.environ) else _to_json
@@ -49,7 +49,7 @@ class _Libraries(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             text = record.getMessage()
-        except (TypeError, ValueError):  # message and arguments do not fit; both are logged all the same
+        except (TypeError, ValueError):  # message and arguments do not fit; log both all the same
             text = f"{record.msg} {record.args}"
         log = structlog.get_logger("library")
         log.log(record.levelno, "library", library=record.name, text=text, exc_info=record.exc_info or None)

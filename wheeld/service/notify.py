@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import structlog
 
 READ_S_MAX = 5.0
-"""systemd reads within milliseconds. If it is busy, as during a boot, the daemon ends at most this much later."""
+"""How long `failed` waits for systemd. It reads within milliseconds, unless it is busy, as during a boot."""
 
 
 class ServiceNotifier:
@@ -32,7 +32,7 @@ class ServiceNotifier:
 
     @property
     def has_manager(self) -> bool:
-        """Return whether a service manager receives the notifications."""
+        """Whether a service manager receives the notifications."""
         return bool(self._address)
 
     def ready(self, status: str) -> None:
@@ -46,8 +46,8 @@ class ServiceNotifier:
     def failed(self, why: str) -> None:
         """Set the text that `systemctl status` shows, and return when systemd has read it, or after `READ_S_MAX`.
 
-        For a process that ends now: systemd drops what it reads later. As in sd_notify_barrier(3), it closes the file
-        that comes with `BARRIER=1` when it has read all that was sent before.
+        For a process that ends now: after its end, systemd drops what it reads. As in sd_notify_barrier(3), systemd
+        closes the file that comes with `BARRIER=1` when it has read all that was sent before.
         """
         self.status(why)
         ours, theirs = socket.socketpair()
@@ -63,7 +63,7 @@ class ServiceNotifier:
         self._send("WATCHDOG=1")
 
     def stopping(self) -> None:
-        """Report that the daemon has begun to stop in order."""
+        """Report that the daemon has begun an orderly stop."""
         self._send("STOPPING=1")
 
     def reloading(self) -> None:

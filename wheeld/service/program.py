@@ -26,9 +26,9 @@ MANIFEST, SIGNATURE = "wheeld/manifest.json", "wheeld/manifest.sig"
 CACHE = "__pycache__"
 """The directory of Python's compiled copies. They are made on each computer, by the installer or at the first start."""
 PYC_HEADER_BYTES = 16
-"""The length of the header: magic, flags, and the time and size of the source, or its hash (PEP 552)."""
+"""The length of a copy's header: magic, flags, and the time and size of the source, or its hash (PEP 552)."""
 MANIFEST_BYTES_MAX = 4_000_000
-"""The most that is read into memory. It is a hundred times the size of our manifest."""
+"""How much of a manifest is read at most: a hundred times the size of our own."""
 
 
 class ManifestError(WheeldError, ValueError):
@@ -51,7 +51,7 @@ def installed_at() -> Path:
 
 
 def file_digests(root: Path) -> dict[str, str]:
-    """Return SHA-256 of every file of the packages, by path. For a symbolic link: that of its target's path."""
+    """Return the SHA-256 of every file of the packages, by path. For a symbolic link, that of its target's path."""
     return {path.relative_to(root).as_posix(): _digest(path) for path in _files(root)}
 
 

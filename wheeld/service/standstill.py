@@ -40,23 +40,23 @@ class BeatGap(msgspec.Struct, frozen=True):
 
     @property
     def slept_us(self) -> int:
-        """Return how long the host was suspended between the beats (the sensors were not observed then), or else 0."""
+        """How long the host was suspended between the beats, or 0. The sensors were not observed during that time."""
         slept_ns = self.until.asleep_ns - self.since.asleep_ns
         return slept_ns // 1_000 if slept_ns > ASLEEP_NS else 0
 
     @property
     def real_us(self) -> int:
-        """Return how long the gap lasted, in real time."""
+        """How long the gap lasted, in real time."""
         return (self.until.host_ns - self.since.host_ns) // 1_000 + self.slept_us
 
     @property
     def is_late(self) -> bool:
-        """Return whether the second beat was late."""
+        """Whether the second beat was late."""
         return self.slept_us > 0 or self.until.host_ns - self.since.host_ns > LATE_NS
 
     @property
     def stepped_us(self) -> int:
-        """Return by how much UTC was set forward between the beats, negative for backward. 0 if it was not set."""
+        """By how much UTC was set forward between the beats, negative for backward. 0 if it was not set."""
         off_us = self.until.utc_us - self.since.utc_us - self.real_us
         return off_us if abs(off_us) > STEP_US else 0
 
@@ -68,8 +68,8 @@ class LoopBeats:
         self.last: Moment | None = None
 
     def is_due(self, host_ns: int) -> bool:
-        """Return whether half an interval has passed since the last beat. False before the first beat. Observations
-        and commands beat too, and then the timer that beats otherwise need not wake the computer."""
+        """Return whether half an interval has passed since the last beat. False before the first beat. Observations and
+        commands give beats too. Then the timer need not wake the computer for a beat."""
         return self.last is not None and self.wait_s(host_ns) <= BEAT_S / 2
 
     def wait_s(self, host_ns: int) -> float:

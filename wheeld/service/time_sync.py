@@ -29,7 +29,7 @@ _TIMEX_BYTES = 512
 
 
 def host_is_synchronised() -> bool | None:
-    """Return the answer of the kernel. If adjtimex is denied (`ProtectClock=`), ask systemd-timesyncd. None:
+    """Return the kernel's answer or, if adjtimex is denied (`ProtectClock=`), that of systemd-timesyncd. None:
     unknown."""
     return by_timesyncd() if (known := by_kernel()) is None else known
 

@@ -33,7 +33,7 @@ class Timed(Protocol):
 
     @property
     def last_us(self) -> int:
-        """Return the sensing time of its newest observation."""
+        """The sensing time of its newest observation."""
         ...
 
 
@@ -45,7 +45,7 @@ class Sign(Protocol):
 
     @property
     def is_shown(self) -> bool:
-        """Return whether the sign was given since `renew`."""
+        """Whether the sign was given since `renew`."""
         ...
 
     def renew(self) -> None:
@@ -80,7 +80,7 @@ class CaughtUp:
 
     @property
     def is_shown(self) -> bool:
-        """Return whether the table has applied what it was given before `renew`."""
+        """Whether the table has applied what it was given before `renew`."""
         return self._now_us() >= self._due_us
 
     def handed(self, t_us: int) -> None:
@@ -158,7 +158,7 @@ class TurningPublisher:
     """The outbox's publisher. Every wait of the outbox is in this class, which gives the sign while the wait is
     allowed.
 
-    A publication may take `publish_s_max`. After that the connection has lost it, and no more sign is given.
+    A publication may take `publish_s_max`. After that it is lost with its connection, and no more sign is given.
     """
 
     def __init__(self, publisher: Publisher, sign: Turns, *, clock: HostClock, publish_s_max: float) -> None:
