@@ -45,7 +45,7 @@ def access_list(tables: Sequence[TableAccess]) -> str:
 
 
 def same_names(tables: Sequence[TableAccess]) -> Iterator[str]:
-    """Yield each name that several tables have. The users of these tables have the same names too, and could act at all
+    """Yield each name that several tables have. Users of these tables would also have equal names, and could act at all
     of them."""
     names = [each.table for each in tables]
     yield from dict.fromkeys(name for name in names if names.count(name) > 1)

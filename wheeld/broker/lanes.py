@@ -67,8 +67,8 @@ ten of them during an outage. All that is stored is published in its order. So w
 answers to other senders would wait longer. A feed asks for missing messages at most once a second. A command costs a
 write to disk of some ms, and a row that stays.
 
-There are a few inspections, seals and questions for the program in a shift. Five at once let a person correct a
-mistake. Retention removes none of their rows: five a second of 2 kB would be 0.9 GB a day, one a minute is 3 MB."""
+In a shift there are only a few commands `inspect`, `seal` and `program`. Five at once let a person correct a mistake.
+Retention removes none of their rows: five a second of 2 kB would be 0.9 GB a day, one a minute is 3 MB."""
 
 
 class Place(NamedTuple):

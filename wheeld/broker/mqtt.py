@@ -69,8 +69,8 @@ RETAINED = (*OWN, "ack")
 COMMANDS = "cmd/+/+"
 
 Compare: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[None]]
-"""Compares what the broker retains, by the topics in `RETAINED`, with what is stored here. Raises an error if others
-have newer messages."""
+"""Compares what the broker retains on the topics in `RETAINED` with the journal. Raises an error if others have newer
+messages."""
 
 TWO = (
     "another computer runs this table with this key: it is online at the broker. Nothing more was published here. "

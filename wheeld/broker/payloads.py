@@ -106,7 +106,7 @@ class RulingPayload(CommandPayload, frozen=True, kw_only=True):
 
 
 Found: TypeAlias = Literal["good", "corrected", "faulty"]
-"""What an inspection found: in order, put in order, or not in order and left so."""
+"""What an inspection found: in order, put in order, or not in order and not corrected."""
 
 
 class InspectPayload(CommandPayload, frozen=True, kw_only=True):

@@ -76,7 +76,7 @@ class Order:
         self._test = test
         # Since the last question:
         self._unsure = False  # whether something came that may hide an unknown message
-        self._beyond = 0  # the highest number that came, or that the reply told
+        self._beyond = 0  # the highest number that came, or that the reply named
         self._asked: str | None = None  # the question that is not answered yet
         self._asked_from = 0
         self._claimed = 0  # the highest number that had come before that question
