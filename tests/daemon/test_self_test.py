@@ -76,11 +76,11 @@ async def test_it_ends_without_an_answer_and_names_who_gave_none() -> None:
 
 async def test_what_waits_for_it_begins_only_when_its_outcome_is_stored() -> None:
     bench = Bench()
-    waiting = asyncio.create_task(bench.test.over())
+    waiting = asyncio.create_task(bench.test.over.wait())
     await bench.run(0.1)
     await settle()
     assert not waiting.done()
-    bench.test.end()
+    bench.test.over.set()
     await settle()
     assert waiting.done()
 

@@ -53,7 +53,7 @@ async def test_observations_of_the_head_are_in_order_of_time_among_the_passes(pi
         pins.play(pulse(pin, start_ns + (100 + 100 * number) * MS, 5 * MS))
     pins.play(pulse(26, start_ns + 420 * MS, 200 * MS))
     assert source._head is not None
-    source._head._interleaver.second(HeadNumber(250_000, 17, 3))
+    source._head.interleaver.second(HeadNumber(250_000, 17, 3))
     task = asyncio.create_task(tasks["gpio"])
     await looked(lambda: pins.now_ns >= start_ns + 800 * MS)
     task.cancel()

@@ -1,1 +1,1 @@
-"""The daemon of one wheel: builds the edges and runs them together."""
+"""The daemon of one wheel: builds all parts and runs them together."""

@@ -1,8 +1,7 @@
-"""Stores in the journal what happens to the device: power, sensors, lines, the clock. What happens at the table is
-stored by the table's own steps.
+"""Stores event records in the journal: what happens to the power, the sensors, the lines, the door and the clock.
 
-Laboratories require this record. It is separate from the evidence, and is kept when the evidence is removed
-(docs/standards.md).
+Laboratories require these records. The journal keeps them when it removes evidence (docs/standards.md). What happens at
+the table is stored by `TableLoop`.
 """
 
 from __future__ import annotations
@@ -17,24 +16,23 @@ import structlog
 from wheeld.core.facts import Trouble
 from wheeld.daemon.identity import DaemonIdentity
 from wheeld.journal.rows import StoredEvent
-from wheeld.ports import EventName, EventRecord, HostClock
+from wheeld.ports import EventName, EventRecord, HostClock, Publisher
 from wheeld.sources.chatter import DoorSeen
 
 WAITING_MAX = 1_000
 """How many events may wait for the disk. A line that fails again and again causes one event every few seconds, so the
-limit is reached only if the disk does not respond for an hour. The next stored event has the number of dropped ones."""
+limit is reached only if the disk does not respond for an hour. Later events are dropped, and the next stored event says
+how many."""
 
 LINK = "link"
-"""The name of the line to the sensors, among the names of the sensors."""
-
-_SYNCHRONISED: dict[bool, EventName] = {True: "clock_synchronised", False: "clock_not_synchronised"}
+"""The name of the line to the sensors, where it is listed with the sensors."""
 
 
 class EventStore(Protocol):
     """The part of the journal that stores event records. Every call may raise the journal's error."""
 
     async def note(self, happened: EventRecord, at_utc_us: int) -> None:
-        """Store an event record."""
+        """Store an event record, with the UTC at which it happened."""
         ...
 
     async def last_event(self, *names: EventName) -> StoredEvent | None:
@@ -42,32 +40,20 @@ class EventStore(Protocol):
         ...
 
 
-class WatchedConnection(Protocol):
-    """The connection to the broker."""
-
-    async def connected(self) -> int:
-        """Wait for a connection and return its number."""
-        ...
-
-    async def lost(self, session: int) -> None:
-        """Return when the connection with this number has ended."""
-        ...
-
-
 class _Boot(msgspec.Struct):
-    """The details of a power-up that the next start compares."""
+    """The details of a stored power-up that are compared with those of this power-up."""
 
     program: str | None = None
     configuration: str | None = None
 
 
 class EventRecorder:
-    """Compares the state of the device with its state before, and stores each change, in order.
+    """Compares the state of the device with its last state, and stores each change, in order.
 
     `sensors` returns for each sensor, and for the line to the sensors, whether it works. `troubles` returns what is
     wrong with each of them. `door` returns what was reported about the cabinet's door. `is_synchronised` returns
-    whether a time server has set the host's clock, or None if that is unknown. `clock_set_s` returns the sum of the
-    seconds by which the clock was set since the start.
+    whether a time server has set the host's clock, or None if that is unknown. `clock_set_s` returns by how many
+    seconds the host's clock was set since the start, in total.
     """
 
     def __init__(
@@ -93,7 +79,8 @@ class EventRecorder:
         self._log = structlog.get_logger("events")
 
     async def power_up(self, identity: DaemonIdentity, boot_id: str) -> None:
-        """Store that the daemon starts, and whether program or configuration have changed since the last start."""
+        """Store that the daemon starts, and each change of its program or its configuration since the last start.
+        Raises the journal's error."""
         last = await self._journal.last_event("power_up", "stop")
         before = await self._journal.last_event("power_up")
         door = await self._journal.last_event("door_opened", "door_closed")
@@ -101,7 +88,7 @@ class EventRecorder:
         details: dict[str, object] = {
             "boot_id": boot_id,
             **msgspec.structs.asdict(identity),
-            # None at the very first start. False: the power failed, or the program was killed.
+            # None: this is the very first start. False: the power failed, or the program was killed.
             "stopped_in_order": None if last is None else last.event == "stop",
         }
         await self._store(EventRecord(event="power_up", details=details))
@@ -114,19 +101,19 @@ class EventRecorder:
             await self._store(_changed("configuration_changed", known.configuration, identity.configuration))
 
     async def stop(self) -> None:
-        """Store the events that still wait, and that the daemon stops because it was asked to."""
+        """Store the events that still wait, then that the daemon was asked to stop. Raises the journal's error."""
         while not self._waiting.empty():
             await self._store(*self._waiting.get_nowait())
         await self._store(EventRecord(event="stop"))
 
     def begin(self) -> None:
-        """Begin to compare the sensors, when the self-test is over. Before that, a sensor that has not answered yet
-        counts neither as working nor as failing."""
+        """Begin to compare the sensors. Call this when the self-test is over: before that, a sensor that works may not
+        have answered yet."""
         self._has_begun = True
         self.look()
 
     def look(self) -> None:
-        """Compare sensors, door and clock with their state at the last call."""
+        """Compare the sensors, the door and the clock with their state at the last call, and note each change."""
         if self._has_begun:
             for sensor, works in self._sensors().items():
                 if works is not self._worked.setdefault(sensor, True):
@@ -141,7 +128,7 @@ class EventRecorder:
             self._look_at_door()
         synchronised = self._is_synchronised()
         if synchronised is not None and synchronised is not self._was_synchronised:
-            self._put(EventRecord(event=_SYNCHRONISED[synchronised]))
+            self._put(EventRecord(event="clock_synchronised" if synchronised else "clock_not_synchronised"))
         self._was_synchronised = synchronised
         set_s, before_s = self._clock_set_s(), self._was_set_s
         if set_s != before_s:
@@ -149,8 +136,8 @@ class EventRecorder:
         self._was_set_s = set_s
 
     def _look_at_door(self) -> None:
-        """Store that the door was opened or closed. A door that was opened and closed between two calls counts as
-        opened, and so does a door that is open at a start. Its state before the start comes from the event records."""
+        """Note that the door was opened or closed. If it was opened and closed between two calls, both are noted. A
+        door that is open at the start counts as opened. Its state before the start comes from the event records."""
         was, self._door_was = self._door_was, self._door()
         is_open, openings = self._door_was
         if openings > was.openings:
@@ -162,11 +149,11 @@ class EventRecorder:
             self._door_was = was
 
     async def run(self) -> NoReturn:
-        """Store each event that was noted. Ends with the journal's error or by cancellation."""
+        """Store each event that was noted, until cancelled. Raises the journal's error."""
         while True:
             await self._store(*await self._waiting.get())
 
-    async def follow(self, connection: WatchedConnection) -> NoReturn:
+    async def follow(self, connection: Publisher) -> NoReturn:
         """Note the beginning and the end of each connection to the broker, until cancelled."""
         while True:
             session = await connection.connected()

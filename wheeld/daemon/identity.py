@@ -1,4 +1,4 @@
-"""The digests of the running program and of its configuration, which each power-up stores in the journal."""
+"""The digests of the running program and of its configuration. Each power-up stores them in the journal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ import msgspec
 
 
 class DaemonIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """`program`: the digest of the program's files (`wheeld.service.program`), None if they cannot be read.
-    `as_released`: whether the release's manifest has the same digest, None without one. `configuration`: SHA-256 of its
-    file, None without one. Digests are in hexadecimal. `test`: whether the table is a bench table."""
+    """Which program and which configuration run. Digests are in hexadecimal.
+
+    `program`: the digest of the program's files (`wheeld.service.program`), None if they cannot be read. `as_released`:
+    whether the release's manifest has the same digest, None without a manifest. `configuration`: SHA-256 of the
+    configuration's file, None without a file. `test`: whether the table is a bench table.
+    """
 
     version: str
     program: str | None

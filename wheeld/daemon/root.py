@@ -1,4 +1,4 @@
-"""The composition root: builds the edges of one wheel's daemon, runs them as named tasks, and returns how the daemon
+"""The composition root: builds the parts of one wheel's daemon, runs them as named tasks, and returns how the daemon
 ended."""
 
 from __future__ import annotations
@@ -54,26 +54,30 @@ from wheeld.service.watchdog import TurningClock, TurningPublisher, Watch, watch
 from wheeld.sources.sensing import Batch
 
 PUBLISH_SLACK_S = 2.0
-"""A publication is given up after the configured time. If it has not ended this long after that time, it never ends."""
+"""The connection gives up a publication after the configured time. If a publication lasts this much longer, it hangs,
+and the watchdog is no longer fed."""
 
 CONFIRM_S_MAX, CONFIRM_STEP_S = 0.5, 0.02
-"""A broker on the same network confirms in milliseconds. A broker that does not confirm must not delay the stop."""
+"""How long a daemon that stops waits until the broker has confirmed the last messages, and how often it looks. A broker
+on the same network confirms in milliseconds."""
 
 TOUCHED: frozenset[Fault] = frozenset({"edited", "replaced", "behind"})
-"""Faults that a person has caused. A new start does not repair them, so systemd does not try again."""
-
+"""Faults of the journal that a person has caused. A new start does not repair them, so systemd does not try again."""
 
 AGAIN = signal.SIGUSR1
-"""This signal asks for a new start, to read the configuration again. Not SIGHUP: it is also the end of a terminal, and
-after it systemd would not start a daemon again that has no handler for it yet."""
+"""This signal asks the daemon to start again, so that it reads its configuration again. SIGHUP is not used, because it
+also comes when a terminal closes. If it comes before its handler is set, the daemon ends, and systemd does not start it
+again."""
 AGAIN_STEP_S = 0.1
-"""How often a daemon that is to start again looks whether the coup is over."""
+"""How often a daemon that was asked to start again looks whether the coup is over."""
 
 
 def run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit | None:
-    """Run the wheel until SIGTERM or SIGINT. Returns how it ended. None: `AGAIN` asked for a new start, and no coup
-    runs. `configuration_digest`: the digest of the file of `config`. `wheel`: the wheel's name on a command line.
-    Without a name the path of its journal is used."""
+    """Run the wheel until SIGTERM, SIGINT or `AGAIN`. Returns how it ended, or None if it must start again.
+
+    `configuration_digest`: the digest of the file of `config`. `wheel`: the wheel's name on a command line. Without a
+    name the path of its journal is used.
+    """
     log_to_stderr(config.log.level)
     return asyncio.run(_run(config, configuration_digest, wheel))
 
@@ -93,7 +97,7 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
     except (KeyFileError, OSError) as wrong:
         return _failed(Exit.BAD_CONFIG, "signing_key.unusable", wrong)
     except JournalError as wrong:
-        # After space was freed, systemd must be able to start the daemon again. Every other fault needs a person.
+        # If the disk is full, systemd tries again, because space may be freed. Every other fault needs a person.
         code = Exit.IO_FAILED if wrong.fault == "full" else Exit.NOT_OPENED
         return _failed(code, "journal.not_opened", wrong, fault=wrong.fault)
     try:
@@ -126,7 +130,7 @@ def _failed(code: Exit, event: str, why: object, **more: str) -> Exit:
 
 
 def adoption(wheel: str, behind: BehindError) -> str:
-    """Return the shell command that lets the feed continue after the last number that its readers have."""
+    """Return the shell command that lets the feed continue after the last number that its receivers have."""
     why = "the newest journal is lost"
     return shlex.join(["wheeld", "journal", "adopt", wheel, "--after", behind.after, "--why", why])
 
@@ -134,7 +138,7 @@ def adoption(wheel: str, behind: BehindError) -> str:
 async def _serve(
     config: Config, journal: Journal, clock: SystemClock, configuration_digest: str | None
 ) -> JournalError | TwoComputersError | Literal["stop", "again"]:
-    """Run the daemon to its end. Returns the error that ended it, or what was asked."""
+    """Run the daemon to its end. Returns the error that ended it, or what a signal asked for."""
     failures: list[JournalError | TwoComputersError] = []
     try:
         memory, resume_at, gap = await journal.memory(), await journal.position(), await journal.gap_due()
@@ -157,12 +161,12 @@ async def _serve(
 
 
 class Daemon:
-    """All parts of one wheel's daemon, built in the order of their dependencies.
+    """All parts of one wheel's daemon.
 
     `memory` is the table's memory from the journal, None if the journal is empty. `resume_at` is the position up to
-    which the board's events are stored. `gap` contains the numbers that the journal has adopted and the feed does not
-    contain yet. `configuration_digest` is the digest of the file from which `config` was read. Raises PinsError, and
-    one of `UNREADABLE` if the memory is of another version.
+    which the board's events are stored. `gap` contains the numbers that the journal has adopted, if the feed does not
+    contain them yet. `configuration_digest` is the digest of the file from which `config` was read. Raises PinsError,
+    and one of `UNREADABLE` if another version has written the memory.
     """
 
     def __init__(
@@ -232,7 +236,7 @@ class Daemon:
         self._join_network(config.mqtt, config.display)
 
     async def _store(self, step: Step, at_utc_us: int, position: Position | None) -> None:
-        """Store a step in the journal. Then the monitor may send its evidence to listeners."""
+        """Store a step in the journal, then give it to the monitor. So no listener gets evidence that is not stored."""
         await self._journal.append(step, at_utc_us, position)
         for reply in step.replies:
             if reply.id is None and not reply.done:  # a button gets no reply: people at the cabinet read the log
@@ -294,9 +298,9 @@ class Daemon:
         )
 
     async def run(self) -> Literal["stop", "again"]:
-        """Run until a signal asks to stop, or to start again. Returns which. If a task fails, all tasks stop, and the
-        error is raised in a group."""
-        # Which program starts is the first event record of this run.
+        """Run until a signal asks the daemon to stop, or to start again. Returns which of the two. If a task fails, all
+        tasks stop, and the error is raised in a group."""
+        # The first event record of this run says which program starts.
         program, table = self._program, self._table
         await program.read()
         identity = DaemonIdentity(
@@ -344,7 +348,7 @@ class Daemon:
                 self._notifier.reloading()
             await self._events.stop()
             await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon stops"))
-            # The broker has a moment to confirm the last messages. Otherwise the next run publishes them again.
+            # Give the broker a moment to confirm the last messages. The next run publishes again what is not confirmed.
             waited_s = 0.0
             while self._mqtt.is_connected and waited_s < CONFIRM_S_MAX and await self._outbox.depth():
                 await self._clock.sleep(CONFIRM_STEP_S)
@@ -389,14 +393,14 @@ class Daemon:
         return tasks
 
     async def _test_itself(self) -> None:
-        """Run the self-test. Its outcome is stored before anything is published."""
+        """Run the self-test, and store its outcome before anything is published."""
         await self._journal.note(await self._self_test.run(), self._clock.utc_us())
         self._events.begin()
-        self._self_test.end()
+        self._self_test.over.set()
 
     async def _speak(self) -> None:
         """Connect to the broker after the self-test, because everything is published through this connection."""
-        await self._self_test.over()
+        await self._self_test.over.wait()
         await self._mqtt.run()
 
     def _availability(self, state: Literal["online", "offline"], display: Display | None) -> bytes:
@@ -418,11 +422,12 @@ class Daemon:
         }
 
     async def _hear(self, since_ns: int) -> None:
-        """Return when all commands given since `since_ns` are handed on, or when some cannot be awaited any longer."""
+        """Return when all commands given since `since_ns` have been put, or when `Earshot` has noted that some may be
+        missing."""
         await asyncio.gather(self._earshot.hear(since_ns), self._clock.sleep(self._source.caught_up_s))
 
     def _on_change(self) -> None:
-        """Report a change that people can see to the parts that depend on it."""
+        """Tell the parts that store or show the state that it has changed."""
         self._keeper.look()
         self._events.look()
         self._health.changed()

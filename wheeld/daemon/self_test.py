@@ -1,9 +1,10 @@
-"""The self-test of a start. Nothing is published before it is over (docs/standards.md).
+"""The self-test, which runs at each start. Nothing is published before it is over (docs/standards.md).
 
-The journal is verified before, when it is opened: its end, what a restart reads, and what is owed. If the journal has
-changed since the last run, the daemon ends there. The self-test checks whether the sensors answer, and whether a time
-server has set the clock. If sensors fail, the daemon goes on: the table is suspended, as at any other time, and the
-daemon must publish that.
+The self-test checks whether the sensors answer, and whether a time server has set the clock. If sensors fail, the
+daemon goes on: the table is suspended, as at any other time, and the daemon must publish that.
+
+The journal was verified earlier, when it was opened: its end, what a restart reads, and what is owed. If somebody had
+changed it since the last run, the daemon would have ended there.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from wheeld.ports import EventRecord, HostClock
 
 ANSWER_S_MAX = 5.0
 """The longest time that sensors may take for their first answer. A board that restarts when its line is opened needs
-two seconds, and a head sends a report twice a second. To wait longer for a missing device would show nothing more."""
+two seconds, and a head sends a report twice a second. A device that has not answered by then is missing."""
 
 LOOK_S = 0.01
 """The time between two checks for answers. It is too short for a person to notice at a start."""
@@ -40,13 +41,14 @@ class SelfTest:
     ) -> None:
         self._clock, self._silent = clock, silent
         self._sensors, self._is_synchronised = sensors, is_synchronised
-        self._over = asyncio.Event()
+        self.over = asyncio.Event()
+        """Set this when the outcome is stored. Everything that waits for the self-test begins then."""
         self.outcome: SelfTestHealth | None = None
         """None until the self-test is over."""
         self._log = structlog.get_logger("self_test")
 
     async def run(self) -> EventRecord:
-        """Wait until all lines have answered, at most `ANSWER_S_MAX`. Returns the outcome, to be stored."""
+        """Wait until all lines have answered, at most `ANSWER_S_MAX`. Returns the outcome as an event record."""
         began_ns = self._clock.monotonic_ns()
         while self._silent() and self._clock.monotonic_ns() - began_ns < ANSWER_S_MAX * 1e9:
             await self._clock.sleep(LOOK_S)
@@ -65,11 +67,3 @@ class SelfTest:
         log = self._log.info if outcome.passed else self._log.warning
         log("self_test.over", **details)
         return EventRecord(event="self_test", details=details)
-
-    def end(self) -> None:
-        """Let everything begin that waits for the self-test. Call this after its outcome is stored."""
-        self._over.set()
-
-    async def over(self) -> None:
-        """Return when the outcome is stored."""
-        await self._over.wait()

@@ -1,7 +1,8 @@
 """The sources of one daemon's wheel: a board on a serial line, pins of this computer, the wheel's own head.
 
-This is a part of the composition root: it builds and runs the sources that the configuration names. Beside a board
-there may be pins with buttons and lamps. A head may be the only source, or report its part beside a board or pins.
+This is a part of the composition root: it builds and runs the sources that the configuration names. A wheel with a
+board may also have pins, for buttons and lamps. A head may be the only source, or be used together with a board or
+pins.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ Counters: TypeAlias = dict[str, dict[str, int]]
 
 
 class Source:
-    """All that observes the wheel since the daemon's start (`start_ns`). A board's events continue from `resume_at` if
-    the board has not restarted since then. Raises PinsError if pins cannot be used."""
+    """All sources of the wheel. `start_ns`: when the daemon started, host time. A board's events continue from
+    `resume_at` if the board has not restarted since then. Raises PinsError if pins cannot be used."""
 
     def __init__(self, config: Config, *, start_ns: int, resume_at: Position | None = None) -> None:
         self._start_ns = start_ns
@@ -57,7 +58,7 @@ class Source:
 
     @property
     def sensing(self) -> Sensing:
-        """The source whose clock is the sensing clock: the board, otherwise observing pins, otherwise the host."""
+        """The source whose clock is the sensing clock: a board, otherwise pins that observe, otherwise the host."""
         if self._board is not None:
             return self._board.board
         if self._pins is not None and self._pins.observes:
@@ -66,7 +67,7 @@ class Source:
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """For each sensor, and for the lines to the sensors, whether it works."""
+        """Whether each sensor and each line to the sensors works."""
         head = {} if self._head is None else self._head.sensors
         return {"link": self.sensing.is_up, **self.sensing.sensors, **head}
 
@@ -85,7 +86,7 @@ class Source:
 
     @property
     def caught_up_s(self) -> float:
-        """The time after a standstill in which every button that was pressed during it is read."""
+        """How long it takes after a standstill until all buttons that were pressed during it are read."""
         has_buttons_beside = self._pins is not None and self.sensing is not self._pins.source
         return CAUGHT_UP_S if has_buttons_beside else 0.0
 
@@ -122,15 +123,16 @@ class Source:
         clock: HostClock,
         state: Callable[[], str],
     ) -> Tasks:
-        """Return the tasks to run, by name. Observations go to `put_batch`, buttons on pins beside a board to `say`.
+        """Return the tasks to run, by name. Observations go to `put_batch`. If the pins do not observe the wheel, the
+        commands of their buttons go to `say`.
 
-        Tasks that observe the wheel wait on the clock `turning`, which shows the watchdog that they run. All other
-        tasks wait on `clock`. `state` returns the table's state, for the lamps.
+        Tasks that observe the wheel sleep on the clock `turning`, which shows the watchdog that they run. All other
+        tasks sleep on `clock`. `state` returns the table's state, for the lamps.
         """
         tasks: Tasks = {}
         if self._head is not None:
             tasks |= self._head.tasks(clock)
-            put_batch = self._head.among(put_batch)
+            put_batch = self._head.interleaver.onto(put_batch)
         if self._board is not None:
             tasks |= self._board.tasks(put_batch, turning=turning, clock=clock)
         if self.sensing is self._host_time:
@@ -171,7 +173,7 @@ class _HeadPart:
     def __init__(self, setting: HeadSetting, table: TableSetting, now_us: Callable[[int], int]) -> None:
         self._setting = setting
         self._head = reader_of(setting.product).new_head(setting, table.profile.pockets, now_us)
-        self._interleaver = Interleaver()
+        self.interleaver = Interleaver()
         self.line: LinkSupervisor[ByteLink] | None = None
 
     @property
@@ -180,14 +182,10 @@ class _HeadPart:
 
     @property
     def counters(self) -> Counters:
-        return {"head": {**self._head.counters, "dropped_reports": self._interleaver.dropped}}
-
-    def among(self, put_batch: HandOn) -> HandOn:
-        """Return `put_batch` for the other sources, with the head's reports merged into each batch."""
-        return self._interleaver.onto(put_batch)
+        return {"head": {**self._head.counters, "dropped_reports": self.interleaver.dropped}}
 
     def tasks(self, clock: HostClock) -> Tasks:
-        feed = HeadFeed(self._head, clock, self._interleaver.second)
+        feed = HeadFeed(self._head, clock, self.interleaver.second)
         port, baud = self._setting.port, self._setting.baud
         self.line = LinkSupervisor(
             lambda: UrlLink(port, baud) if "://" in port else open_serial(port, baud),

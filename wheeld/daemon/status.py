@@ -1,4 +1,4 @@
-"""What people and monitoring see of a running daemon: one line for systemd, and the `health` message."""
+"""What people and monitoring systems see of a running daemon: one line for systemd, and the message `health`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from wheeld.service.program import Program
 from wheeld.service.time_sync import TimeSync
 
 LOOK_S = 5.0
-"""The longest delay until `systemctl status` shows that the broker is lost or back. People look again after some
-seconds."""
+"""The longest delay until `systemctl status` shows that the broker is lost or back."""
 
 DAY_NS = 86_400 * 10**9
 
 
 class DaemonStatus:
-    """The present state of all parts, read on request. `counters` returns those of the broker's parts, by part."""
+    """The present state of all parts, read on request. `counters` returns the counters by part, except those of the
+    table and of the sources."""
 
     def __init__(  # noqa: PLR0913  one for each part that it reads
         self,
@@ -57,8 +57,8 @@ class DaemonStatus:
 
     @property
     def line(self) -> str:
-        """The line for `systemctl status`: the table's state, what it waits for, and what is wrong. In English, like
-        the log."""
+        """The line for `systemctl status`: the table's state, what it waits for, and what is wrong. The line is in
+        English, like the log."""
         table = self._table
         test = ", BENCH TABLE" if table.setting.test else ""
         link = "" if self._source.sensing.is_up else ", no sensor board"
@@ -85,8 +85,8 @@ class DaemonStatus:
         return "; ".join(parts)
 
     def _local(self, at_ns: int) -> str:
-        """Return a time of the host's monotonic clock as local time: "21:04", with the date if it is more than a day
-        ago. It is computed from the host's clock as it is set now, which may have been set since that time."""
+        """Return a host time as local time: "21:04", with the date if it is more than a day ago. It is counted back
+        from the present date, so it is right even if the host's date was corrected since then."""
         at = datetime.fromtimestamp(self._utc_us(at_ns) / 1e6)  # noqa: DTZ006  people at the wheel read local time
         return f"{at:%Y-%m-%d %H:%M}" if self._clock.monotonic_ns() - at_ns > DAY_NS else f"{at:%H:%M}"
 
@@ -94,11 +94,8 @@ class DaemonStatus:
         return self._clock.utc_us() - (self._clock.monotonic_ns() - at_ns) // 1000
 
     async def follow(self, publish: Callable[[str], None]) -> NoReturn:
-        """Publish the line again after changes that no part reports: of the broker's connection, and of the messages
-        owed.
-
-        Ends with the journal's error or by cancellation.
-        """
+        """Look every `LOOK_S` whether the line has changed, and give it to `publish` if so, until cancelled. No part
+        reports changes of the connection to the broker and of the messages owed. Raises the journal's error."""
         shown = self.line
         while True:
             await self._clock.sleep(LOOK_S)
@@ -108,7 +105,7 @@ class DaemonStatus:
                 shown = line
 
     async def health(self) -> Health:
-        """Return the payload of `health`."""
+        """Return the payload of the message `health`. Raises the journal's error."""
         now_ns = self._clock.monotonic_ns()
         at = self._source.sensing.clock_now(now_ns)
         return Health(

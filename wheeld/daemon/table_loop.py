@@ -2,20 +2,20 @@
 each is stored before the next.
 
 A command gets the host's estimate of the sensing clock at its arrival. It waits until the sensors have reported up to
-that time, so that what they saw before it is decided before it. Sensors report every 0.1 s. If their link is down,
-commands do not wait for them.
+that time. So what the sensors saw before the command is decided first. Sensors report every 0.1 s. If their link is
+down, commands do not wait for them.
 
-After a standstill of the daemon (`wheeld/service/standstill.py`) observations that the sensors kept and commands of
-people wait side by side, and it is chance which of them is read first. So no observation is applied before all commands
-from that time have been received. The table then gets the standstill as an observation.
+After a standstill of the daemon (`wheeld/service/standstill.py`), both observations and commands wait to be read, and
+chance decides which are read first. So no observation is applied before all commands from the time of the standstill
+have been received. The table then gets the standstill as an observation.
 
 A command that is given while the network is cut arrives later. A command that has arrived may still wait to be stored,
 because the disk is slow or other commands are before it. So the table is told up to which time all commands have been
 received (`Heard`), and everything that must wait for commands waits in the table.
 
 What follows from an observation is stored before anything else happens, so the outbox never publishes what is not on
-disk. An event is acknowledged to the board after all that followed from it is stored. The position in the board's
-events is stored with it. So no event is applied a second time if the daemon is killed before the acknowledgement.
+disk. The position in the board's events is stored with it. Then the event is acknowledged to the board. If the daemon
+is killed before that, the event is not applied again, because its position is stored.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ and in the board's ring buffer."""
 SLOW_STORE_NS = 1_000_000_000
 """Storing a step takes milliseconds. If it took longer than this, the disk stood still."""
 STEP_US_NOTICED = 1_000_000
-"""Smaller steps of the host's clock are not reported, because they mislead no person who compares dates."""
+"""Smaller steps of the host's clock are not reported. They do not mislead people who compare dates."""
 
 OF_SENSORS = frozenset({SensorState, Level})
-"""Observations that people see even if nothing follows from them."""
+"""Kinds of observations that people see even if nothing follows from them."""
 
 STEPPED = translatable(
     "the clock of this computer was set by {seconds} s; the order of events and all durations are right, dates before "
@@ -67,9 +67,9 @@ def _all_heard() -> None:
 class Ears(NamedTuple):
     """Which commands are still on their way. All times are host times.
 
-    After a standstill that began at `since_ns`, `hear(since_ns)` returns when all commands from it have been put, or
-    when some cannot be awaited any longer. In the second case the network counts as cut. `cut_ns()` returns since when
-    the network has been cut, or None. `came_ns()` returns when the oldest command arrived that was not put yet, or
+    After a standstill that began at `since_ns`, `hear(since_ns)` returns when all commands from the standstill have
+    been put, or when the wait takes too long. In the second case the network counts as cut. `cut_ns()` returns since
+    when the network has been cut, or None. `came_ns()` returns when the oldest command that was not put yet arrived, or
     None.
     """
 
@@ -110,7 +110,7 @@ class TableLoop:
         self._position: Position | None = None
         self._due_later: list[Command | Standstill | Heard] = []
         self._batches: asyncio.Queue[Batch] = asyncio.Queue(QUEUE_MAX)
-        # A task that waits at a full queue may be overtaken by another task. A lock keeps their order.
+        # When the queue is full, one waiting task could overtake another. The lock keeps their order.
         self._in_turn = asyncio.Lock()
         self._news = asyncio.Event()
         self._newest_us = 0
@@ -121,7 +121,8 @@ class TableLoop:
         self.clock_set_s = 0.0
         """By how many seconds the host's clock was set since the start, in total."""
         self._heard_ns: int | None = None
-        """Up to which host time all commands were received, as the table was told last. None: none is on its way."""
+        """The host time up to which all commands have been received, as the table was told last. None: no command is on
+        its way."""
         self.counters = {"standstills": 0, "standstill_ms": 0, "slow_stores": 0, "utc_steps": 0}
         self._log = structlog.get_logger("table")
 
@@ -134,8 +135,8 @@ class TableLoop:
         self._news.set()
 
     async def say(self, command: Command, *, came_ns: int | None, said_utc_us: int | None = None) -> None:
-        """Add a command that arrived at `came_ns`, host time (None: now). `said_utc_us`: when its sender says it was
-        given."""
+        """Add a command that arrived at `came_ns`, host time (None: now). `said_utc_us`: when it was given, by its
+        sender's clock."""
         self._look()
         now_ns = self._clock.monotonic_ns()
         came_us = self._at_us(now_ns, now_ns if came_ns is None else came_ns)
@@ -155,7 +156,7 @@ class TableLoop:
         self._news.set()
 
     def standing_still(self) -> tuple[int, int] | None:
-        """Return the period, in UTC, in which no command could be received because the machine stood still or the
+        """Return the period, in UTC, in which no command could be received because the daemon stood still or the
         network was cut. Return None if there is none, or if the table has already passed it."""
         self._look()
         begins = [] if self._stood is None else [self._stood.since.utc_us]
@@ -164,7 +165,7 @@ class TableLoop:
         return (min(begins), self._clock.utc_us()) if begins else None
 
     async def run(self) -> NoReturn:
-        """Apply and store until cancelled. Raises the store's error."""
+        """Apply and store what was put, until cancelled. Raises the store's error."""
         while True:
             await self._news.wait()
             self._news.clear()
@@ -187,7 +188,7 @@ class TableLoop:
     async def _turn(self) -> None:
         self._look()
         if self._stepped_us:
-            # A notice that the host's clock was set, for people who read dates.
+            # Tell people who read dates that the host's clock was set.
             seconds, self._stepped_us = round(self._stepped_us / 1e6, 1), 0
             self.clock_set_s += seconds
             text = self._table.setting.catalogue.say(STEPPED, seconds=seconds)
@@ -195,7 +196,7 @@ class TableLoop:
             await self._store(step, self._clock.utc_us(), self._position)
             self._on_change()
         if self._behind():
-            # All commands from a standstill are received, then the table is told when it began and ended.
+            # First receive all commands from the standstill, then tell the table when the standstill began and ended.
             await self._ears.hear(min(begin.host_ns for begin in self._behind()))
             gap, slow = self._stood, self._slow
             self._stood = self._slow = None
@@ -220,7 +221,7 @@ class TableLoop:
 
     def _keep_heard(self, reported_us: int, from_us: int) -> None:
         """Tell the table, at `from_us` or later, up to which time all commands have been received, if that has changed.
-        Nothing waits for a time that the sensors have not reported yet, so such a time is told as None."""
+        A time up to which the sensors have not reported yet is told as None, because nothing waits for it."""
         now_ns = self._clock.monotonic_ns()
         ends_ns = (self._ears.cut_ns(), self._ears.came_ns())
         heard_ns = min((end_ns for end_ns in ends_ns if end_ns is not None), default=None)
@@ -229,7 +230,7 @@ class TableLoop:
             heard_ns = heard_us = None
         if heard_ns != self._heard_ns:
             self._heard_ns = heard_ns
-            # The new `Heard` is not dated before one that still waits for the sensors, because the last one counts.
+            # For the table the last `Heard` counts. So the new one is not dated before one that still waits.
             told_us = (one.t_us for one in self._due_later if isinstance(one, Heard))
             self._keep(Heard(max((from_us, *told_us)), heard_us))
 
@@ -244,8 +245,8 @@ class TableLoop:
         return merged + self._due(self._reported_us(batch.last_us))
 
     def _reported_us(self, newest_us: int) -> int:
-        """Return up to when the sensors have reported: the newest observation, or the present while their link is
-        down."""
+        """Return the time up to which the sensors have reported: that of the newest observation, or the present while
+        their link is down."""
         silent_us = 0 if self._sensing.is_up else self._sensing.now_us(self._clock.monotonic_ns())
         return max(newest_us, silent_us)
 
@@ -274,12 +275,12 @@ class TableLoop:
     # --- standstills --------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Beat if it is due. A late beat shows a standstill, which begins at the beat before it. Standstills in a row
+        """Beat if a beat is due. A late beat shows a standstill, which began at the previous beat. Standstills in a row
         are joined."""
         if not self._pulse.is_due(self._clock.monotonic_ns()):
             return
         gap = self._pulse.beat(self._moment())
-        assert gap is not None, "it is due only after the first"
+        assert gap is not None, "a beat is due only after the first beat"
         if gap.stepped_us:
             self.counters["utc_steps"] += 1
             self._log.warning("clock.stepped", seconds=gap.stepped_us / 1e6, then="dates in UTC before that were wrong")
@@ -323,8 +324,8 @@ class TableLoop:
         return utc_us - (host_ns - then_ns) // 1_000
 
     def _at_us(self, now_ns: int, host_ns: int) -> int:
-        """Return the sensing clock at a past host time. It is computed back from the present, because `now_us` never
-        returns less than the newest observation."""
+        """Return the sensing clock at a past host time. It is counted back from the present: `now_us` would be wrong,
+        because it never returns less than the time of the newest observation."""
         passed_us, at = (now_ns - host_ns) // 1_000, self._sensing.clock_now(now_ns)
         rate_ppb = 0 if at is None else at.rate_ppb
         return self._sensing.now_us(now_ns) - passed_us * 1_000_000_000 // (1_000_000_000 + rate_ppb)
