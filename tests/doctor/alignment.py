@@ -7,9 +7,16 @@ import msgspec
 from hw_sim.evening import repeatable
 from hw_sim.table import SimTable
 from hw_sim.wheel import WheelLayout, opposite
+from wheeld.core.catalogue import Catalogue
 from wheeld.core.observations import Observation, Rotor, Sighting
+from wheeld.doctor.findings import Finding
 
 TICKS = 148
+
+
+def do(finding: Finding) -> str:
+    """What to do about the finding, in English."""
+    return "" if finding.mend is None else Catalogue("en").say_text(finding.mend)
 
 
 def layout(beams_deg: tuple[float, ...], readers_deg: tuple[float, ...] = (30.0, 150.0, 270.0)) -> WheelLayout:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.alignment import TICKS, layout, spun, swapped
+from tests.doctor.alignment import TICKS, do, layout, spun, swapped
 from wheeld.core.observations import (
     BallPass,
     Command,
@@ -107,7 +107,7 @@ def sectors_dirty(seen: list[Observation]) -> Iterable[Observation]:
 )
 def test_each_fault_is_named_and_nothing_else(spoil: Spoil, level: str, what: str) -> None:
     listed = [each for each in findings(spoil(spun(layout(BEAMS_DEG), 2)[0])) if each.level != "ok"]
-    assert [(each.level, what in each.what, bool(each.do)) for each in listed] == [(level, True, True)], listed
+    assert [(each.level, what in each.what, bool(do(each))) for each in listed] == [(level, True, True)], listed
 
 
 def test_a_reader_that_sees_half_as_often() -> None:
@@ -122,7 +122,7 @@ def test_a_still_wheel_is_asked_to_move() -> None:
     listed = findings([Command(5, "rien_va", "button")])
     assert not any("button" in each.what for each in listed)
     assert [each.level for each in listed] == ["look"] * 3
-    assert all(each.do for each in listed)
+    assert all(do(each) for each in listed)
 
 
 def test_signals_count_buttons_and_time() -> None:
@@ -185,7 +185,7 @@ def test_clock_and_link() -> None:
 
 def test_a_computers_own_pins_have_no_advice_about_their_cable() -> None:
     counters = {"edges": 7, "host_stalls": 5, "encoder_violations": 25, "pulses_too_long": 1, "new": 1}
-    listed = {each.what: each.do for each in of_link(counters, frozenset({"edges"}), "gpio")}
+    listed = {each.what: do(each) for each in of_link(counters, frozenset({"edges"}), "gpio")}
     assert "computer stood still" in listed["gpio: host stalls: 5"]
     assert "A, B and Z" in listed["gpio: encoder violations: 25"]
     assert "stays blocked" in listed["gpio: pulses too long: 1"]
@@ -209,7 +209,7 @@ def test_an_encoder_without_z_is_said_to_be_one() -> None:
     ]
     assert [(each.level, "Z never shows where the rotor stands" in each.what) for each in listed] == [("wrong", True)]
     (still,) = of_signals(Signals(TICKS, SINGLE_ZERO), beams=0, readers=0, violations=0)
-    assert "turn the rotor" in still.do
+    assert "turn the rotor" in do(still)
 
 
 def test_a_swapped_encoder_is_suspected_of_the_way_that_the_ball_ran() -> None:
@@ -228,7 +228,7 @@ def test_a_swapped_encoder_is_suspected_of_the_way_that_the_ball_ran() -> None:
     several, _ = spun(layout((0.0, 90.0, 200.0, 300.0)), 1)
     (listed,) = way(swapped(several))
     assert "A and B of the encoder may be swapped (in 3 spins" in listed.what
-    assert "turn the rotor clockwise by hand" in listed.do
+    assert "turn the rotor clockwise by hand" in do(listed)
     assert way(several) == []
     (listed,) = way(swapped(seen), readers="mirrored")
     assert (listed.level, "A and B of the encoder are swapped" in listed.what) == ("wrong", True)

@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from tests.config.test_config import GOOD
-from tests.doctor.alignment import TICKS, after, late, layout, spun, swapped, with_rotor
+from tests.doctor.alignment import TICKS, after, do, late, layout, spun, swapped, with_rotor
 from wheeld.cli.doctor import learn, write
 from wheeld.config.instance import WheelFiles
 from wheeld.config.reading import parse
@@ -81,7 +81,7 @@ def test_a_ball_thrown_with_the_rotor_is_written_only_when_that_is_said(
     assert (path.read_text(), list(tmp_path.iterdir())) == (TEXT, [path])
     assert "the ball ran with the rotor, or the beams are numbered the other way round" in capsys.readouterr().err
     listed = list(of_geometry(mirrored.beams, BEAMS_DEG, "beam"))
-    assert [(each.level, "--ball cw" in each.do, "--learn" in each.do) for each in listed] == [("wrong", True, False)]
+    assert [(each.level, "--ball cw" in do(each), "--learn" in do(each)) for each in listed] == [("wrong", True, False)]
     assert len(list(of_geometry(mirrored.beams, BEAMS_DEG, "beam", ball_given=True))) == len(BEAMS_DEG)
     assert written(path, mirrored, ball_given=True) == Exit.OK
 
@@ -196,7 +196,7 @@ def test_readers_that_are_late_are_learned_of_a_rotor_that_turned_both_ways(
     wanted = f"turn the rotor {'clockwise' if last == 'cw' else 'counter-clockwise'} too, 4 times"
     assert wanted in refused(path, capsys, found)
     listed = list(of_geometry(found.readers, READERS_DEG, "reader"))
-    assert [(each.level, wanted in each.do) for each in listed] == [("look", True)] * 3, "it may stand right"
+    assert [(each.level, wanted in do(each)) for each in listed] == [("look", True)] * 3, "it may stand right"
 
 
 def test_of_a_rotor_that_turns_one_way_only_that_one_is_enough() -> None:

@@ -1,6 +1,7 @@
 """Reads a wheel's sensors as the daemon does, while a technician watches.
 
-Everything received is acknowledged. The spins of an alignment are no coups, and the daemon must not get them later.
+The bench acknowledges every event of a board. The spins of an alignment are no coups, so the daemon must not get their
+events later.
 """
 
 from __future__ import annotations
@@ -19,21 +20,23 @@ LOOK_S = 1.0
 
 
 class Bench:
-    """The sensors of the wheel of `config`. Each observation goes to `take`. Raises PinsError without the pins."""
+    """The sensors of the wheel of `config`. Each observation and each command of a button goes to `take`. Raises
+    PinsError if the pins cannot be used."""
 
     def __init__(self, config: Config, take: Callable[[Observation], None]) -> None:
         self._take = take
         self._clock = SystemClock()
         self.source = Source(config, start_ns=self._clock.monotonic_ns())
-        """What sees the wheel, with its counters and which of its sensors work."""
+        """All sources of the wheel. They have counters, and tell which sensors work."""
 
     @property
     def clock(self) -> HostTime | None:
-        """Return the accuracy of the sensing clock."""
+        """The sensing clock with its error. None while it is not known."""
         return self.source.sensing.clock_now(self._clock.monotonic_ns())
 
     async def watch(self, seconds: float, every_second: Callable[[], None]) -> None:
-        """Read for `seconds`, and call `every_second`. Raises the error of a task: PinsError for a lamp."""
+        """Read the sensors for `seconds`, and call `every_second` each second. Raises the first error of a source, such
+        as PinsError from a lamp."""
         clock = self._clock
         work = self.source.tasks(self._pressed, self._heard, turning=clock, clock=clock, state=lambda: "closed")
         tasks = [asyncio.create_task(each, name=name) for name, each in work.items()]
@@ -51,7 +54,7 @@ class Bench:
                 if isinstance(ended, Exception):
                     raise ended
 
-    async def _pressed(self, command: Command, *, came_ns: int) -> None:  # noqa: ARG002  callers pass it by this name
+    async def _pressed(self, command: Command, *, came_ns: int) -> None:  # noqa: ARG002  callers use this name
         self._take(command)
 
     async def _heard(self, batch: Batch) -> None:

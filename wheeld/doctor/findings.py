@@ -31,21 +31,24 @@ OFF_DEG = 2.0
 """How far a sensor may be from its configured angle. A beam this far off changes the measured speed of the ball by a
 few percent from beam to beam."""
 DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
-"""Shares of a beam's pulses. A few in a thousand are usual. One in twenty means that the sensor is badly adjusted."""
+"""The shares of double pulses and of missed passes that a beam may have. A few in a thousand are usual. One in twenty
+means that the beam is badly adjusted."""
 DEAD_SHARE = 0.2
-"""A share of the busiest beam's passes. The wire of a dead beam picks up fewer pulses than this. Even the worst aimed
-beam sees every second pass."""
+"""A share of the passes of the busiest beam. A beam with fewer passes is dead, and its wire picks up false pulses. Even
+a badly aimed beam sees every second pass."""
 SKIPPED_SHARE = 0.002
+"""The share of its edges that an encoder may lose."""
 JITTER_BORNE_MS = {1: 1.2, 2: 1.5, 4: 2.0, 8: 3.0, 16: 3.0}
-"""How much the edges of an encoder may jitter (sigma), by its sectors for each pocket, or the nearest smaller number
-here. At 30 turns a minute the rotor's place is then right within a third of a pocket (docs/wheels.md 3.3)."""
+"""How much the edges of an encoder may jitter (sigma), by its number of sectors in a pocket. Between two of these
+numbers the smaller one counts. With this jitter the rotor's place at 30 rpm is right within a third of a pocket
+(docs/wheels.md 3.3)."""
 RPM = (10.0, 30.0)
 """The speeds that makers of wheels recommend (Mercury 360: 10 to 30)."""
 STEADY = {
     "beam": Text("spin the ball and keep hands away; then check the beam's mounting and threshold"),
     "reader": Text("leave the ball in its pocket, without moving it, until the rotor has turned a few times more"),
 }
-"""What to do if single measurements differ."""
+"""What to do if the measurements of one sensor differ, by its kind."""
 BOTH_WAYS: dict[Direction, Text] = {
     "cw": Text("leave the ball in its pocket, and turn the rotor clockwise too, {count} times", {"count": TURNS_MIN}),
     "ccw": Text(
@@ -54,11 +57,11 @@ BOTH_WAYS: dict[Direction, Text] = {
 }
 """What to do, by the direction in which the rotor has not turned often enough."""
 PULSES_MIN = 30
-"""The fewest pulses of the busiest beam. With fewer, a beam that misses one pass in ten looks like a beam that the ball
-had already passed when the spins began."""
+"""The fewest passes that the busiest beam must have. With fewer, a beam that misses one pass in ten cannot be told from
+a beam that the ball had already passed when the spins began."""
 ERROR_US = 1_000
-"""The largest error of the sensing clock that is usual. It is 0.2° of a rotor at 30 rpm. A larger one is harmless, but
-unexplained."""
+"""The largest error of the sensing clock that is usual. In this time a rotor at 30 rpm turns by 0.2°. A larger error is
+harmless, but it has a cause that should be found."""
 
 MIRRORED = Text(
     "the ball ran with the rotor, or the beams are numbered the other way round; give the ball's direction with "
@@ -84,7 +87,7 @@ GPIO_ADVICE = {
     ),
     "pulses_too_long": Text("a beam or reader stays blocked: check it for dirt, its light, and sensors_active_low"),
 }
-"""What to do, by counter. Pins of the computer itself have no line that could be damaged."""
+"""What to do if a counter of the pins is not 0, by its name. For other counters of the pins: `PINS`."""
 
 
 Code: TypeAlias = Literal[
@@ -137,10 +140,11 @@ LEVELS: dict[Level, str] = {
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that a technician should know. `level`: `ok`; `look`, check it; `wrong`, no coup is reliable.
+    """One thing that a technician should know. `level`: `look` means that he should check it, and `wrong` that no coup
+    is reliable.
 
-    `found`: what was found. `mend`: what to do. `is_angle`: whether it concerns an angle in the configuration, which
-    learning may correct.
+    `found`: what was found. `mend`: what to do. `is_angle`: whether an angle in the configuration may be wrong, so that
+    learning may correct it.
     """
 
     level: Level
@@ -154,11 +158,6 @@ class Finding(msgspec.Struct, frozen=True):
         """Return what was found, in English, as the journal stores it."""
         return Catalogue("en").say_text(self.found)
 
-    @property
-    def do(self) -> str:
-        """Return what to do, in English. Empty if there is nothing to do."""
-        return "" if self.mend is None else Catalogue("en").say_text(self.mend)
-
     def line(self, catalogue: Catalogue) -> str:
         """Return the whole finding as one line for a screen."""
         text = self.found if self.mend is None else found_and_mend(self.found, self.mend)
@@ -166,13 +165,13 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def found_and_mend(found: Text, mend: Text) -> Text:
-    """Return one text of what was found and what to do."""
+    """Return one text that says what was found, and what to do."""
     return Text("{first}; {second}", {"first": found, "second": mend})
 
 
 def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 0) -> Iterator[Finding]:
-    """Yield the findings from the counts of a wheel. `beams` and `readers`: how many it has. `violations`: how often
-    the lines of an encoder on pins changed in a wrong order."""
+    """Yield the findings from the counts of `signals`. `beams` and `readers`: how many the wheel has. `violations`: how
+    often the lines of an encoder on pins changed in a wrong order."""
     for name, is_faulty in sorted(signals.faults.items()):
         if is_faulty:
             what = Text("{name} is reported as broken", {"name": sensor_text(name)})
@@ -204,7 +203,7 @@ def of_signals(signals: Signals, *, beams: int, readers: int, violations: int = 
 
 
 def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
-    """Yield how often each button was pressed: those `wired` to pins, and those that a board reported."""
+    """Yield how often each button was pressed: each button that is `wired` to a pin or that a board reported."""
     for name in sorted({*wired, *signals.buttons}):
         if count := signals.buttons[name]:
             yield Finding(
@@ -218,10 +217,10 @@ def of_buttons(signals: Signals, wired: Iterable[str]) -> Iterator[Finding]:
 def of_geometry(
     learned: Sequence[Learned], configured_deg: Sequence[float], kind: str, *, ball_given: bool = False
 ) -> Iterator[Finding]:
-    """Yield the findings from a comparison of learned angles with the configured ones. `kind` is `beam` or `reader`.
+    """Compare learned angles with the configured ones, and yield the findings. `kind` is `beam` or `reader`.
 
-    `ball_given`: the technician gave the ball's direction. If not, a mirrored order is the only finding, because it may
-    come from the ball's direction and not from the beams.
+    `ball_given`: whether the technician gave the ball's direction. If he did not, and the order of the beams is
+    mirrored, this is the only finding, because its cause may be the ball's direction and not the beams.
     """
     if kind == "beam" and not ball_given and order_of(learned, configured_deg) == "mirrored":
         yield Finding(
@@ -245,8 +244,8 @@ def of_geometry(
 
 
 def of_lying(readers: Sequence[Learned], configured_deg: Sequence[float]) -> Iterator[Finding]:
-    """Yield the findings of readers that saw the ball in a pocket that the technician did not name. The angles between
-    the readers are known, and show whether they are swapped."""
+    """Yield the findings of readers that saw a lying ball, if the technician did not name its pocket. Then only the
+    angles between the readers are known. They show whether readers are swapped."""
     measured = steady(readers)
     off_deg = [apart_deg(each.angle_deg, configured_deg[each.index]) for each in measured]
     if off_deg and widest_deg(off_deg) > 2 * OFF_DEG:
@@ -254,7 +253,7 @@ def of_lying(readers: Sequence[Learned], configured_deg: Sequence[float]) -> Ite
 
 
 def steady(readers: Iterable[Learned]) -> list[Learned]:
-    """Return the readers that saw the ball often enough, and in one place."""
+    """Return the readers that saw the ball often enough, and always in one place."""
     return [each for each in readers if each.count >= TURNS_MIN and each.spread_deg <= SPREAD_DEG]
 
 
@@ -298,7 +297,8 @@ def of_way(
     readers: Order,
 ) -> Iterator[Finding]:
     """Yield a finding if the encoder may report the wrong direction. A ball seldom runs with the rotor, and never in
-    every spin. `readers`: the order of the readers. A swapped encoder mirrors readers and beams."""
+    every spin. `readers`: the order of the readers. If A and B of the encoder are swapped, both the readers and the
+    beams are mirrored."""
     balls, are_mirrored = real(spins), readers == "mirrored"
     by_ball = ball_given and ran_with_rotor(spins)
     by_beams = not ball_given and order_of(beams, configured_deg) == "mirrored"
@@ -323,7 +323,7 @@ def of_way(
 
 
 def of_direction(signals: Signals, one_way: Direction | None) -> Iterator[Finding]:
-    """Yield a finding if the encoder reports the other direction of a rotor that only turns `one_way`."""
+    """Yield a finding if a rotor turns in one direction only, and the encoder reports the other one."""
     if one_way is None or not signals.edges:
         return
     other: Direction = "ccw" if one_way == "cw" else "cw"
@@ -335,14 +335,15 @@ def of_direction(signals: Signals, one_way: Direction | None) -> Iterator[Findin
 def of_number(
     readers: Sequence[Learned], configured_deg: Sequence[float], pockets: PocketLayout, number: int
 ) -> Iterator[Finding]:
-    """Yield a finding if the ball may lie in another pocket than that of the `number` that the technician gave."""
+    """Yield a finding if the ball may not lie in the pocket of the `number` that the technician gave."""
     if off := pockets_off(readers, configured_deg, pockets.pocket_deg):
         do = Text("check where the ball lies and give that number; if the encoder was moved, correct readers_deg")
         yield Finding("wrong", "ball_elsewhere", elsewhere(off, pockets, number), do, is_angle=True)
 
 
 def elsewhere(off: int, pockets: PocketLayout, number: int) -> Text:
-    """Return the text of where the ball lies if the configured readers are right. `off`: their error in pockets."""
+    """Return the text that names the pocket of the ball if `readers_deg` is right. `off`: by how many pockets the
+    learned readers differ from `readers_deg`."""
     there = pockets.order[(pockets.index_of[number] - off) % pockets.count]
     return Text(
         "by readers_deg the ball lies in {there}, not in {number}: the readers' angles are wrong by {pockets} pockets",
@@ -370,7 +371,7 @@ def of_clock(clock: HostTime | None) -> Iterator[Finding]:
 
 
 def of_pulses(widths_us: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
-    """Yield how long the ball blocks each beam and reader on a pin."""
+    """Yield the shortest and the longest time for which the ball blocked each beam and reader on a pin."""
     for name, (narrowest_us, widest_us) in sorted(widths_us.items()):
         widths: dict[str, Part] = {"least": round(narrowest_us / 1e3, 1), "most": round(widest_us / 1e3, 1)}
         what = Text("{name} is blocked for {least} to {most} ms", {"name": sensor_text(name), **widths})
@@ -378,7 +379,8 @@ def of_pulses(widths_us: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
 
 
 def of_link(counters: Mapping[str, int], harmless: frozenset[str], part: str = "link") -> Iterator[Finding]:
-    """Yield the findings of counters of `part` that should be 0 on a good line. Those in `harmless` are left out."""
+    """Yield a finding for each counter of `part` that should be 0 and is not. Counters in `harmless` may have any
+    value."""
     bad = {name: count for name, count in counters.items() if count and name not in harmless}
     for name, count in sorted(bad.items()):
         do = GPIO_ADVICE.get(name, PINS) if part == "gpio" else CABLE

@@ -1,8 +1,8 @@
 """Learns the angles of the sensors from a few free spins: beams from the ball's laps, readers from the rotor's angle.
 
 Angles on a wheel cannot be measured with a ruler to one degree. If a beam is a few degrees off, fewer laps are proven.
-The share of a lap that a free ball needs from beam to beam gives the angle, after correction for its slowing. A ball
-that lies in a known pocket passes a reader at a known angle of the rotor.
+A free ball takes a share of its lap time from one beam to the next. This share gives the angle between the two. It is
+corrected, because the ball slows down. A ball in a known pocket passes a reader at a known angle of the rotor.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from wheeld.core.tracking.rotor import RotorFromEncoder
 
 LAP_US_MIN, LAP_US_MAX = round(1e6 / HOP_REV_S_MAX), round(1e6 / LEAVE_REV_S)
 LAP_CHANGE_MAX = 1.35
-"""The longest lap, compared with the lap before. A free ball slows by a tenth in each lap, at the end by a fifth. If a
-lap is longer than this, a pass was missed."""
+"""The longest lap, as a multiple of the lap before it. Each lap of a free ball is longer than the last one by a tenth,
+at the end by a fifth. If a lap is longer than this, the beam missed a pass."""
 SPIN_GAP_US = 4_000_000
 """No ball needs so long for its next pass. A pass after this time belongs to another spin."""
 LAPS_MIN = 4
 """With fewer laps an angle is not certain. Jitter and a tilted bowl change a single lap by several degrees."""
 TURNS_MIN = 4
-"""How often a lying ball must pass each reader in each direction. A bouncing ball is seen once or twice in a pocket."""
+"""How often a lying ball must pass each reader in each direction. A bouncing ball is seen at most twice in a pocket."""
 SPREAD_DEG = 3.0
 """If laps or turns differ by more than this, the ball did not run freely, or a sensor's edge is not sharp."""
 SPIN_LAPS_MIN = 3
-"""The fewest laps of a spin that is compared with others. One stray pulse does not change the median of three."""
+"""The fewest laps of a spin that is compared with other spins. One stray pulse does not change the median of three."""
 REAL_PASSES_MIN = 4
 """Fewer passes are from a hand and not from a ball."""
 LATEST_EDGES = 5
-"""The majority of these edges gives the rotor's direction. A mark at the edge of its sensor gives one or two edges of
-the other direction."""
+"""How many edges decide the rotor's direction, by their majority. If a mark stands just at its sensor, it gives one or
+two edges in the wrong direction."""
 RESTING_SHARE = 0.9
-"""The share of sightings that must be close together. A lying ball is always seen in one place. For the laps of a
-running ball, a half is enough."""
+"""The share of a lying ball's sightings that must be close together. Such a ball is always seen in one place. Of the
+laps of a running ball, a half is enough."""
 
 
 class Learned(msgspec.Struct, frozen=True):
     """The learned angle of one sensor, in degrees clockwise from the mark. `spread_deg`: half of the laps of a beam, or
-    nine in ten sightings of a reader, differ from the angle by less than this. `count`: the number of laps or turns.
-    `lacks`: the direction in which the rotor must turn more often before the angle of a reader is known."""
+    nine in ten sightings of a reader, differ from the angle by no more than this. `count`: the number of laps or turns.
+    `lacks`: only for a reader whose angle is not certain yet, the direction in which the rotor must turn more often."""
 
     index: int
     angle_deg: float
@@ -59,7 +59,7 @@ class Learned(msgspec.Struct, frozen=True):
 
 
 class Spin(msgspec.Struct, frozen=True):
-    """The passes of one free spin in order, with stray pulses, and the directions of ball and rotor."""
+    """The passes of one free spin in order, and the directions of ball and rotor. Stray pulses are among the passes."""
 
     passes: list[BallPass]
     direction: Direction
@@ -67,8 +67,8 @@ class Spin(msgspec.Struct, frozen=True):
 
 
 class Geometry(NamedTuple):
-    """The learned angles, empty if too little was seen. `spins`: the spins from which they were learned. `number`: the
-    pocket of the lying ball, if a person named it."""
+    """The learned angles of beams and readers, empty if too little was seen. `spins`: the spins from which they were
+    learned. `number`: the number in whose pocket the ball lay, if a person named it."""
 
     beams: list[Learned]
     readers: list[Learned]
@@ -106,7 +106,7 @@ def real(spins: Sequence[Spin]) -> list[Spin]:
 
 def ran_with_rotor(spins: Sequence[Spin]) -> bool:
     """Return whether the ball ran in the rotor's direction in each spin. Useful only if a person gave the ball's
-    direction. Otherwise it is assumed to be the opposite one."""
+    direction: if not, `spins_of` assumes that the ball ran against the rotor."""
     return bool(balls := real(spins)) and all(spin.rotor == spin.direction for spin in balls)
 
 
@@ -119,10 +119,11 @@ def ball_rev_s(spins: Sequence[Spin]) -> tuple[float, float] | None:
 
 
 def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> list[Learned]:
-    """Return each beam's angle. The beam with the lowest number that pulsed keeps its configured angle. It gets 0 if it
-    has none.
+    """Return each beam's angle, or an empty list if there are fewer than `LAPS_MIN` whole laps. Beams that never pulsed
+    in these laps are left out.
 
-    Empty if there are fewer than four whole laps. Beams that never pulsed while the ball ran are left out.
+    All angles are measured from one beam: of those that pulsed, the one with the lowest number. It keeps its
+    configured angle, or gets 0.
     """
     zero, first_deg = _reference(spins, configured_deg)
     angles_deg = _measured(spins, zero, first_deg)
@@ -132,9 +133,9 @@ def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> 
 
 
 def contradiction(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> tuple[int, float] | None:
-    """Return the beam whose angle differs most between single spins, and the difference in degrees. None if they agree.
+    """Return the beam whose angle differs most from spin to spin, and the difference in degrees. None if spins agree.
 
-    A spin in which the ball ran with the rotor gives mirrored angles. The median of all spins is then meaningless.
+    A spin in which the ball ran with the rotor gives mirrored angles. Then the median of all spins means nothing.
     """
     zero, first_deg = _reference(spins, configured_deg)
     places: dict[int, list[float]] = {}
@@ -161,7 +162,7 @@ def _reference(spins: Sequence[Spin], configured_deg: Sequence[float]) -> tuple[
 
 
 def _measured(spins: Sequence[Spin], zero: int, first_deg: float) -> dict[int, list[float]]:
-    """Return the angles of each beam, one for each lap."""
+    """Return the angles of each beam, one for each lap. `zero`: the beam from which they are measured."""
     angles_deg: dict[int, list[float]] = {zero: []}
     for spin in spins:
         sign = 1 if spin.direction == "cw" else -1
@@ -187,12 +188,12 @@ Order: TypeAlias = Literal["same", "mirrored", "other"]
 def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Order:
     """Return how the order of the learned sensors round the wheel compares with the configured order.
 
-    If the ball ran in another direction than assumed, every angle is mirrored, but the laps look just as good. One or
-    two sensors have the same order in both directions. For them the nearer angles decide.
+    If the ball did not run in the assumed direction, every angle is mirrored, but the laps look just as good. One or
+    two sensors have the same order in both directions. They are mirrored if the mirrored angles are nearer.
     """
     known = [each for each in learned if each.index < len(configured_deg)]
     if len(known) < 3:
-        # Two sensors opposite each other look the same in both directions. Rounding must not decide.
+        # Two sensors opposite each other look the same in both directions. Then a rounding error must not decide.
         is_nearer = _off_deg(known, configured_deg, -1) < _off_deg(known, configured_deg, 1) - 1e-6
         return "mirrored" if is_nearer else "same"
     begin = known[0]
@@ -221,10 +222,8 @@ def _off_deg(known: Sequence[Learned], configured_deg: Sequence[float], sign: in
 
 
 def at_rest(seen: Iterable[Rotor | BallPass | Sighting]) -> list[Rotor | Sighting]:
-    """Return the observations of a ball that lies in its pocket. They begin one fall's time after the last pass.
-
-    Before that, the ball lay in another pocket, ran, or bounced.
-    """
+    """Return the observations of a ball that lies in its pocket. They begin `FALL_US` after the last pass. Before that,
+    the ball lay in another pocket, ran, or bounced."""
     lying: list[Rotor | Sighting] = []
     until_us: int | None = None
     for each in seen:
@@ -246,8 +245,8 @@ def learn_readers(
     """Return each reader's angle. The ball lies in the pocket of `number` while the rotor turns. `one_way`: the
     direction of a rotor that turns in one direction only.
 
-    A reader sees the ball a little late, so its angle seems shifted in the direction of the rotor. If a rotor can turn
-    in both directions, it must have turned in both. The true angle is the middle.
+    A reader sees the ball a little late, so its angle seems shifted in the direction of the rotor. A rotor that can
+    turn in both directions must have turned in both. The true angle is in the middle of the two shifted angles.
     """
     pocket_deg = pockets.index_of[number] * pockets.pocket_deg
     tracker = RotorFromEncoder(ticks, pockets)
@@ -272,7 +271,7 @@ def learn_readers(
 
 
 def _reader(reader: int, by_way: Sequence[list[float]], turns: Mapping[Direction, int]) -> Learned:
-    """Return the middle of the two angles that a reader seemed to have, one for each direction."""
+    """Return the angle in the middle of the two that a reader seemed to have, one for each direction of the rotor."""
     each_way = [_learned(reader, angles_deg, is_at_rest=True) for angles_deg in by_way]
     first, last = each_way[0], each_way[-1]
     fewest = min(turns, key=turns.__getitem__)
@@ -286,8 +285,8 @@ def _reader(reader: int, by_way: Sequence[list[float]], turns: Mapping[Direction
 
 
 def in_some_pocket(readers: Sequence[Learned], configured_deg: Sequence[float], pockets: PocketLayout) -> list[Learned]:
-    """The `readers` were learned as if the ball lay in the first pocket. Return them turned to the most likely pocket,
-    for which they are closest to the configured angles."""
+    """Return the angles of `readers` if nobody named the ball's pocket. They were learned as if the ball lay in the
+    first pocket. Return them for that pocket with which they are closest to the configured angles."""
     known = [each for each in readers if each.index < len(configured_deg)]
 
     def turned(index: int) -> list[Learned]:
@@ -303,8 +302,7 @@ def in_some_pocket(readers: Sequence[Learned], configured_deg: Sequence[float], 
 def pockets_off(learned: Sequence[Learned], configured_deg: Sequence[float], pocket_deg: float) -> int:
     """Return by how many pockets, clockwise, most readers differ from their configured angles. 0 if they do not agree.
 
-    Two readers do not differ by the same number of pockets by chance. The ball lay in another pocket than the given
-    one.
+    Readers do not differ by the same number of pockets by chance. So the ball lay in another pocket than the given one.
     """
     known = [each for each in learned if each.index < len(configured_deg)]
     off: Counter[int] = Counter()
@@ -317,7 +315,8 @@ def pockets_off(learned: Sequence[Learned], configured_deg: Sequence[float], poc
 
 
 class _Lap(msgspec.Struct, frozen=True):
-    """One whole lap from the reference beam to itself. `slowing` is in laps/s², calculated from the laps beside it."""
+    """One whole lap, from one pass of the reference beam to the next. `slowing`, in laps/s², is calculated from the lap
+    before and the lap after it."""
 
     begin_us: int
     end_us: int
@@ -331,7 +330,7 @@ class _Lap(msgspec.Struct, frozen=True):
 
 
 def _laps(passes_us: list[int]) -> list[_Lap]:
-    """Return the whole laps that have a whole lap before and after. These two give the slowing of the ball."""
+    """Return the whole laps that have a whole lap before and after them. `passes_us`: the passes of one beam."""
     whole = [(a, b) for a, b in pairwise(passes_us) if LAP_US_MIN <= b - a <= LAP_US_MAX]
     laps = []
     for (a, b), (c, d), (e, f) in zip(whole, whole[1:], whole[2:], strict=False):
@@ -352,5 +351,5 @@ def _learned(index: int, angles_deg: list[float], *, is_at_rest: bool = False) -
 
 
 def apart_deg(a: float, b: float) -> float:
-    """Return how far `a` is clockwise of `b`, from -180 to 180."""
+    """Return how many degrees `a` lies clockwise of `b`, from -180 to 180."""
     return (a - b + 180) % 360 - 180

@@ -1,8 +1,8 @@
-"""Stores what the doctor found in the wheel's journal, as an event record. `cmd/inspect` records inspections too.
+"""Stores the findings of the doctor in the wheel's journal, as an event record.
 
-The daemon does not run while the doctor does. So the doctor writes with the journal's own writer, which verifies, binds
-and signs as the daemon does. Only the daemon begins a new journal. If a technician began it with his own rights, the
-daemon might not be allowed to open it.
+The daemon does not run while the doctor runs. So the doctor writes with the journal's own writer, which verifies, binds
+and signs as it does for the daemon. Only the daemon begins a new journal. If a technician began it with his own rights,
+the daemon might not be allowed to open it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from wheeld.ports import EventRecord
 from wheeld.service.host_clock import SystemClock
 
 FINDINGS_MAX, WHAT_MAX = 200, 200
-"""More findings than a configured wheel can give, and more characters than any of their texts has. A board that reports
-nonsense must not fill the journal, because nothing is ever removed from it."""
+"""The most findings that are stored, and the most characters of each. The findings of a configured wheel always fit. A
+board that reports nonsense must not fill the journal, because event records are never removed."""
 WORST_FIRST = ("wrong", "look", "ok")
 
 
 def found_record(
     found: Sequence[Finding], learned: Geometry, signals: Signals, *, by: str, configuration: str, rewritten: bool
 ) -> EventRecord:
-    """Return the record of an inspection: the person, its duration, the findings and the learned geometry.
-    `configuration`: the digest of the file at the end, which the next power-up records too. `rewritten`: whether
-    learned angles were written into the file."""
+    """Return the record of the doctor's work: the person, the duration, the findings and the learned geometry.
+    `configuration`: the digest of the configuration's file at the end; the next power-up stores it, too. `rewritten`:
+    whether learned angles were written into the file."""
     listed = sorted(found, key=lambda each: WORST_FIRST.index(each.level))
     details: dict[str, object] = {
         "seconds": round(signals.seconds, 1),
@@ -65,7 +65,7 @@ def _angle(learned: Learned) -> dict[str, object]:
 
 
 def is_open(journal: Path) -> bool:
-    """Return whether a daemon has the journal open. It then also uses the wheel's sensors. Raises OSError."""
+    """Return whether a daemon has the journal open. If so, the daemon also uses the wheel's sensors. Raises OSError."""
     try:
         with journal.with_name(f"{journal.name}.lock").open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -79,7 +79,8 @@ def is_open(journal: Path) -> bool:
 def store(config: Config, happened: EventRecord) -> None:
     """Append the record to the existing journal of the wheel of `config`.
 
-    Raises JournalError, also if a daemon has the journal open or if it belongs to another table; KeyFileError; OSError.
+    Raises KeyFileError, OSError, and JournalError: also if a daemon has the journal open, or if it belongs to another
+    table.
     """
     key_file, utc_us = config.journal.signing_key_file, SystemClock().utc_us()
     signer = None if key_file is None else FileSigner(key_file)

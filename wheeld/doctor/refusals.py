@@ -1,4 +1,5 @@
-"""Finds why learned angles must not be written. R1 to R3 depend on them: a wrong angle leads to wrong numbers.
+"""Finds reasons why learned angles must not be written into the configuration. R1 to R3 depend on the angles: a wrong
+angle leads to wrong numbers.
 
 Each reason is a line for the technician: what is wrong, and what to do.
 """
@@ -29,7 +30,8 @@ from wheeld.doctor.geometry import (
 def of_beams(
     beams: Sequence[Learned], spins: Sequence[Spin], configured_deg: Sequence[float], *, ball_given: bool
 ) -> Iterator[Text]:
-    """Yield reasons against the beams learned from `spins`. `ball_given`: the technician gave the ball's direction."""
+    """Yield reasons against the angles of `beams`, which were learned from `spins`. `ball_given`: whether the
+    technician gave the ball's direction."""
     if not beams:
         return
     for beam in beams:
@@ -51,8 +53,8 @@ def of_beams(
     if (against := contradiction(spins, configured_deg)) is not None:
         at: dict[str, Part] = {"sensor": sensor_text(f"beam/{against[0]}"), "apart": float(round(against[1]))}
         yield Text(
-            "the spins show {sensor} at angles {apart}° apart: in one the ball ran with the rotor, or something else "
-            "passed; spin again, against the rotor",
+            "the spins show {sensor} at angles {apart}° apart: in one spin the ball ran with the rotor, or something "
+            "else passed; spin again, against the rotor",
             at,
         )
     if ball_given and len({spin.rotor for spin in real(spins)} - {None}) > 1:
@@ -61,10 +63,8 @@ def of_beams(
             "of them: learn with the rotor in one direction, or throw against the rotor and leave --ball out"
         )
     if not ball_given and order_of(beams, configured_deg) != "same":
-        yield Text("{first}: {second}", {"first": _OTHER_ORDER, "second": MIRRORED})
-
-
-_OTHER_ORDER = Text("the beams follow each other in another order than in beams_deg")
+        other_order = Text("the beams follow each other in another order than in beams_deg")
+        yield Text("{first}: {second}", {"first": other_order, "second": MIRRORED})
 
 
 def of_readers(
@@ -76,7 +76,8 @@ def of_readers(
     number: int,
     ball_given: bool,
 ) -> Iterator[Text]:
-    """Yield reasons against the readers learned from a ball that lies in `number` according to the technician."""
+    """Yield reasons against the angles of `readers`. They were learned from a ball that lay in the pocket of `number`,
+    as the technician said."""
     if not readers:
         unseen = Text(
             "no reader saw the ball at rest, {seconds} s and more after its last pass", {"seconds": FALL_US / 1e6}
@@ -120,7 +121,7 @@ def of_readers(
 
 
 def of_findings(found: Iterable[Finding]) -> Iterator[Text]:
-    """Yield everything else that is wrong with the wheel."""
+    """Yield everything that is wrong with the wheel, except wrong angles: learning corrects those."""
     for each in found:
         if each.level == "wrong" and not each.is_angle:
             text = each.found if each.mend is None else found_and_mend(each.found, each.mend)

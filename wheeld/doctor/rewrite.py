@@ -19,9 +19,10 @@ class RewriteError(TextError, ValueError):
 
 
 def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:
-    """Return `text` with each key of `[wheel]` set to its angles. The rest of the line does not change.
+    """Return the configuration `text` with new angles: each key of `angles_deg` in `[wheel]` gets its values. Nothing
+    else changes.
 
-    Raises RewriteError if a key takes several lines, or is missing.
+    Raises RewriteError if a key or the section is missing, or if a key takes several lines.
     """
     found = re.search(r"^[ \t]*\[[ \t]*wheel[ \t]*\].*$", text, re.MULTILINE)
     if found is None:
@@ -41,11 +42,12 @@ def with_angles(text: str, angles_deg: Mapping[str, Sequence[float]]) -> str:
 
 
 def replace_file(path: Path, after: bytes) -> Path:
-    """Replace the file by `after`, completely or not at all. Keep its mode, and its owner if that is allowed.
+    """Replace the content of the file with `after`, completely or not at all. The file keeps its mode, and if possible
+    its owner.
 
-    Returns the path of the former file: `NAME.before`, with a number if that exists. Raises OSError.
+    Returns the path of a copy of the former file: `NAME.before`, with a number if that exists. Raises OSError.
     """
-    path = path.resolve()  # a link stays a link
+    path = path.resolve()  # if `path` is a link, it stays a link
     like = path.stat()
     kept = _keep(path, path.read_bytes(), like)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

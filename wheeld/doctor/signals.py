@@ -29,15 +29,14 @@ from wheeld.core.tracking.rotor import RotorFromEncoder
 KEPT_MAX = 200_000
 """How many of the latest edges, pulses and sightings are kept: half an hour of a busy wheel, about 20 MB."""
 
-
 MEDIAN_SIGMA = 0.6745
-"""The median distance of values of a normal distribution from their mean, in sigma."""
+"""In a normal distribution, the median distance of a value from the mean, in sigma."""
 
 
 class Signals:
     """Counts the observations of one wheel. `ticks`: the sectors of its encoder, 0 if it has none.
 
-    Geometry is learned from `kept`. `dropped` counts what was too old to keep.
+    `kept` contains the latest observations, from which angles are learned. `dropped` counts those that were too old.
     """
 
     def __init__(self, ticks: int, pockets: PocketLayout) -> None:
@@ -53,7 +52,7 @@ class Signals:
         self.buttons: Counter[str] = Counter()
         self.faults: dict[str, bool] = {}
         self.stands: dict[str, bool] = {}
-        """Whether each sensor or button is active and the door open, by name, as last reported."""
+        """By name, whether the sensor or the button is active, or the door is open, as it was reported last."""
         self.kept = deque[Rotor | BallPass | Sighting](maxlen=KEPT_MAX)
         self.dropped = 0
         self.phase = ""
@@ -78,12 +77,12 @@ class Signals:
 
     @property
     def jitter_us(self) -> float:
-        """Return by how much the encoder's edges are early or late (sigma), at least the smallest measurable value."""
+        """Return by how much the encoder's edges are early or late (sigma)."""
         return 0.0 if self._rotor is None else self._rotor.state.jitter_us / MEDIAN_SIGMA
 
     @property
     def active(self) -> set[str]:
-        """Return what is reported as blocked or held, without the object sensor and the door."""
+        """Return the sensors and buttons that are reported as blocked or held. The object sensor is left out."""
         return {sensor for sensor, stands in self.stands.items() if stands and sensor not in (OBJECT, DOOR)}
 
     @property
