@@ -1,4 +1,4 @@
-"""The lines of JSON that the socket sends: first `about`, then frames and, after each void coup, its axis."""
+"""The lines of JSON that the socket sends: first `about`, then frames, and after each void coup an `axis`."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def glance(table: Table) -> Glance:
 
 
 ROTOR_EVERY_US = 250_000
-"""The interval between the rotor speeds of an axis. Such a mean is about 0.1 s behind a hand that brakes hard."""
+"""Each rotor speed of an axis is the mean over this interval. If a hand brakes hard, the mean is about 0.1 s late."""
 
 Mark: TypeAlias = tuple[int, str, int]
 """Something that a sensor saw: sensing time, kind of sensor, and number of the sensor or its level."""
@@ -93,7 +93,7 @@ APART_US = 4_000_000
 AROUND_US = 300_000
 """An axis begins this long before the run, and ends this long after the verdict."""
 SHOWN_US_MIN = 3_000_000
-"""The shortest axis. A launch that is too early is void at its third pass. An axis up to there would be too short."""
+"""The shortest axis. A coup with a launch that is too early is void after three passes: too short a time to read."""
 NO_RUN_US = 10_000_000
 """The length of an axis if the ball passed no beam."""
 STANDS_US = 400_000
@@ -101,7 +101,7 @@ STANDS_US = 400_000
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="about"):
-    """The wheel: its pockets clockwise from zero, each with its label and its colour ("vert" if it has none), and the
+    """The wheel: its pockets clockwise from zero, each with its label and its colour ("vert" for a zero), and the
     angles of its sensors, degrees clockwise."""
 
     site: str
@@ -123,10 +123,12 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="fr
 
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="axis"):
-    """The evidence of a void coup on one axis of sensing time, with its last run only. `void`: the message.
-    `moment_us`: when the cause of the void happened. `launch_us`: the first pass of the run, None without a run. `rpm`:
-    the rotor's speed, positive if clockwise. `ball`: the ball's passes, each with its laps since the first pass.
-    `direction`: the ball's direction. If it is None, `ball` is empty."""
+    """The evidence of a void coup on one axis of sensing time. Of several runs, only the last one is there.
+
+    `void`: the message about the coup. `moment_us`: when the cause of the void happened. `launch_us`: the first pass of
+    the run, None without a run. `rpm`: the rotor's speed, positive if clockwise. `ball`: the ball's passes, each with
+    its laps since the first pass. `direction`: the ball's direction. If it is None, `ball` is empty.
+    """
 
     void: msgspec.Raw
     moment_us: int
@@ -171,12 +173,12 @@ def marks(observations: Iterable[Observation]) -> Iterator[Mark]:
 
 
 def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
-    """Return the evidence of a void coup, with its message. Call it on a thread, because it takes some milliseconds."""
+    """Return the axis of a void coup. `void`: the message. Call this on a thread: it takes some milliseconds."""
     decode = msgspec.json.Decoder(Observation).decode
     seen = [decode(line) for line in coup_log.log.splitlines()[1:]]
     told = msgspec.json.decode(void, type=_Dated)
     moment_us = told.t_us - (told.at - told.evidence_at) // timedelta(microseconds=1)
-    # The last run. A run of only one or two pulses counts only if there is no other run.
+    # Find the last run. A run of only one or two pulses counts only if there is no other run.
     passes = [each for each in seen if isinstance(each, BallPass) and each.t_us <= told.t_us]
     runs: list[list[BallPass]] = []
     for each in passes:
@@ -188,7 +190,7 @@ def axis(coup_log: CoupLog, void: bytes, setting: TableSetting) -> Axis:
     begun_us = min(moment_us, run[0].t_us) - AROUND_US if run else to_us - NO_RUN_US
     from_us = min(begun_us, to_us - SHOWN_US_MIN)
     shown = [each for each in seen if from_us <= each.t_us <= to_us]
-    # The ball's direction, and its passes as the core reads them. Two passes do not show a direction.
+    # Find the ball's direction, and its passes as the core reads them. Two passes do not show a direction.
     tracker = BallTracker(setting.beams_deg)
     for each in run:
         tracker.take(each.t_us, each.beam)
@@ -220,8 +222,8 @@ def _notes(observations: Iterable[Observation]) -> Iterator[Note]:
 
 
 def _speeds(observations: Sequence[Observation], ticks: int, to_us: int) -> Iterator[tuple[int, float]]:
-    """Yield mean speeds between edges that are `ROTOR_EVERY_US` apart or a little more. Yield 0 from the last edge on
-    if no edge came for a long time and no sensor was reported as failing."""
+    """Yield mean speeds between edges that are at least `ROTOR_EVERY_US` apart. If no edge came for a long time before
+    `to_us`, and no sensor was reported as failing, yield 0 from the last edge on."""
     first: Rotor | None = None
     last_us, turned = to_us, 0
     for edge in observations:

@@ -25,10 +25,9 @@ from wheeld.ports import HostClock
 FRAME_S = 0.05
 """Twenty frames a second look smooth to people."""
 LISTENERS_MAX = 4
-"""One `wheeld page` process is one listener for all its visitors. Each listener costs less than 1 % of a core of a
-Pi."""
+"""A `wheeld page` is one listener, whatever its number of viewers. A listener costs less than 1 % of a core of a Pi."""
 SEEN_MAX = 256
-"""The most marks of one frame. A ball makes one or two. A sensor that chatters is shown in the `health` message."""
+"""The most marks of one frame. A ball makes one or two. Only a sensor that chatters makes more: `health` shows it."""
 BEHIND_BYTES_MAX = 65_536
 """A listener with more unread bytes than this misses frames."""
 AGAIN_S = 10.0
@@ -36,14 +35,14 @@ AGAIN_S = 10.0
 
 
 def bound(path: Path) -> socket.socket:
-    """Return a socket at this path for its owner and group only. A socket left by a crash is replaced. Raises
-    OSError."""
+    """Return a socket at this path for its owner and group only. It replaces a socket that a crash has left there.
+    Raises OSError."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if path.is_socket():
             path.unlink()
         made.bind(str(path))
-        path.chmod(0o660)  # before a program can connect
+        path.chmod(0o660)  # no program can connect yet
     except OSError:
         made.close()
         raise
@@ -73,7 +72,7 @@ class Monitor:
             del self._seen[SEEN_MAX:]
 
     def note_step(self, step: Step) -> None:
-        """Take the last void coup of a step, with its message and its observations, to send its axis."""
+        """Take a step. If a coup became void in it, the axis of this coup is sent."""
         logs = [log for log in step.coup_logs if log.verdict == "void"]
         voids = [message.payload for message in step.messages if message.topic == "void"]
         if logs and voids:
@@ -95,13 +94,13 @@ class Monitor:
         with bound(self._path) as made:
             try:
                 server = await asyncio.start_unix_server(self._serve, sock=made)
-                # Not `async with`: from Python 3.12 on it waits until every listener has disconnected.
+                # `async with` is not used: from Python 3.12 on it waits until every listener has disconnected.
                 with closing(server):
                     while True:
                         await self._arrived.wait()
                         self._arrived.clear()
                         while self._listeners:
-                            if self._void is not None:  # the evidence of a void coup, once, to all listeners
+                            if self._void is not None:  # send the evidence of a void coup once, to all listeners
                                 (log, void), self._void = self._void, None
                                 self._axis = await asyncio.to_thread(axis, log, void, self._setting)
                                 self._send(self._axis)
