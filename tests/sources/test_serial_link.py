@@ -208,7 +208,7 @@ async def test_a_holder_that_this_user_may_not_see(pty: Pty, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("port", "expected"),
     [
-        ("/dev/nothing-here", "the port is not there: is the board plugged in"),
+        ("/dev/nothing-here", "the port is not there: is the device plugged in"),
         ("/dev/null", "this is not a serial port"),
     ],
 )

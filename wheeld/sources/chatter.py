@@ -1,4 +1,4 @@
-"""Sensors that report more often than a ball or a coin can cause: they count as failed, and their reports are dropped.
+"""Drops the reports of sensors that report more often than a ball or a coin can cause. Such sensors count as failed.
 
 A loose wire, or a beam aimed at the edge of something, gives hundreds of pulses a second. All times are on the sensing
 clock. The cabinet's door has its own limit. Its switch never fails for the table, because no game depends on it.
@@ -23,11 +23,10 @@ gives ten pulses. Neither gives thirty pulses in a second."""
 QUIET_US = 5_000_000
 """The sensor works again after this long without so many pulses. A loose wire pauses only for a second or two."""
 
-
 DOOR_MOVES = 10
 DOOR_WITHIN_US = DOOR_QUIET_US = 60_000_000
-"""A person who works behind the door opens it a few times a minute. Ten changes in a minute mean a loose switch. Its
-changes are hidden from people until it has had fewer changes for a minute."""
+"""A person who works behind the door opens it a few times a minute. Ten changes in a minute mean a loose switch. Then
+people see no changes of the door until there are fewer in a minute."""
 
 
 class ChatterGuard:
@@ -44,11 +43,6 @@ class ChatterGuard:
         """The sensors that report too often, by name."""
         return tuple(self._dense_us)
 
-    @property
-    def is_calm(self) -> bool:
-        """Whether no sensor reports too often."""
-        return not self._dense_us
-
     def counts(self, sensor: str, t_us: int) -> bool:
         """Return whether the report of `sensor` at `t_us` counts."""
         recent = self._recent.setdefault(sensor, deque(maxlen=self._reports))
@@ -58,7 +52,7 @@ class ChatterGuard:
         return sensor not in self._dense_us
 
     def quiet(self, t_us: int) -> list[str]:
-        """Return the sensors that chattered, and at `t_us` have been quiet for long enough."""
+        """Return the sensors that have chattered and are quiet again at `t_us`. From now on their reports count."""
         quiet = [sensor for sensor, dense_us in self._dense_us.items() if t_us - dense_us >= self._quiet_us]
         for sensor in quiet:
             del self._dense_us[sensor]
@@ -74,8 +68,8 @@ class DoorSeen(NamedTuple):
 
 
 class DoorFilter:
-    """The switch of the cabinet's door, of the source `name`. While the switch chatters, the door is reported as open,
-    because it may be open. `seen`: what was reported."""
+    """Passes on the reports of the switch of the cabinet's door. While the switch chatters, the door is reported as
+    open, because it may be open. `name`: the name of the source, for the log. `seen`: what was reported."""
 
     def __init__(self, name: str) -> None:
         self.seen = DoorSeen()
@@ -91,17 +85,12 @@ class DoorFilter:
         return {} if self.seen.is_open is None else {DOOR: not self._guard.chattering}
 
     @property
-    def is_calm(self) -> bool:
-        """Whether the switch does not chatter."""
-        return self._guard.is_calm
-
-    @property
     def troubles(self) -> dict[str, tuple[Trouble, ...]]:
         """What is wrong with the switch."""
         return dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,))
 
     def take(self, seen: Level) -> Iterator[Level]:
-        """Yield the level of the door. A report that repeats the same level does not count as a change."""
+        """Yield the level of the door, unless the switch chatters. A report that repeats the level is no change."""
         chattered, was, self._reads = bool(self._guard.chattering), self._reads, seen.active
         if not chattered if seen.active is was else self._guard.counts(DOOR, seen.t_us):
             yield self._told(seen)
@@ -125,7 +114,8 @@ class DoorFilter:
 
 
 class ChatterFilter:
-    """The sensors of one source, without the reports of those that chatter. `name` of the source, for the log."""
+    """Passes on the reports of one source, except of sensors that chatter. `name`: the name of the source, for the
+    log."""
 
     def __init__(self, name: str) -> None:
         self.door = DoorFilter(name)
@@ -145,7 +135,8 @@ class ChatterFilter:
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Whether each sensor of the wheel works, for those that reported their state or chatter."""
+        """Whether each sensor of the wheel works. Sensors that never reported their state and do not chatter are left
+        out."""
         return {**self._reported, **dict.fromkeys(self._guard.chattering, False)}
 
     @property
@@ -154,8 +145,8 @@ class ChatterFilter:
         return {**dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,)), **self.door.troubles}
 
     def take(self, seen: Observation) -> Iterator[Observation]:
-        """Yield `seen`. If its sensor chatters, report once that the sensor fails instead. A sensor that chatters
-        counts as failed, even if it reports that it works."""
+        """Yield `seen`, unless its sensor chatters. When that begins, report once that the sensor fails. A sensor that
+        chatters counts as failed, even if it reports that it works."""
         if isinstance(seen, SensorState):
             self._reported[seen.sensor] = seen.ok
             chatters = seen.sensor in self._guard.chattering
@@ -180,20 +171,15 @@ class ChatterFilter:
             yield SensorState(seen.t_us, sensor, ok=False, what=what)
 
     def tested(self, sensor: str, *, ok: bool, t_us: int) -> Iterator[SensorState]:
-        """Process the result of a self-test. Report only changes, and nothing about sensors that chatter. At first all
-        sensors count as working."""
+        """Process the result of the board's self-test for one sensor. Report only a change, and nothing if the sensor
+        chatters. At first all sensors count as working."""
         has_changed = self._reported.get(sensor, True) != ok
         self._reported[sensor] = ok
         if has_changed and sensor not in self._guard.chattering:
             yield SensorState(t_us, sensor, ok=ok)
 
-    @property
-    def is_calm(self) -> bool:
-        """Whether nothing chatters, so that nothing can become quiet."""
-        return self._guard.is_calm and self.door.is_calm
-
     def calmed(self, t_us: int) -> Iterator[Observation]:
-        """Report the sensors that chattered and are quiet again at `t_us`."""
+        """Report the sensors that have chattered and are quiet again at `t_us`."""
         yield from self.door.calmed(t_us)
         for sensor in self._guard.quiet(t_us):
             self._log.info(f"{self._name}.quiet", sensor=sensor)

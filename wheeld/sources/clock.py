@@ -1,19 +1,19 @@
-"""Convert board times to host time and UTC, each with its largest possible error.
+"""Converts board times to host time and UTC, each with its largest possible error.
 
 Three clocks are used here. The *board's* clock counts microseconds with its own crystal (`board_us`). The *host's*
 monotonic clock counts nanoseconds (`host_ns`). *UTC* is the time of day on the host's clock (`utc_us`).
 
 A sync sample is one question and its answer. The host asks at `host_sent_ns`. The board receives this at `board_rx_us`
-and answers at `board_tx_us`. The host receives the answer at `host_received_ns`. How the delay divides between the two
-ways is not known. So a sample shows only that the board's clock had a reading between two host times, an interval as
-wide as the round trip. It is stored as an interval of the *offset* (`host_ns - 1000 * board_us`). The interval widens
-with the age of the sample by the allowed drift, and the true offset lies in all intervals at once. So one quick round
-trip is worth more than many slow ones while it is fresh. The stated error never exceeds half the best round trip plus
-its drift allowance. A drift within the allowance cannot make this bound wrong.
+and answers at `board_tx_us`. The host receives the answer at `host_received_ns`. Only the sum of the two delays is
+known. So a sample shows only that the board's clock had its reading at some moment between two host times. It is stored
+as an interval of the *offset* (`host_ns - 1000 * board_us`), as wide as the round trip. As the sample gets older, the
+interval gets wider by the allowed drift. The true offset lies in all intervals at once. So one quick and fresh sample
+is worth more than many slow ones. The stated error is at most half the best round trip, plus the allowed drift since
+then. It is right as long as the clock does not drift more than allowed.
 
-An interval that does not overlap the others proves that one of the clocks is wrong. The clock stepped if the previous
-sample differs by more than any oscillator can drift. Otherwise it drifts more than allowed. A later sample with an
-earlier reading proves that the board's clock ran backwards.
+If the interval of a new sample does not overlap an older one, one of the clocks is wrong. The clock has stepped if the
+previous sample differs by more than any oscillator can drift. Otherwise it drifts more than allowed. If a later sample
+has an earlier reading, the board's clock ran backwards.
 """
 
 from __future__ import annotations
@@ -30,21 +30,23 @@ from wheeld.core.observations import ClockReading
 SyncVerdict: TypeAlias = Literal["ok", "refused", "back", "step", "drift"]
 
 WINDOW_NS = 60_000_000_000
-"""Samples older than this are dropped. Round trips of 2 ms over a minute give the rate to about 30 ppm."""
+"""Samples older than this are dropped. If round trips take 2 ms, a minute gives the rate to about 30 ppm."""
 SAMPLES_MAX = 128
-"""One sample a second uses half of this limit. The rest is for a burst of samples after a reset."""
+"""One sample a second uses half of this limit. The rest is for the quick samples after a reset."""
 BOARD_TICK_NS = 1_000
 """A reading of the board is a whole microsecond, and how it is rounded is not known."""
 OSCILLATOR_PPM_MAX = 10_000
 """An oscillator without a crystal is wrong by at most one percent. A clock that differs by more has stepped."""
-
+READING_INTERVAL_NS = 900_000_000
+"""The interval of clock readings: about one second, like that of samples."""
 RATE_PPB_MIN = -999_000_000
-"""No clock stands still or runs backwards, even if much drift is allowed (a simulated board may run many times faster
-than real time)."""
+"""This limit is just above a clock that stands still. It matters only if much drift is allowed: a simulated board may
+run many times faster than real time."""
 
 
 class HostTime(msgspec.Struct, frozen=True):
-    """The host time was `host_ns` ± `error_ns`. A second of the board's clock is `1 + rate_ppb / 1e9` of the host's."""
+    """A host time, `host_ns` ± `error_ns`. A second of the board's clock then lasts `1 + rate_ppb / 1e9` s on the
+    host's clock."""
 
     host_ns: int
     error_ns: int
@@ -52,9 +54,9 @@ class HostTime(msgspec.Struct, frozen=True):
 
 
 class UtcPair(msgspec.Struct, frozen=True):
-    """The host's two clocks, read together: at monotonic `host_ns` its UTC was `utc_us` ± `error_us`.
+    """The host's two clocks, read together: at the host time `host_ns` its UTC was `utc_us` ± `error_us`.
 
-    `error_us` is the error of reading both together. The error of the host's UTC itself is not known here.
+    `error_us` is the error of the reading. The error of the host's UTC itself is not known here.
     """
 
     host_ns: int
@@ -80,7 +82,8 @@ class _Bound(NamedTuple):
 
 
 def _slope_ppb(older: Sequence[_Bound], newer: Sequence[_Bound], limit_ppb: int) -> int | None:
-    """Return how fast the offset grows from the narrowest older to the narrowest newer bound. None if too uncertain."""
+    """Return how fast the offset grows from the narrowest of the `older` bounds to the narrowest of the `newer` ones.
+    None if the error of this may exceed `limit_ppb`."""
     old, new = (min(bounds, key=lambda bound: bound.width_ns) for bounds in (older, newer))
     span_us = new.board_us - old.board_us
     if (old.width_ns + new.width_ns) * 500_000 >= span_us * limit_ppb:
@@ -96,7 +99,7 @@ class BoardClock:
         self._drift_ppm_max = drift_ppm_max
         self._bounds: deque[_Bound] = deque()
         self._seen: deque[_Bound] = deque(maxlen=SAMPLES_MAX)
-        """All samples, even those that contradict each other by more than the allowed drift."""
+        """The latest samples, even if they contradict each other by more than the allowed drift."""
         self._at_last: HostTime | None = None
         """The host time of the latest reading. It is stored because it is used many times between two samples."""
 
@@ -106,8 +109,11 @@ class BoardClock:
         return bool(self._bounds)
 
     def add(self, sample: SyncSample) -> SyncVerdict:
-        """Add a sample, newer than all before. `refused`: it is impossible. `back`: the board's clock ran backwards. In
-        both cases it is not used. `step`, `drift`: see the module; contradicted older samples are dropped."""
+        """Add a sample that is newer than all before. Returns `ok`, or what is wrong.
+
+        `refused`: the sample is impossible. `back`: the board's clock ran backwards. In both cases the sample is not
+        used. `step`, `drift`: the module explains them. Older samples that contradict the new one are dropped.
+        """
         bound = self._bound(sample)
         if bound is None:
             return "refused"
@@ -129,7 +135,10 @@ class BoardClock:
         if not self._bounds:
             return None
         last = self._bounds[-1]
-        rate_ppb = self._rate_ppb()
+        # The rate is the slope between the oldest and the newest third. If that is too uncertain, it counts as 0.
+        bounds, third, limit_ppb = list(self._bounds), len(self._bounds) // 3, self._drift_ppm_max * 1_000
+        slope_ppb = _slope_ppb(bounds[:third], bounds[-third:], limit_ppb) if third else None
+        rate_ppb = 0 if slope_ppb is None else min(max(slope_ppb, -limit_ppb, RATE_PPB_MIN), limit_ppb)
         low_ns, high_ns = self._offset_at(board_us)
         guess_ns = sum(self._offset_at(last.board_us)) // 2 + rate_ppb * (board_us - last.board_us) // 1_000_000
         offset_ns = min(max(guess_ns, low_ns), high_ns)
@@ -138,8 +147,8 @@ class BoardClock:
 
     @property
     def measured_ppb(self) -> int | None:
-        """How much slower than the host's clock the board's clock runs, even if this exceeds the allowed drift. None
-        while the error of this rate is not below the allowed drift."""
+        """How much slower than the host's clock the board's clock runs, in billionths. This may exceed the allowed
+        drift. None while the error of this rate may exceed the allowed drift."""
         if len(self._seen) < 2:
             return None
         seen, half = list(self._seen), len(self._seen) // 2
@@ -155,7 +164,7 @@ class BoardClock:
         return last_us + since_us * 1_000_000_000 // (1_000_000_000 + at_last.rate_ppb)
 
     def _bound(self, sample: SyncSample) -> _Bound | None:
-        """Return the bound that the sample proves. None if the sample is impossible with any delay."""
+        """Return the bound that the sample proves. None if no delay can explain the sample."""
         turnaround_us = sample.board_tx_us - sample.board_rx_us
         if turnaround_us < 0:
             return None
@@ -192,12 +201,6 @@ class BoardClock:
         for _ in range(wrong[-1] + 1):
             self._bounds.popleft()
         return "drift"
-
-    def _rate_ppb(self) -> int:
-        """Return the slope between the narrowest bounds of the oldest and the newest third. 0 if they are too wide."""
-        bounds, third, limit_ppb = list(self._bounds), len(self._bounds) // 3, self._drift_ppm_max * 1_000
-        slope_ppb = _slope_ppb(bounds[:third], bounds[-third:], limit_ppb) if third else None
-        return 0 if slope_ppb is None else min(max(slope_ppb, -limit_ppb, RATE_PPB_MIN), limit_ppb)
 
 
 def clock_reading(t_us: int, at: HostTime, pair: UtcPair) -> ClockReading:

@@ -9,13 +9,11 @@ from wheeld.core.facts import Trouble
 from wheeld.core.observations import Observation, TimePassed
 from wheeld.ports import HostClock
 from wheeld.sources.chatter import DoorSeen
-from wheeld.sources.clock import HostTime, clock_reading
+from wheeld.sources.clock import READING_INTERVAL_NS, HostTime, clock_reading
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 REPORT_S = 0.02
 """The interval of reports, the same as for other sources."""
-READING_INTERVAL_NS = 900_000_000
-"""A clock reading about once a second, as for other sources."""
 
 
 class HostTimeSource:
@@ -27,7 +25,7 @@ class HostTimeSource:
         self.is_up = True
         """Always True, because a silence of the head is a fault of the head."""
         self.keeps_times = False
-        """A head does not report when it saw something."""
+        """Always False, because a head does not report when it saw something."""
         self.sensors: dict[str, bool] = {}
         self.troubles: dict[str, tuple[Trouble, ...]] = {}
         self.door = DoorSeen()

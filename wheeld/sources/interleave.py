@@ -1,8 +1,8 @@
-"""Two sources at one wheel: merge the observations of the second into those of the first, by time.
+"""Merges the observations of a second source into those of the first source of a wheel, by time.
 
-The first source (the board or the GPIO) keeps the sensing clock. Observations of the second source (the wheel's own
-head) are dated on that clock by their host time. They wait until the first source has reported a later time. While the
-first source is silent, the table's time does not advance: a coup that only one source observed is void anyway (N8).
+The first source (a board or pins) keeps the sensing clock. Observations of the second source (the wheel's own head) are
+dated on that clock by their host time. They wait until the first source has reported a later time. While the first
+source is silent, the table's time does not advance: a coup that only one source observed is void anyway (N8).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ WAITING_MAX = 10_000
 
 
 class Interleaver:
-    """Merges the observations given to `second` into the batches of the first source, by time. At equal times those of
-    the first source come first."""
+    """Merges the observations that `second` gets into the batches of the first source, by time. At equal times the
+    observations of the first source come first."""
 
     def __init__(self) -> None:
         self._waiting: deque[Observation] = deque()
@@ -28,7 +28,8 @@ class Interleaver:
         self.dropped = 0
 
     def onto(self, hand_on: HandOn) -> HandOn:
-        """Return a `hand_on` for batches of the first source, which inserts earlier observations of the second one."""
+        """Return a function for the batches of the first source. It adds the earlier observations of the second source
+        to each batch, and passes it to `hand_on`."""
 
         async def handing_on(batch: Batch) -> None:
             observations: list[Observation] = []
@@ -41,10 +42,8 @@ class Interleaver:
         return handing_on
 
     def second(self, seen: Observation) -> None:
-        """Take an observation of the second source.
-
-        It is never dated before an earlier observation of this source, even if the clock was corrected backwards.
-        """
+        """Take an observation of the second source. If the clock was corrected backwards, the observation gets the time
+        of the last one."""
         self._newest_us = max(self._newest_us, seen.t_us)
         if seen.t_us < self._newest_us:
             seen = msgspec.structs.replace(seen, t_us=self._newest_us)

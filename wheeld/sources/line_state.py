@@ -1,9 +1,9 @@
 """Whether the line to the sensors works, as reported to the core, and what is wrong with it.
 
-A trouble *stands* until it is over (nothing is received), or it *happens* (events were lost). Each is a fault at once.
-The line works again after it has reported for some time without a trouble. So the number of messages and log lines is
-limited even if the line fails often: two reports in `GOOD_US`, and fewer if the faults continue. A warning is reported
-once, each time that it begins.
+A trouble *stands* until it is over (nothing is received), or it *happens* at one moment (events were lost). Unless it
+is a warning, it is a fault at once. The line works again after it has reported for some time without a fault. So the
+number of messages and log lines is limited even if the line fails often: two in `GOOD_US`, and fewer if the faults
+continue. A warning is reported once, each time that it begins.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from wheeld.core.facts import Trouble
 from wheeld.core.observations import SensorState
 
 GOOD_US = 1_000_000
-"""The time of reports without a trouble, on the sensing clock. It is as long as the silence that is a fault."""
+"""How long a line must report without a fault before it works again. It is as long as the silence that is a fault."""
 GOOD_US_MAX = 16_000_000
-"""A line that fails again must be good for twice as long as before, but never longer than this."""
+"""If the line fails again soon, it must then be good for twice as long as before, but never longer than this."""
 RELAPSE_US = 10_000_000
-"""If the line fails again within this time after it was good, the cause is assumed to be the same."""
+"""If the line fails again within this time after it came back, the cause is assumed to be the same."""
 RETELL_US = 1_000_000
 """While the line is down, a change of its trouble is reported again, but not more often than this."""
 
 
 class LineState:
-    """One line. `name` of the source, for the log. All times are on the sensing clock."""
+    """One line. `name`: the name of its source, for the log. All times are on the sensing clock."""
 
     def __init__(self, name: str) -> None:
         self.is_up = True
@@ -64,14 +64,14 @@ class LineState:
             self._standing.pop(trouble, None)
 
     def happens(self, trouble: Trouble, reported_us: int, now_us: int, **details: object) -> Iterator[SensorState]:
-        """Process a trouble that happened at `now_us` and is over. Yield what the core must know at once."""
+        """Process a trouble that happened at `now_us` and is over. Yield what the core must be told now."""
         self._happened, self._happened_count = trouble, self._happened_count + 1
         self._bad_us = max(self._bad_us, now_us)
         if self.is_up:
             yield self._fail(trouble, reported_us, now_us, details)
 
     def report(self, reported_us: int, now_us: int) -> Iterator[SensorState]:
-        """Yield what the core must know. The sensors have reported up to `reported_us`, and the time is `now_us`."""
+        """Yield what the core must be told now. `reported_us`: up to when the sensors have reported."""
         faults = [each for each in self.troubles if self.is_so(each) and not each.is_warning] if self._standing else []
         if faults:
             self._bad_us = max(self._bad_us, now_us)
@@ -93,7 +93,7 @@ class LineState:
         is_relapse = self._back_us is not None and now_us - self._back_us < RELAPSE_US
         self._good_us = min(max(self._good_us, GOOD_US) * 2, GOOD_US_MAX) if is_relapse else GOOD_US
         if not reported_us:
-            self._good_us = 0  # nothing was ever reported: the line is new, not bad
+            self._good_us = 0  # the line is not bad but new: nothing was ever reported
         self.is_up = False
         self.fault_count += 1
         return self._tell(what, reported_us, now_us, details)

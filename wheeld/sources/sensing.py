@@ -1,4 +1,4 @@
-"""What all sources have in common: the clock and the state for the table, and the batches that they hand on."""
+"""What all sources have in common: the sensing clock, what is known of the sensors, and the batches of observations."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Sensing(Protocol):
 
     @property
     def keeps_times(self) -> bool:
-        """Whether an event has its own time even if it waits to be read. Otherwise it gets the time at which it is
-        read: after a standstill, the time at which the standstill ended."""
+        """Whether an event gets the time at which it happened, even if it waits to be read. If not, it gets the time at
+        which it is read: after a standstill, the time at which the standstill ended."""
         ...
 
     @property
@@ -58,19 +58,19 @@ class Sensing(Protocol):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """Observations in time order, at least one. When all are stored, `position` may be acknowledged to the board."""
+    """Observations in time order, at least one. When they are stored, `position` may be acknowledged to the board."""
 
     observations: list[Observation]
     position: Position | None
 
     @property
     def last_us(self) -> int:
-        """Sensing time of the newest observation."""
+        """The sensing time of the newest observation."""
         return self.observations[-1].t_us
 
 
 HandOn: TypeAlias = Callable[[Batch], Awaitable[None]]
-"""A function that takes batches. It may wait while the table is behind."""
+"""A function that takes batches. It waits while the table has too many."""
 
 
 def utc_now(clock: HostClock) -> UtcPair:

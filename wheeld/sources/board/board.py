@@ -3,12 +3,12 @@
 It has no I/O: it converts bytes and host times to observations and bytes. `t_us` is the board's clock plus an offset
 that is fixed while the board runs. After a restart of the board a new offset is chosen: `t_us` continues at the host's
 estimate of the sensing time and never goes back. Events wait until the two clocks have been compared, so that even
-events from before this process are dated. After each gap they also wait for the first levels, because the meaning of a
-coup in the board's ring depends on the level of the object sensor at its beginning.
+events from before this process are dated. After each gap they also wait for the first levels: a coup whose events are
+in the board's ring cannot be judged without the level of the object sensor at its beginning.
 
-Only reports of the board advance the core's time. So a fault of the link has the time of the last observation. With
-the present time, everything that the board did not report since then would count as absent (a ball that left the
-track, a rotor that stopped). But the coup is void because nothing was observed (N8).
+Only reports of the board advance the core's time. So a fault of the link has the time of the last observation. If it
+had the present time, everything that was not reported since then would count as absent: the ball would have left the
+track, the rotor would have stopped. But the coup is void because nothing was observed (N8).
 
 The enumeration `Trouble` lists what can be wrong with the line. This module finds out which trouble it is.
 """
@@ -45,19 +45,17 @@ from wheeld.sources.board.firmware import FirmwareCheck
 from wheeld.sources.board.hearing import Hearing
 from wheeld.sources.board.setting import BoardSetting
 from wheeld.sources.chatter import ChatterFilter, DoorSeen
-from wheeld.sources.clock import BoardClock, HostTime, UtcPair, clock_reading
+from wheeld.sources.clock import READING_INTERVAL_NS, BoardClock, HostTime, UtcPair, clock_reading
 from wheeld.sources.line_state import LineState
 
 STALL_NS = 250_000_000
-"""Ticks come every few ms. If two ticks were this far apart, the host stalled, and the board was not silent."""
-READING_INTERVAL_NS = 900_000_000
-"""A clock reading about once a second, as often as samples come."""
+"""Ticks come at least every 0.1 s. If two ticks were this far apart, the host stalled, and the board was not silent."""
 AHEAD_US_MAX = 10_000_000
 """An event may not be dated more than this after the present. Drift makes the host's estimate of the present wrong, but
-never by this much. If such an event were accepted, all later events would be dated before it and not count."""
+never by this much. If such an event were accepted, all later events would be dated before it, and would not count."""
 HELD_MAX = 5_000
-"""How many events wait for the first time sample, which comes within a tenth of a second. If more come, the board does
-not answer time requests, and its events are dated from the start of this process."""
+"""The most events that wait for the first time sample, which comes within a tenth of a second. If more come, the board
+does not answer time requests, and its events are dated from the start of this process."""
 
 Seen: TypeAlias = host.Observed | host.Watermark
 
@@ -80,7 +78,7 @@ COUNTERS = (
     "resets",
 )
 
-# Constants, because Python would otherwise build each tuple again for hundreds of events a second.
+# These are constants, because otherwise Python would build each tuple again for hundreds of events a second.
 _SEEN = (host.Observed, host.Watermark)
 _ANSWERS = (host.Identified, host.Refused, host.SyncSample, host.SelfTested)
 _SENSOR_OF: dict[type, str] = {
@@ -103,9 +101,9 @@ class Board:
         host_ns: int,
         resume_at: Position | None = None,
     ) -> None:
-        """`table` defines which sensors the board must have. If it has 0 of a kind, the wheel's own head reports the
-        same facts, and events of such sensors of the board are not used. `host_ns` is the host time of `t_us` 0.
-        `HostSession` explains `hello_token` and `resume_at`."""
+        """`table` defines which sensors the board must have. If it names no sensor of a kind, the wheel's own head
+        reports the same facts, and events of such sensors of the board are not used. `host_ns` is the host time of
+        `t_us` 0. `HostSession` explains `hello_token` and `resume_at`."""
         self._setting = setting
         self._configured = {
             "beams": len(table.beams_deg),
@@ -113,8 +111,7 @@ class Board:
             "rotor_ticks": table.rotor_ticks,
             "object_sensor": table.object_sensor,
         }
-        # Events of sensors that the configuration does not have are ignored: two sources of one fact could contradict
-        # each other.
+        # Events of sensors that are not configured are ignored: the board and the head could contradict each other.
         self._of_head = {kind for kind, sensor in _SENSOR_OF.items() if not self._configured[sensor]}
         self._session = HostSession(
             hello_token, board_serial=setting.board_serial, config_hash=setting.config_hash, resume_at=resume_at
@@ -125,7 +122,7 @@ class Board:
         self._start_ns, self._anchor = host_ns, (host_ns, 0)
         self._undated: list[Seen] = []
         self._newest_us = 0
-        self._hearing = Hearing(host_ns, silence_ns_max=setting.silence_ns_max)
+        self._hearing = Hearing(host_ns, silence_ns_max=round(setting.silence_s_max * 1e9))
         self._ticked_ns = host_ns
         self._clock_read_ns: int | None = None
         self._read_error_ns = 0
@@ -153,7 +150,7 @@ class Board:
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Whether each sensor works, by the board's report and by how often the sensor reports."""
+        """Whether each sensor works. A sensor fails if the board reports it as failed, or if it chatters."""
         return {**self._chatter.sensors, **self._chatter.door.sensors}
 
     @property
@@ -173,13 +170,8 @@ class Board:
         return bool(self._chatter.sensors)
 
     @property
-    def identity(self) -> messages.Identity | None:
-        """The latest identity of the board. None while no board is accepted."""
-        return None if self._refused else self._session.identity
-
-    @property
     def counters(self) -> dict[str, int]:
-        """The cumulative counts of the session, of the board (as last reported), and of this translation."""
+        """The counts since the start: of the session, of this class, and of the board, as it reported them last."""
         beat = self._session.heartbeat
         of_board = (
             {}
@@ -209,8 +201,8 @@ class Board:
         return max(estimate_us, self._newest_us)
 
     def clock_now(self, host_ns: int) -> HostTime | None:
-        """Return the estimate of the board's clock at `host_ns`, with its error. None before the first comparison. Its
-        rate is the measured rate, even if this exceeds the allowed drift."""
+        """Return the sensing clock at `host_ns`, with its error. None before the clocks were compared. The rate is the
+        measured one, even if it exceeds the allowed drift."""
         board_us = self._clock.board_us(host_ns)
         at, measured_ppb = (None if board_us is None else self._clock.host_time(board_us)), self._clock.measured_ppb
         if at is None or measured_ppb is None:
@@ -236,7 +228,7 @@ class Board:
         if data:
             self._hearing.heard_ns = host_ns
         for is_seen, events in groupby(self._session.receive(data, host_ns), lambda one: isinstance(one, _SEEN)):
-            if is_seen and not self._is_useless:  # true for nearly all of hundreds of events a second
+            if is_seen and not self._is_useless:  # nearly all events come here: hundreds a second
                 seen = [one for one in events if isinstance(one, _SEEN)]
                 observations += self._in_order(self._take_seen(seen, host_ns, utc))
                 continue
@@ -249,14 +241,14 @@ class Board:
         return observations
 
     def tick(self, host_ns: int) -> list[Observation]:
-        """Do what is due at `host_ns`, and decide what is wrong with the line. Must be called every few ms."""
+        """Do what is due at `host_ns`, and decide what is wrong with the line. Must be called at least every 0.1 s."""
         stalled_ns = host_ns - self._ticked_ns
         self._ticked_ns = host_ns
         if stalled_ns > STALL_NS:
             self._counts["host_stalls"] += 1
             self._hearing.forgive(stalled_ns, host_ns)
         self._session.tick(host_ns)
-        # The kind of silence if the board sends messages, but no observations.
+        # Which kind of silence it is if the board sends messages, but no observations.
         if self._session.misses_events:
             unreported = Trouble.EVENTS_MISSING
         else:
@@ -266,8 +258,8 @@ class Board:
         return self._in_order(self._line_state(self.now_us(host_ns)))
 
     def _line_state(self, now_us: int) -> Iterator[SensorState]:
-        """Report the state of the line to the core. The core forgets every level at a fault, so each level is reported
-        again afterwards, even if no event was lost."""
+        """Report the state of the line to the core. At a fault the core forgets all levels. So each level is reported
+        again after the fault, even if no event was lost."""
         for state in self._line.report(self._newest_us, now_us):
             if not state.ok:
                 self._forget_levels()
@@ -279,7 +271,7 @@ class Board:
         return bool(self._refused) or self._line.is_so(Trouble.CLOCK_RAN_BACK)
 
     def _in_order(self, observations: Iterator[Observation]) -> list[Observation]:
-        """Collect observations and store the newest time, because later ones may not be dated earlier."""
+        """Collect observations and keep the newest time: no later observation may be dated before it."""
         made: list[Observation] = []
         for observation in observations:
             self._newest_us = max(self._newest_us, observation.t_us)
@@ -295,8 +287,8 @@ class Board:
     # --- events of the session ---------------------------------------------------------------------------------
 
     def _take_seen(self, events: list[Seen], host_ns: int, utc: UtcPair) -> Iterator[Observation]:
-        """Yield what the board observed, in order. After the first event, report edges that the board missed according
-        to the latest heartbeat."""
+        """Yield what the board observed, in order. After the first event, report the edges that the board has missed,
+        as its latest heartbeat says."""
         now_us = self.now_us(host_ns)
         for event in events:
             if self._offset_us is None or self._awaits_levels:
@@ -308,8 +300,7 @@ class Board:
                 self._hearing.reported_ns = host_ns
                 yield from self._dated(event, self._offset_us, now_us, host_ns)
             if event is events[0] and (beat := self._session.heartbeat) is not None:
-                # The board saw these edges too late to date them. Like lost events, they make a gap in what was seen
-                # (N8).
+                # The board saw these edges too late to date them. So a part was not observed, as with lost events (N8).
                 before, self._missed_edges = self._missed_edges, beat.missed_edges
                 if before is not None and beat.missed_edges > before:
                     yield from self._fault(Trouble.EDGES_MISSED, host_ns, missed=beat.missed_edges - before)
@@ -383,13 +374,13 @@ class Board:
         self._refused = why
 
     def _fault(self, trouble: Trouble, host_ns: int, **details: int) -> Iterator[Observation]:
-        """Report a fault of the link that happened, once until the link works again. All levels may have changed
-        meanwhile."""
+        """Report a fault of the link that happened, unless the link is down already. Forget all levels, because they
+        may have changed."""
         self._forget_levels()
         yield from self._line.happens(trouble, self._newest_us, self.now_us(host_ns), **details)
 
     def _compare(self, event: host.SyncSample, host_ns: int, utc: UtcPair) -> Iterator[Observation]:
-        """Process a comparison of clocks. A step of the clock is a fault, because the times around it are invalid."""
+        """Process a comparison of clocks. A step of the board's clock is a fault: the times near it are wrong."""
         now_us = self.now_us(host_ns)
         verdict = self._clock.add(event)
         if verdict != "ok":
@@ -408,16 +399,16 @@ class Board:
                 self._anchor, self._offset_us = (host_ns, now_us), None
         yield from self._release(host_ns, utc)
         if self._offset_us is not None:
-            # Once a second, and when the date has less than half the error of the last reading: if the board kept
-            # events, the first reading is for an old time, and the rate of the clock is not known yet.
+            # Report UTC once a second, and also if the error is now less than half as large as at the last reading. If
+            # the board kept events, the first reading was for an old time, and the clock's rate was not known yet.
             at, read_ns = self._clock.host_time(self._newest_us - self._offset_us), self._clock_read_ns
             is_better = at is not None and 2 * at.error_ns < self._read_error_ns
             if is_better or read_ns is None or host_ns - read_ns >= READING_INTERVAL_NS:
                 yield from self._reading(self._newest_us, self._offset_us, host_ns, utc)
 
     def _self_tested(self, event: host.SelfTested) -> Iterator[Observation]:
-        """Report only changes. At first all sensors count as working. The answer may come before earlier events, so it
-        gets the newest time."""
+        """Report the changes that the board's self-test shows. They get the time of the newest observation, because
+        events from before the test may still come."""
         for report in event.sensors:
             for changed in self._chatter.tested(report.name, ok=report.ok, t_us=self._newest_us):
                 yield self._told_of_sensor(changed)
@@ -434,12 +425,12 @@ class Board:
         if self._offset_us is None:
             at = self._clock.host_time(dated[0].board_us)
             then_ns = host_ns if at is None else at.host_ns
-            # The time never goes back.
+            # The sensing time never goes back.
             first_us = max(self._newest_us, self._anchor[1] + (then_ns - self._anchor[0]) // 1_000)
             self._offset_us = first_us - dated[0].board_us
             yield from self._reading(first_us, self._offset_us, host_ns, utc)
-            # The board's events are from before this process until then. If the clocks were not compared, all of
-            # them may be.
+            # Events from before `start_us` are from before this process. If the clocks were not compared, all waiting
+            # events may be.
             start_us = self._clock.board_us(self._start_ns)
             until_us = dated[-1].board_us + self._offset_us if start_us is None else start_us + self._offset_us
             if until_us > first_us:
@@ -454,7 +445,7 @@ class Board:
             yield from self._dated(event, self._offset_us, now_us, host_ns)
 
     def _dated(self, event: Seen, offset_us: int, now_us: int, host_ns: int) -> Iterator[Observation]:
-        """Yield what the event shows, unless its sensor chatters. `now_us`: the host's estimate of the sensing time."""
+        """Yield what the event shows, unless its sensor chatters. `now_us`: the present sensing time, estimated."""
         self._firmware.take(event, self._chatter.sensors)
         t_us = event.board_us + offset_us
         if not self._newest_us <= t_us <= max(now_us, self._newest_us) + AHEAD_US_MAX:
@@ -462,28 +453,23 @@ class Board:
             times = {"t_us": t_us, "newest_us": self._newest_us}
             yield from self._fault(Trouble.MISDATED, host_ns, **times)
             return
-        if not self._chatter.is_calm:
-            yield from self._chatter.calmed(t_us)
-        if isinstance(event, host.Observed) and isinstance(event.event, messages.RotorEdge):
-            yield self._observation(event, t_us)  # there is no limit for edges of the rotor
+        yield from self._chatter.calmed(t_us)
+        if isinstance(event, host.Observed):
+            seen = self._observation(event, t_us)
+            # The encoder may give as many edges as it likes.
+            yield from [seen] if isinstance(event.event, messages.RotorEdge) else self._chatter.take(seen)
             return
-        for seen in self._observed(event, t_us):
-            yield from self._chatter.take(seen)
+        for level in () if event.levels is None else self._levels(event.levels, t_us):
+            yield from self._chatter.take(level)
+        yield TimePassed(t_us=t_us)
 
     def _reading(self, t_us: int, offset_us: int, host_ns: int, utc: UtcPair) -> Iterator[ClockReading]:
-        """Report UTC at `t_us`, a time already reported. With a later time, the next events would come too late."""
+        """Report UTC at `t_us`, which is not later than the newest observation. Otherwise the next events, which may be
+        earlier than this reading, would not count."""
         at = self._clock.host_time(t_us - offset_us)
         if at is not None:
             self._clock_read_ns, self._read_error_ns = host_ns, at.error_ns
             yield clock_reading(t_us, at, utc)
-
-    def _observed(self, event: Seen, t_us: int) -> Iterator[Observation]:
-        if isinstance(event, host.Observed):
-            yield self._observation(event, t_us)
-            return
-        if event.levels is not None:
-            yield from self._levels(event.levels, t_us)
-        yield TimePassed(t_us=t_us)
 
     def _forget_levels(self) -> None:
         self._told.clear()
@@ -491,7 +477,8 @@ class Board:
         self._awaits_levels, self._has_levels = True, False
 
     def _level_since_gap(self, dated: list[Seen]) -> Iterator[Level]:
-        """Report the object sensor's level at the end of the gap, as its first change or its first level shows it."""
+        """Report the level that the object sensor had at the end of the gap. Its first change or its first level after
+        the gap shows this."""
         for event in dated:
             if isinstance(event, host.Observed) and isinstance(event.event, messages.ObjectSeen):
                 thing: messages.ObjectLevel = "clear" if event.event.present else "present"
@@ -511,9 +498,9 @@ class Board:
             yield Level(t_us=t_us, sensor="object", active=is_in)
 
     def _levels(self, levels: messages.Levels, t_us: int) -> Iterator[Level]:
-        """Report all levels once after each start and each gap. A level that was active is reported again when it is
-        no longer active. After that the events of the sensor are enough. The levels of object sensor and door are
-        reported when they differ from the last reported ones."""
+        """Report all levels once after each start and each gap. If a sensor was active then, report also when it is no
+        longer active. After that the events of the sensor are enough. The levels of the object sensor and of the door
+        are reported whenever they have changed."""
         told, beams, readers = self._told, self._configured["beams"], self._configured["readers"]
         standing = {f"beam/{beam}": beam in levels.beams_blocked for beam in range(beams)}
         standing |= {f"reader/{reader}": reader in levels.readers_blocked for reader in range(readers)}
@@ -528,8 +515,8 @@ class Board:
             yield Level(t_us=t_us, sensor=DOOR, active=is_open)
 
     def _told_of_sensor(self, state: SensorState) -> SensorState:
-        """Forget the object's level when its sensor fails or works again, as the core does. The heartbeats with the
-        level "unknown" may be lost."""
+        """Forget the level of the object sensor when the sensor fails or works again, as the core does. The heartbeats
+        with the level "unknown" may be lost."""
         if state.sensor == "object":
             self._told.pop("object", None)
         return state

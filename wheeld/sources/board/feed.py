@@ -1,7 +1,8 @@
 """The feed of the board: reads its line, ticks, and hands on what the board observed.
 
-One task serves the link while it is open. Another task ticks all the time, with or without a link. Both wait when the
-table is behind, so no bytes are read before they can be processed. They wait in the kernel, then in the board's ring.
+One task serves the link while it is open. Another task ticks all the time, with or without a link. Both wait while the
+table has too many batches, so bytes are read only when they can be processed. Until then bytes wait in the kernel, and
+events in the board's ring.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from wheeld.sources.board.board import Board
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 TICK_S = 0.1
-"""Silence is noticed within this time. A board that works is heard as often, and what it sends is a tick too."""
+"""The interval of ticks: a silence is noticed within this time. What the board sends also causes ticks."""
 
 
 class BoardFeed:
@@ -34,7 +35,7 @@ class BoardFeed:
         self._link = link
         try:
             while True:
-                await self._do_due()  # an answer may make something due, which need not wait for a tick
+                await self._do_due()  # what was received may require an answer at once
                 data = await link.read()
                 utc = utc_now(self._clock)
                 await self._put(self._board.receive(data, utc.host_ns, utc))
@@ -44,7 +45,7 @@ class BoardFeed:
     async def tick(self) -> NoReturn:
         """Call the board's tick at each interval, until cancelled."""
         while True:
-            due_ns = min(self._ticked_ns + TICK_S * 1e9, self._board.next_tick_ns)  # `serve` ticks too
+            due_ns = min(self._ticked_ns + TICK_S * 1e9, self._board.next_tick_ns)  # `serve` also causes ticks
             wait_s = (due_ns - self._clock.monotonic_ns()) / 1e9
             await self._clock.sleep(max(0.0, wait_s))
             if wait_s <= 0:

@@ -1,6 +1,6 @@
-"""What the heartbeats of a board show about its firmware: their interval, and levels that no event explains.
+"""Finds errors of a board's firmware by its heartbeats: a wrong interval, and levels that no event explains.
 
-A board that breaks these rules of its protocol still reports what it sees, so both are warnings.
+A board with such an error still reports what it sees, so both are warnings.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ BEATS = 20
 """The interval is the median over this many heartbeats. Lost or replayed heartbeats do not change it."""
 INTERVAL_US_MIN = m.HEARTBEAT_US * 6 // 10
 INTERVAL_US_MAX = m.HEARTBEAT_US * 18 // 10
-"""A board that sends them at half the interval or at twice the interval is outside of these limits."""
+"""A board that sends heartbeats at half the interval, or at twice the interval, is outside of these limits."""
 BLOCKED_US_MAX = 3_000_000
-"""A beam that is blocked for two seconds must be reported as failed. One second is for a late event."""
+"""A board must report a beam as failed when it is blocked for two seconds. Its report may be a second late."""
 CALM_BEATS = 600
-"""A level without an event is over after a minute of heartbeats without another one."""
+"""A minute of heartbeats. If none of them has a level without an event, this trouble is over."""
 
 
 class FirmwareCheck:
@@ -33,9 +33,9 @@ class FirmwareCheck:
         self._beats_us: list[int] = []
         self._before: m.Levels | None = None
         self._told: set[str] = set()
-        """The sensors of which an event came since the levels `_before`."""
+        """The sensors of which an event has come since the heartbeat with the levels `_before`."""
         self._blocked_us: dict[str, int] = {}
-        """For each beam that is blocked, the board time at which this was first told."""
+        """For each beam that is blocked, the board time of the first heartbeat that said so."""
         self._calm_beats = 0
 
     def forget(self) -> None:
@@ -46,7 +46,7 @@ class FirmwareCheck:
         self._blocked_us.clear()
 
     def take(self, seen: Observed | Watermark, works: Mapping[str, bool]) -> None:
-        """Take what the board reported, in order. `works`: the sensors of which the state is known."""
+        """Take what the board reported, in order. `works`: whether each sensor works, as far as it is known."""
         if isinstance(seen, Observed):
             match seen.event:
                 case m.ButtonPress(button):
@@ -83,7 +83,7 @@ class FirmwareCheck:
 
 
 def _rose(before: m.Levels, now: m.Levels) -> list[str]:
-    """The sensors with events that became active in between."""
+    """Return the sensors that became active between two heartbeats, and must have sent an event then."""
     rose = [f"button/{button}" for button in now.buttons_held if button not in before.buttons_held]
     if (before.object, now.object) == ("clear", "present"):
         rose.append("object")

@@ -1,7 +1,7 @@
-"""What the host receives from a board, and which kind of silence it is if something is missing.
+"""Judges what the host receives from a board, and which kind of silence it is if something is missing.
 
-All times are the host's monotonic clock. A host that stood still received nothing during that time. This is not a
-silence of the board, see `forgive`.
+All times are host times. A host that stood still received nothing during that time. This is not a silence of the board
+(`forgive`).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from wheeld.sources.line_state import LineState
 
 DEAF_NS = 10_000_000_000
 """A board answers time requests, which are sent every second. If it has not answered for this long, it does not receive
-requests. Then lost events cannot be requested again, and the board never drops events, so its ring fills up. On a
-line that damages every tenth answer, ten in a row are never lost."""
+requests. Then lost events cannot be requested again, and no event is acknowledged, so the board's ring fills up. Even
+on a line that damages every tenth answer, ten answers in a row are never lost."""
 HEARD_FACTOR = 2
-"""If bytes come from a board, its ring still contains the missing events. So it gets twice the time that a silent board
-gets. A damaged line can then repeat the request more often. Nothing is decided during this time."""
+"""A board that sends bytes, but no observations, gets twice the time that a silent board gets. Its ring still contains
+the missing events, and they can be requested again. Nothing is decided during this time."""
 WINDOW_NS = 10_000_000_000
 DAMAGED_FRAMES = 10
-"""The limit of damaged frames in a window, in both directions: one in a hundred. A touched plug causes two or three."""
+"""The limit of damaged frames in a window, both ways together: one in a hundred. A touched plug causes two or three."""
 CALM_WINDOWS = 6
-"""A line is good again after a minute with few damaged frames, and a clock after a minute without too much drift."""
+"""A line is good again after a minute with few damaged frames, a clock after a minute without too much drift."""
 DAMAGE_COUNTERS = ("too_long", "cobs", "crc", "short", "board_rejected_frames")
 """Frames that either side could not read."""
 SILENCES = (
@@ -32,7 +32,7 @@ SILENCES = (
     Trouble.NO_ANSWER,
     Trouble.NO_EVENTS,
 )
-"""Kinds of silence, except that of a refused board. What the host receives shows which kind it is."""
+"""The kinds of silence. What the host still receives shows which kind it is."""
 
 
 class Hearing:
@@ -48,7 +48,7 @@ class Hearing:
         self.reported_ns = host_ns
         """When observations last came, or a report that there are none."""
         self._mute_ns = host_ns
-        """When the board was last silent or unreadable. No answers are expected for the time before."""
+        """When the board was last silent or unreadable. That it did not answer before this time is no fault."""
         self._silence_ns_max = silence_ns_max
         self._window_ns = host_ns
         self._damaged = 0
@@ -64,8 +64,9 @@ class Hearing:
         self.answered_ns, self.reported_ns = later(self.answered_ns), later(self.reported_ns)
 
     def judge_silence(self, line: LineState, host_ns: int, *, is_useless: bool, unreported: Trouble) -> None:
-        """Report the kind of silence to `line`, if any. `is_useless`: the board is not used, for another reason.
-        `unreported`: the kind of silence of a board that sends messages, but no observations."""
+        """Report to `line` which kind of silence stands, and that the other kinds are over. `is_useless`: whether the
+        board is not used for another reason. `unreported`: the kind of silence if the board sends messages, but no
+        observations."""
         kind = self._silence(host_ns, unreported, is_useless=is_useless)
         line.over(*(each for each in SILENCES if each is not kind))
         if kind is not None:
@@ -79,7 +80,7 @@ class Hearing:
         if is_useless:
             return None
         if max(self.answered_ns, self._mute_ns) < host_ns - DEAF_NS:
-            return Trouble.NO_ANSWER  # then the board does not receive requests for missing events either
+            return Trouble.NO_ANSWER  # so the board does not receive requests for missing events either
         if max(self.reported_ns, self._mute_ns) >= host_ns - HEARD_FACTOR * self._silence_ns_max:
             return None
         return unreported
@@ -89,7 +90,7 @@ class Hearing:
         self._steady_windows = 0
 
     def judge_quality(self, line: LineState, counters: Callable[[], Mapping[str, int]], host_ns: int) -> None:
-        """Decide once in each window if the line damages frames, and if the clock is within its limit again."""
+        """Decide at the end of each window if the line damages frames, and if the clock is within its limit again."""
         if host_ns - self._window_ns < WINDOW_NS:
             return
         self._window_ns = host_ns

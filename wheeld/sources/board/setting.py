@@ -70,9 +70,4 @@ class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
             examples=[200],
         ),
     ] = 200
-    """Crystals stay within 200. A simulated board n times faster than real time needs (n - 1) · 1,000,000."""
-
-    @property
-    def silence_ns_max(self) -> int:
-        """`silence_s_max` in nanoseconds."""
-        return round(self.silence_s_max * 1e9)
+    """Crystals stay within 200. A simulated board that runs n times as fast as real time needs (n - 1) · 1,000,000."""

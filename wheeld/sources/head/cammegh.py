@@ -1,7 +1,7 @@
 """Cammegh's wheel heads: their set-up, and the conversion of each event of a session to 0, 1 or 2 observations.
 
-The core decides about a coup by these observations, so the stored log of a coup shows the basis of each decision. The
-pages of these heads are `firmware_protocol/mercury-360.md` and `slingshot-2.md`.
+The core decides about a coup by these observations, so the stored log of a coup shows why it decided so. These heads
+are described in `firmware_protocol/mercury-360.md` and `slingshot-2.md`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wheeld.core.pockets import PocketLayout
 from wheeld.sources.head.setting import HeadSetting, Wrong
 
 POLL_NS = 500_000_000
-"""As often as a head sends lines by itself. The law needs no more, and the wheel needs 100 ms between polls."""
+"""The interval of polls. A head that sends lines by itself has the same interval. The least is 100 ms."""
 PHASES: dict[StateCode, HeadPhase] = {
     StateCode.START: "ready",
     StateCode.PLACE_BETS: "ready",
@@ -50,18 +50,6 @@ WARNED: dict[Flag, HeadWarned] = {
     Flag.VOID_GAME: "void_game",
 }
 IN_GAME = (StateCode.BALL_IN_RIM, StateCode.NO_MORE_BETS, StateCode.BALL_OFF_TRACK, StateCode.WINNING_NUMBER)
-
-
-def setup_of(setting: HeadSetting, pockets: PocketLayout) -> Setup:
-    """Return the part of the setting that the session needs. ValueError for contradictions, which `rules` report."""
-    return Setup(
-        Product(setting.product),
-        writable=setting.writable,
-        bare_number=setting.bare_number,
-        poll_ns=POLL_NS if setting.poll else 0,
-        silence_ns=round(setting.silence_s_max * 1e9),
-        pockets=pockets.count,
-    )
 
 
 def rules(setting: HeadSetting) -> Iterator[Iterator[Wrong]]:
@@ -100,9 +88,8 @@ def facts(setting: HeadSetting) -> Iterator[Text]:
 
 
 class CammeghHead:
-    """A session whose events become observations. Stores the state of the wheel's game. `now_us` converts host time to
-    sensing time. `sensors`: whether the head and its sensors work, by the names of `health`.
-    """
+    """Converts the events of a session with one head to observations. `now_us` converts host time to sensing time.
+    `sensors`: whether the head and its sensors work, by the names that the message `health` uses."""
 
     def __init__(self, setup: Setup, now_us: Callable[[int], int]) -> None:
         self._session, self._now_us = CammeghSession(setup), now_us
@@ -111,7 +98,7 @@ class CammeghHead:
         self._state = StateCode.START
         self._spin = 0
         self._repeat_game = False
-        """Lines come again after a silence, so the state of the wheel must be reported with the next line."""
+        """Whether lines come again after a silence, so that the next line must report the state of the game."""
         self._log = structlog.get_logger("head")
 
     @property
@@ -191,11 +178,11 @@ class CammeghHead:
         yield SensorState(t_us, name, ok)
 
     def _log_command(self, event: e.Event) -> None:
-        """Log the outcome of a command, or a wrong set-up of the wheel, for a technician. It is no observation."""
+        """Log for a technician how a command ended, or that the head is set up wrongly. This is no observation."""
         fields = {name: str(getattr(event, name)) for name in event.__struct_fields__ if name != "host_ns"}
         match event:
             case e.Misconfigured():
-                then = "what it cannot show so stays unproven: set the wheel up, or [head]"
+                then = "what the head does not show with this setting stays unproven: correct it, or [head]"
                 self._log.error("head.misconfigured", **fields, then=then)
             case e.CommandIgnored() | e.CommandRefused() | e.CommandUnanswered():
                 self._log.warning("head.command", outcome=type(event).__name__, **fields)
@@ -208,5 +195,13 @@ def _names(flags: Flags) -> tuple[HeadWarned, ...]:
 
 
 def new_head(setting: HeadSetting, pockets: PocketLayout, now_us: Callable[[int], int]) -> CammeghHead:
-    """Return the head for a setting, which must be valid."""
-    return CammeghHead(setup_of(setting, pockets), now_us)
+    """Return the head for a setting. Raises ValueError if `rules` report a contradiction in it."""
+    setup = Setup(
+        Product(setting.product),
+        writable=setting.writable,
+        bare_number=setting.bare_number,
+        poll_ns=POLL_NS if setting.poll else 0,
+        silence_ns=round(setting.silence_s_max * 1e9),
+        pockets=pockets.count,
+    )
+    return CammeghHead(setup, now_us)

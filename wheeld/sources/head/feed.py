@@ -1,8 +1,8 @@
 """The feed of a wheel head: reads its line, and calls its tick for polls and time-outs.
 
-A report of a head is dated by the host's monotonic clock when its line was read. This is later than the event, by up to
-the time between two lines. If the head is the only source, this clock is the sensing clock. Beside a board or pins, the
-observations of the head are dated on their sensing clock.
+A report of a head gets the host time at which its line was read. This is later than the event, by up to the time
+between two lines. If the head is the only source, the host's clock is the sensing clock. If there is also a board or
+pins, the host time is converted to their sensing clock.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wheeld.ports import ByteLink, HostClock, LinkClosedError
 from wheeld.sources.head.reader import WheelHead
 
 TICK_S = 0.05
-"""The intervals of polls and time-outs of heads are tenths of a second or more."""
+"""How often the feed looks whether a tick is due. Polls and time-outs take tenths of a second or more."""
 
 
 class HeadFeed:
@@ -41,7 +41,7 @@ class HeadFeed:
             self._link = None
 
     async def tick(self) -> NoReturn:
-        """Call the head's tick when it is due, with or without a link. Never returns."""
+        """Call the head's tick when it is due, with or without a link, until cancelled."""
         while True:
             await self._clock.sleep(TICK_S)
             now_ns = self._clock.monotonic_ns()
@@ -50,7 +50,7 @@ class HeadFeed:
             self._report(self._head.tick(now_ns))
             data = self._head.data_to_send()  # these bytes are dropped if there is no link
             if self._link is not None and data:
-                with contextlib.suppress(LinkClosedError):  # the reader of this link gets the same error
+                with contextlib.suppress(LinkClosedError):  # `serve` gets the same error when it reads
                     await self._link.write(data)
 
     def _report(self, observations: Iterable[Observation]) -> None:

@@ -1,4 +1,4 @@
-"""The interface of a maker's module, which makes its wheel head a source."""
+"""The interface of the modules that read wheel heads. Each maker of heads has one such module."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from wheeld.sources.head.setting import HeadSetting, Wrong
 
 
 class WheelHead(Protocol):
-    """One head and its line, without I/O and clock. Times are the host's monotonic times, always passed as arguments.
+    """One head and its line, without I/O and clock. All times are host times, and the caller passes them.
 
-    `tick` is called from the start, with or without a line. `opened` is called each time the line was opened, and
-    `receive` with all bytes from the line. After each call `data_to_send` is written to the line.
+    `HeadFeed` calls `tick` from the start, with or without a line. It calls `opened` each time that the line was
+    opened, and `receive` with all bytes from the line. After each of these it writes `data_to_send` to the line.
     """
 
     @property
     def sensors(self) -> dict[str, bool]:
-        """Whether the head and its sensors work, by the names of `health`."""
+        """Whether the head and its sensors work, by the names that the message `health` uses."""
         ...
 
     @property
     def counters(self) -> dict[str, int]:
-        """The counts of its lines since the start."""
+        """The counts of the head's lines since the start."""
         ...
 
     @property
@@ -36,7 +36,7 @@ class WheelHead(Protocol):
         ...
 
     def opened(self, host_ns: int) -> None:
-        """Begin to use the line, which was opened."""
+        """Begin to use the line, which was opened at `host_ns`."""
         ...
 
     def receive(self, data: bytes, host_ns: int) -> Iterable[HeadReport | SensorState]:
@@ -70,5 +70,5 @@ class HeadReader(Protocol):
 
 
 def reader_of(product: str) -> HeadReader:
-    """Return the module that reads the head of a product. KeyError for an unknown product."""
+    """Return the module that reads the head of a product. Raises KeyError for an unknown product."""
     return cast("HeadReader", import_module(HEADS[product].reader))

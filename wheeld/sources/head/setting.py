@@ -15,7 +15,7 @@ Wrong: TypeAlias = tuple[str, Text]
 """A key of the section, and a text of what is wrong with it."""
 _PRODUCTS = quoted(HEADS)
 URLS = {"socket": "socket://HOST:PORT", "rfc2217": "rfc2217://HOST:PORT"}
-"""How a person writes the line of a serial server on the network."""
+"""How a person writes `port` if the line is a serial server on the network."""
 
 
 class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,4 +74,4 @@ class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
             examples=[3],
         ),
     ] = 2.0
-    """Status lines come every half second. If three are missing, this is not by chance."""
+    """Status lines come every half second. Three missing lines in a row are not chance."""

@@ -19,19 +19,19 @@ from wheeld.errors import WheeldError
 from wheeld.ports import LinkClosedError
 
 READ_BYTES_MAX = 65_536
-"""More than the kernel buffers (4 kB for a tty), so one read takes everything."""
+"""The kernel keeps less than this (4 kB for a tty), so one read takes everything."""
 UNSENT_BYTES_MAX = 65_536
-"""The host sends about 100 bytes a second. If this many bytes wait, the board has not read for minutes."""
+"""The host sends about 100 bytes a second. If this many bytes wait, the device has not read for minutes."""
 
 COMMAND_CHARACTERS_MAX = 100
-"""The length of the command of a process that holds a port, in the log and the status."""
+"""A process that holds a port is shown with so many characters of its command."""
 
 _ADVICE: dict[int | None, str] = {
-    errno.ENOENT: "the port is not there: is the board plugged in, and does sensors.port name it?",
-    errno.ENXIO: "the port exists, but no device is connected to it: is the board plugged in?",
+    errno.ENOENT: "the port is not there: is the device plugged in, and does the configuration name this port?",
+    errno.ENXIO: "the port exists, but no device is connected to it: is the device plugged in?",
     errno.EACCES: "no permission: `adduser wheeld dialout` lets the daemon use serial ports; then restart it",
     errno.EPERM: "no permission: `adduser wheeld dialout` lets the daemon use serial ports; then restart it",
-    errno.ENOTTY: "this is not a serial port: check sensors.port",
+    errno.ENOTTY: "this is not a serial port: correct the port in the configuration",
 }
 
 
@@ -57,7 +57,7 @@ class SerialLink:
         self._unsent = bytearray()
 
     async def read(self) -> bytes:
-        """Return all waiting bytes, or wait for bytes. One caller at a time. Raises `LinkClosedError` at the end."""
+        """Return all waiting bytes, or wait for bytes. One caller may wait. Raises `LinkClosedError` at the end."""
         self._check()
         if not self._is_watched:
             self._loop.add_reader(self._fd, self._receive)
@@ -69,7 +69,7 @@ class SerialLink:
         """Send `data` on the line without waiting. Raises `LinkClosedError`, also if the line accepts no more data."""
         self._check()
         if len(self._unsent) + len(data) > UNSENT_BYTES_MAX:
-            self._end("the board does not read what is sent")
+            self._end("the device does not read what is sent")
             self._check()
         waiting = bool(self._unsent)
         self._unsent += data
@@ -117,7 +117,8 @@ class SerialLink:
             raise LinkClosedError(self._why)
 
     def _end(self, why: str) -> None:
-        """End the link and keep only the first reason. The loop drops the descriptor before a new file can reuse it."""
+        """End the link and keep only the first reason. The loop must forget the descriptor before the port is closed:
+        a new file may get the same number."""
         if self._why is not None:
             return
         self._why = why
@@ -131,7 +132,7 @@ class SerialLink:
 def open_serial(port: str, baud: int, *, ready: bool = True) -> SerialLink:
     """Open and lock `port`. Raises PortUnavailableError, which tells what to do.
 
-    `ready`: DTR and RTS are on, from which a converter may take its power. Many boards take them for a reset.
+    `ready`: whether DTR and RTS are on. A converter may need them for its power, but they reset many boards.
     """
     line = serial.Serial(None, baud, timeout=0, exclusive=True)
     line.port, line.dtr, line.rts = port, ready, ready
@@ -139,7 +140,7 @@ def open_serial(port: str, baud: int, *, ready: bool = True) -> SerialLink:
         line.open()
         return SerialLink(line)
     except OSError as wrong:
-        cause = wrong.__context__  # pyserial converts a terminal error to a text without its number
+        cause = wrong.__context__  # pyserial converts an error of the terminal to a text, and leaves out its number
         code = cause.args[0] if isinstance(cause, termios.error) else wrong.errno
         why = _held(port) if code in (errno.EBUSY, errno.EAGAIN) else _ADVICE.get(code, str(wrong))
         raise PortUnavailableError(port, why) from wrong
@@ -155,8 +156,8 @@ def _held(port: str) -> str:
 
 
 def holder_of(port: str) -> tuple[str, str] | None:
-    """Return the process that has the port open, and its command. A process that has locked the port comes before
-    others. None if this user can see no such process: a user sees only his own."""
+    """Return the number and the command of the process that has the port open. If there are several, prefer one that
+    has locked the port. None if this user can see no such process: a user sees only his own processes."""
     found: dict[bool, tuple[str, str]] = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -167,6 +168,6 @@ def holder_of(port: str) -> tuple[str, str] | None:
                     command = "".join(filter(str.isprintable, " ".join(words).strip()))[:COMMAND_CHARACTERS_MAX]
                     is_locked = "FLOCK" in (process / "fdinfo" / file.name).read_text()
                     found[is_locked] = process.name, command
-        except OSError:  # it has ended, or is another user's
+        except OSError:  # the process has ended, or belongs to another user
             continue
     return found.get(True, found.get(False))

@@ -1,8 +1,8 @@
 """Keeps a link to a device open: opens it, lets it be used until it ends, and opens it again.
 
-The waits between attempts grow, at first to half a second and later to a maximum. They have jitter, so that several
-daemons on one hub do not try at the same moments. Only a change is logged, with what to do about it. A port that is
-missing for hours gives one line.
+The waits between attempts grow, at first to half a second and later to a maximum. They are partly random, so that
+several daemons on one hub do not try at the same moments. Only a change is logged, with what to do about it. A port
+that is missing for hours gives one line in the log.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from wheeld.ports import ByteLink, HostClock, LinkClosedError
 from wheeld.sources.link.serial_link import PortUnavailableError
 
 WAIT_S_MIN = 0.1
-"""A cable with a loose contact works again within this time. Then the board's ring still has the whole coup."""
+"""The first wait. A cable with a loose contact works again within this time: the board's ring has the whole coup."""
 WAIT_S_SOON = 0.5
-"""The maximum wait soon after the line was lost. A plug that was pulled and put back is found within half a second,
-before the line counts as silent after one second."""
+"""The maximum wait soon after the line was lost. If a plug was pulled and put back, the line is open again after half a
+second. It counts as silent only after one second."""
 SOON_S = 10.0
-"""About as long as a board's ring can store all events."""
+"""How long the waits stay so short: about as long as a board's ring can store all events."""
 WAIT_S_MAX = 3.0
 """The maximum wait later: a person who plugs in a board waits for about this long."""
 
 UNSTEADY_LOG_S = 60.0
-"""A line that is lost just after each opening would give two log lines each time. It is logged once in this time."""
+"""If the line is lost again just after each opening, it is logged only once in this time."""
 
 Link = TypeVar("Link", bound=ByteLink)
 
@@ -43,7 +43,7 @@ class OpensLater(Protocol):
 class LinkSupervisor(Generic[Link]):
     """Opens a link with `open_link`, calls `serve` with it until that raises `LinkClosedError`, and begins again.
 
-    `jitter` returns a number from 0 to 1 for each wait.
+    `jitter` returns a random number from 0 to 1, which makes each wait a little different.
     """
 
     def __init__(

@@ -22,10 +22,11 @@ READ_S = 0.2
 """How long the thread waits for bytes before it checks whether it must end."""
 READ_BYTES_MAX = 4096
 ALIVE_S = 5
-"""A box that was silent for this long is probed twice. Bytes may stay unacknowledged for three times as long."""
+"""The kernel probes a serial server that was silent for this long, twice at this interval. Bytes may wait for their
+acknowledgement for three times as long."""
 UNREAD_MAX = 100_000
-"""The link is closed if more pieces than this were not read. On a socket they are often single bytes: a quarter of an
-hour of a head."""
+"""If more pieces of data than this wait to be read, the link is closed. On a socket a piece is often a single byte: a
+head then sends so many in a quarter of an hour."""
 
 
 class UrlLink:
@@ -52,7 +53,7 @@ class UrlLink:
         """Return the next bytes. Raises `LinkClosedError` at the end, and if the line could not be opened."""
         piece = await self._pieces.get()
         if isinstance(piece, str):
-            self._pieces.put_nowait(piece)  # for the next call
+            self._pieces.put_nowait(piece)  # the next call gets it, too
             raise LinkClosedError(piece)
         return piece
 
@@ -74,7 +75,7 @@ class UrlLink:
                 warnings.simplefilter("ignore", DeprecationWarning)  # pyserial 3.5 uses deprecated thread calls
                 self._port = serial.serial_for_url(self._url, self._baud, timeout=READ_S)
             if (line := _socket_of(self._port)) is not None:
-                # The kernel probes a silent box, because a box without power does not close its connection.
+                # The kernel probes a silent serial server: one without power does not close its connection.
                 line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, ALIVE_S)
                 line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, ALIVE_S)
