@@ -55,11 +55,7 @@ def test_pins_that_see_the_wheel_need_no_board() -> None:
     assert (setting.beam_pins, setting.reader_pins, setting.object_pin) == ((5, 6, 13, 19), (16, 20, 21), 26)
     assert setting.buttons == {"rien_va": 23, "tout_va": 24}
     assert (setting.lamp, setting.buzzer, setting.bets_closed) == (12, None, None)
-    assert (setting.debounce_ns, setting.min_pulse_ns, setting.beam_blocked_ns_max) == (
-        20_000_000,
-        200_000,
-        2 * 10**9,
-    )
+    assert (setting.debounce_ms, setting.min_pulse_us, setting.beam_blocked_s_max) == (20, 200, 2)
     assert setting.observes
 
 

@@ -29,7 +29,7 @@ from wheeld.journal.journal import Journal
 from wheeld.ports import Edge, PinsError
 from wheeld.service.host_clock import SystemClock
 from wheeld.sources.gpio.feed import LOOK_S, GpioFeed, commands_only
-from wheeld.sources.gpio.outputs import BUZZ_NS, Outputs, Shown, shown
+from wheeld.sources.gpio.outputs import BUZZ_NS, Outputs
 from wheeld.sources.gpio.source import GpioSource
 from wheeld.sources.sensing import Batch
 
@@ -84,7 +84,9 @@ def wired() -> SimPins:
     ],
 )
 def test_each_state_has_its_lamps(state: str, lamp: bool, closed: bool) -> None:
-    assert shown(state) == Shown(lamp, closed)
+    pins = SimPins()
+    Outputs(WIRED, pins).show(state, 0)
+    assert (pins.out[16], pins.out[18]) == (lamp, closed)
 
 
 def test_the_buzzer_sounds_when_a_coup_becomes_null_and_stops_by_itself() -> None:

@@ -1,8 +1,8 @@
-"""Separate signals from disturbances: contacts that bounce, and pulses too short or too long for a ball. No I/O.
+"""Separates signals from disturbances: contacts that bounce, and pulses too short or too long for a ball. No I/O.
 
-Both classes have a *horizon*: no later report is dated before it. A change of a contact is dated at its own edge, but
-reported only when it has lasted. A pulse is dated at its middle, but reported at its end. To sort reports of several
-sensors by time, the caller waits for the earliest horizon.
+Both classes have a *horizon*: no later report is dated before this time. A change of a contact is dated at its own
+edge, but reported only when it has lasted. A pulse is dated at its middle, but reported at its end. To sort reports of
+several sensors by time, the caller waits for the earliest horizon.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ QUIET_NS = 200_000_000
 class Contact:
     """A button or a switch. A change counts when the line has kept its new level for `debounce_ns`.
 
-    If the same level comes again after a quiet time and lasts, it is a new change: the edge back was lost (`repeats`).
+    If an edge to the same level comes after `QUIET_NS`, and the level lasts, it is a new change: the edge between the
+    two was lost. `repeats` counts these.
     """
 
     def __init__(self, debounce_ns: int, *, on: bool | None, chatter_ns_max: int | None = None) -> None:
-        """`on`: the state at first. None: unknown, and the first level is a change. A line that changes all the
-        time for `chatter_ns_max` counts as on."""
+        """`on`: the state at first, None if it is unknown; then the first level is a change. A line that changes all
+        the time for `chatter_ns_max` counts as on."""
         self._debounce_ns, self._chatter_ns_max = debounce_ns, chatter_ns_max
         self._is_on = self._reads_on = on
         self._since_ns = self._edge_ns = 0
@@ -28,10 +29,10 @@ class Contact:
         self._anew = False
         """Whether an edge has repeated the settled level, and the line has not settled since then."""
         self.repeats = 0
-        """How often the line settled on the same level as before, without an edge between."""
+        """How often the line settled on the same level as before, without an edge to the other level."""
 
     def stand(self, at_ns: int, *, on: bool, settled: bool) -> None:
-        """Set the level at `at_ns`, whatever came before. If it is not `settled` and lasts, it is a change."""
+        """Set the level at `at_ns`, whatever came before. If it is not `settled`, it is a change when it has lasted."""
         self._reads_on, self._is_on = on, on if settled else None
         self._since_ns = self._edge_ns = at_ns
         self._moving_ns, self._anew = None if settled else at_ns, False
@@ -54,10 +55,10 @@ class Contact:
         elif self._chatter_ns_max is None or self._moving_ns is None or self._reads_on is not True:
             return []
         elif now_ns - self._moving_ns < self._chatter_ns_max:
-            return []  # else it has changed for too long. It must read on, so that earlier reports stay true
+            return []  # if the line has changed for longer, it counts as on, from its last edge to on
         if not self._pending:
             return []
-        assert self._reads_on is not None, "it reads something else than at first"
+        assert self._reads_on is not None, "a change is pending, so a level was read"
         self.repeats += self._reads_on is self._is_on
         self._is_on, self._anew = self._reads_on, False
         return [(self._since_ns, self._is_on)]
@@ -81,7 +82,7 @@ class Blockage:
         self.too_long = 0
         self._edge_ns = 0
         self.repeats = 0
-        """How often an edge to blocked came a quiet time after another one. The edge to free between them was lost."""
+        """How often an edge to blocked came long after another one. The edge to free between the two was lost."""
         self.widths_ns: tuple[int, int] | None = None
         """The widths of the narrowest and the widest pulse that counted."""
 
@@ -99,7 +100,7 @@ class Blockage:
             return None
         self.since_ns = None
         if since_ns is None or at_ns - since_ns < self._shortest_ns:
-            self.too_short += 1  # two edges in one interrupt read as one edge, to the old level
+            self.too_short += 1  # also an edge from free to free: two edges in one interrupt are read as one
             return None
         if at_ns - since_ns > self._longest_ns:
             self.too_long += 1

@@ -4,14 +4,19 @@ If the rotor turns clockwise, A changes before B: the levels (A, B) are 00, 10, 
 step, and four steps are a period. A *quadrature* encoder has a tick for each step. *Slots* (a ring of slots with two
 beams a quarter of a pitch apart) have a tick for each period, because slots and bars may have different widths.
 
-Z gives the position on the rotor: its edge at the lower angle, which rises if the rotor turns clockwise and falls if it
-turns back. A and B show the step within a period, so this edge of Z may come up to a step early or late.
+Z shows the position of the rotor. Of its two edges, the one at the lower angle counts: it rises if the rotor turns
+clockwise, and falls if the rotor turns back. A and B show the step within a period, so this edge of Z may come up to a
+step early or late.
 
-Unknown positions are not reported, so there are no reports before the first Z. There are four faults. An edge repeats a
-level: an edge was lost. Two passes of Z are not a whole turn apart: steps were lost. More than a turn without Z: Z was
-lost. Z passes while A and B only move to and fro: A or B is dead. After a fault `rotor` is reported as not working.
-Nothing else is reported until Z has shown the position again. After a wrong turn this needs two passes that agree,
-because either pass may have been the wrong one.
+An unknown position is not reported, so there are no reports before the first Z. There are four faults:
+
+- An edge repeats the level of its line: an edge was lost.
+- Two passes of Z are not a whole turn apart: steps were lost.
+- The rotor turns by more than a turn without Z: Z was lost.
+- Z passes while A and B only move to and fro: A or B is dead.
+
+After a fault `rotor` is reported as not working, and no edge is reported until Z has shown the position again. After a
+turn of wrong length two passes of Z must agree, because each of the two passes before may have been wrong.
 """
 
 from __future__ import annotations
@@ -29,18 +34,18 @@ PERIOD = 4
 PHASES = {(False, False): 0, (True, False): 1, (True, True): 2, (False, True): 3}
 STEPS_A_TICK: dict[Kind, int] = {"quadrature": 1, "slots": PERIOD}
 INDEX_STEPS_MAX = 2
-"""How wide Z may be. An edge of Z in the same direction within this distance belongs to the same pass: it bounced, or a
-hand turned the rotor back within a step, which A and B do not show. If Z is wider, its other edge is another place."""
+"""How wide Z may be. A second edge of Z in the same direction within this distance belongs to the same pass: Z bounced,
+or a hand turned the rotor back by less than a step, which A and B do not show."""
 LATE_INDEX_STEPS = 2 * PERIOD
-"""How far beyond a turn Z counts as missed. Its edge may be a step late, and the rotor may turn back."""
-
+"""How far the rotor may turn beyond a turn before Z counts as missed. Z may be a step late, and the rotor may turn
+back."""
 RATTLE_STEPS = 2 * PERIOD
-"""A standing rotor may rattle at one border for a long time, but no Z passes then. If the border is at Z, one edge of Z
-may come when the rotor leaves."""
+"""A rotor that has made so many steps to and fro at one border stands and rattles. Z does not pass then. But if the
+border is at Z, one edge of Z may come when the rotor turns away."""
 
 
 class Encoder:
-    """One encoder with `ticks` a turn, from the daemon's start on. Z is in sector `index_tick`."""
+    """One encoder with `ticks` sectors in a turn, from the daemon's start on. Z is in sector `index_tick`."""
 
     def __init__(self, kind: Kind, ticks: int, index_tick: int = 0) -> None:
         self._per_tick = STEPS_A_TICK[kind]
@@ -50,28 +55,29 @@ class Encoder:
         self._index = index_tick * self._per_tick + (kind == "slots")
         self._levels: dict[Line, bool] = {}
         self._without_edge: set[Line] = set()
-        """Lines whose level was read at the start and that have had no edge since then."""
+        """The lines that have had no edge since their level was read at the start."""
         self._phase: int | None = None
         self._count = 0
-        """Steps, clockwise positive. The remainder of a division by `PERIOD` is always the phase."""
+        """The steps so far, clockwise positive. Modulo `PERIOD` this is always the phase."""
         self._offset: int | None = None
-        """The count minus this value is the steps from sector 0. It is a whole number of periods. None if unknown."""
+        """The count at the beginning of sector 0, a whole number of periods. None if unknown."""
         self._known = False
         self._clockwise: bool | None = None
         self._place = self._rattled = 0
-        """A count, and the number of steps since then that stayed within one step of it."""
+        """`_rattled`: how many steps in a row have stayed within one step of the count `_place`."""
         self._rattled_index = 0
-        """How many edges of Z came during these steps."""
+        """How many edges of Z came during these steps, after the first `RATTLE_STEPS`."""
         self._since_index = 0
         self._index_way: bool | None = None
         self.ok = True
         """Whether the sensor `rotor` works, as last reported."""
         self.violations = 0
-        """The number of lost edges and of passes of Z in the wrong place, so far."""
+        """How many faults there were."""
 
     @property
     def travel_ticks(self) -> float:
-        """How far the rotor has turned, in ticks, clockwise positive. Only its differences matter. Z is not needed."""
+        """How far the rotor has turned, in ticks, clockwise positive. Only differences of this mean something. Z is not
+        needed."""
         return self._count / self._per_tick
 
     def edge(self, line: Line, t_us: int, *, level: bool) -> list[Seen]:
@@ -89,8 +95,8 @@ class Encoder:
         return self._stepped(PHASES[self._levels["a"], self._levels["b"]], t_us)
 
     def stand(self, line: Line, *, level: bool) -> None:
-        """Set the `level` of `line` before any edge. An edge between the request for edges and the reading of the level
-        is contained in both. It is not a new edge."""
+        """Set the `level` of `line` before any edge. If an edge came after edges were requested and before the level
+        was read, the level contains it, and it is not counted again."""
         self._levels[line] = level
         self._without_edge.add(line)
         if "a" in self._levels and "b" in self._levels:

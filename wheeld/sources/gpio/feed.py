@@ -1,4 +1,4 @@
-"""The feed of the pins: reads them every few milliseconds, hands on the observations, and sets the lamps."""
+"""The feed of the pins: reads them every 10 ms, hands on the observations, and sets the lamps."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from wheeld.sources.gpio.source import RECOVER_NS, SETTLE_NS, GpioSource
 from wheeld.sources.sensing import Batch, HandOn, utc_now
 
 LOOK_S = 0.01
-"""Half of the delay that is allowed for reports of the time. The other half is for a look that comes late."""
+"""The interval of looks. It is half of the delay that is allowed for reports of the time: a look may come late."""
 
 CAUGHT_UP_S = (SETTLE_NS + RECOVER_NS) / 1e9 + 5 * LOOK_S
-"""This long after a standstill all its edges have been processed, with some looks in reserve."""
+"""After a standstill, all edges that came during it have been processed within this time, with some looks to spare."""
 
 
 class GpioFeed:
-    """Passes the result of each look of `source` to `hand_on`, which may wait. Edges are stored meanwhile, and too many
-    are a fault. `state` returns the table's state."""
+    """Passes the result of each look of `source` to `hand_on`, which may wait. While it waits, edges are kept, and too
+    many of them are a fault. `state` returns the table's state, for the lamps."""
 
     def __init__(
         self,
@@ -47,20 +47,20 @@ class GpioFeed:
             try:
                 self._outputs.dark()
             finally:
-                self._pins.close()  # even if the chip can no longer set the level of a lamp
+                self._pins.close()  # also if the chip can no longer set a lamp
 
 
 class Say(Protocol):
     """Takes a command that was given at `came_ns`, host time."""
 
     def __call__(self, command: Command, *, came_ns: int) -> Awaitable[None]:
-        """Have the command applied."""
+        """Put the command in the queue of the table."""
         ...
 
 
 def commands_only(say: Say, *, start_ns: int) -> HandOn:
-    """Return a `hand_on` for pins that do not see the wheel. It passes only commands on, with the host time of their
-    edge. `start_ns`: the host time at which the pins' time begins."""
+    """Return a function for the batches of pins that do not keep the sensing clock. It passes only commands to `say`,
+    with their host time. `start_ns`: the host time at which the pins' time begins."""
 
     async def hand_on(batch: Batch) -> None:
         for seen in batch.observations:

@@ -1,4 +1,4 @@
-"""Pass edges from the thread that receives them to the loop that processes them. Lost edges are counted."""
+"""Passes edges from the thread that receives them to the loop that processes them, and counts lost edges."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import threading
 from wheeld.ports import Edge, Taken
 
 EDGES_MAX = 16_384
-"""Half a minute of the fastest encoder. A loop that took no edges for this long has stalled, which must be a fault."""
+"""The fastest encoder gives so many edges in half a minute. A loop that takes none for so long must be a fault."""
 
 
 class Intake:
-    """A list of limited length. Any thread adds edges, one thread takes all. An edge that does not fit is only counted.
-    So are all edges after it until the list is taken, so that later edges never hide the gap."""
+    """A list of limited length. Any thread adds edges, one thread takes all. When an edge does not fit, this edge and
+    all later ones are only counted until the list is taken. So the gap is always at the end of the list."""
 
     def __init__(self, edges_max: int = EDGES_MAX) -> None:
         self._edges_max = edges_max

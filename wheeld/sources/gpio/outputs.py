@@ -2,50 +2,37 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from wheeld.ports import Pins
 from wheeld.sources.gpio.setting import GpioSetting
 
 BUZZ_NS = 700_000_000
-"""Long enough to be heard at a table, and too short to disturb people."""
+"""How long the buzzer sounds: people at the table hear it, and it does not disturb them."""
 BETS_OPEN = ("faites_vos_jeux", "ball_running")
-"""While the ball runs the chef may still take a bet, until "rien ne va plus" (A3)."""
-NULL = ("rien_va", "suspended")
-
-
-class Shown(NamedTuple):
-    """What is lit. The buzzer sounds when the lamp is switched on."""
-
-    lamp: bool
-    bets_closed: bool
-
-
-def shown(state: str) -> Shown:
-    """Return what is lit: the lamp if the coup is void or play is suspended, "bets closed" if no bet is allowed."""
-    return Shown(lamp=state in NULL, bets_closed=state not in BETS_OPEN)
+"""The states in which "bets closed" is off. While the ball runs, bets are taken until "rien ne va plus" (A3)."""
+LAMP_LIT = ("rien_va", "suspended")
+"""The states in which the lamp is lit. When it is switched on, the buzzer sounds."""
 
 
 class Outputs:
-    """Lamp, buzzer and "bets closed" of one table, as far as they are wired. Raises PinsError."""
+    """Lamp, buzzer and "bets closed" of one table, as far as they are wired. All are off until the first state is
+    shown. Raises PinsError."""
 
     def __init__(self, setting: GpioSetting, pins: Pins) -> None:
-        """Switch everything off until the first state is shown."""
         self._pins = pins
         self._pin_of = {"lamp": setting.lamp, "buzzer": setting.buzzer, "bets_closed": setting.bets_closed}
         self._lit: dict[str, bool] = {}
         self._buzz_until_ns = 0
-        self._was_null: bool | None = None
+        self._was_lit: bool | None = None
         self.dark()
 
     def show(self, state: str, now_ns: int) -> None:
-        """Show that the table is in `state` at `now_ns`. Must be called every few milliseconds."""
-        now = shown(state)
-        if now.lamp and self._was_null is False:
+        """Show that the table is in `state` at `now_ns`. Must be called often, because it ends the buzzer's sound."""
+        is_lit = state in LAMP_LIT
+        if is_lit and self._was_lit is False:
             self._buzz_until_ns = now_ns + BUZZ_NS
-        self._was_null = now.lamp
-        self._set("lamp", on=now.lamp)
-        self._set("bets_closed", on=now.bets_closed)
+        self._was_lit = is_lit
+        self._set("lamp", on=is_lit)
+        self._set("bets_closed", on=state not in BETS_OPEN)
         self._set("buzzer", on=now_ns < self._buzz_until_ns)
 
     def dark(self) -> None:

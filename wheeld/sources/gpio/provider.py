@@ -1,4 +1,4 @@
-"""Choose the package that provides the module `RPi.GPIO`. Two packages do, and one of them does not work everywhere.
+"""Chooses the package that provides the module `RPi.GPIO`. Two packages do, and one of them does not work everywhere.
 
 The original, `RPi.GPIO`, works up to kernel 6.5, but not on a Pi 5. `rpi-lgpio` works on every Pi. From kernel 6.6 on,
 and on a Pi 5, it is the only one that works. The installed package is used if it works on this machine. If the
@@ -18,18 +18,18 @@ from wheeld.ports import PinsError
 from wheeld.text_error import TextError
 
 Provider: TypeAlias = Literal["rpi", "rpi-lgpio"]
-"""The names of the extras of this package that install them, and of their locks: `release/locks/wheel-NAME.txt`."""
+"""The two packages, by the names of wheeld's extras that install them. Their locks: `release/locks/wheel-NAME.txt`."""
 
 PACKAGES: dict[Provider, str] = {"rpi": "RPi.GPIO", "rpi-lgpio": "rpi-lgpio"}
 LGPIO_COMPILED_FOR = (3, 12)
-"""The last Python for which the index has a compiled lgpio. For a later Python pip builds it. PYPI=1 makes it build
-without Debian's liblgpio, which Debian 13 does not have."""
+"""The last Python for which the index has a compiled lgpio. For a later Python, pip compiles it. With PYPI=1 this does
+not need Debian's liblgpio, which Debian 13 does not have."""
 KERNEL_WITHOUT_SYSFS = (6, 6)
 """From this kernel on the numbers of /sys/class/gpio no longer begin at 0. The original needs them to begin at 0."""
 PI_5 = 0x17
-"""From this model in a revision code on, the pins are connected to another chip."""
+"""The number of the Pi 5 in a revision code. From this model on, the pins are connected to another chip."""
 REVISION = Path("/sys/firmware/devicetree/base/system/linux,revision")
-"""The same file is in /proc/device-tree, but a service that may see only processes in /proc cannot read that."""
+"""The same file is in /proc/device-tree. But a service that sees only processes in /proc cannot read it there."""
 
 
 class Machine(NamedTuple):
@@ -64,7 +64,8 @@ class ProviderError(TextError, PinsError):
 
 
 def this_machine() -> Machine:
-    """Return the running kernel, and the revision of the Raspberry Pi, from `RPI_LGPIO_REVISION` if it is set."""
+    """Return the running kernel and the revision of the Raspberry Pi. If `RPI_LGPIO_REVISION` is set, it gives the
+    revision."""
     major, minor = os.uname().release.split(".")[:2]
     given = os.environ.get("RPI_LGPIO_REVISION")
     revision: int | None = None
@@ -76,8 +77,8 @@ def this_machine() -> Machine:
 
 
 def installed() -> set[Provider]:
-    """Return which of the two packages are installed in the first directory of Python's path that has one, because the
-    module is loaded from there. A package of Debian is not used if our own environment has one too."""
+    """Return which of the two packages Python would use: those in the first directory of its path that has one. So a
+    package of Debian is not used if our own environment has one too."""
     from importlib import metadata  # noqa: PLC0415  it takes 2 MB, which a wheel without pins does not need
 
     for directory in sys.path:
@@ -88,7 +89,7 @@ def installed() -> set[Provider]:
 
 
 def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> Provider:
-    """Return the wanted provider. None: return the installed one. Raises ProviderError if it cannot be used."""
+    """Return `wanted`, or if it is None, the installed provider. Raises ProviderError if this one cannot be used."""
     meant: Provider = next(iter(there), "rpi-lgpio") if wanted is None else wanted
     if len(there) > 1:
         why = Text("RPi.GPIO and rpi-lgpio are both installed and own the same module")

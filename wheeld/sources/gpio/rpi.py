@@ -1,9 +1,8 @@
-"""Pins through the module `RPi.GPIO`, the original's or rpi-lgpio's.
+"""Pins through the module `RPi.GPIO`, which the original or rpi-lgpio provides.
 
-The two modules date edges by different clocks. With rpi-lgpio it is the kernel's monotonic clock in the interrupt. The
-module lgpio passes this date on, but rpi-lgpio drops it. So edges are requested from lgpio, on the lines that rpi-lgpio
-has claimed. With the original it is the host's monotonic clock when the callback runs. The callback gets no level, so
-it reads the level then.
+With rpi-lgpio, the kernel dates each edge in the interrupt, by the host's monotonic clock. The module lgpio passes this
+date on, but rpi-lgpio drops it. So edges are requested from lgpio, on the lines that rpi-lgpio has claimed. With the
+original, an edge gets the host time at which the callback runs. The callback gets no level, so it reads the level then.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from wheeld.sources.gpio.intake import Intake
 from wheeld.sources.gpio.provider import Provider
 
 KERNEL_ERROR_NS = 1_000_000
-"""An interrupt may wait for other interrupts and for code that must not be interrupted. 0.2 ms were measured."""
+"""How long an interrupt may wait for other interrupts, and for code that must not be interrupted. Measured: 0.2 ms."""
 CALLBACK_ERROR_NS = 5_000_000
-"""The time until a callback runs: the interrupt, a wake-up, and the interpreter's lock, which others hold for 5 ms."""
+"""The time until a callback runs: the interrupt, a wake-up, and the interpreter's lock, which threads hold for 5 ms."""
 STAMP_AGE_NS_MAX = 60_000_000_000
-"""Kernels before 5.7 date edges by the time of day, which differs by decades. No edge waits for a minute."""
+"""No edge waits for a minute. If its date is older, it is of another clock: kernels before 5.7 use the time of day."""
 
 
 def open_pins(wanted: Provider | None, chip: int | None) -> RpiPins:
@@ -51,7 +50,7 @@ def _imported(name: str) -> Any:
 
 @contextmanager
 def _scratch_directory() -> Iterator[None]:
-    """Work in a temporary directory: lgpio creates a named pipe when imported, and a service may write only there."""
+    """Work in a temporary directory. The import of lgpio makes a named pipe, and a service may write only there."""
     import tempfile  # noqa: PLC0415  it loads modules for archives, and most wheels have no pins
 
     before = os.getcwd()
@@ -65,7 +64,7 @@ def _scratch_directory() -> Iterator[None]:
 
 
 class RpiPins:
-    """`Pins` of the module `gpio`, and of the module `lgpio` below it if `gpio` is rpi-lgpio's."""
+    """`Pins` of the module `gpio` (`RPi.GPIO`). `lgpio`: the module that it uses if rpi-lgpio provides it."""
 
     def __init__(self, gpio: Any, lgpio: Any = None, *, monotonic_ns: Callable[[], int] = time.monotonic_ns) -> None:
         self._gpio, self._lgpio, self._monotonic_ns = gpio, lgpio, monotonic_ns
@@ -81,11 +80,11 @@ class RpiPins:
 
     @property
     def error_ns(self) -> int:
-        """How far the date of an edge may be wrong. It depends on the clock that dates edges."""
+        """How far the date of an edge may be wrong. The kernel's date is better than that of a callback."""
         return CALLBACK_ERROR_NS if self._lgpio is None else KERNEL_ERROR_NS
 
     def listen(self, pin: int, pull: Pull) -> bool:
-        """Claim the pin and request both edges. Then read the level, so that no edge is missed in between."""
+        """Claim the pin, and request edges in both directions. Read the level only then, so that no edge is missed."""
         gpio = self._gpio
         pulls = {"up": gpio.PUD_UP, "down": gpio.PUD_DOWN, "off": gpio.PUD_OFF}
         with _as_pins_error(f"pin {pin}"):

@@ -1,9 +1,9 @@
-"""Convert the edges of each sensor to observations. No I/O. Each sensor has its own horizon.
+"""Converts the edges of each sensor to observations. No I/O. Each sensor has its own horizon (see `debounce`).
 
 A sensor that is blocked for longer than a ball can block it is reported as not working until it is free again. A ball
 on the track passes a beam in some tens of milliseconds. A hand that holds the ball before the launch may block the beam
-for a second or two. A ball in a pocket has passed a reader when the rotor has turned by more than a pocket, which may
-take any time.
+for a second or two. A ball in a pocket has passed a reader when the rotor has turned by more than a pocket, however
+long that takes.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from wheeld.sources.gpio.setting import GpioSetting
 BALL_NS_MAX = 100_000_000
 """The slowest ball that stays on the track, at 1 m/s, blocks a thin beam for 22 ms, and a wide one for 90 ms."""
 POCKET_NS_MAX = 500_000_000
-"""A ball in a pocket needs 260 ms at 3 rpm. If the rotor is slower, the middle of the pulse is not accurate."""
+"""A ball in a pocket passes a reader in 260 ms at 3 rpm. If the rotor is slower, the middle of the pulse is not
+accurate."""
 POCKETS_BLOCKED_MAX = 3.0
-"""The ball and the pocket's walls fill one pocket, and the rotor's angle is known to a tick."""
+"""By how many pockets the rotor may turn while a reader is blocked. The ball and the pocket's walls fill one pocket."""
 OBJECT_DEBOUNCE_NS = 5_000_000
-"""A coin that bounces through the cylinder must be reported within 50 ms (N6). A spark of a few ms must not."""
+"""A coin that bounces through the cylinder must be reported within 50 ms (N6). A spark of a few ms is no object."""
 OBJECT_CHATTER_NS_MAX = 20_000_000
-"""A line that changes for longer than this is not a spark, but an object or a loose wire. Which of them is not known.
-To report an object by mistake costs a coup. Not to report an object may cause a wrong number."""
-
+"""A line that changes for longer than this shows no spark, but an object or a loose wire. Nobody knows which, so it is
+reported as an object. A false report costs a coup. A missing report may cause a wrong number."""
 
 DOOR_CHATTER_NS_MAX = 1_000_000_000
 """If the contact of a door changes for longer than this, the door counts as open, because it may be open."""
@@ -53,7 +53,7 @@ class Sensor(Protocol):
         ...
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
-        """Set the line on (active) or off at `at_ns`, whatever came before. Return its level, if it is certain."""
+        """Set the line on (active) or off at `at_ns`, whatever came before. Return its level if that is certain now."""
         ...
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
@@ -80,8 +80,8 @@ class EncoderLine:
         """Always 0, because the encoder reports its own faults as `rotor`."""
         return 0
 
-    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:  # noqa: ARG002  as other sensors
-        """Set the level of the line. A rotor has no level to report. If it turns, it gives its next edge at once."""
+    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:  # noqa: ARG002  `Sensor` requires it
+        """Set the level of the line. Return nothing, because the core knows no level of an encoder."""
         self._encoder.stand(self._line, level=on)
         return []
 
@@ -89,7 +89,7 @@ class EncoderLine:
         """Process a step or an edge of Z."""
         return [*self._encoder.edge(self._line, self._us(at_ns), level=on)]
 
-    def until(self, now_ns: int) -> list[Observation]:  # noqa: ARG002  as other sensors
+    def until(self, now_ns: int) -> list[Observation]:  # noqa: ARG002  `Sensor` requires it
         """Return nothing: from the time without edges, the core concludes that a rotor stands."""
         return []
 
@@ -103,14 +103,14 @@ class _Beam:
 
     name: str
 
-    def __init__(self, pulse: Blockage, us: Callable[[int], int]) -> None:
-        self.pulse, self._us = pulse, us
+    def __init__(self, setting: GpioSetting, longest_ns: int, us: Callable[[int], int]) -> None:
+        self.pulse, self._us = Blockage(round(setting.min_pulse_us * 1e3), longest_ns), us
         self.ok = True
         self._told_blocked = False
 
     @property
     def repeats(self) -> int:
-        """The repeats of its pulse."""
+        """How often the pulse repeated a level so far. Each repeat shows a lost edge."""
         return self.pulse.repeats
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
@@ -131,7 +131,7 @@ class _Beam:
         return seen
 
     def until(self, now_ns: int) -> list[Observation]:
-        """Report a beam that is blocked for too long as a fault, once."""
+        """If the beam is blocked for too long, report once that it fails."""
         since_ns = self.pulse.since_ns
         stuck_ns = None if since_ns is None or not self.ok else self._stuck_ns(since_ns, now_ns)
         if stuck_ns is None:
@@ -161,9 +161,9 @@ class Beam(_Beam):
     """Beam `number` of the track. It is stuck if it is blocked for more than `blocked_ns_max`."""
 
     def __init__(self, number: int, setting: GpioSetting, us: Callable[[int], int]) -> None:
-        super().__init__(Blockage(setting.min_pulse_ns, BALL_NS_MAX), us)
+        super().__init__(setting, BALL_NS_MAX, us)
         self.name = f"beam/{number}"
-        self._number, self._blocked_ns_max = number, setting.beam_blocked_ns_max
+        self._number, self._blocked_ns_max = number, round(setting.beam_blocked_s_max * 1e9)
 
     def _passed(self, t_us: int) -> Observation:
         return BallPass(t_us=t_us, beam=self._number)
@@ -175,12 +175,13 @@ class Beam(_Beam):
 
 
 class Reader(_Beam):
-    """Reader `number` of the pockets. It is stuck if it is blocked while the rotor turns by more than some pockets."""
+    """Reader `number` of the pockets. It is stuck if it stays blocked while the rotor turns by
+    `POCKETS_BLOCKED_MAX`."""
 
     def __init__(
         self, number: int, setting: GpioSetting, us: Callable[[int], int], encoder: Encoder, pockets: PocketLayout
     ) -> None:
-        super().__init__(Blockage(setting.min_pulse_ns, POCKET_NS_MAX), us)
+        super().__init__(setting, POCKET_NS_MAX, us)
         self.name = f"reader/{number}"
         self._number, self._encoder = number, encoder
         self._ticks_max = POCKETS_BLOCKED_MAX * encoder.ticks / pockets.count
@@ -213,7 +214,7 @@ class _Switch:
 
     @property
     def repeats(self) -> int:
-        """The repeats of its contact."""
+        """How often the contact repeated a level so far. Each repeat shows a lost edge."""
         return self._contact.repeats
 
     def edge(self, at_ns: int, *, on: bool) -> list[Observation]:
@@ -236,7 +237,7 @@ class _Switch:
 
 
 class ObjectSwitch(_Switch):
-    """The cylinder's object sensor. The first level that lasts is reported as its level, each later one as a change."""
+    """The object sensor. The first level that lasts is reported as its level, each later one as a change."""
 
     def __init__(self, contact: Contact, us: Callable[[int], int]) -> None:
         super().__init__(contact, us)
@@ -260,7 +261,7 @@ class DoorSwitch(_Switch):
 
     @property
     def repeats(self) -> int:
-        """Always 0: a lost edge of the door is no fault of the wheel's sensors. Its level is reported when it lasts."""
+        """Always 0: a lost edge of the door's switch is no fault of the wheel's sensors."""
         return 0
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
@@ -300,17 +301,18 @@ def beams_and_readers(
     for number, pin in enumerate(setting.beam_pins):
         yield pin, Beam(number, setting, us)
     for number, pin in enumerate(setting.reader_pins):
-        assert encoder is not None, "the configuration says so"
+        assert encoder is not None, "the configuration is checked for this"
         yield pin, Reader(number, setting, us, encoder, pockets)
 
 
 def switches(setting: GpioSetting, us: Callable[[int], int]) -> Iterator[tuple[int, Sensor, bool]]:
     """Yield each button and switch with its pin, and whether it is on while the pin is low."""
+    debounce_ns = round(setting.debounce_ms * 1e6)
     for name, pin in setting.buttons.items():
-        yield pin, ButtonLine(Contact(setting.debounce_ns, on=None), us, name), setting.buttons_active_low
+        yield pin, ButtonLine(Contact(debounce_ns, on=None), us, name), setting.buttons_active_low
     if setting.object_pin is not None:
         contact = Contact(OBJECT_DEBOUNCE_NS, on=None, chatter_ns_max=OBJECT_CHATTER_NS_MAX)
         yield setting.object_pin, ObjectSwitch(contact, us), setting.sensors_active_low
     if setting.door_pin is not None:
-        contact = Contact(setting.debounce_ns, on=None, chatter_ns_max=DOOR_CHATTER_NS_MAX)
+        contact = Contact(debounce_ns, on=None, chatter_ns_max=DOOR_CHATTER_NS_MAX)
         yield setting.door_pin, DoorSwitch(contact, us), setting.door_active_low

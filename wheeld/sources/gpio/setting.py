@@ -1,6 +1,6 @@
 """`[gpio]`: what is wired to which pin of the computer itself. `firmware_protocol/gpio.md` describes it.
 
-The configuration file has exactly these keys. The configuration validates how they fit together.
+The configuration file has exactly these keys. `wheeld/config` checks whether they fit together.
 """
 
 from __future__ import annotations
@@ -44,17 +44,18 @@ BUTTONS: tuple[CommandName, ...] = (
     "suspend",
     "resume",
 )
-"""Commands that a button may give, each with a key `button_…`. They need no other values, as a button has none."""
+"""Commands that a button may give, each with a key `button_…`. A button gives no values, and these need none."""
 SENSORS = ("encoder_pins", "beam_pins", "reader_pins")
 """Keys of the sensors that have several pins."""
 SWITCHES = ("object_pin", "door_pin")
-"""Keys of sensors with two levels. No head observes these, so pins may observe them beside any head."""
+"""Keys of sensors with two levels. No head observes these, so a wheel with a head may have pins for them."""
 OUTPUTS = ("lamp", "buzzer", "bets_closed")
 
 
 class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """Pins by the numbers of the chip, in the order of the wheel's sensors. With an `encoder`, beams, an object sensor
-    or the cabinet's door they observe the wheel. Otherwise they are only buttons and lamps beside another source."""
+    """Pins by the numbers of the chip, in the order of the wheel's sensors. They observe the wheel if an `encoder`,
+    beams, an object sensor or the cabinet's door is wired. If not, they are only for the buttons and lamps of a wheel
+    with another source."""
 
     provider: Annotated[
         Provider | None,
@@ -233,21 +234,6 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
         """The pins of the buttons, by command."""
         pins: dict[CommandName, int | None] = {name: getattr(self, f"button_{name}") for name in BUTTONS}
         return {name: pin for name, pin in pins.items() if pin is not None}
-
-    @property
-    def debounce_ns(self) -> int:
-        """`debounce_ms` in nanoseconds."""
-        return round(self.debounce_ms * 1e6)
-
-    @property
-    def min_pulse_ns(self) -> int:
-        """`min_pulse_us` in nanoseconds."""
-        return round(self.min_pulse_us * 1e3)
-
-    @property
-    def beam_blocked_ns_max(self) -> int:
-        """`beam_blocked_s_max` in nanoseconds."""
-        return round(self.beam_blocked_s_max * 1e9)
 
     def used(self) -> Iterator[tuple[str, int]]:
         """Yield every wired pin with its key, in the order of the keys."""

@@ -1,15 +1,15 @@
-"""Edges of GPIO pins become observations on the sensing clock: the host's monotonic clock since the daemon's start.
+"""Converts the edges of pins to observations on the sensing clock: the host's monotonic clock since the daemon's start.
 
-This module does not wait and has no thread: `look` is called every few milliseconds. Edges are processed in the order
-of their dates, a little later than they come (`SETTLE_NS`), because edges of different pins may arrive out of order. An
-edge that comes even later no longer counts. Then something was not observed, which is a fault of the `link`. The same
-holds for an edge that was lost on its way, is missing in the count of its pin, or is missing between two edges to the
+This module does not wait and has no thread: `GpioFeed` calls `look` every 10 ms. Edges are processed in the order of
+their dates, a little later than they come (`SETTLE_NS`), because edges of different pins may arrive out of order. An
+edge that comes even later no longer counts. Then something was not observed, which is a fault of the `link`. It is the
+same fault if an edge was lost on its way, is missing in the count of its pin, or is missing between two edges to the
 same level. `line_state` decides when such a fault is over. At the start, and when a fault is over, the level of each
 line is read and reported.
 
 Each look returns the observations up to the earliest horizon of all sensors (see `debounce`), and `TimePassed` up to
-the same time. Edges from a stall of the host are not processed before all of them had time to arrive. A host that
-stalls often reports late. If the reports are too late for too long, this is a fault of the `link` too.
+the same time. After a stall of the host no edge is processed until all edges from the stall had time to arrive. So a
+host that stalls often reports late. If the reports are too late for too long, this is also a fault of the `link`.
 """
 
 from __future__ import annotations
@@ -24,25 +24,23 @@ from wheeld.core.observations import Observation, TimePassed
 from wheeld.core.pockets import PocketLayout
 from wheeld.ports import Edge, Pins
 from wheeld.sources.chatter import ChatterFilter, DoorSeen
-from wheeld.sources.clock import HostTime, UtcPair, clock_reading
+from wheeld.sources.clock import READING_INTERVAL_NS, HostTime, UtcPair, clock_reading
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.gpio.wiring import Wiring
 from wheeld.sources.line_state import LineState
 
 SETTLE_NS = 50_000_000
-"""The time from interrupt to callback is 1 ms. On a machine with four times its possible load, 99 of 100 took less than
-36 ms. The wait delays reports, but does not change dates. People do not notice less than a tenth of a second."""
+"""How long an edge may take from the interrupt to the callback. Usually it takes 1 ms. On a machine with four times its
+possible load, 99 of 100 edges took less than 36 ms. This wait delays reports, but does not change dates."""
 STALL_NS = 30_000_000
 """Looks come every 10 ms. If two looks were this far apart, the host stalled, or something blocked the interpreter."""
 RECOVER_NS = 100_000_000
-"""The edges of a stall are read within this time: 500 edges/s for five seconds, 20 µs for each."""
+"""The edges of a stall of five seconds are read within this time: 500 edges/s, 20 µs for each."""
 LAG_US_MAX = 1_000_000
 """If observations come this late for this long, the wheel counts as not observed."""
 READ_AT_ONCE_NS = 1_000_000
-"""Pins that date an edge this accurately read its level in the interrupt. With a larger error the callback does both. A
-bounce is over by then, so it often gives edges to the same level, and these do not prove a lost edge."""
-READING_INTERVAL_NS = 900_000_000
-"""A clock reading about once a second, as for a sensor board."""
+"""If pins date edges this accurately, the level is read in the interrupt. If not, a callback reads it. A bounce may be
+over by then, so both of its edges read the same level, and this does not prove that an edge was lost."""
 COUNTERS = ("edges", "host_stalls", "late_edges", "lost_edges")
 
 
@@ -52,11 +50,11 @@ class GpioSource:
     def __init__(
         self, setting: GpioSetting, pins: Pins, *, pockets: PocketLayout, rotor_ticks: int, host_ns: int
     ) -> None:
-        """`pockets` of the wheel. `rotor_ticks`: the encoder's ticks a turn. `host_ns`: the host time of `t_us` 0."""
+        """`rotor_ticks`: how many sectors the encoder has in a turn. `host_ns`: the host time of `t_us` 0."""
         self._pins, self._start_ns = pins, host_ns
         self._looked_ns = self._safe_ns = host_ns
         self._stalls: list[tuple[int, int]] = []
-        """Begin and end of each stall whose edges may not have arrived yet."""
+        """For each stall whose edges may not have arrived yet: when it began, and when all its edges have arrived."""
         self._passed_us = 0
         self._behind_us: int | None = None
         """Since when observations have come too late. None if they come in time."""
@@ -79,7 +77,7 @@ class GpioSource:
 
     @property
     def keeps_times(self) -> bool:
-        """Whether the kernel dates edges, and not the callback, which a standstill delays."""
+        """Whether the kernel dates edges. If a callback dates them, a standstill delays their dates."""
         return self._pins.error_ns <= READ_AT_ONCE_NS
 
     @property
@@ -105,7 +103,7 @@ class GpioSource:
 
     @property
     def counters(self) -> dict[str, int]:
-        """The cumulative counts."""
+        """The counts since the start."""
         counts = {**self._counts, "chatter": self._chatter.dropped, "link_faults": self._line.fault_count}
         return {**dict.fromkeys(COUNTERS, 0), **counts, **self._wiring.counters}
 
@@ -122,17 +120,17 @@ class GpioSource:
         raise AssertionError(position)
 
     def look(self, host_ns: int, utc: UtcPair) -> list[Observation]:
-        """Return the observations that are certain at `host_ns`, in order of time. `utc` was read then too."""
+        """Return the observations that are certain at `host_ns`, in order of time. `utc` was read at that moment."""
         taken = self._pins.take()
         lost = taken.lost
         for edge in taken.edges:
             self._counts["edges"] += 1
             self._number += 1
             heapq.heappush(self._waiting, (edge.at_ns, self._number, edge))
-            if edge.seq is not None:  # how many edges of its pin are missing before it
+            if edge.seq is not None:  # its pin counts edges, which shows how many are missing before this one
                 lost += edge.seq - self._seqs.get(edge.pin, 0) - 1
                 self._seqs[edge.pin] = edge.seq
-        # Edges that are older than those already processed are dropped.
+        # Drop edges that are older than those already processed.
         late = 0
         while self._waiting and self._waiting[0][0] < self._safe_ns:
             heapq.heappop(self._waiting)
@@ -151,7 +149,7 @@ class GpioSource:
         self._passed_us = max(self._passed_us, horizon_us)
         if lost or late:
             seen += self._wiring.forget(self._passed_us)
-        # Later edges show that edges were lost, except on the encoder's lines.
+        # Two edges to the same level show that an edge was lost (the encoder reports this by itself).
         before, self._repeats = self._repeats, self._wiring.repeats
         repeated = self._repeats - before if self._pins.error_ns <= READ_AT_ONCE_NS else 0
         seen += self._link_state(lost + repeated, late, self._us(host_ns))
@@ -165,7 +163,7 @@ class GpioSource:
     # --- edges --------------------------------------------------------------------------------------------------
 
     def _settled_ns(self, host_ns: int) -> int:
-        """Return the time up to which all edges have arrived. They had the time since the last look to arrive."""
+        """Return the time up to which all edges have arrived. Edges from before the last look had time to arrive."""
         looked_ns, self._looked_ns = self._looked_ns, host_ns
         self._stalls = [stall for stall in self._stalls if host_ns < stall[1]]
         if host_ns - looked_ns > STALL_NS:
@@ -175,7 +173,7 @@ class GpioSource:
         return max(self._safe_ns, arrived_ns - SETTLE_NS)
 
     def _settled_level(self, pin: int) -> bool:
-        """Return the level of a pin after its processed edges. It is the level before the first waiting edge."""
+        """Return the level of a pin after its processed edges, which is the level before its first waiting edge."""
         coming = min((waiting for waiting in self._waiting if waiting[2].pin == pin), default=None)
         return self._pins.level(pin) if coming is None else not coming[2].level
 
@@ -194,7 +192,7 @@ class GpioSource:
             yield from self._line.happens(Trouble.EDGES_LOST, self._passed_us, now_us, edges=lost)
         if late:
             yield from self._line.happens(Trouble.EDGES_LATE, self._passed_us, now_us, edges=late)
-        # Observations come too late for too long. A single stall ends before that.
+        # Find out whether observations come too late for too long. A single stall ends before that.
         if now_us - self._passed_us <= LAG_US_MAX:
             self._behind_us = None
         elif self._behind_us is None:

@@ -60,7 +60,7 @@ class Wiring:
 
     @property
     def counters(self) -> dict[str, int]:
-        """The cumulative counts."""
+        """The counts since the start."""
         return {
             "encoder_violations": 0 if self._encoder is None else self._encoder.violations,
             "pulses_too_short": sum(beam.pulse.too_short for beam in self._beams),
@@ -86,7 +86,7 @@ class Wiring:
         return min((sensor.horizon_ns(now_ns) for sensor, _ in self._sensors.values()), default=now_ns)
 
     def forget(self, t_us: int) -> list[Observation]:
-        """Forget what follows from counting edges, because edges were lost."""
+        """Forget the rotor's position, because edges were lost and it was found by counting edges."""
         return [] if self._encoder is None else [*self._encoder.forget(t_us)]
 
     def stand(self, at_ns: int, level: Callable[[int], bool]) -> list[Observation]:
