@@ -19,7 +19,7 @@ from wheeld.mqtt.client import MqttClient
 from wheeld.mqtt.session import MqttError, Unread
 
 RETRY_S, RETRY_S_MAX = 1.0, 15.0
-"""The time between two attempts. It is doubled from the first value up to the second."""
+"""The first and the longest time between two attempts. Each time is twice as long as the one before."""
 
 
 class NotSentError(WheeldError):
@@ -70,8 +70,8 @@ class PageLogin:
             await asyncio.sleep(wait_s * random.uniform(0.5, 1.0))  # noqa: S311  spreads reconnections, keeps no secret
 
     async def publish(self, leaf: str, payload: bytes, *, expiry_s: int | None = None) -> None:
-        """Return when the broker has the message. It keeps the message at most `expiry_s` for an absent reader. Raises
-        NotSentError, NotConfirmedError."""
+        """Return when the broker has the message. If a receiver is away, the broker keeps the message for it, at most
+        `expiry_s`. Raises NotSentError, NotConfirmedError."""
         if self._client is None:
             raise NotSentError("the broker is not reached")
         try:
@@ -84,7 +84,7 @@ class PageLogin:
             self._take(message.topic.removeprefix(self._root), message.payload, message.retain)
 
     def _tell(self, trouble: str) -> None:
-        """Log each change once."""
+        """Log `trouble` if it has changed. Empty: nothing is wrong."""
         if trouble and trouble != self._told:
             self._log.warning("broker.trouble", why=trouble, mend=hint_of(trouble))
         elif trouble != self._told:

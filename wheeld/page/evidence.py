@@ -34,12 +34,13 @@ DECIDES: dict[VoidRule, tuple[str, ...]] = {
     "N7": ("word",),
     "N8": ("fails", "word"),
 }
-"""For each rule that makes a coup void, the rows that show it. Of several words or failures the last one decided."""
+"""For each rule that makes a coup void, the rows that show why. Of several words or failures the last one decided."""
 
 
 class EvidenceRow(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One row. `told` says in words what it shows. The other fields have places from 0 to 1 on the axis: `line` with
-    heights, `marks`, completed `laps` with their numbers, and `bars` from one place to another."""
+    """One row. `told` says in words what it shows. `decides`: whether it shows why the coup is void. The other fields
+    have places from 0 to 1 on the axis: `line` with heights, `marks`, completed `laps` with their numbers, and `bars`
+    from one place to another."""
 
     kind: str
     name: str
@@ -52,8 +53,8 @@ class EvidenceRow(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class DrawnEvidence(msgspec.Struct, kw_only=True):
-    """The drawing of one coup. `moment` is the place where it was decided, `why` the reason in a few words. `ticks` are
-    seconds since the launch, or since the beginning if there was no launch."""
+    """The drawing of one coup. `moment` is the place on the axis where the cause happened, `why` the reason in a few
+    words. `ticks` are seconds since the launch, or since the beginning of the axis if there was no launch."""
 
     coup: int
     words: str
@@ -76,7 +77,7 @@ class _Drawing:
 
     def whole(self) -> DrawnEvidence:
         """Return the whole drawing."""
-        # Words and failures. The last one that could decide the coup decided it.
+        # Notes are words and failures. Of those that could decide the coup, the last one decided it.
         notes = [*self._axis.notes][-NOTES_MAX:]
         failed = self._void.evidence.get("sensor")
         if self._decides("fails") and failed is not None and not any(kind == "fails" for _, kind, *_ in notes):
@@ -128,9 +129,9 @@ class _Drawing:
             marks=[self._at(t_us) for t_us, kind, _ in axis.marks if kind == "beam"],
         )
         if axis.launch_us is not None:
-            # The row of the completed laps. If the coup is void for too few laps, it shows the proven laps of the
-            # message and how many were needed. If not, the needed laps are left out, for they would be read as the
-            # cause.
+            # The row of the completed laps. If the coup is void for too few laps, the row shows how many laps were
+            # proven, by the message, and how many were needed. If not, it does not show the needed laps: people would
+            # take them for the cause.
             ball = axis.ball
             run = ball[-1][1] if ball else 0.0
             count, told = float(int(run)), WORDS["laps_counted"]
@@ -158,7 +159,7 @@ class _Drawing:
         )
 
     def _turning(self, way: Direction | None, rpm: Sequence[int]) -> str:
-        """Return the direction, and the speed at first and at the end, in words."""
+        """Return in words the direction, and the speeds in `rpm`: the first one and the last one."""
         words = [] if way is None else [f"{ARROWS[way]} {self._say(WORDS[way])}"]
         if rpm:
             value = " → ".join(map(str, dict.fromkeys(rpm)))
@@ -176,7 +177,7 @@ class _Drawing:
         if self._decides("before"):  # no sensor sees that the operations were not done at the launch
             name, told = self._say(WORDS["before"]), self._say(WORDS["not_finished"])
             yield EvidenceRow(kind="before", name=name, told=told, decides=True, bars=[(0.0, 1.0)])
-        if self._decides("obstacle") and axis.ball:  # no sensor sees the ball there
+        if self._decides("obstacle") and axis.ball:  # no sensor sees the ball on an obstacle
             name, told = self._say(WORDS["off_track"]), self._say(WORDS["no_pocket"])
             bars = [(self._at(axis.ball[-1][0]), self._at(axis.moment_us))]
             yield EvidenceRow(kind="obstacle", name=name, told=told, decides=True, bars=bars)

@@ -12,20 +12,20 @@ from wheeld.page.wheel import WheelView
 from wheeld.page.words import WORDS
 
 HASH_SHOWN = 12
-"""Characters of a hash that a person compares with the journal's."""
+"""How many characters of a hash are shown. A person compares them with the journal."""
 OWED_LOOK = 10
 CLOCK_ERROR_US_LOOK = 10_000
 HOT_C_LOOK = 80.0
 """The same limit as in the alerts (docs/metrics/wheeld-alerts.yml)."""
 OLD_S_LOOK, OLD_S_WRONG = 30, 90
-"""A report comes every ten seconds."""
+"""The age at which the latest report is marked. A report comes every ten seconds."""
 
 Level: TypeAlias = Literal["wrong", "look", "good"]
 LEVELS: tuple[Level, ...] = ("wrong", "look", "good")
 
 
 class Tile(NamedTuple):
-    """One tile. `said` is the level in a word, for people who cannot see colours. It is empty if the level is good.
+    """One tile. `said` is the level in a word, for people who cannot see colours, and empty if the level is good.
     `mend` says what to do, if that is known."""
 
     name: str

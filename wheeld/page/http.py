@@ -31,7 +31,7 @@ def language_of(request: web.Request, default: Language) -> Language:
 
 
 def named(more: Collection[str]) -> Middleware:
-    """Make a check that refuses a request for another computer's name."""
+    """Return a check that refuses a request whose `Host` is not a name of this computer, and not in `more`."""
 
     def refusal(request: web.Request, name: str) -> str:
         text = Text(
@@ -46,12 +46,13 @@ def named(more: Collection[str]) -> Middleware:
 
 @cache
 def words(language: Language) -> Mapping[str, str]:
-    """The words of the pages in one language."""
+    """Return the words of the pages in one language."""
     return in_words(Catalogue(language))
 
 
 def page(request: web.Request, name: str, language: Language, *, title: str = "", **values: str) -> web.Response:
-    """Return the page `name` with its `$words` in one language and `values`. `title` is the key of its title."""
+    """Return the page `name`, with the words of one language and the `values` in its `$` places. `title` is the key of
+    its title, if that is not `name`."""
     texts = {key: html.escape(text) for key, text in words(language).items()}
     template = Template(_file("page.html"))
     content = Template(_file(f"{name}.html")).substitute(texts, lang=language, **values)

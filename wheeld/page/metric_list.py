@@ -1,5 +1,5 @@
-"""The metrics of one wheel. Each is declared once, with its name, its meaning and its figures. docs/metrics.md has one
-row for each."""
+"""The metrics of one wheel. Each metric is declared once, with its name, its meaning and its figures. docs/metrics.md
+has one row for each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COUNTERS_MAX = 256
 NAME = re.compile(r"[ -~]{1,64}\Z")
 """A longer name is left out. It is not cut, because two cut names may be the same, which Prometheus refuses."""
 LARGEST = 2**63
-"""Larger figures are left out: whole numbers in JSON have no limit, but a float has one."""
+"""Larger figures are left out: a whole number in JSON has no limit, but a float has one."""
 
 Sample: TypeAlias = tuple[tuple[str, ...], float]
 """The values of a metric's own labels, and the figure."""
@@ -33,7 +33,7 @@ Sample: TypeAlias = tuple[tuple[str, ...], float]
 class MetricsView(NamedTuple):
     """A wheel at the moment of a request.
 
-    `health` and `table` are None unless they are the present state: old ones would look like a wheel that works.
+    `health` and `table` are None if they do not describe the present: old messages would look like a wheel that works.
     `age_s` is the age of the report of health. `started_s` is the Unix time when this run of the daemon began.
     """
 
@@ -47,7 +47,7 @@ class MetricsView(NamedTuple):
 class Single(NamedTuple):
     """A gauge or a counter: its name in queries, its meaning, its samples, and its own labels.
 
-    `is_of_run` marks a counter that begins anew with each run of the daemon.
+    `is_of_run`: whether the counter begins from 0 at each run of the daemon.
     """
 
     name: str
@@ -69,7 +69,8 @@ class Histogram(NamedTuple):
 
 
 def _figure(of: Callable[[MetricsView], float | None]) -> Callable[[MetricsView], Iterable[Sample]]:
-    """Make the samples of a metric without its own labels: one sample, or none if the figure is not known."""
+    """Return a function that makes the samples of a metric without labels of its own: one, or none if the figure is not
+    known."""
 
     def samples(view: MetricsView) -> Iterable[Sample]:
         figure = of(view)
@@ -79,7 +80,8 @@ def _figure(of: Callable[[MetricsView], float | None]) -> Callable[[MetricsView]
 
 
 def _of_health(of: Callable[[Health], float | None], per: float = 1) -> Callable[[MetricsView], Iterable[Sample]]:
-    """Make the samples of a figure in the report of health. One unit of the metric is `per` units of the figure."""
+    """Return a function that makes the sample of a figure in the report of health. A unit of the metric is `per` units
+    of the figure."""
 
     def figure(view: MetricsView) -> float | None:
         found = None if view.health is None else of(view.health)
@@ -89,7 +91,7 @@ def _of_health(of: Callable[[Health], float | None], per: float = 1) -> Callable
 
 
 def _fitting(names: Iterable[str]) -> list[str]:
-    """Return the names that become labels: only short and printable names, and at most `NAMES_MAX`."""
+    """Return the names that become labels: only short and printable names, `NAMES_MAX` at most."""
     return sorted(name for name in names if NAME.match(name))[:NAMES_MAX]
 
 
@@ -104,7 +106,7 @@ def _counters(health: Health) -> list[Sample]:
 
 
 def _left_out(health: Health) -> int:
-    """Return how many entries of the report become no sample."""
+    """Return how many entries of the report are left out of the metrics."""
     counters = sum(map(len, health.counters.values())) - len(_counters(health))
     return counters + sum(len(names) - len(_fitting(names)) for names in (health.sensors, health.temperatures_c))
 

@@ -24,18 +24,19 @@ WHERE = ("site", "table")
 OPEN_METRICS = "application/openmetrics-text"
 
 KEPT_S = 1.0
-"""The text is kept for this time. To make it takes up to 25 ms, in which no page is served. Prometheus asks every 15 s.
-A program that asks more than once a second gets the same text again."""
+"""How long the text of the metrics is kept. Making it takes up to 25 ms, and meanwhile no page is served. Prometheus
+asks every 15 s. A program that asks more than once a second gets the same text again."""
 
 
 class WheelCollector(Collector):
-    """Makes the metrics of one wheel at each request. `now_s` returns monotonic seconds, on the clock of
+    """Makes the metrics of one wheel at each request. `now_s` returns monotonic seconds, on the same clock as
     `WheelView.heard_s`."""
 
     def __init__(self, wheel: WheelView, site: str, table: str, now_s: Callable[[], float]) -> None:
         self._wheel, self._where, self._now_s = wheel, (site, table), now_s
         self._start: tuple[str, float | None] | None = None
-        """The daemon's run, and when it began. It is computed once, because the computer's clock may be set later."""
+        """The boot id of the daemon's run, and when the run began. This is computed only once, because the computer's
+        clock may be set later."""
 
     def collect(self) -> Iterator[Metric]:
         """Yield every metric of `METRICS`, also those without a sample now."""
@@ -74,7 +75,8 @@ class WheelCollector(Collector):
 
 
 def _began_s(health: Health) -> float | None:
-    """Return the Unix time in whole seconds when the run of this report began. None if its times are not valid."""
+    """Return the Unix time, in whole seconds, when the run of this report began. None if the report's times are not
+    valid."""
     try:
         at = datetime.fromisoformat(health.at)
         return float(round(at.timestamp() - health.uptime_s))
@@ -87,16 +89,16 @@ def _wants_open_metrics(accept: str) -> bool:
 
 
 def exposition(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]:
-    """Return the metrics as text, and its content type. The format is OpenMetrics if the header `Accept` names it, or
-    else the one that every Prometheus reads."""
-    # The header itself is not passed on: a version in it that is not a number would be an error in the library.
+    """Return the metrics as text, and its content type. The format is OpenMetrics if the header `Accept` names it. If
+    not, it is the format that every Prometheus reads."""
+    # The header itself is not passed on: if its version is not a number, the library raises an error.
     encode, content_type = choose_encoder(f"{OPEN_METRICS}; version=1.0.0" if _wants_open_metrics(accept) else "")
     return encode(registry), content_type
 
 
 def application(wheel: WheelView, site: str, table: str, now_s: Callable[[], float]) -> web.Application:
-    """Answer GET /metrics and nothing else, on a port of its own. `now_s` returns monotonic seconds, on the clock of
-    `WheelView.heard_s`."""
+    """Return the application that answers GET /metrics and nothing else. `now_s` returns monotonic seconds, on the same
+    clock as `WheelView.heard_s`."""
     registry = CollectorRegistry()
     registry.register(WheelCollector(wheel, site, table, now_s))
     kept: dict[bool, tuple[float, bytes, str]] = {}

@@ -1,4 +1,4 @@
-"""The last 200 numbers of a table, kept in a file because a wheel publishes only its last 20."""
+"""The last 200 numbers of a table. They are kept in a file, because a wheel publishes only its last 20."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class NumberHistory:
                 self.newest_first = msgspec.json.decode(path.read_bytes(), type=list[int])[:NUMBERS_MAX]
 
     def take(self, latest: Sequence[int]) -> None:
-        """Add new numbers from the last ones that the wheel published, newest first."""
+        """Add the new ones of the `latest` numbers that the wheel has published, newest first."""
         known = self.newest_first
         new = next(
             (count for count in range(len(latest)) if list(latest[count:]) == known[: len(latest) - count]),
@@ -49,7 +49,7 @@ class NumberHistory:
             if self._path is None:
                 return
             try:
-                # Replace the old file by a new one. A power cut leaves one of the two whole.
+                # Write a new file, then replace the old one with it. After a power cut one of the two is whole.
                 beside = self._path.with_suffix(".new")
                 with beside.open("wb") as file:
                     file.write(msgspec.json.encode(self.newest_first))
@@ -68,7 +68,8 @@ class NumberHistory:
         return [NumberCount(*each) for each in Counter(self.newest_first).most_common(FAVOURITES)]
 
     def cold(self, order: Sequence[int]) -> list[NumberCount]:
-        """Return the least frequent numbers of a wheel. Of equally frequent numbers the one longest ago is first."""
+        """Return the least frequent numbers. Of equally frequent numbers, the one that came longest ago is first.
+        `order`: all numbers of the wheel."""
         counts = Counter(self.newest_first)
         ago = {number: place for place, number in reversed([*enumerate(self.newest_first)])}
         coldest = sorted(order, key=lambda number: (counts[number], -ago.get(number, NUMBERS_MAX)))

@@ -1,4 +1,4 @@
-"""The commands that the chef or the bouler can give now, and what each will do. Both are read from the law, so that a
+"""The commands that the chef or the bouler can give now, and what each command will do. Both come from the law, so a
 button does what it says."""
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from wheeld.core.pockets import label_of
 from wheeld.page.setting import PanelRole
 
 Needs: TypeAlias = Literal["number", "case", "who", "accepted"]
-"""What a person adds to a command: the number that he confirms or in whose pocket the ball lies, the case of C11, the
-bouler who launches, or whether the late bet is accepted."""
+"""What a person adds to a command: the number that he confirms, or in whose pocket the ball lies; the case of C11; the
+bouler who launches; or whether the late bet is accepted."""
 
 NEEDS: dict[CommandName, Needs] = {"confirm": "number", "rien_va": "case", "bouler": "who", "late_bet": "accepted"}
 ORDER: tuple[CommandName, ...] = (
@@ -63,9 +63,13 @@ _LEAVES_OUT = translatable("goes on without {sensors}: the chef answers for what
 
 
 class Offer(NamedTuple):
-    """One button. `does` says in words what it will do. If it asks a question, `answer` is the text of the button that
-    answers; "{number}" in it is the number that the person gives. `without` are the failing sensors that it leaves out.
-    `number` is the number that it confirms, as printed. `who` is the announced bouler. `announced`: announces one."""
+    """One button of the panel, with its command.
+
+    `does`: what the command will do, in words. `answer`: if the button asks a question, the text of the button that
+    answers it; "{number}" stands for the number that the person gives. `without`: the failing sensors that the command
+    leaves out. `number`: the number that it confirms, as printed. `who`: the bouler who is announced to spin next.
+    `announced`: whether the command announces one.
+    """
 
     name: CommandName
     label: str
@@ -80,21 +84,21 @@ class Offer(NamedTuple):
 
 
 def words_of(table: TableMessage, void: Void | None) -> dict[str, str]:
-    """Return the house's words for a void and for its end, from its last void coup or else from its regulation."""
+    """Return the house's words for a void and for its end: those of its last void coup, or those of its regulation."""
     profile = PROFILES.get((table.house, table.game))
     default = "rien va" if profile is None else profile.void_words
     return words_after(default if void is None else void.words)
 
 
 def words_after(said: str) -> dict[str, str]:
-    """Return the words for a catalogue if a void was declared with the words `said`."""
+    """Return the words that a catalogue needs: `said`, with which a void was declared, and the words that end it."""
     return {"void": said, "tout_va": next((after for before, after in TOUT_VA.items() if before == said), "tout va")}
 
 
 def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelRole) -> Iterator[Offer]:
     """Yield the commands of `role` that the law accepts in this state, in order. A command is left out while the table
-    waits for what it needs, unless a person who may resume play can do without it. `catalogue` has the house's words.
-    `sensors` are the failing sensors that may be left out, in words."""
+    waits for what it needs. If only sensors are missing that may be left out, a person who may resume play gets the
+    command. `catalogue` has the house's words. `sensors` names the failing sensors that may be left out."""
     state, profile = state_of(table.state, table.waiting_codes), PROFILES.get((table.house, table.game))
     commands = BY_NAME[role].commands
     for name in ORDER:
@@ -107,7 +111,7 @@ def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelR
         left_out = tuple(sensor for sensor in table.failing if sensor != PLACE) if SENSORS_WORK in lacks else ()
         if table.failing and "resume" in commands and all(_may_be_left_out(sensor) for sensor in left_out):
             lacks.discard(SENSORS_WORK)
-        # A command that can wait for its need is offered. Two needs may have the same code.
+        # A command that can wait for its need is offered. If two needs have the same code, one that can wait is enough.
         if {need.code for need in lacks} - {need.code for need in lacks if need.wait_us}:
             continue
         label, does = catalogue.say(COMMAND_NAMES[name]), _does(row, catalogue)
@@ -131,7 +135,8 @@ def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelR
 
 
 def _confirmations(plain: Offer, catalogue: Catalogue, number: int | UnsetType) -> Iterator[Offer]:
-    """Yield the buttons to confirm. The number that sensors saw needs one press. Another number needs an answer too."""
+    """Yield the buttons that confirm a number: the number that sensors saw, with one press, or another, which the chef
+    must write."""
     if number is UNSET:
         yield plain._replace(
             label=catalogue.say(_CONFIRM, number="…"), answer=catalogue.say(_CONFIRM, number="{number}")
@@ -144,7 +149,7 @@ def _confirmations(plain: Offer, catalogue: Catalogue, number: int | UnsetType) 
 
 
 def _may_be_left_out(sensor: str) -> bool:
-    """Return whether play may go on without the sensor. It may not if the sensor is of a later version."""
+    """Return whether play may go on without the sensor. False for a sensor that only a later version knows."""
     try:
         return kind_of(sensor).may_be_left_out
     except KeyError:

@@ -19,9 +19,9 @@ from wheeld.serving import add_files, guard
 
 
 class Pages:
-    """The pages without commands. `want` gets True while somebody looks at the sensors, and False if nobody does.
-    `frame_of` is the origin whose page may show these in a frame. `names` are names of the live page, in addition
-    to the computer's own."""
+    """The pages without commands. `want` is called when a viewer comes or goes: with True if somebody looks at the live
+    page now, or else with False. `frame_of` is the origin whose page may show these pages in a frame. `names` are names
+    of the live page, in addition to the computer's own."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Pages:
                 viewers.show("wheel", view(language), language)
 
     def take_line(self, kind: str, line: bytes) -> None:
-        """Show a line about the wheel's sensors."""
+        """Show a line of the monitor. `kind`: "about", "frame" or "axis"."""
         self._sees = True
         if kind == "axis":
             self._axis = msgspec.json.decode(line, type=Axis)
@@ -80,7 +80,7 @@ class Pages:
         self.live.show(kind, line)
 
     def lose_sensors(self) -> None:
-        """Show that no lines about the sensors come at present."""
+        """Show that the monitor sends no lines now."""
         self._sees = False
         self.live.show("blind", b"{}")
 

@@ -34,29 +34,25 @@ from wheeld.screen.language import translation
 from wheeld.serving import add_files, guard
 
 ANSWER_S_MAX = 15.0
-"""A wheel answers in less than a second, or in ten seconds if it waits for readers to see the ball. After this time the
+"""A wheel answers in less than a second, or in ten seconds if it waits until readers see the ball. After this time the
 panel reports that there was no answer."""
 BODY_BYTES_MAX = 4_096
 BODY_S_MAX = 5.0
 """The time for a body of a few hundred bytes to arrive."""
 ATTEMPTS, ATTEMPTS_S = 5, 60.0
-"""After this number of wrong tokens in this time, from all browsers together, no token is accepted for a while."""
-UNREADABLE_FORM = (ValueError, LookupError, web.RequestPayloadError)
-"""The errors of reading a form: bytes that are not text, an unknown character set, a part without an end."""
+"""If so many wrong tokens come in this time, from all browsers together, no token is accepted for a while."""
 SEEN_S_MAX = 10.0
-"""A panel gets the state of the table each second, and reports after six seconds that it gets none. A command
-that was given on a state older than this is not sent: the connection delayed it, and the table may have changed
-since."""
+"""A panel gets the state of the table each second, and reports after six seconds that it gets none. A command is not
+sent if the person saw an older state than this: the connection delayed the command, and the table may have changed."""
 PRESSES_MAX = 100
-"""How many answers to commands from buttons are kept, for minutes: a browser sends a command again if its connection
-broke."""
-COOKIE = "wheeld-panel"
+"""How many answers to commands are kept. A browser sends a command again if its connection broke, and then gets the
+same answer."""
 SESSIONS_MAX = 20
-"""The most browsers that have given the token. Beyond that the oldest has to give it again."""
+"""How many browsers may use the panel. If one more gives the token, the oldest must give it again."""
 
 
 class Asked(msgspec.Struct, forbid_unknown_fields=True):
-    """A command as the panel sends it: who acts, why, and what else the command needs. `press` is a new random value
+    """A command as the browser sends it: who acts, why, and what else the command needs. `press` is a new random value
     for each press. `coup` is the coup that the person meant. `seen_s` is the time of the state that the person saw."""
 
     press: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
@@ -111,8 +107,8 @@ class Token:
         return len(self._wrong) == ATTEMPTS and self._now_s() - self._wrong[0] < ATTEMPTS_S
 
     def session(self, given: str) -> str | None:
-        """Return a new session for the right token. Return None for a wrong one, and while locked. Attempts while the
-        panel is locked do not count, so that the lock ends although they continue."""
+        """Return a new session for the right token, or None if the token is wrong or the panel is locked. Attempts at a
+        locked panel are not counted, so the lock ends even if they go on."""
         if self.is_locked:
             return None
         if not hmac.compare_digest(hashlib.sha256(_bytes(given)).digest(), self._digest):
@@ -173,7 +169,7 @@ class Panel:
 
     def _panel(self, language: Language) -> bytes:
         shown = WheelInWords(self._wheel, self._numbers, language).panel(self._role)
-        # The panel sends this number back when a button is pressed. So the command counts for the coup that the person
+        # When a button is pressed, the browser sends the coup back. So the command counts for the coup that the person
         # saw, and not for another one that has begun meanwhile.
         shown |= {"coup": self._wheel.coup, "seen_s": self._now_s(), "mute": not self.is_reached}
         return msgspec.json.encode(shown if self.is_reached else shown | {"offers": []})
@@ -204,13 +200,13 @@ class Panel:
         return page(request, name, self._language(request), title=title, role=self._role)
 
     async def _enter(self, request: web.Request) -> web.Response:
-        """Take the token, from the page's own form."""
+        """Take the token from the page's form."""
         if self._token is None:
             raise web.HTTPFound(f"/{self._role}")
         try:
             async with _in_time():
                 given = str((await request.post()).get("token", ""))
-        except UNREADABLE_FORM:
+        except (ValueError, LookupError, web.RequestPayloadError):  # no text, an unknown character set, an endless part
             raise web.HTTPBadRequest(text="this is not a form of the panel") from None
         session, language = self._token.session(given), self._language(request)
         if session is None:
@@ -234,7 +230,7 @@ class Panel:
             async with _in_time():
                 body = await request.read()
             asked = msgspec.json.decode(body, type=Asked)
-            # The command for the wheel, checked as the wheel checks it. Raises msgspec's ValidationError.
+            # Make the command for the wheel, and check it as the wheel does (raises msgspec's ValidationError).
             given = {key: value for key, value in msgspec.structs.asdict(asked).items() if value is not None}
             del given["press"], given["seen_s"]
             now = datetime.now(UTC).isoformat()
@@ -245,8 +241,8 @@ class Panel:
         return web.json_response(await self._answer(name, asked, payload, self._language(request)))
 
     async def _answer(self, name: str, asked: Asked, payload: bytes, language: Language) -> dict[str, object]:
-        """Send the command of one button press once, and return its answer to each copy. Raises HTTPConflict if a copy
-        has another command."""
+        """Send the command of a press to the wheel, and return the answer. If the browser sends the same press again,
+        only return the answer again. Raises HTTPConflict if a press comes again with another command."""
         known = self._pressed.get(asked.press)
         if known is None:
             if not 0 <= self._now_s() - asked.seen_s <= SEEN_S_MAX:
@@ -270,7 +266,7 @@ class Panel:
         expiry_s = None if name == "rien_va" else round(ANSWER_S_MAX)
         try:
             async with asyncio.timeout(ANSWER_S_MAX):
-                # Not reported as "not sent": the person would repeat it, and it might be done twice.
+                # This is not reported as "not sent": the person would repeat the command, and it might be done twice.
                 with suppress(NotConfirmedError):
                     await self._login.publish(f"cmd/{self._user}/{name}", payload, expiry_s=expiry_s)
                 reply = await answer
@@ -298,13 +294,13 @@ async def _in_time() -> AsyncIterator[None]:
 
 def _cookie(request: web.Request) -> str:
     """Return the name of the cookie. It contains the panel's port, because a browser sends a cookie to all ports of a
-    computer. With one name for all panels, the token of one would replace that of another."""
+    computer: with one name, the cookie of one panel would replace that of another panel."""
     _, port, *_ = request.get_extra_info("sockname")
-    return f"{COOKIE}-{port}"
+    return f"wheeld-panel-{port}"
 
 
 def _unsent(why: str, language: Language, **parts: object) -> dict[str, object]:
-    """Return the answer that nothing was sent, and why, in words."""
+    """Return the answer which says that nothing was sent, and why."""
     return {"done": None, "unsent": Catalogue(language).say(WORDS[why], **parts)}
 
 

@@ -26,7 +26,7 @@ from wheeld.page.wheel import TOPICS, WheelView
 from wheeld.serving import listening
 
 TELL_S = 1.0
-"""Ages on the pages are updated at this interval."""
+"""The interval at which the pages are updated, because they show ages."""
 VIEWED_MAX = 2 * VIEWERS_MAX + 100
 """The most connections to the pages: a stream for each viewer of the two pages, and those that load a page."""
 DISPLAYS_MAX = VIEWERS_MAX + 100
@@ -34,7 +34,7 @@ DISPLAYS_MAX = VIEWERS_MAX + 100
 PANEL_MAX = 100
 """The most connections to a panel: a browser has six at most, and few people act at one table."""
 METRICS_MAX = 20
-"""The most connections to the metrics: one program asks, or a few do."""
+"""The most connections to the metrics. Only a few programs ask for them."""
 
 
 async def serve(setting: PageSetting) -> None:
@@ -51,7 +51,7 @@ async def serve(setting: PageSetting) -> None:
 
 
 class PageProgram:
-    """All parts of the program. Each is built after the parts that it depends on."""
+    """All parts of the program."""
 
     def __init__(self, setting: PageSetting) -> None:
         self._setting = setting
@@ -82,7 +82,7 @@ class PageProgram:
         self._news = asyncio.Event()
 
     def _panel(self, setting: PanelSetting) -> tuple[Panel, PageLogin]:
-        """A panel, and its own login at the broker."""
+        """Return a panel, and its own login at the broker."""
         answers = PendingReplies(setting.user)
         login = PageLogin(
             setting.mqtt,
@@ -117,7 +117,7 @@ class PageProgram:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """Keep the ports open for the block. Raises OSError, TlsFilesError."""
+        """Keep the ports open until the block ends. Raises OSError, TlsFilesError."""
         async with AsyncExitStack() as opened:
 
             async def open_port(app: web.Application, address: Address, most: int, **more: Any) -> None:
@@ -150,7 +150,7 @@ class PageProgram:
         self._news.set()
 
     async def _tell(self) -> None:
-        """Update the viewers soon after a change, and at least each second, because the pages show ages."""
+        """Update the viewers after each change, and at least every `TELL_S`."""
         while True:
             try:
                 async with asyncio.timeout(TELL_S):
@@ -164,7 +164,8 @@ class PageProgram:
 
 
 def _tls(panel: PanelSetting) -> ssl.SSLContext | None:
-    """Return the TLS context with our certificate and the authority of browsers' certificates. Raises TlsFilesError."""
+    """Return the TLS context of a panel, with its certificate and the authority of browsers' certificates. None for a
+    panel without a certificate. Raises TlsFilesError."""
     if panel.cert_file is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

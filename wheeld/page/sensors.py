@@ -12,14 +12,14 @@ import msgspec
 import structlog
 
 LINE_BYTES_MAX = 1_048_576
-"""The evidence of a long coup has a tenth of this."""
+"""The longest line that is read. The evidence of a long coup has a tenth of this."""
 AGAIN_S = 2.0
 TROUBLES = {
     errno.ENOENT: "there is no such socket: the wheel does not run, or its [monitor] has another path",
     errno.ECONNREFUSED: "no program listens at this socket: the wheel has stopped",
     errno.EACCES: "this user may not use the socket: its directory must belong to his group, as in wheeld's tmpfiles.d",
 }
-"""What is wrong, and what to do."""
+"""What is wrong with the socket and what to do, by error."""
 
 
 class _Line(msgspec.Struct):
@@ -37,7 +37,8 @@ class SensorReader:
         self._log = structlog.get_logger("page").bind(socket=str(path))
 
     def want(self, *, is_wanted: bool) -> None:
-        """Set whether somebody looks. If nobody does, the socket is not read, and the daemon makes no lines."""
+        """Set whether somebody looks at the wheel. If nobody does, the socket is not read, and the daemon sends no
+        lines."""
         if is_wanted:
             self._wanted.set()
         else:
@@ -66,7 +67,7 @@ class SensorReader:
                 await asyncio.sleep(AGAIN_S)
 
     def _tell(self, trouble: str) -> None:
-        """Log each change once."""
+        """Log `trouble` if it has changed. Empty: nothing is wrong."""
         if trouble != self._told:
             self._log.warning("sensors.not_reached", why=trouble) if trouble else self._log.info("sensors.reached")
         self._told = trouble

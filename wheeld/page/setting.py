@@ -27,8 +27,8 @@ PanelRole: TypeAlias = Literal["chef", "bouler"]
 
 
 class PanelSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """A panel: its role, its address, and its login at the broker. A person needs the token to use it, or a certificate
-    of `client_ca_file`, for which the panel needs a certificate too."""
+    """A panel: its role, its address, and its login at the broker. A browser must give the token of `token_file`, or
+    have a certificate of the authority in `client_ca_file`. For the second, the panel needs a certificate, too."""
 
     role: PanelRole
     address: Address
@@ -41,10 +41,10 @@ class PanelSetting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
-    """What is served, and where. `socket` is where the daemon reports what its sensors see; None if the daemon is on
-    another computer. `display` is a port for the players' display alone. `metrics` is the port of the metrics. `state`
-    is the directory of the last numbers. `frame_of` is the origin whose page may show ours in a frame. `names` are
-    names of the live page, in addition to the computer's own."""
+    """What is served, and where. `socket` is the monitor of the daemon, None if the daemon is on another computer.
+    `display` is a port for the players' display alone. `metrics` is the port of the metrics. `state` is the directory
+    of the last numbers. `frame_of` is the origin whose page may show ours in a frame. `names` are names of the live
+    page, in addition to the computer's own."""
 
     site: str
     table: str
@@ -60,5 +60,5 @@ class PageSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def root(self) -> str:
-        """What the topics of the wheel begin with."""
+        """The beginning of each topic of the wheel."""
         return f"wheel/v1/{self.site}/{self.table}/"

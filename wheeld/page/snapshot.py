@@ -1,4 +1,4 @@
-"""What pages show of a wheel, as JSON in one language. Moving pictures come from `SensorReader`."""
+"""What pages show of a wheel, as JSON in one language. The data of the moving wheel comes from `SensorReader`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from wheeld.screen.language import translation
 
 Shown: TypeAlias = dict[str, Any]
 NUMBERS_SHOWN = 20
-EVEN_CHANCES = {"colour": get_args(Colour), "parity": get_args(Parity), "half": get_args(Half)}
-"""The two sides of each even chance, by the field of a number's facts that has its side. A zero has none."""
+SIMPLE_CHANCES = {"colour": get_args(Colour), "parity": get_args(Parity), "half": get_args(Half)}
+"""The two values of each simple chance, by the name of the field in the facts of a number. A zero has no value."""
 
 
 class WheelInWords:
-    """Says what is known of `wheel` in one language. `numbers` are the numbers of the display."""
+    """Says in one language what is known of `wheel`. `numbers`: the last numbers, for the display."""
 
     def __init__(self, wheel: WheelView, numbers: NumberHistory, language: Language) -> None:
         self._wheel, self._numbers, self._language = wheel, numbers, language
@@ -70,14 +70,14 @@ class WheelInWords:
         order = () if self._pockets is None else self._pockets.order
         facts, came = {} if self._pockets is None else self._pockets.facts, Counter(numbers.newest_first)
         zeros = [number for number, each in facts.items() if each.colour is None]
-        is_enough = len(numbers.newest_first) >= len(order)  # fewer numbers show no frequency
-        shares = []  # the two sides of each even chance, in per cent of the numbers that had one of the two
-        for chance, (one, other) in EVEN_CHANCES.items() if is_enough else ():
+        is_enough = len(numbers.newest_first) >= len(order)  # fewer numbers say nothing about frequency
+        shares = []  # the two values of each simple chance, in per cent of the numbers that had one of the two
+        for chance, (one, other) in SIMPLE_CHANCES.items() if is_enough else ():
             had = Counter(getattr(facts[number], chance) for number in numbers.newest_first if number in facts)
             if of := had[one] + had[other]:
                 percent = round(100 * had[one] / of)
                 shares.append([{"side": one, "percent": percent}, {"side": other, "percent": 100 - percent}])
-        # A void comes first, then the state of play after it.
+        # If the coup is void, this is said first, then the state of the table.
         ritual = [RITUAL["rien_va"]] if wheel.is_void else []
         if table is not None and (text := RITUAL[table.state]) and text not in ritual:
             ritual.append(text)
@@ -132,7 +132,7 @@ class WheelInWords:
         }
 
     def _bouler(self, table: TableMessage) -> str | None:
-        """Return who spins, who is announced to spin next, and who has acknowledged that."""
+        """Return in words who spins, who is announced to spin next, and who has acknowledged the announcement."""
         if table.next_bouler is UNSET:
             return table.bouler
         announced = self._catalogue.say(WORDS["next_bouler"], who=table.next_bouler)
@@ -148,7 +148,7 @@ class WheelInWords:
         return None if profile is None else profile.pockets
 
     def _number(self, number: int | None) -> Shown | None:
-        """Return the number as printed, and its colour. The colour is "" if the wheel is not known."""
+        """Return the number as printed, and its colour: "vert" for a zero, "" if the wheel is not known."""
         if number is None:
             return None
         facts = None if self._pockets is None else self._pockets.facts.get(number)
@@ -167,7 +167,7 @@ class WheelInWords:
         return sensor_name(name, self._catalogue)
 
     def _void(self) -> Shown | None:
-        """Return the latest void coup from its message, or from the board if this program missed the message."""
+        """Return the latest void coup, from its message, or from the message `board` if that one was missed."""
         void, board = self._wheel.void, self._wheel.board
         if void is not None:
             return {"coup": void.coup, "words": void.words, "why": self._told(void, void.why), "at": void.evidence_at}
@@ -191,7 +191,8 @@ class WheelInWords:
         return f"{coup}: {catalogue.say(LATE_BETS[run.accepted])} — {bet.reason} ({', '.join(said)})"
 
     def _cause(self) -> str:
-        """Return why the present coup is void. Its message is not retained: after a restart only the board has it."""
+        """Return why the present coup is void. The message of a void is not retained: if this program has just started,
+        only the message `board` says why."""
         void, board = self._wheel.void, self._wheel.board
         last = void if void is not None or board is None else board.last_void
         if not self._wheel.is_void or last is None:

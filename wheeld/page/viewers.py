@@ -10,15 +10,15 @@ from aiohttp import web
 from wheeld.core.catalogue import Language
 
 VIEWERS_MAX = 200
-"""Each viewer costs a socket and some kB. A house has fewer at one wheel: more viewers are a flood."""
+"""The most viewers of one kind of page. Each costs a socket and some kB. A house never has so many at one wheel."""
 BEAT_S = 2.0
-"""A page that receives nothing for three of these intervals says that it has lost the wheel."""
+"""A page that receives nothing for three of these intervals says that it has lost its server."""
 WRITE_S_MAX = 10.0
 """A viewer that reads nothing for this long is gone."""
 
 
 class Viewer:
-    """One viewer. It keeps what is to be sent, only the newest of each kind."""
+    """One viewer. It keeps the data to send, only the newest of each kind."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
@@ -46,7 +46,7 @@ class Viewer:
 
 
 class Viewers:
-    """All viewers of one kind of page. `changed` is called when one comes or goes."""
+    """All viewers of one kind of page. `changed` is called when a viewer comes or goes."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
         self._viewers: set[Viewer] = set()
@@ -69,7 +69,7 @@ class Viewers:
     async def serve(
         self, request: web.Request, language: Language, first: Callable[[Viewer], None]
     ) -> web.StreamResponse:
-        """Serve the stream of one viewer until he leaves. `first` shows him what is known already."""
+        """Serve the stream of one viewer until he leaves. `first` gives him what is known now."""
         if len(self._viewers) >= VIEWERS_MAX:
             raise web.HTTPServiceUnavailable(text="too many viewers")
         response = web.StreamResponse(

@@ -1,4 +1,4 @@
-"""What is known of one wheel from what it publishes: the newest message of each topic."""
+"""What the messages of one wheel say: the newest message of each topic, and counts."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ TOPICS: dict[str, type[Published]] = {
     "health": Health,
     "availability": Availability,
 }
-"""The messages that are read of a wheel, by the last level of their topic."""
+"""The messages of a wheel that are read, by the last level of their topic."""
 
 PAYLOAD_BYTES_MAX = 65_536
-"""A wheel's own messages are a tenth of this. A larger one is not from a wheel."""
+"""The largest message that is read. A message of a wheel is ten times smaller."""
 
 MARGINS = (0.05, 0.1, LOW, 0.4, 0.6, 0.8, 1.0)
 """Bounds of margins. They are closest together for verdicts that nearly flipped."""
 
 LATE_BETS_MAX = 5
-"""Only the latest late bets of a coup are kept: people would not read more while the ball runs."""
+"""How many late bets of a coup are kept, the latest ones. People would not read more while the ball runs."""
 
 LATENESS_S = (5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0)
-"""Bounds of how late results are. Proving a number takes 2 to 6 s in most coups. The chef's answer takes longer."""
+"""Bounds of the lateness of results. Proving a number takes 2 to 6 s in most coups. The chef's answer takes longer."""
 
 
 class OfRun(msgspec.Struct):
@@ -85,11 +85,12 @@ class WheelView:
     """The newest message of each topic, None until one has come, and what was counted since this program's start.
 
     `is_reached`: whether the broker is connected. `coup`: the present coup, from the feed's newest message. `is_void`:
-    whether that coup is void and the game has not continued; play may be suspended or closed. `late_bets`: those of
-    the last coup that had one. `heard_s`: when the latest report of health came, in the caller's seconds. `verdicts`:
-    counts of results as "result", and of voids by their cause. `margins`: the margins of verdicts by kind ("result" or
-    "void") and by the least measure. `lateness`: how late the late results were (`late_s`). `restarts`: how often the
-    daemon began another run. `unreadable`: the number of messages that this version cannot read.
+    whether that coup is void and the game has not continued since then; play may be suspended or closed. `late_bets`:
+    the late bets of the last coup that had one. `heard_s`: when the latest report of health came, in the caller's
+    seconds. `verdicts`: how many results there were (as "result"), and how many voids, by their cause. `notices`: how
+    many notices, by their kind. `margins`: the margins of verdicts, by "result" or "void" and by their measure.
+    `lateness`: how late the late results were (`late_s`). `restarts`: how often the daemon began another run.
+    `unreadable`: the number of messages that this version cannot read.
     """
 
     def __init__(self) -> None:
@@ -113,7 +114,7 @@ class WheelView:
         self.restarts = 0
         self.unreadable = 0
         self._boot_id: str | None = None
-        """The boot id of the daemon's run, from the message that it is online."""
+        """The boot id of the daemon's run, from the message which says that the daemon is online."""
         self._newest: tuple[str, int] | None = None
         """The boot id and the `seq` of the feed's newest message."""
 
@@ -129,8 +130,8 @@ class WheelView:
         return any(message is not None and message.test is True for message in marked)
 
     def take(self, leaf: str, payload: bytes, *, retained: bool, now_s: float) -> bool:
-        """Take a message in. Return False if it is not shown, or if it is a message of the feed that is sent again. A
-        `retained` message was published before, and is not counted."""
+        """Take a message. Return False if the pages do not show it, or if it is a message of the feed that came before.
+        A `retained` message was published in the past, and is not counted."""
         kind = TOPICS.get(leaf)
         if kind is None or len(payload) > PAYLOAD_BYTES_MAX:
             return False
@@ -159,10 +160,10 @@ class WheelView:
         return True
 
     def _is_again(self, message: Result | Void | Ruling | TableMessage) -> bool:
-        """Return whether the message is not newer than the last: a settlement system asked for it again (`resend`)."""
+        """Return whether the message is not newer than the last one, because somebody has requested a resend of it."""
         if self._newest is not None:
             boot_id, seq = self._newest
-            # A run that begins a new journal counts from 1.
+            # A run of the daemon that begins a new journal counts `seq` from 1.
             is_first_of_run = message.boot_id == self._boot_id != boot_id
             if message.seq <= seq and not is_first_of_run:
                 return True

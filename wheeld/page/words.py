@@ -1,4 +1,4 @@
-"""The words of the pages. A page names them by their key, and the catalogue translates their English text."""
+"""The words of the pages. A page uses their keys, and the catalogue translates their English text."""
 
 from __future__ import annotations
 
@@ -162,6 +162,6 @@ WORDS = {
 
 
 def in_words(catalogue: Catalogue) -> dict[str, str]:
-    """Return all words in one language. Their parts stay in braces, and the page fills them in."""
+    """Return all words in one language. The names of their parts stay in braces, and the page replaces them."""
     places = {name: f"{{{name}}}" for name in ("value", "count", "number", "seq", "hash", "error", "why", "who", "by")}
     return {key: catalogue.say(text, **places) for key, text in WORDS.items()}

@@ -5,7 +5,7 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 const WORDS = DATA.words;
 const TITLE = document.title;
 const SILENT_MS = 6000; // three intervals of the server's stream
-const AGAIN_MS = 3000; // browsers wait as long before they ask again for a broken stream
+const AGAIN_MS = 3000; // a browser also waits so long before it asks again for a broken stream
 
 function say(key, parts = {}) {
   return WORDS[key].replace(/\{(\w+)\}/g, (place, name) => (name in parts ? String(parts[name]) : place));

@@ -15,7 +15,7 @@ function line(text) {
   return Object.assign(document.createElement("li"), { textContent: text });
 }
 
-// Both sides of an even chance in words, and a bar that shows their shares.
+// Both values of a simple chance in words, and a bar that shows their shares.
 function share(sides) {
   const item = line("");
   item.style.setProperty("--percent", `${sides[0].percent}%`);
@@ -24,7 +24,7 @@ function share(sides) {
   return item;
 }
 
-// Show the state by colour and shape too, not only in words.
+// Return the state that the page shows by colour and shape, and not only in words.
 function phase(wheel) {
   if (wheel.cause !== "" || wheel.state === "rien_va") return "void";
   if (wheel.state === "operations") return "number";

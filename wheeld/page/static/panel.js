@@ -4,8 +4,8 @@
 const CASES = ["same_direction", "early_launch", "too_few_laps", "rotor_stopped", "foreign_object"];
 const ANSWERS_MAX = 20;
 const ANSWER_MS_MAX = 20000; // the server waits 15 s for the wheel
-const SETTLE_MS = 500; // so a double touch does not press the button that takes the place of the first one
-const DEAD_MS = 700; // and it does not answer the question that the first touch opened
+const SETTLE_MS = 500; // a new button takes no press for so long: a double touch must not press the next button, too
+const DEAD_MS = 700; // a question takes no answer for so long: the second touch must not answer it
 const APART_PX = 8; // between a button and its question
 let now = null; // the newest data about the wheel
 let drawn = ""; // the offers that the page shows
@@ -79,8 +79,8 @@ async function send(offer, more) {
   else answer(offer.label, told.done ? "done" : "refused", told.why);
 }
 
-// Ask what a person adds to a command, and why. null: do nothing. The question is at a distance from the button that
-// opened it, so a second touch of that button cannot answer the question.
+// Ask what a person adds to a command, and why. Returns null if he does not want the command. The question is at a
+// distance from the button that opened it, so a second touch of that button cannot answer the question.
 function ask(offer, press) {
   const [dialog, yes, no, why, whys] = ["sure", "sure-yes", "sure-no", "why", "whys"].map(element);
   const more = field(offer);
@@ -189,7 +189,7 @@ function button(offer) {
     press.append(Object.assign(document.createElement(tag), { textContent: text }));
   }
   onPress(press, async () => {
-    // He means the coup that he sees. Another coup may begin before he answers the question.
+    // The person means the coup that he sees. Another coup may begin before he answers the question.
     const told = { coup: now.coup };
     if (offer.number !== null) told.number = asNumber(offer.number);
     if (press.dataset.asks === "true") {
@@ -229,7 +229,7 @@ function settleOffers() {
 }
 
 function showOffers(offers) {
-  const wanted = JSON.stringify([now.coup, offers]); // the same words mean something else in another coup
+  const wanted = JSON.stringify([now.coup, offers]); // in another coup, the same offers need new buttons
   if (wanted === drawn) return;
   drawn = wanted;
   const focused = document.activeElement?.dataset?.command;
@@ -258,7 +258,7 @@ element("change").addEventListener("click", () => {
   showPerson();
 });
 
-// If the parts above the offers grow or shrink, the offers move. Then a press could hit another button than meant.
+// If the parts above the offers grow or shrink, the offers move. Then a press could hit a wrong button.
 const above = new ResizeObserver(settleOffers);
 document.querySelectorAll("header, .bar, .acting, .figures, .health").forEach((part) => above.observe(part));
 

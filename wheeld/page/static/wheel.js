@@ -3,7 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const LIT_MS = 250; // a beam stays lit for this long after a pulse, so that people see it
-const LAPS_APART = 0.07; // a part of the width; closer numbers would overlap
+const LAPS_APART = 0.07; // the least distance of two lap numbers, as a part of the width: closer ones would overlap
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const bowl = element("bowl");
 let about = null;
@@ -25,7 +25,7 @@ function draw(tag, attributes, parent, text) {
   return node;
 }
 
-// Degrees clockwise from the top, like the angles of the sensors.
+// Return the place at an angle: degrees clockwise from the top, like the angles of the sensors.
 function at(deg, radius) {
   const angle = ((deg - 90) * Math.PI) / 180;
   return [radius * Math.cos(angle), radius * Math.sin(angle)];
@@ -155,7 +155,7 @@ function showVoid(told) {
   showWhose();
 }
 
-// Show evidence only if it belongs to the void coup that the page names. People would mistake any other for it.
+// Show evidence only if it belongs to the void coup that the page names. Otherwise people would mistake it.
 function showWhose() {
   const isIts = coupDrawn !== null && coupDrawn === coupVoid;
   element("evidence").hidden = !isIts;
@@ -188,7 +188,7 @@ function drawRow(row, moment, parent) {
   placed("moment", moment, plot);
 }
 
-// Rows on one time axis. A line through all rows marks the moment of the decision.
+// Draw rows on one time axis. A line through all rows marks the moment when the cause happened.
 function showEvidence(told) {
   const place = element("evidence");
   place.replaceChildren();
