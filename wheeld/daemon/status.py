@@ -29,8 +29,8 @@ DAY_NS = 86_400 * 10**9
 
 
 class DaemonStatus:
-    """The present state of all parts, read on request. `counters` returns the counters by part, except those of the
-    table and of the sources."""
+    """The present state of all parts, read on request. `counters` returns, by part, the counters of all parts except
+    the table and the sources."""
 
     def __init__(  # noqa: PLR0913  one for each part that it reads
         self,

@@ -122,8 +122,8 @@ def learn_beams(spins: Sequence[Spin], configured_deg: Sequence[float] = ()) -> 
     """Return each beam's angle, or an empty list if there are fewer than `LAPS_MIN` whole laps. Beams that never pulsed
     in these laps are left out.
 
-    All angles are measured from one beam: of those that pulsed, the one with the lowest number. It keeps its
-    configured angle, or gets 0.
+    All angles are measured from the beam with the lowest number that pulsed. This beam keeps its configured angle, or
+    gets 0.
     """
     zero, first_deg = _reference(spins, configured_deg)
     angles_deg = _measured(spins, zero, first_deg)

@@ -464,8 +464,8 @@ class Board:
         yield TimePassed(t_us=t_us)
 
     def _reading(self, t_us: int, offset_us: int, host_ns: int, utc: UtcPair) -> Iterator[ClockReading]:
-        """Report UTC at `t_us`, which is not later than the newest observation. Otherwise the next events, which may be
-        earlier than this reading, would not count."""
+        """Report UTC at `t_us`, which is not later than the newest observation. After a later reading, events from
+        before it would not count."""
         at = self._clock.host_time(t_us - offset_us)
         if at is not None:
             self._clock_read_ns, self._read_error_ns = host_ns, at.error_ns

@@ -32,7 +32,7 @@ class Contact:
         """How often the line settled on the same level as before, without an edge to the other level."""
 
     def stand(self, at_ns: int, *, on: bool, settled: bool) -> None:
-        """Set the level at `at_ns`, whatever came before. If it is not `settled`, it is a change when it has lasted."""
+        """Set the level at `at_ns`, whatever came before. If it is not `settled`, it counts when it has lasted."""
         self._reads_on, self._is_on = on, on if settled else None
         self._since_ns = self._edge_ns = at_ns
         self._moving_ns, self._anew = None if settled else at_ns, False
