@@ -93,7 +93,7 @@ APART_US = 4_000_000
 AROUND_US = 300_000
 """An axis begins this long before the run, and ends this long after the verdict."""
 SHOWN_US_MIN = 3_000_000
-"""The shortest axis. A coup with a launch that is too early is void after three passes: too short a time to read."""
+"""The shortest axis. If a launch is too early, the coup is void at the third pass. Such an axis would be too short."""
 NO_RUN_US = 10_000_000
 """The length of an axis if the ball passed no beam."""
 STANDS_US = 400_000

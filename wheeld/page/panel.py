@@ -206,7 +206,7 @@ class Panel:
         try:
             async with _in_time():
                 given = str((await request.post()).get("token", ""))
-        except (ValueError, LookupError, web.RequestPayloadError):  # no text, an unknown character set, an endless part
+        except (ValueError, LookupError, web.RequestPayloadError):  # not text, an unknown character set, no end
             raise web.HTTPBadRequest(text="this is not a form of the panel") from None
         session, language = self._token.session(given), self._language(request)
         if session is None:
@@ -241,8 +241,8 @@ class Panel:
         return web.json_response(await self._answer(name, asked, payload, self._language(request)))
 
     async def _answer(self, name: str, asked: Asked, payload: bytes, language: Language) -> dict[str, object]:
-        """Send the command of a press to the wheel, and return the answer. If the browser sends the same press again,
-        only return the answer again. Raises HTTPConflict if a press comes again with another command."""
+        """Send the command of a press to the wheel once, and return the answer. If the browser sends the press again,
+        it gets the same answer. Raises HTTPConflict if the press comes again with another command."""
         known = self._pressed.get(asked.press)
         if known is None:
             if not 0 <= self._now_s() - asked.seen_s <= SEEN_S_MAX:

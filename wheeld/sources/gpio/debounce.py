@@ -100,7 +100,7 @@ class Blockage:
             return None
         self.since_ns = None
         if since_ns is None or at_ns - since_ns < self._shortest_ns:
-            self.too_short += 1  # also an edge from free to free: two edges in one interrupt are read as one
+            self.too_short += 1  # an edge from free to free counts too: two edges in one interrupt are read as one
             return None
         if at_ns - since_ns > self._longest_ns:
             self.too_long += 1

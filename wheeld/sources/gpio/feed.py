@@ -15,7 +15,7 @@ LOOK_S = 0.01
 """The interval of looks. It is half of the delay that is allowed for reports of the time: a look may come late."""
 
 CAUGHT_UP_S = (SETTLE_NS + RECOVER_NS) / 1e9 + 5 * LOOK_S
-"""After a standstill, all edges that came during it have been processed within this time, with some looks to spare."""
+"""How long after a standstill all edges from it have been processed, with some looks to spare."""
 
 
 class GpioFeed:

@@ -173,7 +173,7 @@ class GpioSource:
         return max(self._safe_ns, arrived_ns - SETTLE_NS)
 
     def _settled_level(self, pin: int) -> bool:
-        """Return the level of a pin after its processed edges, which is the level before its first waiting edge."""
+        """Return the level that a pin has after its processed edges: the level before its first waiting edge."""
         coming = min((waiting for waiting in self._waiting if waiting[2].pin == pin), default=None)
         return self._pins.level(pin) if coming is None else not coming[2].level
 
