@@ -1,20 +1,21 @@
 """Verify a wheel's journal without the program that wrote it: python auditor.py JOURNAL PUBLIC_KEY [N:HEAD]
 
-It uses the standard library, and `cryptography` to check signatures. Read all of it: you need not trust anything else.
-The journal is only read, also while a daemon uses it. If its medium cannot be written, copy it first. PUBLIC_KEY is the
-house's Ed25519 key, as PEM or as 32 bytes in base64. N:HEAD is a record's number and head, as noted elsewhere when it
-was sealed. Without it nothing shows that a journal was cut back to an earlier seal.
+It uses the standard library, and `cryptography` to check signatures. Read this whole file: you need not trust any
+other. It only reads the journal, also while a daemon uses it. If its medium cannot be written, copy the journal first.
+PUBLIC_KEY is the house's Ed25519 key, as PEM or as 32 bytes in base64. N:HEAD is a record's number and head, which
+somebody noted elsewhere when the journal was sealed. Only this shows whether it was cut back to an earlier seal.
 
 Every record of the journal is a row that never changes. Link n of table `chain` has the row's kind and key, and
 
-    digest = SHA-256(its columns, each as <length>:<text or bytes>, NULL as -)
+    digest = SHA-256(the row's columns, each as <length>:<text or bytes>, NULL as -)
     head   = SHA-256(head of link n-1, "<n> <kind> <key> ", digest)
 
 The first record names the journal's owner: site, table, public key. Each row of `heads` is an Ed25519 signature of a
-head, and is also a record. A coup's log may be gone if its removal is a record. Its SHA-256 is in the evidence. The
-feed's payloads have a chain of their own (prev, hash), and a signature of their hash as hexadecimal digits. An adoption
-is a record of feed numbers that this journal lacks. The row of `tail` was signed with the last change. It binds the
-last head, what a restart reads (`kept`), and what is owed (`debts`). Exit code: 0 whole, 1 a fault, 2 not readable.
+head, and is also a record. A coup's log may be missing if a record says that it was removed. The SHA-256 of the log is
+in the coup's evidence. The feed's messages have a chain of their own (prev, hash), and each a signature of its hash, as
+hexadecimal digits. An adoption is a record of feed numbers that this journal lacks. The row of `tail` was signed at the
+last change. Its signature covers the last head, what a restart reads (`kept`), and what is owed (`debts`). The exit
+code is 0 if the journal is whole, 1 if it has a fault, 2 if it cannot be read.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ KINDS = {
     "event": ("events", "row event by why details at_utc_us"),
 }
 SCHEMA = "688cc58621a9e70dd0dba77260384a38a678ea09e6971954f1e97a3f6bd66336"
-"""SHA-256 of everything in `sqlite_schema`: it has only the journal's own tables, indexes, views and triggers."""
+"""The SHA-256 of all rows of `sqlite_schema`: a journal has only these tables, indexes, views and triggers."""
 
 MARKS = [0x77686C31, 2]
 KEPT = "SELECT name, value FROM kept ORDER BY name"
@@ -60,17 +61,17 @@ FOREIGN_COUNTER = (
 DEBTS = "SELECT CAST(id AS BLOB), CAST(seq AS BLOB), CAST(confirmed AS BLOB) FROM debts"
 
 UNREADABLE = (OSError, ValueError, sqlite3.Error, zlib.error, TypeError, LookupError, ArithmeticError)
-"""The errors for a file that is damaged or no journal: a value of a wrong type, missing, or out of bounds."""
+"""The errors of a damaged file, or of one that is no journal: a value is missing, out of bounds, or of a wrong type."""
 
 
 class Fault(Exception):  # noqa: N818
-    """The first difference from what was written."""
+    """The first difference between the journal and what was written."""
 
 
 def main(journal: str, public_key: str, noted: str = "") -> str:
-    """Verify the journal. Return what was verified. Raise Fault."""
+    """Verify the journal, and return what was verified. Raises Fault, or one of `UNREADABLE`."""
     lines = Path(public_key).read_text().splitlines()
-    raw = base64.b64decode("".join(line for line in lines if "-" not in line))[-32:]  # PEM has a prefix before them
+    raw = base64.b64decode("".join(line for line in lines if "-" not in line))[-32:]  # in PEM, the key comes last
     with closing(sqlite3.connect(Path(journal).absolute().as_uri() + "?mode=ro", uri=True, isolation_level=None)) as db:
         db.execute("PRAGMA trusted_schema = OFF")
         size = Path(journal).stat().st_size
@@ -80,7 +81,7 @@ def main(journal: str, public_key: str, noted: str = "") -> str:
 
 
 class Auditor:
-    """Follows the chain from its first link. `n` and `head` are those of the last good link."""
+    """Follows the chain from its first link. `n` and `head` belong to the last good link."""
 
     def __init__(self, db: sqlite3.Connection, key: bytes, noted: str) -> None:
         self.db, self.key, self.key_id = db, key, hashlib.sha256(key).hexdigest()[:16].encode()
@@ -88,7 +89,7 @@ class Auditor:
         self.n, self.head, self.seq, self.hash, self.sealed, self.tests = 0, bytes(32), 0, "0" * 64, "", 0
 
     def run(self) -> str:
-        """Check the whole journal."""
+        """Check the whole journal, and return what was checked. This and every other check raises Fault."""
         if self.db.execute("SELECT public_key FROM origins ORDER BY row").fetchone() != (self.key,):
             raise Fault("record 1: the journal was begun with none of the keys given")
         for n, kind, ref, digest, head in self.db.execute("SELECT n, kind, ref, digest, head FROM chain ORDER BY n"):
@@ -103,7 +104,7 @@ class Auditor:
         return f"{self.n} records {written}, {self.sealed}\nhead of record {self.n}: {self.head.hex()}"
 
     def check_record(self, where: str, kind: str, ref: int, digest: bytes) -> None:
-        """Check one row against its link."""
+        """Compare one row with its link in the chain."""
         if kind not in KINDS:
             raise Fault(f"{where}: no such kind")
         table, columns = KINDS[kind][0], KINDS[kind][1].split()
@@ -128,7 +129,7 @@ class Auditor:
             self.seq, self.hash = int(row[2]), row[3].decode()
 
     def check_seal(self, where: str, ref: int, row: tuple[bytes, ...]) -> None:
-        """Check a signed head: it must be that of the record before it, and signed with the key."""
+        """Check a seal: its head must be the head of the record before it, and the key must have signed it."""
         changed = f"a record up to {ref} is not the one that was stored"
         if (ref, row[1]) != (self.n, self.head):
             raise Fault(f"{where}: not what was sealed: {changed}")
@@ -151,7 +152,7 @@ class Auditor:
             raise Fault(f"{where}: its log does not have its digest")
 
     def check_feed(self, where: str, seq: int, payload: bytes) -> None:
-        """Check a published message: its number, the hash over its own bytes, and the hash of the message before."""
+        """Check a message of the feed: its number, its hash, the hash of the message before it, and its signature."""
         closed, _, signature = payload.removesuffix(b'"}').partition(b'","signature":"')
         body = closed[: -len(b',"hash":"' + bytes(64))]
         digest = hashlib.sha256(body).hexdigest()
@@ -166,7 +167,7 @@ class Auditor:
         self.seq, self.hash, self.tests = seq, digest, self.tests + (said.get("test") is True)
 
     def check_end(self) -> None:
-        """Check what needs all links: rows without a record, missing rows, the noted head, a seal, the tail."""
+        """Check what needs all links: that rows and records belong together, the noted head, the seals, the tail."""
         noted = self.db.execute("SELECT head FROM chain WHERE n = ?", (self.noted_n,)).fetchone()
         if self.noted_n > self.n:
             raise Fault(f"records {self.n + 1} to {self.noted_n}: cut off at the end")
@@ -197,7 +198,7 @@ class Auditor:
             raise Fault(f"{kind} {last}: its counter was edited")
 
     def check_tail(self) -> None:
-        """Check the file since the last change: nothing was added, cut off or edited without the key."""
+        """Check that nothing was added, cut off or edited without the key after the last change."""
         if (tail := self.db.execute("SELECT n, head, kept, debts, signature FROM tail").fetchone()) is None:
             raise Fault("tail: removed, nothing shows how the journal was left")
         n, head, kept, debts, signature = tail
@@ -219,7 +220,7 @@ class Auditor:
             raise Fault("tail: the signature is false: the end of the journal was written without the key")
 
     def is_signed(self, signature: bytes, data: bytes) -> bool:
-        """Whether the key made this signature."""
+        """Return whether the key made this signature of `data`."""
         try:
             Ed25519PublicKey.from_public_bytes(self.key).verify(signature, data)
         except InvalidSignature:
@@ -228,7 +229,7 @@ class Auditor:
 
 
 def check_file(db: sqlite3.Connection, size: int) -> None:
-    """Check the file itself: it has only what a journal has, and every page, row and index is sound."""
+    """Check the file itself: it has only what a journal has, and no page, row or index is damaged."""
     rows = sorted(repr(row) for row in db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"))
     if hashlib.sha256("\n".join(rows).encode()).hexdigest() != SCHEMA:
         raise Fault("the tables are not those of a journal: something was planted, changed or removed")
@@ -245,12 +246,12 @@ def check_file(db: sqlite3.Connection, size: int) -> None:
 
 
 def canonical(row: tuple[bytes | None, ...]) -> bytes:
-    """Return a row's columns in the form that the digest covers."""
+    """Return a row's columns as the bytes of which the digest is made."""
     return b"".join(b"-" if value is None else b"%d:%b" % (len(value), value) for value in row)
 
 
 def printable(text: object) -> str:
-    """Return the text on one line, without control characters for a terminal: a forged journal may contain anything."""
+    """Return the text on one line, without characters that control a terminal. A forged journal may contain any."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in str(text))
 
 

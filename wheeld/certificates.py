@@ -1,7 +1,7 @@
-"""The certificates that a setup makes: of an authority, of its broker, and of each user of the broker.
+"""Makes the certificates that a setup needs: for an authority, for its broker, and for each user of the broker.
 
 Keys are ECDSA P-256, which the TLS libraries of all devices support. Some do not support Ed25519 yet. `wheeld setup`
-and `wheeld-house setup` use this module, so it has no texts of the catalogue.
+and `wheeld-house setup` use this module. Only the first has catalogues, so the texts here are in English.
 """
 
 from __future__ import annotations
@@ -20,41 +20,40 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 DAY = datetime.timedelta(days=1)
 AUTHORITY_DAYS = 20 * 365
-"""Longer than a wheel is used. When the authority is replaced, a person must carry a new certificate to each device."""
+"""No wheel is used for so long. If the authority changes, a person must carry a new certificate to each device."""
 CERTIFICATE_DAYS = 5 * 365
-"""A forgotten certificate expires within the time in which a house replaces its devices."""
+"""A house replaces its devices within about this time, so a forgotten certificate has expired by then."""
 RENEWED_DAYS = 90
 """Setup renews a certificate that expires within this number of days. This leaves time to carry it to its device."""
 CLOCK = DAY
-"""Certificates are valid this much earlier: the clock of a small computer may be that slow after a start."""
+"""A certificate is valid from this time before it is made: the clock of a small computer may be late after a start."""
 
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address | ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def new_key() -> bytes:
-    """A private key for TLS, PEM."""
+    """Return a new private key for TLS, as PEM."""
     return _pem(ec.generate_private_key(ec.SECP256R1()))
 
 
 def new_signing_key() -> bytes:
-    """A private key that signs a wheel's feed and journal (Ed25519), PEM."""
+    """Return a new private key that signs a wheel's feed and journal (Ed25519), as PEM."""
     return _pem(ed25519.Ed25519PrivateKey.generate())
 
 
 def public_half(key: bytes) -> bytes:
-    """Return the public key of a private key, PEM. Raises ValueError if `key` is not a key."""
+    """Return the public key that belongs to a private key, as PEM. Raises ValueError if `key` is not a private key."""
     public = serialization.load_pem_private_key(key, None).public_key()
     return _public_pem(public)
 
 
 def authority(key: bytes, hosts: Sequence[str], now: datetime.datetime) -> bytes:
-    """Return the authority's own certificate. It may issue certificates only for a broker on `hosts` and for devices,
-    which have no host name. It may issue none for another authority. So a thief of the key cannot imitate any other
-    server to a device.
-    """
+    """Return the authority's own certificate. It lets the authority issue certificates only for a broker on `hosts` and
+    for devices, which have no host name, but not for another authority. So a thief of the key cannot make a device
+    trust any other server."""
     private = _private(key)
     name = _name(f"house authority of {hosts[0]}")
-    # As a constraint, an address is a network of one address.
+    # In this constraint, an address must be written as a network of one address.
     permitted = [_general(host, ipaddress.ip_network) for host in hosts]
     builder = _builder(name, name, private, now, AUTHORITY_DAYS)
     return _signed(
@@ -66,8 +65,8 @@ def authority(key: bytes, hosts: Sequence[str], now: datetime.datetime) -> bytes
 
 
 def issue(key: bytes, name: str, by: tuple[bytes, bytes], now: datetime.datetime, hosts: Sequence[str] = ()) -> bytes:
-    """Return a certificate for `key` with the common name `name`. `by` is the certificate and the key of the authority.
-    `hosts` are the names and addresses of a broker; the certificate is for a device if there are none."""
+    """Return a certificate for `key` with the common name `name`. `by`: the certificate and the key of the authority.
+    `hosts`: the names and addresses of a broker. A certificate without hosts is for a device."""
     issuer, signs = x509.load_pem_x509_certificate(by[0]), _private(by[1])
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     identifier = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
@@ -85,13 +84,13 @@ def issue(key: bytes, name: str, by: tuple[bytes, bytes], now: datetime.datetime
 
 
 def hosts_of(certificate: bytes) -> tuple[str, ...]:
-    """Return the names and addresses of a broker's certificate. Raises ValueError, ExtensionNotFound."""
+    """Return the names and addresses in a broker's certificate. Raises ValueError, ExtensionNotFound."""
     extensions = x509.load_pem_x509_certificate(certificate).extensions
     return tuple(str(each.value) for each in extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
 
 
 def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> str | None:
-    """Return why this authority did not issue the certificate for `name` and `key`; None if it did. The text is in
+    """Return why this is not a certificate that `issuer` issued for `name` and `key`; None if it is. The text is in
     English, and `{name}` in it stands for the name."""
     try:
         found, by = x509.load_pem_x509_certificate(certificate), x509.load_pem_x509_certificate(issuer)
@@ -108,7 +107,7 @@ def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> str 
 
 
 def ends_soon(certificate: bytes, now: datetime.datetime) -> bool:
-    """Return whether the certificate must be renewed."""
+    """Return whether the certificate expires within `RENEWED_DAYS`, or has expired."""
     return x509.load_pem_x509_certificate(certificate).not_valid_after_utc - now < RENEWED_DAYS * DAY
 
 
@@ -146,11 +145,11 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
 
 
 def _name(text: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])  # the longest common name (RFC 5280)
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])  # the longest name that RFC 5280 allows
 
 
 def _general(text: str, address: Callable[[str], _Address]) -> x509.GeneralName:
-    """Return an address, or the name of a host."""
+    """Return the text as an address, or, if it is none, as the name of a host."""
     try:
         return x509.IPAddress(address(text))
     except ValueError:

@@ -1,6 +1,6 @@
-"""Reads and changes the computer that a setup is for, or a directory that is used in its place.
+"""Reads and changes the computer that is set up, or a directory that stands for it.
 
-`wheeld setup` and `wheeld-house setup` use this module, so it has no texts of the catalogue.
+`wheeld setup` and `wheeld-house setup` use this module. Only the first has catalogues, so there are no texts here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class AnyComputer:
         self.root = root
 
     def at(self, path: str) -> Path:
-        """The absolute path below the root."""
+        """Return the absolute path of `path` below the root."""
         return self.root / path.lstrip("/")
 
     def is_ours(self) -> bool:
@@ -35,11 +35,11 @@ class AnyComputer:
             return None
 
     def is_enabled(self, unit: str) -> bool:
-        """Whether each boot starts the unit."""
+        """Return whether each boot starts the unit."""
         return os.path.lexists(self.at(f"etc/systemd/system/multi-user.target.wants/{unit}"))
 
     def started_s(self, unit: str) -> float | None:
-        """Return when the unit was started: whole seconds of the host's date. None if it does not run."""
+        """Return when the unit was started, in whole seconds since 1970. None if it does not run."""
         active = ["systemctl", "--quiet", "is-active", unit]
         asked = ["systemctl", "show", "--value", "--timestamp=unix", "--property=ActiveEnterTimestamp", unit]
         try:
@@ -51,8 +51,8 @@ class AnyComputer:
         return float(told.strip().removeprefix("@") or 0)
 
     def is_unread(self, unit: str, files: Iterable[Path]) -> bool:
-        """Whether the unit does not run, or was started before one of the files was written. A file that this user may
-        not look up counts as read."""
+        """Return whether the unit has not read all these files as they are now: it does not run, or it was started
+        before one of them was written. A file that this user may not look up counts as read."""
         started_s, written_s = self.started_s(unit), 0
         for file in files:
             with suppress(OSError):
@@ -61,7 +61,7 @@ class AnyComputer:
         return started_s is None or written_s > started_s
 
     def write(self, path: Path, content: bytes, *, mode: int, owner: str, group: str) -> None:
-        """Write the whole file or nothing, never with more permissions than `mode`. Raises the errors of `own`."""
+        """Write the whole file or nothing. It never has more permissions than `mode`. Raises what `own` raises."""
         fresh = path.with_name(f".{path.name}.new")
         fresh.unlink(missing_ok=True)
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -74,7 +74,7 @@ class AnyComputer:
         fresh.replace(path)
 
     def make_directory(self, path: Path, *, mode: int, owner: str, group: str) -> None:
-        """Make the directory. Its parent must exist. Raises the errors of `own`."""
+        """Make the directory. Its parent must exist. Raises what `own` raises."""
         path.mkdir(mode=0o700)
         self.own(path, owner, group)
         path.chmod(mode)
@@ -85,4 +85,4 @@ class AnyComputer:
 
     def run(self, *command: str) -> None:
         """Run a command to its end. Raises CalledProcessError."""
-        subprocess.run(command, cwd="/", check=True)  # noqa: S603  commands of the plan, which was shown
+        subprocess.run(command, cwd="/", check=True)  # noqa: S603  a command of the plan, which the person has seen

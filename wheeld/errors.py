@@ -1,4 +1,4 @@
-"""The root of every error that `wheeld` defines. It imports nothing, so that every layer may use it."""
+"""The base of every error that `wheeld` defines. This module imports nothing, so that every layer may use it."""
 
 from __future__ import annotations
 

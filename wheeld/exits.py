@@ -1,4 +1,4 @@
-"""Exit codes. If sysexits.h has one for a case, it is used. docs/operations.md describes what to do for each."""
+"""The exit codes, from sysexits.h where it has one for a case. docs/operations.md says what to do after each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130, "interrupted"
 
     def __new__(cls, code: int, text: str) -> Self:
-        """Take only the code as the member's value."""
+        """Make a member whose value is the code alone."""
         member = int.__new__(cls, code)
         member._value_ = code
         member.text = text

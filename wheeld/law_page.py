@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TypeAlias
 
 from wheeld.core import law
 from wheeld.core.facts import SENSED, Fact, State
 from wheeld.core.houses import PROFILES
 from wheeld.core.law import waiting
 from wheeld.core.law.needs import NEEDS
-from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, ELSEWHERE, RUNNING, Act, Clause, Goto, Row, When, all_but
+from wheeld.core.law.rows import BEFORE_LAUNCH, COUP, ELSEWHERE, RUNNING, Act, Clause, Goto, Row, all_but
 from wheeld.core.law.table import CLAUSES, LATE, LAW, Meaning
 
 _INTRO = """\
 # The law of the table
 
-Made from `wheeld/core/law` by `python -m wheeld.law_page`; a test fails when they differ. To find what voids a
-coup, begin at [every clause](#every-clause): a row each, whatever the state.
+`python -m wheeld.law_page` made this page from `wheeld/core/law`; a test fails if they differ. To find what makes a
+coup void, begin at [every clause](#every-clause): there each clause has one row, with all its states.
 """
 
 _GROUPS = {
@@ -37,14 +36,13 @@ _KEY = """\
 `any_state`, `any_other_state` (all but `awaiting_chef`), `any_open_state` (all but that and `closed`),
 `any_running_state` (`ball_running`, `rien_ne_va_plus`, `ball_on_obstacle`), `any_coup` (those and `awaiting_chef`) and
 `either_before_launch` (`faites_vos_jeux`, `bets_closed_early`) stand for all of their states. `where_it_was` is the
-state before the suspension. A move from `any_state` makes a running coup void (breakdown). A number that awaits the
-chef goes on awaiting him.
+state before the suspension. A move from `any_state` makes a running coup void (breakdown). A number that waits for the
+chef's confirmation still waits for it.
 """
 
 
-_What: TypeAlias = tuple[Fact, When | None]
-"""A fact, and the condition of a row for this fact."""
 _ROWS = {(state, (fact, row.when)): row for (state, fact), rows in LAW.items() for row in rows}
+"""Each row, by its state, its fact and its condition."""
 
 
 def document() -> str:
@@ -52,7 +50,7 @@ def document() -> str:
     lines = [_INTRO, law.__doc__ or "", "## How the table moves on", "", _diagram(), "", _KEY]
     lines += [
         *("## What a command needs", ""),
-        "| need | rules | without it | meanwhile the table waits for | so long the word waits |",
+        "| need | rules | without it | what the table waits for meanwhile | how long the word waits |",
         "|---|---|---|---|---|",
     ]
     for need in NEEDS:
@@ -61,7 +59,7 @@ def document() -> str:
         wait = f"{need.wait_us // 1_000_000} s" if need.wait_us else "–"
         lines.append(f"| `{need.name}` | {', '.join(need.rules.split())} | {without} | {code} | {wait} |")
     lines += ["", "| fact | in | then | needs |", "|---|---|---|---|"]
-    lines += [  # in the order in which the needs are tested
+    lines += [  # the law tests the needs of a clause in this order
         f"| {_facts(clause)} | {_states(clause.states)} | {_then(clause.row)} | "
         f"{', '.join(f'`{need.name}`' for need in clause.row.needs)} |"
         for clause in CLAUSES
@@ -117,7 +115,7 @@ def _diagram() -> str:
 
 
 def _does_something(row: Row) -> bool:
-    """Return whether a row moves the table, or does anything else."""
+    """Return whether a row moves the table, makes its coup void, or has acts."""
     return row.next is not Goto.STAY or row.void is not None or bool(row.acts)
 
 
@@ -134,14 +132,14 @@ def _figures() -> str:
 
 
 def _late() -> list[str]:
-    """Return a line for each effect of a launch that is proven after the table moved on."""
-    lines = ["| as it was launched | and now in | then | rules | why |", "|---|---|---|---|---|"]
+    """Return a line for each effect of a launch that was proven only after the table had moved on."""
+    lines = ["| at the launch | the table is now in | then | rules | why |", "|---|---|---|---|---|"]
     for meaning in Meaning:
         rows = {LATE[meaning, state]: None for state in State if (meaning, state) in LATE}
         for row in rows:
             states = tuple(state for state in State if LATE.get((meaning, state)) is row)
             lines.append(f"| {meaning.value} | {_states(states)} | {_then(row)} | {_rules(row)} | {_text(row)} |")
-    return [*lines, "", "In every other state it is as a launch there."]
+    return [*lines, "", "In every other state, the launch counts as a launch in that state."]
 
 
 def _by_state() -> list[str]:
@@ -168,7 +166,7 @@ def _rules(row: Row) -> str:
 
 
 def _text(row: Row) -> str:
-    """Return why, with the words that most tables use."""
+    """Return the reason of a row, with the words of most tables for a void."""
     return row.text.format(void="rien va", tout_va="tout va")
 
 
@@ -192,7 +190,7 @@ def _states(states: tuple[State, ...]) -> str:
 
 
 def _then(row: Row) -> str:
-    """Return what happens, in a few words."""
+    """Return what a row does, in a few words."""
     parts = [f"**void** `{row.void.value}`"] if row.void else []
     parts += ["refused"] if row.refuse else []
     parts += [f"notice `{row.notice}`"] if row.notice else []

@@ -1,6 +1,7 @@
 """What the daemon needs from its surroundings, as protocols: a clock, a byte link, pins, a publisher, a message store.
 
-The edges implement them with real devices, `hw_sim` with simulated ones. So this module imports nothing of the core.
+The edges implement the protocols with real devices, `hw_sim` with simulated ones. `hw_sim` shares no code with the
+core, so this module imports nothing of the core.
 """
 
 from __future__ import annotations
@@ -16,29 +17,29 @@ from wheeld.errors import WheeldError
 T = TypeVar("T")
 
 READ_NS_TIGHT = 1_000_000
-"""Even a small computer reads two clocks within some microseconds. A reading that takes longer was interrupted."""
+"""Even a small computer reads two clocks within some microseconds. If it took longer than this, it was interrupted."""
 READS_MAX = 20
-"""If all processors of a computer are busy, one reading in hundreds is interrupted."""
+"""The most readings. If all processors of a computer are busy, about one reading in some hundred is interrupted."""
 
 
 class LinkClosedError(WheeldError, ConnectionError):
-    """The byte link ended: unplugged, reset or closed. A link object is used only once: open another one."""
+    """The byte link has ended: somebody unplugged, reset or closed it. It cannot be used again: open a new link."""
 
 
 class PublishError(WheeldError):
-    """The broker did not accept a publication. It stays owed."""
+    """The broker did not accept a publication. The message stays owed."""
 
 
 class ConnectionLostError(PublishError):
-    """There is no connection, or the given one has ended. Wait for the next one."""
+    """There is no connection, or the given connection has ended. Wait for the next connection."""
 
 
 class PublishRefusedError(PublishError):
-    """The broker answered that it does not accept this publication (access list, quota). The fault is not ours."""
+    """The broker refused this publication (access list, quota). Only the people who run the broker can change that."""
 
 
 class HostClock(Protocol):
-    """The host's two clocks, and waiting by them."""
+    """The two clocks of the host, and a way to wait."""
 
     def monotonic_ns(self) -> int:
         """Return the host's monotonic time in nanoseconds, for durations and time-outs."""
@@ -54,7 +55,7 @@ class HostClock(Protocol):
 
 
 def read_together(host_ns: Callable[[], int], read: Callable[[], T]) -> tuple[int, T, int]:
-    """Return the host's monotonic clock and the result of `read` at one moment, and how long that took, in ns.
+    """Return the host's monotonic time, the result of `read` at the same moment, and how long both took, in ns.
 
     A busy computer may interrupt this program between two clocks. The time of the interruption would look like a sleep,
     or like a step of UTC. So both are read again until there is no interruption, at most `READS_MAX` times. The
@@ -68,10 +69,10 @@ def read_together(host_ns: Callable[[], int], read: Callable[[], T]) -> tuple[in
 
 
 class ByteLink(Protocol):
-    """Bytes to and from one sensor board. It is used once: after `LinkClosedError` it is finished."""
+    """Bytes to and from one sensor board. After `LinkClosedError` this link cannot be used again."""
 
     async def read(self) -> bytes:
-        """Return the next bytes, at least one. Raise `LinkClosedError` at the end."""
+        """Return the next bytes, at least one. Raise `LinkClosedError` if the line has ended."""
         ...
 
     async def write(self, data: bytes) -> None:
@@ -79,12 +80,12 @@ class ByteLink(Protocol):
         ...
 
     async def close(self) -> None:
-        """Release the line. It is harmless if the line is already closed."""
+        """Release the line. To close it twice does no harm."""
         ...
 
 
 Pull: TypeAlias = Literal["up", "down", "off"]
-"""The pin's resistor inside the chip. It decides what an open contact reads."""
+"""How the resistor inside the chip pulls the pin, and so the level of an open contact."""
 
 
 class PinsError(WheeldError):
@@ -92,9 +93,9 @@ class PinsError(WheeldError):
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False):
-    """Pin `pin` changed to `level` (True: high) at host monotonic `at_ns`.
+    """Pin `pin` changed to `level` (True: high) at `at_ns`, host time.
 
-    `seq` counts the edges of this pin from 1, if the source provides it. Then a gap is a lost edge.
+    `seq` counts the edges of this pin from 1, if the source provides it. A gap in it then means a lost edge.
     """
 
     pin: int
@@ -118,7 +119,7 @@ class Pins(Protocol):
 
     @property
     def error_ns(self) -> int:
-        """The largest difference between the time of an edge and the true time, for any clock that dates it."""
+        """The largest error of the time of an edge, in ns, for any clock that dates it."""
         ...
 
     def listen(self, pin: int, pull: Pull) -> bool:
@@ -126,7 +127,7 @@ class Pins(Protocol):
         ...
 
     def level(self, pin: int) -> bool:
-        """Return the present level of a `pin` that is listened to."""
+        """Return the present level of `pin`, for which `listen` was called before."""
         ...
 
     def drive(self, pin: int, *, level: bool) -> None:
@@ -134,16 +135,16 @@ class Pins(Protocol):
         ...
 
     def take(self) -> Taken:
-        """Return what came since the last call."""
+        """Return the edges since the last call."""
         ...
 
     def close(self) -> None:
-        """Release every pin, after `drive` has set the outputs to low. It is harmless if they are already released."""
+        """Release every pin. Before this, set the outputs to low with `drive`. To close the pins twice does no harm."""
         ...
 
 
 class Publication(msgspec.Struct, frozen=True, kw_only=True):
-    """One publication: complete topic, exact bytes. `correlation` is sent with it if MQTT 5 is used."""
+    """One publication: the complete topic and the exact bytes. With MQTT 5, `correlation` is sent too."""
 
     topic: str
     payload: bytes
@@ -165,12 +166,12 @@ class Publisher(Protocol):
         ...
 
     async def publish(self, publication: Publication, *, session: int) -> None:
-        """Return when the broker has accepted it over connection `session`. Otherwise raise `PublishError`."""
+        """Return when the broker has accepted `publication` over connection `session`, or raise `PublishError`."""
         ...
 
 
 class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored message that is not confirmed. `topic`: the last part of the topic. `id` grows in publication order.
+    """A stored message that is owed. `topic`: the last part of the topic. `id` grows in publication order.
 
     `retain` is set only for the newest message of a retained topic, so that a late subscriber never gets an old state.
     A message that is `ahead` is published before its turn. Messages with a lower id are then still owed.
@@ -187,9 +188,9 @@ class OwedMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One command as received: who sent it, why, and where its answer goes. `details`: what it asks besides its name.
+    """One command as received: who sent it, why, and where its answer goes. `details`: what it says beyond its name.
 
-    `by`: the person, as named by the sender. `user`: the sender's own name at the broker, None for a button.
+    `by`: the person, by the name that the sender gave. `user`: the sender's own name at the broker, None for a button.
     """
 
     id: str | None
@@ -223,7 +224,7 @@ EventName: TypeAlias = Literal[
     "doctor",
     "restored",
 ]
-"""What can happen to the device, as distinct from what happens at the table (docs/standards.md)."""
+"""What can happen to the device, and not at the table (docs/standards.md)."""
 
 
 class EventRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,52 +237,52 @@ class EventRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Receipt(Enum):
-    """How a received command relates to those received before it."""
+    """How a received command relates to the commands before it."""
 
     NEW = "new"
     """The first command with its id. It must be done and answered."""
     PENDING = "pending"
-    """Delivered again before its answer. The answer to the first delivery serves both."""
+    """The command was delivered again before it was answered. One answer serves for both."""
     REPEATED = "repeated"
-    """Delivered again after its answer. The same answer is owed again, and nothing is done."""
+    """The command was delivered again after it was answered. The same answer is owed again, and nothing is done."""
     CONFLICT = "conflict"
-    """Another command with an id that is in use. It must be refused."""
+    """Another command had this id already. This command must be refused."""
 
 
 class Store(Protocol):
     """The durable queue from which the outbox publishes."""
 
     async def wait_news(self) -> None:
-        """Return when something was stored since the last call returned."""
+        """Wait until something has been stored since this call returned the last time."""
         ...
 
     def has_news(self) -> bool:
-        """Whether `wait_news` would return at once."""
+        """Return whether `wait_news` would return at once."""
         ...
 
     async def owed(self, after_id: int, limit: int) -> list[OwedMessage]:
         """Return up to `limit` owed messages with an id above `after_id`, in publication order.
 
-        Answers to later commands may come before them, marked `ahead`, because a sender waits for them.
+        Answers with a higher id may come first, marked `ahead`, because a sender waits for each answer.
         """
         ...
 
     async def mark_sent(self, ids: Sequence[int], *, await_settlement: bool) -> None:
-        """Note that the broker has these messages. With `await_settlement` sequenced ones stay owed until `settle`.
-        Close the others."""
+        """Note that the broker has these messages, so they are no longer owed. But with `await_settlement`, messages of
+        the feed stay owed until `settle`."""
         ...
 
     async def settle(self, seq: int) -> int:
-        """Note that settlement has all up to `seq`. Close those that the broker has too, and return how many these
-        were.
+        """Note that the settlement core has all messages up to `seq`. Return how many are no longer owed because of
+        this.
 
-        A message that is owed to the broker again closes when the broker has it. A `seq` below the last one closes
+        A message that the broker must still get, perhaps once more, stays owed. A `seq` below the last one changes
         nothing.
         """
         ...
 
     async def again(self, from_seq: int, limit: int) -> list[OwedMessage]:
-        """Return up to `limit` sequenced messages from `from_seq` on, in the order of their numbers, owed or not."""
+        """Return up to `limit` messages of the feed from `from_seq` on, in the order of their numbers, owed or not."""
         ...
 
     async def reopen_retained(self) -> None:

@@ -1,6 +1,6 @@
 """`python -m wheeld.release ROOT KEY COMMIT` writes the signed manifest of the program below ROOT, for the wheel file.
 
-`make release` runs it on a clean export of the commit, installs the wheel file elsewhere, and verifies the result.
+`make release` runs this on a clean export of the commit, installs the wheel file elsewhere, and verifies the result.
 """
 
 from __future__ import annotations

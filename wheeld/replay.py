@@ -1,5 +1,5 @@
-"""Reads observation logs, format 1 (docs/observation-log.md), strictly and line by line. The same object decides them
-as for the live wheel. First come the checks of what a log may contain. They raise CheckError with what is wrong."""
+"""Replays observation logs, format 1 (docs/observation-log.md), line by line, in the same `Table` as the live wheel.
+The first functions check strictly what a log may contain. They raise CheckError with what is wrong."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ from wheeld.core.table_state import TableState
 from wheeld.text_error import TextError
 
 T_US_MAX = 10 * 366 * 86_400_000_000
-"""Ten years on one sensing clock. A longer time is no sensing time, and its dates would leave the calendar."""
+"""Ten years. No sensing clock runs for longer, and dates after a longer time would leave the calendar."""
 UTC_US_MAX = from_text("3000-01-01T00:00:00Z")
 RATE_PPB_MAX = 100_000_000_000
-"""No sensing clock runs a hundred times too fast. Even with one, ten years stay in the calendar."""
+"""No sensing clock runs a hundred times too fast. Even if one did, ten years would stay in the calendar."""
 SPIN_MAX, HEAD_LAPS_MAX, HEAD_RPM_MAX = 999, 255, 99.9
-"""The largest values in a head's report. If a head's game numbers are higher, its reader numbers the games again."""
+"""The largest values in a head's report. If a head counts its games further, its reader must number them anew."""
 KNOWN_KEYS = {
     str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}
     for kind in get_args(Observation)
 }
-"""The keys of each kind. Any other kind or key is skipped and counted, as the format requires."""
+"""The keys of each kind of observation. Other kinds and keys are skipped and counted, as the format requires."""
 _BOOT_NAMESPACE = uuid.UUID("2b1c1a52-0f5f-5d0c-8a3e-6c1d0a7f4b11")
 
 
 class CheckError(TextError, ValueError):
-    """What is wrong with a value that no log can contain. Names and values of members are as in the log."""
+    """A value that no log can contain. The text calls names and values of members as the log does."""
 
 
 def check_snapshot(snapshot: dict[str, Any], setting: TableSetting, now_us: int) -> None:
@@ -75,7 +75,7 @@ def check_snapshot(snapshot: dict[str, Any], setting: TableSetting, now_us: int)
 
 
 def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> None:
-    """Raise CheckError if a line is about a sensor that the header does not have, or goes back in time."""
+    """Raise CheckError if a line does not fit the header, or is older than the line before it."""
     if seen.t_us < last_us and not isinstance(seen, Command):
         raise CheckError(
             Text(
@@ -104,7 +104,7 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
 
 
 def _check_span(seen: Command | Standstill | Heard) -> None:
-    """Raise CheckError if this cannot have been said, or its end is not after its beginning."""
+    """Raise CheckError if the end is before the beginning, or if a command other than `rien_va` names a case."""
     if isinstance(seen, Heard):
         _check_range("until", seen.until_us or 0, T_US_MAX + 1)
         return
@@ -132,7 +132,7 @@ def _check_head(seen: HeadReport, setting: TableSetting) -> None:
 
 
 def _check_sensor(seen: Sensed | SensorState | Level, setting: TableSetting) -> None:
-    """Raise CheckError unless the header has this sensor. For a level, this kind of sensor must also have levels."""
+    """Raise CheckError if the header does not have this sensor, or if this is a level and such a sensor has none."""
     sensor = seen.sensor
     kind, _, name = sensor.partition("/")
     is_level = isinstance(seen, Level)
@@ -147,7 +147,7 @@ def _check_sensor(seen: Sensed | SensorState | Level, setting: TableSetting) -> 
 
 
 def check_calendar(name: str, utc_us: int) -> int:
-    """Return `utc_us`. Raise CheckError unless it is in the calendar."""
+    """Return `utc_us`. Raise CheckError if it is outside the calendar: the years 1970 to 3000."""
     if not 0 <= utc_us < UTC_US_MAX:
         dated: dict[str, Part] = {"name": name, "value": utc_us}
         raise CheckError(Text("{name} {value} is not between the years 1970 and 3000, in microseconds", dated))
@@ -167,7 +167,7 @@ def _check_range(name: Part, value: int, most: int) -> None:
 
 
 class LogError(TextError, ValueError):
-    """The log is not as it should be: the number of the `line` (from 1), and the problem in English."""
+    """The log is wrong. `line`: the number of the wrong line, from 1. `problem`: what is wrong, in English."""
 
     def __init__(self, line: int, problem: Text | str) -> None:
         super().__init__(Text("line {line}: {problem}", {"line": line, "problem": problem}))
@@ -176,7 +176,7 @@ class LogError(TextError, ValueError):
 
 
 class OutputLine(msgspec.Struct, frozen=True):
-    """One line of output: a message that the daemon would publish, or a fact."""
+    """One line of output: a message or a reply that the daemon would publish, or a fact. `t`: the sensing time, µs."""
 
     t: int
     topic: str
@@ -188,7 +188,7 @@ class _Kind(msgspec.Struct):
 
 
 _UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-"""The errors of reading a wrong line. The last one is for thousands of nested brackets."""
+"""The errors that a wrong line may cause when it is read. RecursionError comes from thousands of nested brackets."""
 _header = msgspec.json.Decoder(Header)
 _kind = msgspec.json.Decoder(_Kind)
 _keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -196,17 +196,17 @@ _observation: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observati
 
 
 class LogReplay:
-    """The replay of one log. `counters`: `unknown` kinds and `unknown_keys` that were skipped, `malformed` lines that
-    were skipped when lenient, `late`. With `facts`, the output also has each fact to which the law was applied."""
+    """The replay of one log. `counters`: what was skipped: `unknown` kinds, `unknown_keys`, `late` lines, and with
+    `lenient` also `malformed` lines. With `facts`, the output also has each fact to which the law was applied."""
 
     def __init__(self, *, lenient: bool = False, facts: bool = False) -> None:
         self._lenient, self._facts = lenient, facts
         self.counters: Counter[str] = Counter()
 
     def run(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the output, one JSON object for each line without its newline.
+        """Yield the lines of output, each a JSON object, without their newlines.
 
-        LogError names the wrong line. When lenient, malformed lines after the header are counted and skipped.
+        Raises LogError for a wrong line. With `lenient`, malformed lines after the header are skipped and counted.
         """
         numbered = enumerate(lines, start=1)
         number, first = next(numbered, (1, b""))
@@ -243,7 +243,7 @@ class LogReplay:
         yield from output_lines(step)
 
     def _read(self, line: bytes) -> Observation | None:
-        """Read one line. None if its kind is not for this program."""
+        """Return the observation of one line. None if this version does not know its kind."""
         if len(line) > LINE_BYTES_MAX:
             raise CheckError(Text("longer than {most} bytes: not an observation", {"most": LINE_BYTES_MAX}))
         try:
@@ -252,7 +252,7 @@ class LogReplay:
             return self._read_in_part(line)
 
     def _read_in_part(self, line: bytes) -> Observation | None:
-        """Read the known part of a line with keys or a kind of a later version. `_UNREADABLE` if it is wrong."""
+        """Return the known part of a line that has keys, or a kind, of a later version. Raises one of `_UNREADABLE`."""
         kind = _kind.decode(line).kind
         if kind not in KNOWN_KEYS:
             self.counters["unknown"] += 1
@@ -280,7 +280,7 @@ def output_lines(step: Step) -> Iterator[bytes]:
 
 
 def _begin(number: int, line: bytes) -> tuple[Table, Step, bool]:
-    """Make the header's table, from its beginning or from a snapshot in the header. The bool is True for a snapshot."""
+    """Make the header's table, at its beginning or from its snapshot. The bool says whether there is a snapshot."""
     try:
         header = _header.decode(line)
         started_utc_us = check_calendar("started", from_text(header.started))
@@ -307,7 +307,7 @@ def _told(problem: Exception) -> Text | str:
 
 
 def _blaming_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observation], Step]:
-    """Wrap `apply` of a table from a snapshot. A failure is the snapshot's fault, as it can't be checked completely."""
+    """Wrap `apply` of a table from a snapshot. Its errors mean a wrong snapshot: no check finds everything before."""
 
     def applied(seen: Observation) -> Step:
         try:

@@ -1,6 +1,6 @@
 """How pages are served: the port, the headers of every answer, the names of this computer, the files of the program.
 
-`wheeld page` and `wheeld-house page` use this module, so it has no texts of the catalogue.
+`wheeld page` and `wheeld-house page` use this module. Only the first has catalogues, so the texts are in English.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 SHUTDOWN_S = 1.0
-"""The time for connections to end. Streams never end by themselves."""
+"""How long a shutdown waits for connections to end. Streams never end by themselves."""
 IDLE_S_MAX = 30.0
-"""A connection without a request for this long is closed. A browser opens another when it needs one."""
+"""The server closes a connection without a request for this long. A browser opens another when it needs one."""
 UNREAD_S_MAX = 1.0
-"""How long data after an answer is still read, so that its sender gets the answer."""
+"""After an answer, the server still reads the rest of the request for this long, so that the sender gets the answer."""
 HANDSHAKE_S_MAX = 10.0
 """A TLS handshake takes a few hundredths of a second, or a few seconds on a bad radio link."""
 CHARACTERS_MAX = 253
@@ -36,11 +36,11 @@ TROUBLES = {
     errno.EADDRNOTAVAIL: "this computer does not have this address: give one of its own addresses",
     errno.EACCES: "only root may open a port below 1024: give a higher port",
 }
-"""What is wrong with an address, and what to do."""
+"""For each error of the system: what is wrong with the address, and what to do."""
 
 
 class _Refused(asyncio.Protocol):
-    """Closes a connection beyond the limit."""
+    """Closes a connection that is one too many."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -57,9 +57,9 @@ async def listening(
     kept: Container[object] | None = None,
 ) -> AsyncIterator[str]:
     """Keep the port open for the block, and give its URL. A connection beyond `connections_max` is closed at once: all
-    ports of the process share the 1,024 files that systemd gives it, and one flooded port would block the others.
-    `kept` has the transports of known users. If it is given, the oldest unknown connection is closed instead. Raises
-    OSError."""
+    ports of the process share the 1,024 files that systemd allows it, and one flooded port would block the others.
+    `kept` contains the transports of known users. If it is given, the oldest connection of an unknown user is closed
+    instead. Raises OSError."""
     runner = web.AppRunner(
         app,
         access_log=None,
@@ -74,7 +74,7 @@ async def listening(
         host, port = address
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
-            # Opened here, because the error that asyncio raises has no errno from Python 3.12 on.
+            # The socket is opened here, because from Python 3.12 on the error of asyncio has no errno.
             opened = socket.create_server(address, family=family)
         except OSError as wrong:
             why = TROUBLES.get(wrong.errno or 0, str(wrong))
@@ -104,8 +104,8 @@ async def listening(
 
 
 def guard(*, frame_of: str | None = None, referrer: str = "no-referrer") -> Middleware:
-    """Put our headers on every answer, also on an error. `frame_of` is the origin whose page may show ours in a frame.
-    If it is None, no page may. `referrer` says to whom a browser names the page that it comes from."""
+    """Make a middleware that puts our headers on every answer and every error. `frame_of`: the origin whose pages may
+    show ours in a frame; no page may if it is None. `referrer`: to whom a browser names the page that it comes from."""
     headers = {
         # Only our own files run, and nothing is loaded from another host.
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -130,8 +130,8 @@ def guard(*, frame_of: str | None = None, referrer: str = "no-referrer") -> Midd
 
 
 def named(more: Collection[str], refusal: Callable[[web.Request, str], str]) -> Middleware:
-    """Make a check that refuses a request unless it uses an address, one of the computer's names, or one of `more`.
-    `refusal` says so for a name.
+    """Make a middleware that refuses a request, unless its host is an address, a name of this computer, or one of
+    `more`. `refusal` returns the text of the refusal for a name.
 
     An attacker can make the name of his own site point to the address of this computer. A browser on that site then
     treats our page as a part of the site, and the site can read the page (DNS rebinding). This is not possible with an
@@ -151,7 +151,7 @@ def named(more: Collection[str], refusal: Callable[[web.Request, str], str]) -> 
 
 
 def _name(host: str) -> str:
-    """Return the name or the address in a Host field, without its port. It is empty if there is none."""
+    """Return the name or the address in a Host field, without its port. Return an empty text if there is neither."""
     try:
         return (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:

@@ -7,7 +7,7 @@ from wheeld.errors import WheeldError
 
 
 class TextError(WheeldError):
-    """An error that a screen shows in its language, by `text`. Its message, which is for logs, is in English."""
+    """An error that a screen shows in its own language, from `text`. The exception's message is English, for logs."""
 
     def __init__(self, text: Text) -> None:
         super().__init__(Catalogue("en").say_text(text))
@@ -21,10 +21,10 @@ OF_FILES = (
     translatable("Not a directory"),
     translatable("File name too long"),
 )
-"""The system's texts for the most frequent errors of files. Other errors are shown as the system words them."""
+"""The system's texts for the most frequent errors of files. All other texts of the system are shown untranslated."""
 
 
 def reason(wrong: OSError) -> Part:
-    """Return the system's text for a file that cannot be used."""
+    """Return the system's text about a file that cannot be used, as a text of the catalogue if it is one."""
     told = str(wrong.strerror)
     return Text(told) if told in OF_FILES else told
