@@ -1,14 +1,14 @@
 """One check of a wheel and its outcome, and the promise for all checks together.
 
 The promise: of a hundred wheels with nothing wrong, at most one gets any finding. Each check gives the chance that a
-wheel within the check's tolerance shows at least as much as was found. The checks of the numbers share half of the
-hundredth, because a wheel exists for its numbers. All other checks share the other half equally (Bonferroni).
+wheel within the check's tolerance shows at least as much as was found. The checks of the numbers share half of this
+hundredth, because the numbers matter most. All other checks share the other half equally (Bonferroni).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import msgspec
 from scipy import stats
@@ -17,16 +17,14 @@ FALSE_ALARMS = 0.01
 """The part of the wheels with nothing wrong that may get a finding."""
 NUMBERS_PART = 0.5
 NUMBERS_CHECKS = 4
-"""Chi-square, and sectors of all coups, of the second half and of the last weeks. The limit must be known before the
-power is computed, so each check has its part even if it is not made."""
+"""Chi-square, and sectors: of all coups, of the second half, of the last weeks. The limit must be known before the
+power is computed, so each check has its share of the limit even if it is not made."""
 NUMBERS_LIMIT = FALSE_ALARMS * NUMBERS_PART / NUMBERS_CHECKS
 OTHERS_LIMIT = 6e-5
-"""The power of other checks is computed with this limit. A large table has eighty of them."""
+"""The limit with which the power of other checks is computed. The report of a large table has eighty of them."""
 POWER_MIN = 0.8
-"""With less power than this a sample is too small: more than one of five wheels with the fault would not be found."""
+"""A sample with less power is too small: the check would not find the fault on more than one of five wheels with it."""
 CONFIDENCE = 0.95
-
-Group: TypeAlias = Literal["numbers", "others"]
 
 
 class Check(msgspec.Struct, kw_only=True):
@@ -38,13 +36,13 @@ class Check(msgspec.Struct, kw_only=True):
     p: float
     said: str
     action: str
-    group: Group = "others"
+    group: Literal["numbers", "others"] = "others"
     held_to: float = 0.0
     found: bool = False
 
 
 def judge(checks: Sequence[Check]) -> list[Check]:
-    """Compare each check with its limit. Returns the findings, the surest first."""
+    """Compare each check with its limit. Return the findings, the surest first."""
     others = sum(check.group == "others" for check in checks)
     for check in checks:
         check.held_to = NUMBERS_LIMIT if check.group == "numbers" else FALSE_ALARMS * (1 - NUMBERS_PART) / others
@@ -59,7 +57,7 @@ def more_than(count: int, of: int, share: float) -> float:
 
 def more_late(late: int, count: int, share: float, times: float) -> float:
     """Return the chance that `late` or more of `count` coups of a kind are in the later part, which has `share` of all
-    coups. There the kind is at most `times` as likely as before."""
+    coups, if the kind is at most `times` as likely there as before."""
     return more_than(late, count, times * share / (1 - share + times * share))
 
 
@@ -69,7 +67,7 @@ def confidence_of_each(among: int) -> float:
 
 
 def interval(count: int, of: int, among: int = 1) -> tuple[float, float]:
-    """Return the interval of a share (Wilson). `among`: how many intervals have `CONFIDENCE` together."""
+    """Return the interval of a share (Wilson). `among`: how many intervals share the confidence `CONFIDENCE`."""
     if not of:
         return 0.0, 1.0
     found = stats.binomtest(count, of).proportion_ci(confidence_of_each(among), method="wilson")

@@ -1,4 +1,4 @@
-"""The report on one wheel: all its parts, judged together."""
+"""The report on one wheel: makes all its parts, and judges their checks together."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class WheelReport(msgspec.Struct, kw_only=True):
 
 
 def health(wheel: WheelRecord, say: Catalogue) -> WheelReport:
-    """Return the report on a wheel."""
+    """Return the report on a wheel, with its texts in the language of `say`."""
     runs = timed(wheel)
     of_numbers, of_zones = numbers(wheel.coups, wheel.pockets, say), zones(wheel, runs, say)
     of_trends, of_people = trends(wheel, say), balance(wheel.coups, say)

@@ -21,11 +21,11 @@ from wheeld.report.checks import NUMBERS_LIMIT, POWER_MIN, Check, interval
 from wheeld.report.wheel import ValidCoup
 
 EFFECT_POCKETS, EFFECT_TIMES = 9, 1.5
-"""The fault that a sample must be large enough to find: a quarter of the rotor that comes 1.5 times its share."""
+"""A sample must be large enough to find this fault: a quarter of the rotor comes 1.5 times as often as its share."""
 EXPECTED_MIN = 5
-"""With fewer coups for each number chi-square is not a good approximation (Cochran's rule)."""
+"""If there are fewer coups for each number, chi-square is not a good approximation (Cochran's rule)."""
 WIDTHS = (1, 2, 3, 5, 9, 12, 18)
-"""The widths of the sectors, in pockets. If a larger sector comes often, the smaller rest of the rotor comes rarely."""
+"""The widths of the sectors, in pockets. Larger ones show nothing new: the rest of the rotor is then a smaller one."""
 SIMULATED = 20_000
 """How many fair wheels are simulated to find the chance of the largest window. A chance of 1 in 800 is then known to
 within a fifth."""
@@ -35,7 +35,7 @@ SEED = 1
 
 class Sector(msgspec.Struct, frozen=True):
     """A sector of `width` pockets clockwise from `first`, around `middle`, both as printed on the wheel. `times`: how
-    many times its share it came, from `times_low` to `times_high`."""
+    often it came, as a multiple of its share, with the interval from `times_low` to `times_high`."""
 
     width: int
     first: str
@@ -48,8 +48,8 @@ class Sector(msgspec.Struct, frozen=True):
 
 
 class NumberCounts(msgspec.Struct, kw_only=True):
-    """`counts`: how often each number came, in the order of the rotor, like `labels`. `coups_needed`: for a power of
-    `POWER_MIN`. `windows`: for each width the sector that deviates most."""
+    """`counts`: how often each number came, in the order of the rotor, like `labels`. `coups_needed`: the coups that
+    give the power `POWER_MIN`. `windows`: for each width, the sector that deviates most."""
 
     coups: int
     labels: list[str]
@@ -82,8 +82,8 @@ def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -
         ),
         Check(code="sectors", group="numbers", p=p_sectors, said=_said(largest, say), action=say.say(_ACTION)),
     ]
-    # Sectors in the later coups alone: a fault that began there is twice as clear as in a comparison with the earlier
-    # coups, because chance is known and need not be measured.
+    # Also look at the sectors of the later coups alone. A fault that began there is twice as clear as in a comparison
+    # with the earlier coups, because the share of a fair wheel is known and need not be measured.
     half = len(coups) // 2
     recent = bisect_left(coups, coups[-1].at_utc_us - RECENT_US, key=lambda coup: coup.at_utc_us)
     parts = [("sectors_second_half", translatable("in the second half of the coups: {found}"), half)]
@@ -100,7 +100,7 @@ def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -
 
 
 def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sector], Sector, float]:
-    """Return the window that deviates most of each width, the largest of them, and the chance of one as large."""
+    """Return for each width the window that deviates most, the largest of these, and the chance of one as large."""
     total, windows = int(counts.sum()), []
     for width in WIDTHS:
         deviations = _deviations(counts, width, total)
@@ -160,7 +160,7 @@ def _numbers(
 
 
 def power_of_chi_square(coups: int, pockets: int) -> float:
-    """Return the chance that chi-square finds the named fault in that number of coups."""
+    """Return the chance that chi-square finds the fault above (`EFFECT_TIMES`) in that number of coups."""
     if coups < EXPECTED_MIN * pockets:
         return 0.0
     critical = stats.chi2.isf(NUMBERS_LIMIT, pockets - 1)
@@ -174,7 +174,7 @@ def power_of_chi_square(coups: int, pockets: int) -> float:
 
 @lru_cache
 def coups_needed(pockets: int) -> int:
-    """Return the number of coups in which chi-square finds the named fault with the chance `POWER_MIN`."""
+    """Return the number of coups in which chi-square finds the same fault with the chance `POWER_MIN`."""
 
     def lacks(coups: float) -> float:
         return power_of_chi_square(round(coups), pockets) - POWER_MIN

@@ -1,5 +1,4 @@
-"""The direction in which each bouler launches. On a wheel that turns both ways, each direction has about half of the
-coups."""
+"""In which direction each bouler launches. If a wheel turns both ways, about half of the coups go each way."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from wheeld.report.wheel import ValidCoup
 TOLERATED = 0.6
 """The part of a bouler's launches that may go in one direction, because boulers do not count them."""
 EFFECT = 0.8
-"""The part that a sample must be large enough to find."""
+"""A sample is large enough if it shows a bouler who launches this part in one direction."""
 ONE_WAY = 0.95
 """A table that launches at least this part in one direction does so on purpose, as every Fair wheel does."""
 
@@ -71,14 +70,14 @@ def balance(coups: Sequence[ValidCoup], say: Catalogue) -> Balance:
     return Balance(one_way=one_way, boulers=boulers, checks=checks)
 
 
-# How far on the rotor each number lies from the number before, by bouler and direction: a bouler's signature.
-# A bouler launches the ball from the last pocket. If he always launches and turns in the same way, the ball may come
-# to rest at the same distance from that pocket. If the rotor's angle is random, all distances are equally likely.
+# A bouler's signature: how far on the rotor each number lies from the number before, in each direction. A bouler
+# launches the ball from the last pocket. If he always launches and turns in the same way, the ball may come to rest at
+# the same distance from that pocket. If the rotor's angle is random, all distances are equally likely.
 
 HARMONICS = np.array((1, 2))
 """A sector of a third to a half of the rotor shows in the first harmonic, a narrower sector in both harmonics."""
 COUPS_MIN = 40
-"""With fewer coups even a bouler who brings half of the balls to one quarter of the rotor would rarely be found."""
+"""With fewer coups, a bouler who brings half of the balls to one quarter of the rotor would rarely be found."""
 
 
 class Offsets(msgspec.Struct, frozen=True):
@@ -94,7 +93,7 @@ class Offsets(msgspec.Struct, frozen=True):
 
 
 def offsets(coups: Sequence[ValidCoup], pockets: int) -> list[Offsets]:
-    """Return the offsets of each bouler and direction with enough coups."""
+    """Return the offsets of each bouler and direction with at least `COUPS_MIN` coups."""
     ways: dict[tuple[str | None, str], list[int]] = defaultdict(list)
     for before, after in pairwise(coups):
         # After a void the ball was not launched from the pocket of the last number.
@@ -103,7 +102,8 @@ def offsets(coups: Sequence[ValidCoup], pockets: int) -> list[Offsets]:
     tested = []
     for (bouler, direction), found in ways.items():
         if len(found) >= COUPS_MIN:
-            # Each harmonic (Rayleigh). The sum is about chi-square; a fair wheel exceeds its limit even more rarely.
+            # Rayleigh's test of each harmonic. The sum is about chi-square, and a fair wheel exceeds the limit even
+            # more rarely.
             turns = np.exp(2j * np.pi * np.outer(HARMONICS, found) / pockets)
             means = turns.mean(axis=1)
             statistic = float(2 * len(found) * (np.abs(means) ** 2).sum())

@@ -23,13 +23,13 @@ from wheeld.report.trends import DAY_US
 from wheeld.report.voids import SLICES
 
 INK, FAINT, FAIR, MARK = "#22313f", "#c8d0d8", "#6b7a88", "#b3392f"
-"""`MARK` is red. It is used only for what belongs to a finding."""
+"""`MARK`, red, is used only for what belongs to a finding."""
 TICKS, DATES = 4, 3
 """The most ticks and dates that fit on an axis of a small picture."""
 WIDTH_IN = 5.4
-"""Narrow enough to read the words on a phone."""
+"""The width of a picture. On a phone people can still read its words."""
 BOULERS_MAX = 20
-"""The most boulers in the picture. The table contains all."""
+"""The most boulers in the picture. The table shows all."""
 
 
 class Pictures:
@@ -39,7 +39,7 @@ class Pictures:
         self._health, self._say, self._name = health, say, name
 
     def numbers(self) -> str:
-        """Draw how often each number came, in the order of the rotor, with the range of chance."""
+        """Draw how often each number came, in the order of the rotor, and the range that is usual by chance."""
         figure, axes = _axes(2.4)
         numbers, total = self._health.numbers, self._health.numbers.coups
         pockets = len(numbers.labels)
@@ -161,7 +161,8 @@ class Pictures:
             figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
         whole = text.getvalue()
         drawing = whole[whole.index("<svg") + len("<svg") :]
-        # Matplotlib uses the same ids in every picture, but on a page each must be unique. Most of them are not used.
+        # Matplotlib uses the same ids in every picture, but on a page each must be unique. Ids that nothing uses are
+        # removed.
         named = {name for pair in re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', drawing) for name in pair}
         drawing = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in named else "", drawing)
         return f'<svg role="img" aria-label="{escape(alt)}"{drawing}'

@@ -132,7 +132,7 @@ def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[WheelRecord]:
                 if (evidence := journal.evidence(coup.coup)) is None:
                     continue
                 layout = layout_of(evidence.log)
-                if layout != wheel.layout:  # the wheel was realigned, and earlier runs belong to the angles before
+                if layout != wheel.layout:  # the sensors were moved, and earlier runs belong to the old angles
                     wheel.layout, wheel.runs = layout, []
                 if (run := run_of(coup, evidence.log, layout)) is not None:
                     wheel.runs.append(run)
@@ -221,13 +221,13 @@ def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> ValidCoup:
     )
 
 
-# Reads the run on the track from the log of one coup.
-# Most lines of a log are encoder edges, some thousand for each coup. So lines are selected by their first bytes, and
-# only the edges that two turns need are decoded.
+# The functions below read the run on the track from the log of one coup. Most lines of a log are encoder edges, some
+# thousand for each coup. So lines are selected by their first bytes, and only the edges that two turns need are
+# decoded.
 
 SLACK_US = 200_000
-"""Times in a result are in UTC. Converted to the sensing clock they may differ from the pass, by as much as the host's
-clock is corrected during a coup. No ball passes a beam so soon before its launch or after it leaves the track."""
+"""Times in a result are in UTC. On the sensing clock they may differ from the time of the pass, because the host may
+correct its clock during a coup. No ball passes a beam so soon before its launch or after it leaves the track."""
 _BALL, _ROTOR = b'{"kind":"ball"', b'{"kind":"rotor"'
 
 _header = msgspec.json.Decoder(SensorPlaces)
@@ -267,8 +267,8 @@ def run_of(coup: ValidCoup, log: bytes, layout: SensorPlaces) -> LoggedRun | Non
 
 
 def _slowing(edges: Sequence[bytes], launched_us: int, ticks: int) -> float | None:
-    """Return which part of its speed the rotor lost in a second, from its first turn after the launch to its last
-    one."""
+    """Return which part of its speed the rotor lost in a second, between its first and its last turn after the
+    launch."""
     begin = bisect_left(edges, launched_us, key=lambda line: _rotor.decode(line).t_us)
     if not ticks or len(edges) - begin < 3 * ticks:
         return None

@@ -18,26 +18,26 @@ from wheeld.report.timing import Late, RunTimes, lateness, p_of
 from wheeld.report.wheel import WheelRecord
 
 LATE_TOLERATED_S = 0.005
-"""A quarter of the delay that changes a verdict, and more than the difference between filters of one kind."""
+"""The tolerated delay of a beam: a quarter of what changes a verdict, and more than filters of one kind differ."""
 LATE_TOLERATED_ONE_WAY_S = 0.01
-"""The tolerance if all balls run one way. A beam that is three degrees out of place then looks as late as this."""
+"""The tolerated delay if all balls run one way: a beam three degrees out of place then looks as late as this."""
 MISSED_TOLERATED = 0.01
-"""The part of passes or sightings that may be missed. If no more are missed, a wheel of four beams voids no coup
-because of it."""
+"""The part of passes or sightings that a sensor may miss. With no more than this, a wheel of four beams makes no coup
+void because of misses."""
 MISSED_EFFECT = 0.04
-"""The missed part that a sample must be large enough to find."""
+"""A sample is large enough if it shows a sensor that misses this part."""
 RISING_TOLERATED = 1.5
-"""How many times as many verdicts may be near to flipping in the second half. Different people may change that."""
+"""In the second half, this many times as many verdicts may be near to flipping: other people may cause that."""
 LOW_TOLERATED = 0.05
 """The part of verdicts that may have a margin of one measure below `LOW`. Weak launches alone cause some."""
 TOUCHED_TOLERATED = 0.002
-"""The same for the measure `slowing`. Free balls cause fewer than one in 5,000."""
+"""The same for the measure `slowing`. Of balls that nobody touches, fewer than one in 5,000 has so low a margin."""
 
 
 class SensorHealth(msgspec.Struct, frozen=True):
-    """`sensor`: the name as in messages, such as "beam/1". `share_low`, `share_high`: the interval of the part that it
-    missed, made for all sensors together. `late_s`: how late a beam is compared with the others, None if that is
-    unknown."""
+    """`sensor`: the name as in messages, such as "beam/1". `share_low`, `share_high`: the interval of the part that the
+    sensor missed, made for all sensors together. `late_s`: how late a beam is compared with the other beams, or None if
+    that is unknown."""
 
     sensor: str
     name: str
@@ -76,8 +76,7 @@ NOTICES = ("sensor_trouble", "low_margin", "unobserved_coup", "standstill")
 
 
 def sensors(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Sensors:
-    """Return how late each beam is, and what each sensor missed, from the sampled runs and the sightings of every
-    coup."""
+    """Return how late each beam is, and what each sensor missed, from the sampled runs and all coups' sightings."""
     late = lateness(runs)
     beams = _summed(_of_runs(wheel, late), len(wheel.layout.beams_deg))
     readers = _summed(_of_sightings(wheel), len(wheel.layout.readers_deg))
@@ -213,18 +212,17 @@ def _low(one: Margins, verdicts: int, say: Catalogue) -> list[Check]:
     return [many, Check(code="low_margins_rising", p=p, said=rising, action=action)] if one.low else [many]
 
 
-# Which sensors round the wheel missed a ball that went past all of them.
-# A ball that goes round passes the sensors in the order of their angles. If a sensor is skipped, and the time fits the
-# longer way, the sensor missed the ball. A report that is too early or too late for any way is a stray pulse, and
-# ignored.
+# The functions below find which sensors round the wheel missed a ball that went past all of them. A ball passes the
+# sensors in the order of their angles. If a sensor is skipped, and the time fits the longer way, the sensor missed the
+# ball. A report that is too early or too late for any way is a stray pulse, and is ignored.
 
 TOLERANCE = 0.35
-"""How much the ball's way between two reports may differ from the predicted way, as a part of it. From one pass to the
-next a ball loses up to a quarter of its speed."""
+"""By which part the ball's way between two reports may differ from the predicted way. From one pass to the next a ball
+loses up to a quarter of its speed."""
 LAPS_MOST = 3
-"""The most laps between two reports. A longer way without reports is no row of misses: the ball was not observed."""
+"""The most laps between two reports. If the way is longer, the ball was not observed, and no sensor missed it."""
 STRAYS_MOST = 2
-"""After this many reports in a row that fit no way, the report before them was the stray one. The next begins anew."""
+"""After this many reports in a row that fit no way, the report before them was the stray one. Counting begins again."""
 
 
 def hops(
@@ -264,7 +262,7 @@ class _Way:
         self._places = {sensor: at for at, sensor in enumerate(self._order)}
 
     def gone_deg(self, start: int, end: int, foretold_deg: float | None) -> float | None:
-        """Return how far the ball went. None if no number of laps fits. Without `foretold_deg`: the shortest way."""
+        """Return how far the ball went, the shortest way if nothing is foretold. None if no number of laps fits."""
         least_deg = (self._angles_deg[end] - self._angles_deg[start]) * self._sign % 360 or 360.0
         if foretold_deg is None:
             return least_deg
@@ -273,7 +271,7 @@ class _Way:
         return gone_deg if abs(gone_deg - foretold_deg) <= TOLERANCE * gone_deg else None
 
     def skipped(self, start: int, end: int, gone_deg: float) -> Iterator[int]:
-        """Return the sensors between the two, in order, each as often as it was passed."""
+        """Return the sensors between the two, in order, each as often as the ball passed it."""
         at, count = self._places[start], len(self._order)
         step = (self._places[end] - at) % count or count
         passed = step + count * (math.ceil(gone_deg / 360) - 1)

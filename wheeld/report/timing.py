@@ -1,8 +1,8 @@
-"""When each beam sees the ball compared with the predictions from other beams. This shows late beams and a tilted bowl.
+"""Finds late beams and a tilted bowl: compares when a beam saw the ball with a prediction from another beam.
 
-Between two passes of one beam, a lap apart, is one pass of each other beam. A cubic through four passes of the first
-beam predicts when the ball was at the second. The delay of the first beam is in all four passes, so the difference is
-how much later the second beam is. Each pair is compared both ways, which cancels the error of the cubic.
+In each lap the ball passes each beam once. A cubic curve through four passes of one beam predicts when the ball was at
+a second beam. If the first beam is late, so are its four passes and the prediction. So the difference shows how much
+later the second beam is than the first. Each pair is compared both ways, and this cancels the error of the curve.
 
 Three causes move a pass, each in its own way:
 
@@ -25,19 +25,19 @@ from scipy import stats
 from wheeld.report.wheel import LoggedRun, WheelRecord
 
 BEAMS_MIN = 3
-"""If there are only two beams and they differ, it is unknown which one is late."""
+"""With only two beams, nobody knows which of them is late."""
 RUNS_MIN = 20
-"""The fewest runs of each direction."""
+"""The fewest runs of a direction that are enough."""
 GRAVITY_M_S2, RADIUS_M = 9.81, 0.36
-"""The radius is that of the ball's path in a bowl of 32 inches. In a larger bowl the tilt is larger by the same
+"""`RADIUS_M` is that of the ball's path in a bowl of 32 inches. In a larger bowl the true tilt is larger by the same
 factor."""
 Floats = NDArray[np.float64]
 
 
 class RunTimes(msgspec.Struct, frozen=True):
-    """One run. `late_s`: how late each beam is against the mean of all. `grown_deg`: how much further on, in the ball's
-    direction, each beam met the ball in the slow half of the run than in the fast half. `lap2_s2`: the difference of
-    the mean square of the lap time between the halves. The last two are None if the run is too short."""
+    """One run. `late_s`: how late each beam is, compared with the mean of all. `grown_deg`: how much further on, in the
+    ball's direction, each beam met the ball in the slow half of the run than in the fast half. `lap2_s2`: how much
+    larger the mean square of the lap time is in the slow half. The last two are None if the run is too short."""
 
     forward: bool
     late_s: Floats
@@ -46,7 +46,7 @@ class RunTimes(msgspec.Struct, frozen=True):
 
 
 class Late(msgspec.Struct, frozen=True):
-    """How late a beam is compared with the others, the standard error, and the number of runs used. `one_way`: all
+    """How late a beam is compared with the other beams, the standard error, and the number of runs used. `one_way`: all
     these runs have one direction, so a wrong angle looks like a delay."""
 
     late_s: float
@@ -66,7 +66,7 @@ class Tilt(msgspec.Struct, frozen=True):
 
 
 def timed(wheel: WheelRecord) -> list[RunTimes]:
-    """Return the times of those sampled runs that have enough passes without a gap between them."""
+    """Return the times of those sampled runs that have enough passes in a row."""
     if len(wheel.layout.beams_deg) < BEAMS_MIN:
         return []
     angles = np.array(wheel.layout.beams_deg)
@@ -74,7 +74,7 @@ def timed(wheel: WheelRecord) -> list[RunTimes]:
 
 
 def lateness(runs: Sequence[RunTimes]) -> list[Late]:
-    """Return how late each beam is, nothing if there are too few runs. The lower median of the beams counts as on
+    """Return how late each beam is, or nothing if there are too few runs. The lower median of the beams counts as on
     time."""
     ways = [np.array([run.late_s for run in runs if run.forward == forward]) for forward in (True, False)]
     known = [way for way in ways if len(way) >= RUNS_MIN]
@@ -158,8 +158,8 @@ def tilt_of(runs: Sequence[RunTimes], angles: Sequence[float]) -> Tilt | None:
     long = [[(run.grown_deg, run.lap2_s2) for run in way if run.grown_deg is not None] for way in ways]
     if min(map(len, long)) < RUNS_MIN:
         return None
-    # The difference between the directions cancels a beam's delay. The difference between the halves of a turn cancels
-    # a wrong angle.
+    # The difference between the directions cancels a beam's delay. The difference between the halves of a run, in
+    # `grown_deg`, cancels a wrong angle.
     turn = 1j * np.exp(1j * np.radians(np.array(angles))) * 2 / len(angles)
     sums = [np.array([grown for grown, _ in way]) @ turn for way in long]
     wave = complex(sums[0].mean() - sums[1].mean()) / 2

@@ -1,8 +1,8 @@
 """Laps, speeds and times: how they are distributed, and whether they drift.
 
 Coups of one bouler are alike, so single coups are not independent. Therefore the medians of blocks are compared. A
-block is at least half an hour, a bouler's time (A4). A drift counts if it is surely larger than people may cause
-without a fault.
+block is at least half an hour, a bouler's time (A4). A drift counts if it is surely larger than what people may cause
+at a wheel without a fault.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from wheeld.report.wheel import LoggedRun, ValidCoup, WheelRecord
 BLOCK_COUPS = 30
 """Half an hour, at one coup a minute."""
 BLOCKS_MIN, BLOCKS_MAX = 10, 60
-"""With fewer blocks a line through them shows nothing. With more blocks each of them is only less certain."""
+"""A line through fewer blocks shows nothing. If there are more blocks, each of them is only less certain."""
 RUNS_OF_BLOCK = 5
-"""Sampled runs are further apart than coups, so a block of fewer runs is as independent."""
+"""Sampled runs are further apart than coups, so blocks with fewer runs are as independent."""
 EXACT = 1e-9
 """The error of a line through blocks that all lie exactly on it."""
 DAY_US = 86_400_000_000

@@ -14,11 +14,11 @@ from wheeld.report.wheel import WheelRecord
 SLICES = 12
 BREAKDOWN = "breakdown"
 TOLERATED = 1.5
-"""How many times as often a cause may occur in the second half. Different people at the table may change that."""
+"""In the second half, a cause may occur this many times as often: other people at the table may cause that."""
 UNDECIDED_TOLERATED = 0.05
 """The part of all coups that may be undecided. People who touch the rotor or lift the ball cause some."""
 VOIDS_MIN = 20
-"""The fewest voids of a cause that are enough. With fewer, a cause that has become three times as frequent would be
+"""The fewest voids of a cause that are enough. If there are fewer, a cause that became three times as frequent would be
 found on fewer than four of five wheels."""
 
 
@@ -44,7 +44,7 @@ class Voids(msgspec.Struct, kw_only=True):
 
 
 def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
-    """Count the voids by cause, the most frequent cause first."""
+    """Count the voids by cause, the most frequent cause first, and the coups that the sensors did not decide."""
     times = sorted(one.at_utc_us for one in wheel.verdicts)
     total = len(times)
     starts = [times[total * each // SLICES] for each in range(SLICES)] if times else []

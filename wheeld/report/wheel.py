@@ -94,8 +94,8 @@ class WheelRecord(msgspec.Struct, kw_only=True):
     time.
 
     `layout`: the newest places of the sensors in the journals. `runs`: a sample of the runs with this layout.
-    `unobserved_utc_us`: when a ball was found elsewhere although no coup was observed. `unreadable`: the number of
-    messages of another version, which this version cannot read.
+    `unobserved_utc_us`: when a ball was found in another pocket although no coup was observed. `unreadable`: how many
+    messages of another version there are, which this version cannot read.
     """
 
     site: str

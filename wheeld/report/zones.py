@@ -1,4 +1,4 @@
-"""Finds out whether the wheel is level: from the times at which beams see the ball, and where it leaves the track.
+"""Finds out whether the wheel is level, from the times at which beams see the ball, and from where the ball leaves.
 
 A log shows the last beam that the ball passed, so each part of the track lies between two beams.
 """
@@ -17,14 +17,14 @@ from wheeld.report.timing import RunTimes, Tilt, tilt_of
 from wheeld.report.wheel import WheelRecord
 
 TOLERATED = 1.15
-"""How many times its share of the balls one part of the track may have. A tilt of 0.1° causes this on the simulator's
-wheels. Real tables are level to 0.1°."""
+"""A part of the track may get this many times its share of the balls. On the simulator's wheels, a tilt of 0.1° causes
+this. Real tables are level to 0.1°."""
 EFFECT = 1.45
-"""The fault that a sample must be large enough to find, as the same factor. On the worst of the simulator's wheels, a
-tilt of 0.3° causes a little less."""
+"""A sample must be large enough to find this factor. On the worst of the simulator's wheels, a tilt of 0.3° causes a
+little less."""
 
 TILT_TOLERATED_DEG = 0.2
-"""Real tables are level to half of this tilt."""
+"""The tolerated tilt. Real tables are level to half of it."""
 
 
 class Zone(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Zone(msgspec.Struct, frozen=True):
 
 
 class Zones(msgspec.Struct, kw_only=True):
-    """`coups`: how many coups had a log to read. `tilt`: None if there are too few runs of one direction."""
+    """`coups`: how many runs show where the ball left. `tilt`: None if there are too few runs of one direction."""
 
     coups: int
     enough: bool
