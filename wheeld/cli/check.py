@@ -1,4 +1,4 @@
-"""`wheeld check-config`: prints what a configuration means, one line for each fact."""
+"""`wheeld check-config`: prints what a configuration means, one sentence in each line."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from pathlib import Path
 from wheeld.broker.tls import common_name
 from wheeld.cli.provable import certain_laps, provable
 from wheeld.config.instance import wheel_of
-from wheeld.config.problems import ConfigError, located
-from wheeld.config.reading import load
+from wheeld.config.reading import load_here
 from wheeld.config.sections import Config
-from wheeld.config.validation import problems_here
 from wheeld.core.catalogue import LANGUAGE_NAMES, Language, Part, Text, translatable
 from wheeld.core.heads import HEADS
 from wheeld.core.setting import Part as WheelPart
@@ -28,11 +26,7 @@ from wheeld.sources.head.reader import reader_of
 
 def check(options: argparse.Namespace) -> Exit:
     """Validate the configuration and print what it means. Raises ConfigError, KeyFileError or OSError."""
-    wheel = wheel_of(options.wheel)
-    config = load(*wheel)
-    if problems := problems_here(config):
-        raise ConfigError(str(wheel.config), located(problems, wheel.config.read_text(encoding="utf-8")))
-    for line in facts(config, options.language):
+    for line in facts(load_here(*wheel_of(options.wheel)), options.language):
         sys.stdout.write(line + "\n")
     return Exit.OK
 
@@ -149,7 +143,7 @@ def _sensors(config: Config) -> Iterator[Text]:
 
 
 def _unproven(setting: TableSetting) -> Iterator[Text]:
-    """Yield what happens to a number or a coup that waits for a person."""
+    """Yield what happens to numbers and coups that are not proven, or that a person must confirm."""
     if setting.confirm_numbers:
         yield Text("each number waits for the chef to confirm it, or to declare it void")
     if setting.lacks:
@@ -172,8 +166,7 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
 
 
 def _absent(port: str) -> Iterator[Text]:
-    """Yield that this computer has no such port, if it is no address. An office computer need not have one, so this is
-    no error."""
+    """Yield a sentence if this computer has no such port. This is no error: it may be an office computer."""
     if "://" not in port and not Path(port).exists():
         yield Text("this computer has no {line}: connect the device, or correct the port", {"line": port})
 

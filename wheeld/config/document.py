@@ -33,7 +33,7 @@ not start with a wrong file (exit code 78).
 - **A secret** is never in the configuration itself. The files of `password_file`, `signing_key_file` and `key_file`
   must be closed to others (`chmod o=`).
 - **What sees the wheel** is `[sensors]` (a board), `[gpio]` (pins of this computer) or `[head]` (the wheel's own head),
-  or a head beside one of the others. At least one is needed.
+  or a head together with a board or with pins. At least one is needed.
 - **"required"** means a key without a default. In a section that may be left out, the key is required only if the file
   has the section.
 """
@@ -68,7 +68,7 @@ class Described(NamedTuple):
 
 
 def document() -> str:
-    """Return the whole page, Markdown, for docs/. The links in the texts of this module begin at the root."""
+    """Return the whole page, as Markdown for docs/. In this module, links begin at the root of the repository."""
     lines = [_INTRO]
     for name in SECTIONS:
         lines += [f"## `[{name}]`", "", f"{_ABOUT[name]}{' It may be left out.' if name in OPTIONAL else ''}", ""]
@@ -95,7 +95,7 @@ def described(section: str) -> Iterator[Described]:
 
 
 def toml(value: Any) -> str:
-    """Return the value as it is written in the file."""
+    """Return the value as a person writes it in the file."""
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{key} = {toml(each)}' for key, each in value.items())} }}" if value else "{}"
     if isinstance(value, list | tuple):

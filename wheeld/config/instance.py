@@ -2,7 +2,7 @@
 
 `campione-03` is the instance of `wheeld@campione-03.service`. Its paths are those of the unit as delivered
 (systemd/wheeld@.service): /etc/wheeld/campione-03.toml, and for `credential:ID` the file `wheeld.campione-03.ID` in
-systemd's credential stores. Changes of the unit are not considered.
+systemd's credential stores. The paths of a changed unit are not found.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STORES = ("etc/credstore", "run/credstore")
 systemd.exec(5))."""
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9:_.@-]{0,127}"
-"""Names that can be an instance of a unit and the name of a file. A path contains a slash."""
+"""A name that can be an instance of a unit and the name of a file. It has no slash, so it is no path."""
 
 
 class WheelFiles(NamedTuple):
@@ -49,7 +49,7 @@ def wheel_of(given: str) -> WheelFiles:
     name = _instance(given)
     if name is None:
         return WheelFiles(Path(given))
-    # In a service, systemd has already read the store. The service's user may not read it.
+    # In a service, systemd has already read the store, which the service's user may not read.
     credentials = given_by_systemd if is_in_service() else StoredCredentials(name).file
     return WheelFiles(ROOT / CONFIGURATIONS / f"{name}.toml", credentials)
 
@@ -57,8 +57,8 @@ def wheel_of(given: str) -> WheelFiles:
 def journal_of(given: str) -> Path:
     """Return the journal that a command line names: its file, or the `[journal] path` of a wheel.
 
-    Only this key of the configuration is read. So a journal can be verified even if other keys are wrong, and by a user
-    that may not read secrets. Raises OSError, ConfigError.
+    Only this key of the configuration is read. So a person can verify a journal even if other keys are wrong, and even
+    if he may not read secrets. Raises OSError, ConfigError.
     """
     return journal_path(wheel_of(given).config) if _is_wheel(given) else Path(given)
 
@@ -111,7 +111,7 @@ class StoredCredentials:
 
 
 def _instance(given: str) -> str | None:
-    """Return the name of the instance, or None for a path. Raises FileNotFoundError if neither exists."""
+    """Return the name of the instance, or None for a path. Raises FileNotFoundError if there is neither of them."""
     if not re.fullmatch(NAME_PATTERN, given) or given.endswith(".toml") or Path(given).is_file():
         return None
     config = ROOT / CONFIGURATIONS / f"{given}.toml"

@@ -16,7 +16,7 @@ from wheeld.core.catalogue import Part, Text
 from wheeld.text_error import TextError, reason
 
 Credentials: TypeAlias = Callable[[str], Path]
-"""A function that returns the file of a credential. Raises PathError with the reason if there is none."""
+"""A function that returns the file of a credential. It raises PathError with the reason if there is none."""
 
 CREDENTIAL = "credential:"
 """`credential:mqtt-password` means the file that systemd gives to this service by `LoadCredential=mqtt-password:…`."""
@@ -63,7 +63,7 @@ def given_by_systemd(name: str) -> Path:
 
 
 def not_stored(name: str, instance: str, file: Path) -> Text:
-    """Return the text that a credential is in no store of this computer, and what to do."""
+    """Return the text for a credential that is in no store of this computer. It says what to do."""
     named: dict[str, Part] = {
         "credential": f"{CREDENTIAL}{name}",
         "file": str(file),
@@ -79,7 +79,7 @@ def setup_again(name: str) -> str:
 
 
 def resolve(value: str, directory: Path, credentials: Credentials) -> Path:
-    """Return the file that `value` names: a credential or a path, if relative from `directory`. Raises PathError."""
+    """Return the file of `value`: a credential, or a path. A relative path begins at `directory`. Raises PathError."""
     if not value or not value.isprintable():
         raise PathError(Text("is not a path"))
     if not value.startswith(CREDENTIAL):
@@ -96,7 +96,7 @@ def resolve(value: str, directory: Path, credentials: Credentials) -> Path:
 
 
 def trouble(path: Path, *, secret: bool) -> Text | None:
-    """Return why the file cannot be used. None if it can."""
+    """Return why the file cannot be used, or None if it can."""
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode & 0o777

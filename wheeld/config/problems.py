@@ -10,7 +10,7 @@ from wheeld.errors import WheeldError
 
 
 class Problem(NamedTuple):
-    """What is wrong with one key. `line` counts from 1. None if no line has the key."""
+    """What is wrong with one key. `line` counts from 1, and is None if no line has the key."""
 
     key: str
     what: Text
@@ -25,8 +25,8 @@ class ConfigError(WheeldError, ValueError):
         super().__init__(self.said(Catalogue("en")))
 
     def said(self, catalogue: Catalogue) -> str:
-        """Return the same lines in the language of the catalogue. The place before the colon is not translated, because
-        editors read it."""
+        """Return the lines of the message in the language of the catalogue. The place before the colon is not
+        translated, because editors read it."""
         name = catalogue.say_text(self.name) if isinstance(self.name, Text) else self.name
         lines = []
         for key, what, line in self.problems:
@@ -38,7 +38,7 @@ class ConfigError(WheeldError, ValueError):
 def located(problems: list[Problem], text: str) -> list[Problem]:
     """Return the problems with their lines in the file's `text`, in the order of the file. A missing key has the line
     of its section."""
-    # For messages only: a key inside a multi-line text may give a wrong line.
+    # A key inside a text of several lines may give a wrong line. This is accepted, because lines are only for messages.
     lines: dict[str, int] = {}
     section = ""
     for number, line in enumerate(text.split("\n"), start=1):

@@ -1,4 +1,4 @@
-"""Reads the configuration file: TOML, which is read and validated completely before anything starts.
+"""Reads the configuration file (TOML), and validates it completely before anything starts.
 
 All problems are reported together, each with its key, its line if it can be found, and what was expected. An unknown
 key is a problem too, because a mistyped setting that is silently ignored is worse than none.
@@ -19,7 +19,7 @@ from wheeld.config.paths import CREDENTIAL, MISPLACED, SECRETS, Credentials, Pat
 from wheeld.config.problems import ConfigError, Problem, located
 from wheeld.config.sections import OPTIONAL, SECTIONS, Config, Key, Keys, Values, config_of
 from wheeld.config.syntax import key_at, syntax_problem
-from wheeld.config.validation import problems_of
+from wheeld.config.validation import problems_here, problems_of
 from wheeld.core.catalogue import Part, Text, either
 from wheeld.core.setting import TRUE_OR_FALSE, quoted
 
@@ -33,6 +33,14 @@ def load(path: Path, credentials: Credentials = given_by_systemd) -> Config:
     Paths in it are relative to its own directory. A key that ends in `_file` may name a credential of systemd.
     """
     return parse(text_in(path), name=str(path), directory=path.parent, credentials=credentials)
+
+
+def load_here(path: Path, credentials: Credentials = given_by_systemd) -> Config:
+    """Read and validate the file at `path`, also for a start on this computer. Raises OSError, ConfigError."""
+    config = load(path, credentials)
+    if problems := problems_here(config):
+        raise ConfigError(str(path), located(problems, text_in(path)))
+    return config
 
 
 def journal_path(path: Path) -> Path:
@@ -89,13 +97,13 @@ def text_in(path: Path) -> str:
 
 
 def tree_of(text: str, name: str) -> dict[str, Any]:
-    """Return the content of the text of a file called `name`. Raises ConfigError."""
+    """Return the content of a TOML file as plain values. `name` is for messages. Raises ConfigError."""
     if text.startswith(BYTE_ORDER_MARK):
         what = Text("begins with a byte order mark, which TOML does not allow; save the file as UTF-8 without it")
         raise ConfigError(name, [Problem("", what, 1)])
     try:
         tree = tomllib.loads(text)
-    except (ValueError, RecursionError) as wrong:  # such as a number of 5,000 digits, or a thousand brackets
+    except (ValueError, RecursionError) as wrong:  # for example a number of 5,000 digits, or 1,000 brackets
         raise ConfigError(name, [syntax_problem(str(wrong), text)]) from None
     if not tree:
         example = {"file": "/etc/wheeld/example.toml"}
@@ -105,8 +113,7 @@ def tree_of(text: str, name: str) -> dict[str, Any]:
 
 
 class _Reader:
-    """Converts a tree of plain values to the values of the fields. It notes every problem and does not stop at the
-    first."""
+    """Converts plain values to the values of the fields. It notes every problem and does not stop at the first."""
 
     def __init__(self, directory: Path, credentials: Credentials) -> None:
         self._directory = directory
@@ -116,7 +123,7 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def values(self, tree: dict[str, Any]) -> dict[str, Values]:
-        """Return the values of each section. No value is unknown if there are no problems."""
+        """Return the values of each section. All values are known if there are no problems."""
         self._refuse_unknown("", tree, list(SECTIONS))
         for name, keys in SECTIONS.items():
             if isinstance(section := tree.get(name), dict):
@@ -140,7 +147,7 @@ class _Reader:
         return section
 
     def _key(self, section: Values, place: str, key: Key, value: object) -> None:
-        """Put the value into its `section`. `NODEFAULT`: the file does not contain the key."""
+        """Put the value into its `section`. The value is `NODEFAULT` if the file does not contain the key."""
         if value is not NODEFAULT:
             try:
                 section.known[key.field] = msgspec.convert(value, key.kind, dec_hook=partial(self._path, place))
@@ -176,7 +183,7 @@ class _Reader:
 
 
 def _meant(section: str, name: str, known: list[str]) -> list[str]:
-    """Return what an unknown name may mean: the most similar known name, or else that key in other sections."""
+    """Return what an unknown name may mean: the most similar known name, or else the same key in other sections."""
     import difflib  # noqa: PLC0415  a correct configuration does not need it
 
     if nearest := difflib.get_close_matches(name, known, n=1):
@@ -202,7 +209,7 @@ def _hint(section: str, name: str, known: list[str]) -> Text:
 
 
 def _wrong_value(place: str, kind: Any, value: object, cause: BaseException | None) -> Text:
-    """Return why a value is not of this kind. A value that may be a secret is not repeated."""
+    """Return why this key does not accept the value. A value that may be a secret is not repeated."""
     if isinstance(cause, PathError) and str(value).startswith(CREDENTIAL):
         return cause.text
     if place.endswith(SECRETS):
@@ -217,7 +224,7 @@ def _one_of(names: list[str]) -> Part:
 
 
 def not_expected(shown: str, kind: Any) -> Text:
-    """Return the text for a value, as shown to people, that is not of the key's type."""
+    """Return the text about a value that the key's type does not accept. `shown`: the value for people."""
     return Text("is {value}; expected {expected}", {"value": shown, "expected": expected(kind)})
 
 

@@ -1,9 +1,9 @@
 """The configuration: its sections, and the field that each key of the file sets.
 
-A section is a structure, and each field of it is a key. Its type defines what is accepted. `Meta` in the type says in
-words what the key means (`title`), what is expected (`description`), an example, and what applies if the key is left
-out and the default does not show it (`left_out`). docs/configuration.md is made from all this. `[table]` and `[wheel]`
-are the two exceptions: their keys are fields of the core's `TableSetting`, which declare their section and key.
+A section is a structure, and each of its fields is a key. The type of the field defines what is accepted. `Meta` in the
+type says in words what the key means (`title`) and what is expected (`description`), and gives an example. `left_out`
+says what happens if the key is left out, where the default does not show it. docs/configuration.md is made from these.
+Two sections are different: the keys of `[table]` and `[wheel]` are fields of the core's `TableSetting`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Key(NamedTuple):
-    """One key of a section: the field that it sets, what is accepted, and the value if it is left out."""
+    """One key of a section: the field that it sets, the type that is accepted, and the value if the key is left out."""
 
     field: str
     kind: Any
@@ -96,7 +96,7 @@ OPTIONAL = frozenset(name for name, field in _PARTS.items() if not field.require
 
 
 def default_of(section: str, key: Key) -> Any:
-    """Return the value if a key is left out. NODEFAULT: the key is required, or its value follows from other keys."""
+    """Return the value for a key that is left out. NODEFAULT: it is required, or its value follows from other keys."""
     if key.default is not NODEFAULT:
         return key.default
     kind = _KINDS.get(section, TableSetting)
@@ -105,7 +105,7 @@ def default_of(section: str, key: Key) -> Any:
 
 
 class Values(NamedTuple):
-    """The values of one section, by field. `unknown`: the fields whose keys are wrong, or missing though required."""
+    """The values of one section, by field. `unknown`: the fields whose keys are wrong, or are required and missing."""
 
     known: dict[str, Any]
     unknown: set[str]
@@ -124,7 +124,7 @@ def config_of(sections: Mapping[str, Values]) -> Config:
     known, head = _structure(TableSetting, Values({**told.known, "wheel": None}, told.unknown)), parts.get("head")
     follows: dict[str, Callable[[], object]] = {
         "wheel": lambda: _wheel(known),
-        # 0 for an unknown game, which is refused.
+        # 0 for an unknown game: the core refuses such a game.
         "min_laps": lambda: profile.min_laps if (profile := PROFILES.get((known.house, known.game))) else 0,
         "object_sensor": lambda: "sensors" in parts or ("gpio" in parts and parts["gpio"].object_pin is not None),
         "head": lambda: None if head is None else head.product,
@@ -145,11 +145,11 @@ def _structure(kind: type[S], values: Values) -> S:
 
 
 def _wheel(table: TableSetting) -> str:
-    """Return the wheel of the game. For an unknown game, the kind of wheel that the direction of its rotor suggests."""
+    """Return the kind of wheel of the game. For an unknown game it is Fair if the rotor has one direction only."""
     profile = PROFILES.get((table.house, table.game))
     return profile.wheel if profile else "fair" if table.rotor_direction else "french"
 
 
 def _source(table: TableSetting, part: Part, head: HeadSetting | None) -> Source:
-    """Return which source reports this part: its sensors, or without sensors the head, if there is one."""
+    """Return what reports this part: the head, if there is one and the wheel has no sensors for the part."""
     return "sensors" if head is None or getattr(table, SENSORS_OF[part]) else "head"

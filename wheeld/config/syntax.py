@@ -49,7 +49,7 @@ _HINTS = (
     ("Duplicate", _TWICE),
     ("Cannot declare", Text("the section is there twice: write all its keys below the first")),
 )
-"""What to write instead, by the beginning of the message of Python's parser."""
+"""What to write instead, for each beginning of a message of Python's parser."""
 _MESSAGES = (
     translatable("Invalid statement"),
     translatable("Expected newline or end of document after a statement"),
@@ -99,7 +99,7 @@ def syntax_problem(message: str, text: str) -> Problem:
 
 
 def _told(what: str) -> Part:
-    """Return the parser's message as a text of the catalogue. Unchanged if the message is unknown."""
+    """Return the parser's message as a text of the catalogue, or unchanged if it is unknown."""
     if what.endswith(_AT_END):
         return Text("{what} (at end of document)", {"what": _told(what.removesuffix(_AT_END))})
     for text in _MESSAGES:

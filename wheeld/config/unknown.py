@@ -1,6 +1,5 @@
-"""Unknown values of a configuration, whose keys are wrong or missing. Rules that do not read them are still judged. So
-a file with several mistakes can be mended at one time.
-"""
+"""Values of a configuration that are unknown, because their keys are wrong or missing. Rules that do not read them are
+still judged, so that a person can mend several mistakes at one time."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ def without(whole: S, unknown: Collection[str]) -> S:
 
 
 def judged(rule: Iterator[T]) -> list[T]:
-    """Return what a rule finds until it reads an unknown value."""
+    """Return what a rule finds before it reads an unknown value."""
     found: list[T] = []
     try:
         for each in rule:

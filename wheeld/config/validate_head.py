@@ -16,7 +16,7 @@ SCHEMES = ("socket", "rfc2217")
 
 
 def head_rules(head: HeadSetting) -> Iterator[Iterator[Wrong]]:
-    """Yield the rules of the section and of the maker. Each yields what is wrong. An unknown product has no maker."""
+    """Yield the rules of the section and of the head's maker. Each yields what is wrong. Unknown heads have none."""
     yield _port(head)
     with suppress(KeyError, UnknownError):
         yield from reader_of(head.product).rules(head)
@@ -28,7 +28,7 @@ def _port(head: HeadSetting) -> Iterator[Wrong]:
 
 
 def _wrong_url(port: str) -> Text | None:
-    """Return what is wrong with a URL. None for a device, and for a complete URL."""
+    """Return what is wrong with a URL, or None for a device or a complete URL."""
     if "://" not in port:
         return None
     try:

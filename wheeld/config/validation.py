@@ -1,6 +1,6 @@
-"""Rules that the values of a configuration must follow together.
+"""Rules about several values of a configuration together.
 
-What concerns the law is validated only in the core, by the `RULES` of a `TableSetting`.
+Only the core validates what concerns the law, by the `RULES` of a `TableSetting`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def problems_of(config: Config) -> list[Problem]:
     places = {field: f"{key.section}.{key.name}" for field, key in config_keys().items()} | {"head": "head.product"}
     of_table = [wrong for rule in RULES for wrong in judged(rule(config.table))]
     table = [Problem(places[field], what) for field, what in of_table]
-    # The required sources follow from the table, if its values are right. If sensors are wrong because the head reports
-    # their part, that part may be wrong instead.
+    # If the values of the table are right, they decide which sources are required. If sensors are wrong because the
+    # head reports their part, the part may be wrong instead.
     wrong = {field for field, _ in of_table}
     wrong |= {
         part for part, sensors in SENSORS_OF.items() if sensors in wrong and getattr(config.table, part) == "head"
@@ -41,7 +41,7 @@ def problems_of(config: Config) -> list[Problem]:
 
 
 def problems_here(config: Config) -> list[Problem]:
-    """Return the problems that a start on this computer would have with a valid configuration."""
+    """Return the problems that a valid configuration would have at a start on this computer."""
     problems = []
     directory = config.journal.path.parent
     if not directory.is_dir():
@@ -56,7 +56,7 @@ def problems_here(config: Config) -> list[Problem]:
 
 
 def _name_at_broker(config: Config) -> Iterator[Problem]:
-    """Yield a problem if our certificate has ended, or if it does not name this wheel and there is no username."""
+    """Yield a problem if our certificate has expired, or if it does not name this wheel and there is no username."""
     mqtt, table = config.mqtt, config.table.table
     if mqtt.cert_file is None:
         return

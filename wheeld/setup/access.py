@@ -13,7 +13,8 @@ from wheeld.broker.acl import access_list, same_names
 from wheeld.broker.roles import RoleName, TableAccess
 from wheeld.core.catalogue import Text
 from wheeld.core.setting import NAME_PATTERN
-from wheeld.setup.computer import Computer, SetupError
+from wheeld.setup.computer import SetupError
+from wheeld.setup.places import Places
 
 _Name: TypeAlias = Annotated[str, Meta(pattern=rf"^{NAME_PATTERN}\Z")]
 EXAMPLE = "example.toml"
@@ -36,14 +37,14 @@ class _Configuration(msgspec.Struct):
     mqtt: _Mqtt
 
 
-def configured(directory: Path, computer: Computer) -> dict[Path, TableAccess]:
-    """Return each configuration's table. Raises SetupError for a file without one: the list would lack its users."""
+def configured(places: Places) -> dict[Path, TableAccess]:
+    """Return the table of each configuration. Raises SetupError if a file has none: the list would lack its users."""
     found = {}
-    for path in sorted(directory.glob("*.toml")):
+    for path in sorted(places.configurations.glob("*.toml")):
         if path.name == EXAMPLE:
             continue
         try:
-            told = msgspec.toml.decode(computer.read(path) or b"", type=_Configuration)
+            told = msgspec.toml.decode(places.computer.read(path) or b"", type=_Configuration)
         except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
             named = {"file": str(path), "reason": str(wrong)}
             raise SetupError(

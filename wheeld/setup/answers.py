@@ -7,7 +7,7 @@ check each answer. The message about a wrong answer names its key and what was e
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, structs
@@ -18,10 +18,8 @@ from wheeld.config.sections import SECTIONS
 from wheeld.core.catalogue import Text, translatable
 from wheeld.core.setting import NAME, NAME_PATTERN
 
-Connection: TypeAlias = Literal["board", "pins", "head", "simulated"]
-Broker: TypeAlias = Literal["house", "existing"]
 NOWHERE = Path("/nonexistent")
-"""Used in place of an instance's credentials before they exist."""
+"""The directory of credentials that do not exist yet."""
 HOST_PATTERN = r"^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?\Z"
 
 
@@ -37,7 +35,7 @@ class SetupSection(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     sensors: Annotated[
-        Connection,
+        Literal["board", "pins", "head", "simulated"],
         Meta(
             title=translatable("what sees the wheel"),
             description=translatable("{first} or {last}"),
@@ -45,7 +43,7 @@ class SetupSection(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     broker: Annotated[
-        Broker,
+        Literal["house", "existing"],
         Meta(title=translatable("which broker: a new one on this computer, or one that exists already")),
     ]
     broker_names: Annotated[
@@ -86,10 +84,10 @@ class Answers:
         answers.values = tree
         return answers
 
-    def get(self, key: str, default: Any = None) -> Any:
-        """Return the answer for the key `section.name`."""
+    def get(self, key: str) -> Any:
+        """Return the answer for the key `section.name`, or None."""
         section, _, name = key.partition(".")
-        return self.values.get(section, {}).get(name, default)
+        return self.values.get(section, {}).get(name)
 
     def put(self, key: str, value: Any) -> None:
         """Store an answer. The value None removes it."""
@@ -101,7 +99,7 @@ class Answers:
 
     @property
     def configuration(self) -> dict[str, dict[str, Any]]:
-        """All answers except `[setup]`."""
+        """The answers that are keys of the configuration: all except `[setup]`."""
         return {section: keys for section, keys in self.values.items() if section != "setup" and keys}
 
     def setup(self) -> SetupSection:

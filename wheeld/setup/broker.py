@@ -22,18 +22,18 @@ HERE = ("localhost", "127.0.0.1")
 """The names by which the wheels of this computer reach the broker."""
 UNIT = "mosquitto.service"
 RESTART = ("systemctl", "restart", UNIT)
-"""Never a reload: SIGHUP corrupts the memory of mosquitto 2.0.11 (Debian 12) while a client with a certificate is
-disconnected and its session is kept. The broker disconnects that client again, and its session is then twice in the
-list of expiring sessions. When the client returns, or its session expires, one of the two entries points to freed
-memory. The broker crashes, for every table. After a restart all clients connect again within two seconds, and stored
-messages stay."""
+"""The broker must never be reloaded: SIGHUP corrupts the memory of mosquitto 2.0.11 (Debian 12) while a client with a
+certificate is disconnected and its session is kept. The broker disconnects that client again, and its session is then
+twice in the list of expiring sessions. When the client returns, or its session expires, one of the two entries points
+to freed memory, and the broker crashes for every table. After a restart all clients connect again within two seconds,
+and stored messages stay."""
 _WRONG = (
     translatable("it is not the certificate of {name}"),
     translatable("it does not belong to its key"),
     translatable("another authority issued it"),
     translatable("it or its key cannot be read, or another authority issued it"),
 )
-"""What `certificates.wrong_with` says."""
+"""The texts that `certificates.wrong_with` returns."""
 
 
 def broker_steps(
@@ -67,7 +67,7 @@ def broker_steps(
             lambda: steps.directory(broker.computer, broker.house, 0o700, "root", Text("the files for the devices")),
             broker.house,
         ),
-        # Only root may read it: it can make a certificate of any role.
+        # Only root may read this key: with it a person can make a certificate of any role.
         looked(
             lambda: steps.secret(broker.computer, of_key, Text("the key of the house's authority")),
             broker.authority_key,
@@ -175,13 +175,13 @@ class _Certificates:
 
 
 def shipped() -> bytes:
-    """The configuration of mosquitto that comes with this program: `systemd/mosquitto/wheeld.conf`."""
+    """Return the configuration of mosquitto that comes with this program: `systemd/mosquitto/wheeld.conf`."""
     return resources.files("wheeld.setup").joinpath("mosquitto.conf").read_bytes()
 
 
 def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> SetupStep:
-    """Return a step that replaces the list if a table is missing in it, but not if a user would lose a right."""
-    others = configured(places.configurations, places.computer)
+    """Return a step that adds missing tables to the list, but leaves the list as it is if a user would lose a right."""
+    others = configured(places)
     # An existing configuration may give roles to user names that are not in the answers.
     own = others.pop(places.configuration, own)
     found = places.computer.read(broker.access_list)
@@ -203,12 +203,12 @@ def _access_list(places: Places, broker: BrokerPlaces, own: TableAccess) -> Setu
 
 
 def _list_of(broker: BrokerPlaces, make: Callable[[], bytes]) -> Put:
-    """Return the list's file, for mosquitto alone. 2.0.21 warns if others may use it, a later version will refuse."""
+    """Return the list's file, for mosquitto alone: 2.0.21 warns if others may use it, later versions refuse it."""
     return Put(broker.access_list, 0o600, make, group="mosquitto", owner="mosquitto")
 
 
 def _closed(broker: BrokerPlaces) -> Iterator[SetupStep]:
-    """Yield a step that makes the list private to the broker. Earlier versions of setup, or people, did not."""
+    """Yield a step that closes the list to others than the broker. Earlier versions of setup, or people, did not."""
     put = _list_of(broker, broker.access_list.read_bytes)
     with suppress(PermissionError):  # the step of the list itself already reports this
         if not broker.computer.has_access(put.path, mode=put.mode, owner=put.owner, group=put.group):

@@ -1,4 +1,4 @@
-"""The computer on which a wheel is set up, and what is wrong with it in the language of the screen."""
+"""The computer on which a wheel is set up. Its errors are in the language of the screen."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Computer(AnyComputer):
         return found == (mode, owner, group)
 
     def has_unit(self, unit: str) -> bool:
-        """Whether a unit file is installed."""
+        """Return whether a unit file is installed."""
         return any((self.root / directory / unit).exists() for directory in UNITS)
 
     def own(self, path: Path, owner: str, group: str) -> None:

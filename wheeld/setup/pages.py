@@ -19,7 +19,7 @@ FIRST_PORT, NEXT_PORT = 8400, 10
 
 
 def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> Iterator[SetupStep]:
-    """Yield the steps for the options. The pages are only served after a person has started their unit."""
+    """Yield the steps for the options. The pages are served only after a person has started their unit."""
     computer, options = places.computer, places.pages
     about = Text("the options of pages; they contain no secret")
     yield looked(lambda: steps.directory(computer, options.parent, 0o755, "root", about), options.parent)

@@ -47,7 +47,7 @@ class Places(NamedTuple):
 
     @property
     def broker_authority(self) -> Path:
-        """The authority's certificate of a broker that setup did not make."""
+        """The certificate of a broker's authority, if setup did not make the broker."""
         return self.configurations / f"{self.name}.ca.crt"
 
     @property
@@ -56,7 +56,7 @@ class Places(NamedTuple):
         return self.computer.at("etc/credstore")
 
     def secret(self, credential: str) -> Path:
-        """The file that the unit gives the wheel as `credential`."""
+        """Return the file that the unit gives the wheel as `credential`."""
         return self.secrets / f"wheeld.{self.name}.{credential}"
 
     @property
@@ -87,7 +87,7 @@ class BrokerPlaces(NamedTuple):
 
     @property
     def configuration(self) -> Path:
-        """Our configuration of mosquitto, beside Debian's."""
+        """Our configuration of mosquitto, in addition to Debian's."""
         return self.computer.at("etc/mosquitto/conf.d/wheeld.conf")
 
     @property
@@ -126,9 +126,9 @@ class BrokerPlaces(NamedTuple):
         return self.computer.at("etc/wheeld-house/authority.key")
 
     def user_certificate(self, user: str) -> Path:
-        """The path of a device's certificate."""
+        """Return the path of a device's certificate."""
         return self.house / f"{user}.crt"
 
     def user_key(self, user: str) -> Path:
-        """The path of a device's key."""
+        """Return the path of a device's key."""
         return self.house / f"{user}.key"

@@ -36,7 +36,7 @@ def plan_of(answers: Answers, computer: Computer, now: datetime.datetime) -> lis
     values = complete(answers, setup, places)
     table = (values["table"]["site"], values["table"]["id"])
     # A wheel has one table, and a table has one wheel.
-    for path, known in configured(places.configurations, places.computer).items():
+    for path, known in configured(places).items():
         if path == places.configuration and (known.site, known.table) != table:
             of_another = {"file": str(path), "table": f"{known.site}/{known.table}"}
             raise SetupError(Text("{file} belongs to the table {table}: give this wheel another name", of_another))

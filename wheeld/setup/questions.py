@@ -13,7 +13,7 @@ from wheeld.setup.answers import Answers, meaning
 
 Shape: TypeAlias = Literal["text", "number", "numbers", "angles", "names"]
 ANGLES_MAX = 32
-"""The most beams that a wheel may have. A single larger number is an angle."""
+"""The most beams of a wheel. A number alone is a count up to this, and an angle above it."""
 TRIES = 5
 """Setup gives up after this number of wrong answers to one question."""
 
@@ -83,7 +83,7 @@ def questions(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
 
 
 def _wheel(defaults: Sequence[Any] = (None, None, None)) -> Iterator[SetupQuestion]:
-    """Yield the questions about our own sensors, which a wheel with a head may lack."""
+    """Yield the questions about sensors of our own. A wheel with a head may have none."""
     ticks, beams, readers = defaults
     yield SetupQuestion("wheel.rotor_ticks", "--ticks", "number", default=ticks)
     yield SetupQuestion("wheel.beams_deg", "--beams", "angles", default=beams)
@@ -120,7 +120,7 @@ def _number(word: str) -> float | None:
 
 
 def take_defaults(answers: Answers, here: Here) -> None:
-    """Fill in defaults for missing answers. Raises ConfigError with all problems if a required one has no default."""
+    """Fill in defaults for missing answers. Raises ConfigError with all problems if a required answer has none."""
     missing: list[Problem] = []
     for question in questions(answers, here):
         if answers.get(question.key) is None and question.default is not None:
@@ -140,7 +140,7 @@ def take_defaults(answers: Answers, here: Here) -> None:
 def ask_all(
     answers: Answers, here: Here, ask: Callable[[str], str], say: Callable[[str], None], catalogue: Catalogue
 ) -> None:
-    """Ask for each missing answer until it is good. Raises EOFError at the end of input or after `TRIES` answers."""
+    """Ask for each missing answer until it is good. Raises EOFError after the last input, or after `TRIES` answers."""
     for question in questions(answers, here):
         if answers.get(question.key) is not None:
             continue

@@ -1,7 +1,7 @@
-"""A step of a plan: a directory, files or a command, and the action for it. Making a step only reads.
+"""A step of a plan: a directory, files or a command, and the action for it. To make a step changes nothing.
 
-An existing file is never replaced, with two exceptions that are made from other files: a certificate that expires soon,
-and an access list that lacks a table or that its broker would refuse.
+Setup replaces an existing file in two cases only, where it can make it again from other files: a certificate that
+expires soon, and an access list that lacks a table or that its broker would refuse.
 """
 
 from __future__ import annotations
@@ -28,11 +28,8 @@ class Action(StrEnum):
     UNKNOWN = translatable("unknown")
 
 
-DOES = frozenset({Action.MAKE, Action.REPLACE, Action.RUN})
-
-
 class Put(NamedTuple):
-    """A file to be written. `make` returns its content, and needs the files of the steps before."""
+    """A file to be written. `make` returns its content. The files of earlier steps must exist then."""
 
     path: Path
     mode: int
@@ -42,7 +39,7 @@ class Put(NamedTuple):
 
 
 class SetupStep(msgspec.Struct, frozen=True, kw_only=True):
-    """One step. `what` and `why` are for people. The files, the directory or the command are what is done."""
+    """One step. `what` and `why` are for people. The step makes `files` or `directory`, or runs `command`."""
 
     action: Action
     what: str
@@ -54,8 +51,8 @@ class SetupStep(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def does(self) -> bool:
-        """Whether the step changes anything."""
-        return self.action in DOES
+        """Whether the step changes the computer."""
+        return self.action in (Action.MAKE, Action.REPLACE, Action.RUN)
 
 
 def directory(computer: Computer, path: Path, mode: int, owner: str, why: Text) -> SetupStep:
@@ -87,7 +84,7 @@ def command(words: Sequence[str], why: Text) -> SetupStep:
 
 
 def looked(make: Callable[[], SetupStep], what: object) -> SetupStep:
-    """Return the step. If this user may not look, the step says that only root can see."""
+    """Return the step that `make` returns. If this user may not look, the step says that only root can see."""
     try:
         return make()
     except PermissionError:
@@ -111,7 +108,7 @@ def shown(plan: Sequence[SetupStep], catalogue: Catalogue) -> str:
 
 
 def carry_out(plan: Sequence[SetupStep], computer: Computer) -> None:
-    """Do the steps that change something, in order. Raises OSError, SetupError. A new plan continues after an error."""
+    """Do the steps that change something, in order. Raises OSError, SetupError. After an error, make a new plan."""
     for step in plan:
         if not step.does:
             continue
