@@ -1,10 +1,9 @@
-"""The catalogues of the texts that people read: which English texts of the code they must contain, and how they are
-kept.
+"""Finds the English texts of the code that people read, and keeps the catalogues of their translations.
 
-A text is the literal in a call of `say`, `say_number`, `translatable`, `Text` or `RefusedError`, the first line about a
-scenario of the simulator, or is in a row of the law that messages quote. The translations are gettext files,
-`locale/{language}/LC_MESSAGES/wheeld.po`. The program reads the `wheeld.mo` beside each. After a text has changed,
-`python -m wheeld.locale` writes them all again, and `python -m wheeld.locale hw_sim` also those of the simulator.
+Such a text is a literal in a call of `say`, `say_number`, `translatable`, `Text` or `RefusedError`, or the first line
+of a scenario's docstring in the simulator, or it stands in a row of the law that messages quote. The translations are
+gettext files, `locale/{language}/LC_MESSAGES/wheeld.po`. The program reads the `wheeld.mo` beside each. After a change
+of a text, `python -m wheeld.locale` writes all files again, with `hw_sim` as argument also those of the simulator.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ WIDTH = 120
 
 
 def template(program: Path = PROGRAM) -> Catalog:
-    """Return every text of the program that people may read, without translations, and the file that contains it."""
+    """Return every text of the program that people may read, with the file that contains it, without translations."""
     texts = Catalog(project="wheeld", charset="utf-8", fuzzy=False)
     for path in sorted(program.rglob("*.py")):
         for function, text in _texts_in(path.read_text()):
@@ -46,7 +45,7 @@ def template(program: Path = PROGRAM) -> Catalog:
 
 
 def _texts_in(code: str) -> Iterator[tuple[str, str]]:
-    """Yield (function, text) for each text that is a literal in a call, or the first line about a scenario."""
+    """Yield (function, text) for each literal in a call, and ("scenario", the first line) for the docstring of each."""
     for node in ast.walk(ast.parse(code)):
         match node:
             case ast.Call(
@@ -71,7 +70,7 @@ def _texts_of_the_law() -> Iterator[str]:
     yield from (case.text for case in Case)
     yield from (cause.text for cause in Cause)
     yield from (text for trouble in Trouble for text in (trouble.text, trouble.mend))
-    yield from (fact.text for fact in (*GUARDS, *LAUNCHES))  # a notice names the fact as it was before its guard chose
+    yield from (fact.text for fact in (*GUARDS, *LAUNCHES))  # a notice names the fact before a guard decided
 
 
 def file_of(language: str, suffix: str, program: Path = PROGRAM) -> Path:

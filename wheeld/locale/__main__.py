@@ -1,5 +1,5 @@
-"""Brings catalogues up to date with the texts of the code, and reports what is left to translate: those of wheeld, and
-of the programs in the given directories."""
+"""Brings the catalogues of wheeld, and of the programs in the given directories, up to date with the texts of the code.
+Reports the texts that have no translation yet."""
 
 from __future__ import annotations
 

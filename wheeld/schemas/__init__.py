@@ -54,18 +54,18 @@ PAYLOADS: dict[str, type[msgspec.Struct]] = {
     "command-resume": ResumePayload,
     "command-ruling": RulingPayload,
 }
-"""The structure of each payload, by the name of its schema file. `command` is for commands without their own file."""
+"""The structure of each payload, by the name of its schema file. Commands without a file of their own use `command`."""
 
 
 def document(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of one payload, with additions that the structure cannot express."""
+    """Return the JSON Schema of one payload. Some details are added that its structure cannot express."""
     structure = PAYLOADS[name]
     schema = msgspec.json.schema(structure)
     body = schema["$defs"][structure.__name__]
     if "schema" in body["properties"]:
         body["properties"]["schema"] = {"const": f"{name}/{VERSION}"}
     if name in SEQUENCED:
-        # Every message has a hash. It is optional in the structure only because it is added last.
+        # Every message has a hash. The structure declares it as optional only because it is added last.
         body["required"].append("hash")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:wheeld:{name}:{VERSION}", **schema}
 

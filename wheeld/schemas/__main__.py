@@ -1,4 +1,4 @@
-"""Write the schema files anew: `python -m wheeld.schemas`."""
+"""Writes the schema files again: `python -m wheeld.schemas`."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ evening."""
 
 
 class Screen:
-    """Gives texts in one language: those of the program, and those of a message, which are in its table's language."""
+    """Gives texts in one language: those of the program, and those of a message, which it translates if necessary."""
 
     def __init__(self, language: Language, body: Payload) -> None:
         self.catalogue = Catalogue(language)
@@ -67,7 +67,7 @@ class Screen:
         self._translation = None if source == language else translation(source, language)
 
     def told(self, text: str) -> str:
-        """Return a text of the message, translated if necessary."""
+        """Return a text of the message in the screen's language."""
         return text if self._translation is None else self._translation.of(text)
 
 
@@ -77,8 +77,8 @@ def minute(at: str) -> str:
 
 
 def describe(topic: str, payload: bytes, language: Language) -> str:
-    """Return topic, coup and content of a message as printable text. A payload that does not fit its topic stays as it
-    is."""
+    """Return topic, coup and content of a message as printable text. A payload that does not fit its topic is shown as
+    it is."""
     try:
         body = msgspec.json.decode(payload, type=dict[str, Any])
         screen = Screen(language, body)
@@ -94,7 +94,7 @@ def describe(topic: str, payload: bytes, language: Language) -> str:
 
 
 def numbered(number: object, announcement: str) -> str:
-    """Return a number in digits and as it is announced. In a noisy hall a word is easily misread, a digit is not."""
+    """Return a number in digits and as it is announced: people misread words more easily than digits."""
     return f"{number} · {announcement}"
 
 

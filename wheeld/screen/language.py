@@ -19,9 +19,9 @@ RITUAL = {*TOUT_VA.keys(), *TOUT_VA.values()}
 
 
 class _Template(NamedTuple):
-    """A text of the catalogue in one language. `patterns`: in one the first placeholder matches as little text as
-    possible, in the other as much as possible, because a value may also contain the words between two placeholders.
-    `longest`: the longest piece between placeholders."""
+    """A text of the catalogue in one language. `patterns`: in the first, placeholders match as little text as possible,
+    in the second as much as possible, because a value may also contain the words between two placeholders. `longest`:
+    the longest piece between placeholders."""
 
     english: str
     patterns: tuple[re.Pattern[str], ...]
@@ -30,7 +30,7 @@ class _Template(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """A text in the other language. `unknown`: how many of its characters no catalogue contains."""
+    """A possible translation. `unknown`: how many of its characters no catalogue contains."""
 
     unknown: int
     text: str
@@ -39,8 +39,8 @@ class _Reading(NamedTuple):
 class Translation:
     """Translates the texts of messages from one language to another.
 
-    A message contains whole sentences. They were made from texts of the catalogue, with other texts in their
-    placeholders, but the message does not contain which. So each sentence is compared with the catalogue: of all
+    A message contains whole sentences. The table made them from texts of the catalogue, with other texts in their
+    placeholders, and the message does not say from which. So each sentence is compared with the catalogue: of all
     possible readings, the one with the fewest unknown characters is used. What no catalogue contains, such as a
     person's own words, is kept.
     """
@@ -88,7 +88,7 @@ class Translation:
         return best
 
     def _readings(self, text: str) -> Iterator[_Reading]:
-        """Yield each possible reading: by each text of the catalogue, the longest first, and at last as a list."""
+        """Yield each possible reading: first by the texts of the catalogue, the longest first, then as a list."""
         for template in self._templates:
             if template.longest in text:
                 for found in filter(None, (pattern.fullmatch(text) for pattern in template.patterns)):
