@@ -1,4 +1,4 @@
-"""`wheeld acl`: prints the broker's access list for tables that are named, or that configurations describe."""
+"""`wheeld acl`: prints the broker's access list, for tables that are named or that configurations describe."""
 
 from __future__ import annotations
 

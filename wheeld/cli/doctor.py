@@ -61,9 +61,9 @@ DEVICES = Path("/dev")
 HARMLESS = frozenset(
     {"hellos", "events", "duplicate_events", "early_frames", "opened", "edges", "status", "bare", "reply", "bonus"}
 )
-"""Counters that also rise on a good line."""
+"""Counters that also rise on a line without faults."""
 LINES = {"board": "link", "gpio": "link", "head": "head"}
-"""For each part, the sensor that shows whether the part reports. A silent part is not good, even if it lost nothing."""
+"""For each source, the sensor that shows whether it reports. A silent source is not good, even if it lost nothing."""
 
 
 def doctor(options: argparse.Namespace) -> Exit:
@@ -155,9 +155,9 @@ def keep(config: Config, happened: EventRecord, catalogue: Catalogue) -> None:
 
 
 def serial_lines() -> tuple[str, ...]:
-    """Return the devices of the serial ports. A USB line has the udev name with its serial number, if there is one.
+    """Return the devices of the serial ports. A USB port has the udev name with its serial number, if there is one.
 
-    That name depends neither on the socket nor on the order of plugging in.
+    This name stays the same if the cable is plugged in elsewhere, or in another order.
     """
     named = [(DEVICES / "wheeld" / (port.serial_number or ""), port.device) for port in sorted(list_ports.comports())]
     return tuple(str(name) if name.is_char_device() else device for name, device in named)
@@ -238,7 +238,7 @@ def _buttons(signals: Signals, config: Config) -> list[str]:
 
 
 def learn(signals: Signals, config: Config, options: argparse.Namespace) -> Geometry:
-    """Learn the beams from the spins. Learn the readers only if the technician named the pocket of the ball."""
+    """Find the beams' angles from the spins, and the readers' angles if the technician named the ball's pocket."""
     wheel = config.table
     spins = spins_of([seen for seen in signals.kept if not isinstance(seen, Sighting)], ball=options.ball)
     readers: list[Learned] = []
@@ -249,7 +249,7 @@ def learn(signals: Signals, config: Config, options: argparse.Namespace) -> Geom
 
 
 def _lying(signals: Signals, wheel: TableSetting, number: int) -> list[Learned]:
-    """Return each reader's angle, assuming that the ball lies in the pocket of `number`."""
+    """Return each reader's angle, if the ball lies in the pocket of `number`."""
     if not wheel.rotor_ticks:
         return []
     lying = at_rest(signals.kept)
@@ -293,7 +293,7 @@ def findings(
     ]
     yield from way
     if any(each.level == "wrong" for each in way):
-        return  # all other angles are mirrored then
+        return  # if the direction is wrong, all other angles are mirrored
     yield from of_geometry(learned.beams, wheel.beams_deg, "beam", ball_given=ball_given)
     if number is None:
         yield from of_lying(seen, wheel.readers_deg)
@@ -355,7 +355,7 @@ def write(
 
 
 def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, list[float]]:
-    """Return the line to write, or none if nothing was learned. Raises RewriteError for a dead or unknown sensor."""
+    """Return the key with its angles, empty if none was learned. Raises RewriteError for a dead or unknown sensor."""
     found, wanted = {each.index for each in learned}, set(range(configured))
     if not found:
         return {}

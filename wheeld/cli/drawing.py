@@ -33,8 +33,6 @@ MANY = "+"
 STEADY = ("rotor",)
 """Rows in which several equal marks in one column are drawn as one."""
 
-HEAD_REPORTS = HeadReport.__args__
-
 _decoder: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observation)
 
 
@@ -77,14 +75,14 @@ def _mark(seen: Observation) -> tuple[str, str] | None:
             return "sensors", "v" if ok else "!"
         case Command():
             return "words", "*"
-        case _ if isinstance(seen, HEAD_REPORTS):
+        case _ if isinstance(seen, HeadReport):
             return "head", "h"
         case _:
             return None
 
 
 def _place(name: str) -> tuple[int, int]:
-    """Return the place of a row. Rows are in the order in which the ball meets their sensors."""
+    """Return where a row stands. Rows are in the order in which the ball meets their sensors."""
     kind, _, number = name.partition(" ")
     order = {"rotor": 0, "beam": 1, "head": 2, "reader": 3, "sensors": 5, "words": 6}
     return order.get(kind, 4), int(number or 0)

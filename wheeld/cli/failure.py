@@ -1,8 +1,8 @@
 """What a command prints on standard error if it failed, and its exit code.
 
-The command's own sentences are in the language of its screen. Problems of a configuration or of an observation log are
-too. Faults of a journal, and texts that are also in the log of the service, are in English: a technician looks them up
-or sends them to somebody.
+The texts of the command itself, and problems of a configuration or of an observation log, are in the language of the
+screen. Faults of a journal, and texts that are also in the log of the service, are in English: a technician looks them
+up or sends them to somebody.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ FILE_TROUBLES = {
     errno.ENOTDIR: translatable("a part of its path is not a directory; check the name"),
     errno.ENOSPC: translatable("the disk is full; make room on it, then run the command again"),
 }
-"""What to do about the most common errors of files. Other errors have the text of the system."""
+"""What to do about the most common errors of files. For other errors the text of the system is shown."""
 
 
 def catalogue_of(options: argparse.Namespace) -> Catalogue:
-    """Return the texts in the language of the screen: that of `--language` if it is given, or that of the locale."""
+    """Return the catalogue of the screen's language. `--language` chooses it, otherwise the locale does."""
     return Catalogue(getattr(options, "language", None) or language_here())
 
 
 def fail(why: Text | str, code: Exit, options: argparse.Namespace) -> Exit:
-    """Print why, and return the code."""
+    """Print why the command failed, and return the exit code."""
     text = why if isinstance(why, str) else catalogue_of(options).say_text(why)
     warn(text)
     return code
@@ -62,7 +62,7 @@ _NOT_ALLOWED_UNIT = translatable(
     "this user may not use it; run the command as root, or as a user who may; if this is the wheel's unit, as root: "
     "`{command}`"
 )
-"""For a configuration, which its unit reads as the user wheeld. systemd reads the secrets for it."""
+"""The same for a configuration. Its unit reads it as the user wheeld; systemd reads the secrets for the unit."""
 
 
 def warn(trouble: str) -> None:

@@ -1,5 +1,5 @@
-"""`wheeld journal`: verify, show, export and back up a journal, also while its daemon runs. Seal it, adopt numbers,
-restore it or migrate it, while no daemon runs."""
+"""`wheeld journal`: verifies, shows, exports and copies a journal, also while its daemon runs. Seals, restores or
+migrates it, and adopts numbers, while no daemon runs."""
 
 from __future__ import annotations
 
@@ -127,10 +127,7 @@ def migrate(options: argparse.Namespace) -> Exit:
 
 
 def adopt(options: argparse.Namespace) -> Exit:
-    """Continue the feed after numbers that other systems have and this journal lacks.
-
-    Raises JournalError, OSError.
-    """
+    """Continue the feed after numbers that other systems have and this journal lacks. Raises JournalError, OSError."""
     try:
         signer = None if options.key is None else FileSigner(options.key)
     except KeyFileError as wrong:
@@ -175,7 +172,7 @@ def backup(options: argparse.Namespace) -> Exit:
 
 
 def restore(options: argparse.Namespace) -> Exit:
-    """Make the journal of a wheel, which has none, from the records of its house. Raises JournalError, OSError."""
+    """Make a journal, for a wheel that has none, from the records of its house. Raises JournalError, OSError."""
     config = load(*wheel_of(options.wheel))
     table, key, path = config.table, config.journal.signing_key_file, config.journal.path
     signer = None if key is None else FileSigner(key)
@@ -323,8 +320,8 @@ def _open(path: Path) -> JournalReader:
 
 @contextmanager
 def _as_owner_of(path: Path) -> Iterator[None]:
-    """Reduce root to the rights of the directory's owner for the block. A link of the owner cannot lead root to other
-    files then. The owner also owns new files, so that the daemon can use them."""
+    """Give root only the rights of the directory's owner for the block. Then a link that the owner made cannot lead
+    root to other files. The owner also owns new files, so that the daemon can use them."""
     owner = path.parent.stat()
     if os.geteuid() != 0 or owner.st_uid == 0:
         yield
@@ -352,7 +349,7 @@ def _reading(path: Path) -> Iterator[JournalReader]:
 
 
 def _beside(path: Path) -> list[Path]:
-    """Return the files that SQLite keeps beside a journal. One of another journal would spoil a new one."""
+    """Return the files that SQLite keeps beside a journal. Such files of another journal would damage a new one."""
     return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
 
 
@@ -367,7 +364,7 @@ def _require(path: Path) -> None:
 
 
 def _noted(n: int, head: bytes) -> str:
-    """Return the head as `--head` reads it. Whoever can change the journal must not be able to change this note."""
+    """Return the head in the form of `--head`. Note it where nobody who can change the journal can change the note."""
     return f"head of record {n}: {n}:{head.hex()}"
 
 

@@ -1,4 +1,4 @@
-"""The login at the broker that options name, and troubles of a connection: what is wrong, and what to do about it."""
+"""The login at the broker, from the options of a command, and what people read about a connection that fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wheeld.core.catalogue import Catalogue, Text
 
 
 def settings_of(options: argparse.Namespace, who: str, username: str | None) -> MqttSettings:
-    """Return the settings from the options that begin with `who`. A certificate alone replaces the `username`."""
+    """Return the settings from the options that begin with `who`. With a certificate alone, `username` is not used."""
     given = vars(options)
     password_file, cert_file, key_file = (given[f"{who}{name}"] for name in ("password_file", "cert_file", "key_file"))
     has_tls = options.ca_file is not None or cert_file is not None
@@ -33,11 +33,11 @@ SILENCE_S = 5.0
 """A broker sends the retained messages of a table at once, so a longer silence shows that something is wrong."""
 
 CONNECTED = ": connected"
-"""The end of the feed's message that a trouble is over."""
+"""The end of the feed's message that it is connected again."""
 
 
 def wrong_files(options: argparse.Namespace) -> Text | str | None:
-    """Return why no broker could accept these files. Another attempt would not help."""
+    """Return why no broker could accept these files, now or at another attempt; None if one could."""
     if options.key_file is not None and options.cert_file is None:
         return Text("--key-file needs --cert-file, the certificate that belongs to the key")
     try:
@@ -55,7 +55,7 @@ def wrong_files(options: argparse.Namespace) -> Text | str | None:
 
 
 class Troubles(logging.Handler):
-    """Prints each trouble of the connection once until it is connected again, with what to do about it."""
+    """Prints what is wrong with the connection and what to do, each text once until the next connection."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         super().__init__(logging.WARNING)
@@ -67,11 +67,11 @@ class Troubles(logging.Handler):
         self.tell(record.getMessage())
 
     def tell(self, trouble: str) -> None:
-        """Print the trouble, unless it was printed already since the last connection."""
+        """Print what is wrong, unless it was printed already since the last connection."""
         if trouble.endswith(CONNECTED):
             self._told.clear()
         hint = hint_of(trouble)
-        # A refusal of the broker is reported again at each attempt, with other numbers.
+        # The broker refuses again at each attempt. The text then has other numbers, the hint is the same.
         told = hint or trouble
         if told in self._told:
             return
@@ -80,7 +80,7 @@ class Troubles(logging.Handler):
         warn(trouble if hint is None else say("{first}; {second}", first=trouble, second=say(hint)))
 
     def caught(self, _: object, context: dict[str, Any]) -> None:
-        """Print the error of a callback after the client's socket closed. Else the loop would print a traceback."""
+        """Print an error of a callback after the client's socket was closed. Otherwise the loop prints a traceback."""
         self.tell(str(context.get("exception") or context["message"]))
 
     def notice_silence(self) -> None:

@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code: Exit
         if options.verify:
-            from wheeld.cli.version import version  # noqa: PLC0415  its imports take long
+            from wheeld.cli.version import version  # noqa: PLC0415  this import takes long
 
             code = version(options)
         elif options.version:
@@ -31,21 +31,21 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = options.do(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of our output has ended. At exit Python would report that it cannot flush.
+        # The program that reads our output has ended. Without this, Python would report at exit that it cannot flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
-    except WheeldError as wrong:
+    except (WheeldError, OSError) as wrong:
         return _told(wrong, options)
-    except OSError as wrong:
-        return fail(file_trouble(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED, options)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     return code
 
 
-def _told(wrong: WheeldError, options: argparse.Namespace) -> Exit:
+def _told(wrong: WheeldError | OSError, options: argparse.Namespace) -> Exit:
     """Print an error that any command may meet, and return its exit code. Raise any other error again."""
-    from wheeld.config.problems import ConfigError  # noqa: PLC0415  here and below: not needed if the command succeeds
+    if isinstance(wrong, OSError):
+        return fail(file_trouble(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED, options)
+    from wheeld.config.problems import ConfigError  # noqa: PLC0415  only a command that fails needs these three
     from wheeld.journal.rows import JournalError  # noqa: PLC0415
     from wheeld.journal.seal import KeyFileError  # noqa: PLC0415
 
@@ -57,6 +57,4 @@ def _told(wrong: WheeldError, options: argparse.Namespace) -> Exit:
         return fail(str(wrong), Exit.BAD_CONFIG, options)
     if isinstance(wrong, JournalError):
         return fail(str(wrong), Exit.IO_FAILED if wrong.fault in ("io", "full", "locked") else Exit.BAD_DATA, options)
-    if isinstance(wrong, OSError):
-        return fail(file_trouble(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED, options)
     raise wrong

@@ -1,4 +1,4 @@
-"""`wheeld page`: the pages of one wheel, in a program of its own."""
+"""`wheeld page`: serves the pages of one wheel, as a program of its own."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from wheeld.service.logs import log_to_stderr
 SECRETS = ("key_file", "password_file", "token_file")
 """The endings of options whose files must be closed to other users."""
 PANELS: dict[PanelRole, str] = {"chef": "token_file", "bouler": "bouler_token_file"}
-"""Each panel, with the option of its token."""
+"""For each panel, the option that names the file with its token."""
 OF_BOTH = ("panel_cert_file", "panel_key_file")
-"""The options for the certificate of both panels. Only the chef's panel admits browsers by their certificates.
-Otherwise everyone who may use one panel could use the other."""
+"""The options for the certificate that both panels show. Only the chef's panel also accepts the certificates of
+browsers. If both did, everyone who may use one panel could use the other."""
 TOKEN_CHARACTERS_MIN = 12
 """A panel allows five attempts a minute, so a token of this length cannot be guessed."""
 
@@ -58,7 +58,7 @@ def _same_port(options: argparse.Namespace) -> Text | None:
 
 
 def _wrong_panels(options: argparse.Namespace) -> Text | None:
-    """Return why a panel would be open to other people; None if no panel would be."""
+    """Return what is wrong with the options of the panels, for example that anybody could use one; or None."""
     has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
     if options.chef is not None and options.token_file is None and not asks_certificate:
         return Text("--chef needs --token-file or --panel-client-ca-file: anybody could command the wheel")

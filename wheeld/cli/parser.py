@@ -53,8 +53,8 @@ ends if it cannot write the journal.
 """
 
 _CHECK = """\
-Validate a configuration and print what it means, one line for each fact. If there are problems, all of them are
-reported, each with its line. Only the files that the configuration names are opened.
+Validate a configuration and print what it means, one sentence in each line. If there are problems, all of them
+are reported, each with its line in the file. Only the files that the configuration names are opened.
 """
 
 _STATUS = """\
@@ -82,7 +82,7 @@ examples:
 
 _JOURNAL = """\
 Read a journal, also while its daemon runs, and change nothing in it. Only seal, adopt and migrate write in the
-journal, and restore makes one: for these stop the daemon first. A running daemon seals its journal itself.
+journal, and restore makes one: stop the daemon before these. A running daemon seals its journal itself.
 """
 
 _JOURNAL_EXAMPLES = """\
@@ -173,13 +173,13 @@ examples:
 """
 
 PAGE = "127.0.0.1:8400"
-"""Only this computer can reach it. To serve the network, a person gives another address."""
+"""The default address. Only this computer can reach it: to serve the network, a person gives another address."""
 
 
 _SETUP = """\
 Set up a wheel on this computer: its configuration, its keys and, with --house-broker, a broker (mosquitto) with
-certificates for the wheel and for every device. It asks each question that no option and no file of answers
-answers. Without a terminal, or with --yes, it takes the defaults. It shows its plan first. If you run it again, it
+certificates for the wheel and for every device. It asks what the options and the file of answers do not say.
+Without a terminal, or with --yes, it takes the defaults. It shows its plan first. If you run it again, it
 changes nothing that exists, and a second wheel uses the same broker. A file of answers is a configuration, as far as
 you know it, with a section [setup]: name, sensors (board, pins, head or simulated), broker (house or existing),
 broker_names.
@@ -194,7 +194,7 @@ examples:
 """
 
 COUPS_MAX = 1_000
-"""The limit of `--last`, about one evening: each coup is replayed to show it."""
+"""The most coups of `--last`, about one evening. The command replays each of them."""
 _ACL = """\
 Print the access list of the broker (mosquitto) for one table or several: who may publish and who may
 subscribe to which topics. With -c, the list also has the users to whom the configuration gives a role ([mqtt] users).
@@ -211,7 +211,7 @@ then make mosquitto the only user who can read the list (it warns about any othe
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line, with all its commands."""
+    """Return the parser of the command line, with all commands."""
     whole = _Parser(prog="wheeld", description=_ABOUT, epilog=_EXAMPLES)
     whole.add_argument("--version", action="store_true", help="print the version")
     whole.add_argument("--verify", action="store_true", help="with --version: compare the program with its release")
@@ -308,7 +308,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that keeps the line breaks of descriptions and examples. It reports errors in the screen's language."""
 
     def __init__(self, *, epilog: str | None = None, **kwargs: object) -> None:
-        """`epilog`: the examples, or an empty text. The place of the exit codes comes after it."""
+        """`epilog`: the examples, or an empty text. After it, the help says where the exit codes are explained."""
         end = None if epilog is None else epilog + _EXITS
         super().__init__(formatter_class=_Formatter, epilog=end, **kwargs)  # type: ignore[arg-type]
 
@@ -396,12 +396,12 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         help="the public key of the seals (may be repeated; default: the wheel's, /etc/wheeld/NAME.pub)",
     )
     verify.add_argument(
-        "--head", metavar="N:HEX", type=_on_call("journal.noted_head"), help="a head that was noted elsewhere"
+        "--head", metavar="N:HEX", type=_on_call("journal.noted_head"), help="a record and its head, as noted elsewhere"
     )
     verify.add_argument(
         "--each-signature",
         action="store_true",
-        help="check the signature of each message too; without this only that of the end, which covers every record",
+        help="check also the signature of each message, and not only that of the end, which covers every record",
     )
     show = _add_part(parts, "show", _on_call("journal.show"), "list the stored messages and events, oldest first")
     show.add_argument("--last", metavar="N", type=_number(COUPS_MAX), help="the last N coups, each with a drawing")
@@ -433,14 +433,14 @@ def _add_journal(commands: Commands[_Parser]) -> None:
         metavar="SEQ[:HASH]",
         type=_on_call("journal.known_message"),
         required=True,
-        help="the last message that the others have",
+        help="the last message that other systems have",
     )
     adopt.add_argument(
         "--far", action="store_true", help="allow a step of more than a million numbers; nobody can undo it"
     )
     adopt.add_argument("--key", metavar="FILE", type=Path, help="the private key (default: the wheel's)")
     adopt.add_argument("--why", metavar="TEXT", type=_WHY, required=True, help="the reason, which is published")
-    adopt.add_argument("--by", metavar="NAME", type=_BY, help="who adopts them (default: the user)")
+    adopt.add_argument("--by", metavar="NAME", type=_BY, help="who adopts the numbers (default: the user)")
     about = "make a lost journal again from the records that the house has, after it has verified them"
     restore = parts.add_parser("restore", help=about, description=f"{about.capitalize()}.", epilog=_JOURNAL_EXAMPLES)
     restore.add_argument("wheel", metavar="WHEEL", help="the wheel's name or configuration; it must have no journal")
@@ -604,8 +604,8 @@ def _add_page(commands: Commands[_Parser]) -> None:
         "--frame-of",
         metavar="ORIGIN",
         type=_on_call("places.origin_here"),
-        help="the origin, on this computer, whose pages may show these pages in a frame, as the simulator's bench page "
-        "does (default: none)",
+        help="the origin, on this computer, whose pages may show these pages in a frame; the simulator's bench page "
+        "does so (default: none)",
     )
     page.add_argument("--metrics", metavar="ADDRESS:PORT", type=_ADDRESS, help="serve the metrics there")
     for role, token in (("chef", "--token-file"), ("bouler", "--bouler-token-file")):
@@ -617,7 +617,7 @@ def _add_page(commands: Commands[_Parser]) -> None:
         panel.add_argument(f"--{role}-password-file", metavar="FILE", type=_FILE, help="the file with its password")
         panel.add_argument(f"--{role}-cert-file", metavar="FILE", type=_FILE, help="its certificate for the broker")
         panel.add_argument(f"--{role}-key-file", metavar="FILE", type=_FILE, help="the private key of that certificate")
-        panel.add_argument(token, metavar="FILE", type=_FILE, help="the token: who knows it may use the panel")
+        panel.add_argument(token, metavar="FILE", type=_FILE, help="the token: whoever knows it may use the panel")
     both = page.add_argument_group("both panels")
     both.add_argument("--panel-cert-file", metavar="FILE", type=_FILE, help="the panels' certificate, for HTTPS")
     both.add_argument("--panel-key-file", metavar="FILE", type=_FILE, help="the private key of that certificate")
@@ -632,7 +632,7 @@ def _add_page(commands: Commands[_Parser]) -> None:
 
 def _page(options: argparse.Namespace) -> Exit:
     try:
-        from wheeld.cli.page import page  # noqa: PLC0415  only this needs a web server
+        from wheeld.cli.page import page  # noqa: PLC0415  only this command needs a web server
     except ImportError as wrong:
         sys.stderr.write(f"wheeld: the pages need {wrong.name}, which is not installed: pip install 'wheeld[page]'\n")
         return Exit.NO_INPUT

@@ -10,7 +10,7 @@ from wheeld.page.setting import Address
 
 
 def address(text: str) -> Address:
-    """Read `ADDRESS:PORT`. An IPv6 address is in brackets. Raises ArgumentTypeError."""
+    """Return the address in `ADDRESS:PORT`. An IPv6 address is in brackets. Raises ArgumentTypeError."""
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or not 0 <= int(port) <= 65_535:
         raise argparse.ArgumentTypeError(f"{text!r} is not ADDRESS:PORT, like 127.0.0.1:8400")
@@ -18,7 +18,7 @@ def address(text: str) -> Address:
 
 
 def origin_here(text: str) -> str:
-    """Return `http://ADDRESS:PORT` of this computer, as a browser names an origin. Raises ArgumentTypeError."""
+    """Return the origin of a page on this computer, `http://ADDRESS:PORT`, after a check. Raises ArgumentTypeError."""
     scheme, _, place = text.partition("://")
     if scheme != "http" or not address(place).is_here:
         raise argparse.ArgumentTypeError(

@@ -1,4 +1,4 @@
-"""Says what the sensors of a table can prove, for each row of docs/rulebook.md, before anything is played."""
+"""Says what the sensors of a table can prove, for each row of docs/rulebook.md, before a coup is played."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Provable(msgspec.Struct, frozen=True):
 
 
 def provable(setting: TableSetting) -> tuple[Provable, ...]:
-    """Return every row that a sensor could prove, in the rulebook's order. `setting` has no problems."""
+    """Return every row that a sensor could prove, in the rulebook's order. `setting` must have no problems."""
     pocket = READERS if setting.pocket == "sensors" else _head(setting)
     laps = Text("the ball runs at least {laps} full laps", {"laps": setting.min_laps})
     # N3 must be published before the ball can reach a pocket.
@@ -117,7 +117,7 @@ def _stop(setting: TableSetting) -> Text:
 
 
 def certain_laps(beams_deg: tuple[float, ...], laps: float, strays: int) -> float:
-    """Return how many laps a run needs so that these beams prove `laps`, wherever it begins. No beam misses the ball.
+    """Return how many laps a run needs so that these beams prove `laps`, if no beam misses the ball.
 
     The worst run begins just behind a beam, and ends just before the pass that would complete the proof.
     """

@@ -1,7 +1,7 @@
-"""`wheeld journal show --last N`: the last coups. Each has its verdict, then its late bets and rulings, its figures,
-the people who answered for it, a drawing of its evidence, and the facts that decided it.
+"""`wheeld journal show --last N`: prints the last coups. Each has its verdict, then its late bets and rulings, its
+figures, the people who answered for it, a drawing of its evidence, and the facts that decided it.
 
-The facts come from a replay of the stored evidence, which must give the stored verdict again.
+The facts come from a replay of the stored evidence. The replay must give the stored verdict again.
 """
 
 from __future__ import annotations
@@ -14,20 +14,19 @@ import msgspec
 
 from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.drawing import draw, read, said
-from wheeld.cli.replay import ReplayedLine
 from wheeld.core.catalogue import Language
 from wheeld.core.instants import to_text
 from wheeld.core.messages.chain import unsigned
 from wheeld.journal.reader import PAGE, JournalReader
 from wheeld.journal.rows import StoredMessage
-from wheeld.replay import LogError, LogReplay
+from wheeld.replay import LogError, LogReplay, OutputLine
 from wheeld.screen.describe import describe
 
 BEFORE_US = 1_000_000
 """The drawing begins this long before the launch."""
 
 UNLAUNCHED_US = 20_000_000
-"""If no launch was proven, the drawing begins this long before the end. In this time an unseen ball has fallen."""
+"""If no launch was proven, the drawing begins this long before the end. An unseen ball falls within this time."""
 
 BEGINNINGS = ("launched", "weak_launch")
 """The facts that begin a coup."""
@@ -60,10 +59,11 @@ def recalled(journal: JournalReader, count: int, language: Language) -> Iterator
 
 
 def _words(journal: JournalReader, after_id: int, language: Language) -> Mapping[int, list[str]]:
-    """Return the late bets and the rulings of each coup, one line for each. They are all stored after `after_id`, the
-    verdict on the coup before."""
+    """Return a line for each late bet and each ruling, by coup. All of them were stored after the verdict on the coup
+    before, which has the id `after_id`."""
     words = defaultdict[int, list[str]](list)
-    # Damaged records are left out, here and below: `wheeld journal verify` reports them. A damaged table may not end.
+    # Damaged records are left out, here and below: `wheeld journal verify` reports them. A damaged table may repeat its
+    # ids.
     while (page := journal.records(after_id, PAGE)) and page[-1].id > after_id:
         after_id = page[-1].id
         for message in (each for each in page if each.topic in ("notice", "ruling")):
@@ -103,7 +103,7 @@ def _evidence(log: bytes, verdict: StoredMessage) -> Iterator[str]:
     """Yield a drawing of the observations, then commands, changes of sensors and the facts that a replay finds."""
     observations = read(log)
     try:
-        lines = [msgspec.json.decode(line, type=ReplayedLine) for line in LogReplay(facts=True).run(log.splitlines())]
+        lines = [msgspec.json.decode(line, type=OutputLine) for line in LogReplay(facts=True).run(log.splitlines())]
     except LogError as wrong:
         yield f"its observations cannot be replayed: {wrong}"
         return

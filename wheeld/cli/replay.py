@@ -1,4 +1,4 @@
-"""`wheeld replay`: what the daemon would publish for an observation log."""
+"""`wheeld replay`: prints what the daemon would publish for an observation log."""
 
 from __future__ import annotations
 
@@ -18,22 +18,14 @@ from wheeld.cli.failure import catalogue_of, fail
 from wheeld.core.catalogue import Text, translatable
 from wheeld.core.observations import LINE_BYTES_MAX
 from wheeld.exits import Exit
-from wheeld.replay import LogError, LogReplay
+from wheeld.replay import LogError, LogReplay, OutputLine
 from wheeld.screen.describe import describe
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-class ReplayedLine(msgspec.Struct):
-    """What a replay prints: a message and its sensing time."""
-
-    t: int
-    topic: str
-    payload: msgspec.Raw
-
-
 def replay(options: argparse.Namespace) -> Exit:
-    """Replay the log. Raises OSError when it cannot be read."""
+    """Replay the log. Raises OSError if it cannot be read."""
     replayed = LogReplay(lenient=options.lenient, facts=options.facts)
     try:
         with (
@@ -44,7 +36,7 @@ def replay(options: argparse.Namespace) -> Exit:
                 if options.jsonl:
                     target.write(line + b"\n")
                 else:
-                    message = msgspec.json.decode(line, type=ReplayedLine)
+                    message = msgspec.json.decode(line, type=OutputLine)
                     told = describe(message.topic, bytes(message.payload), options.language)
                     target.write(f"{message.t / 1e6:12.6f} s  {told}\n".encode())
             target.flush()
@@ -60,9 +52,8 @@ def replay(options: argparse.Namespace) -> Exit:
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines. A line that is longer than our longest one comes in pieces. If the bytes are gzip they are
-    unpacked, whatever the file's name is. If the gzip is damaged, LogError is raised for the line that follows the last
-    good one."""
+    """Yield the lines. A line that is longer than our longest one comes in pieces. Gzip is unpacked, whatever the
+    file's name is. If the gzip is damaged, LogError names the line after the last good one."""
     number, source = 0, cast("io.BufferedReader", file)
     if source.peek(2)[:2] == _GZIP_MAGIC:
         source = cast("io.BufferedReader", gzip.GzipFile(fileobj=source))
@@ -82,4 +73,4 @@ SKIPPED = {
     "malformed": translatable("{count} lines skipped: they are malformed"),
     "late": translatable("{count} lines skipped: they are out of order"),
 }
-"""For each counter, the message about skipped lines, which would otherwise not be noticed."""
+"""For each counter, the message about skipped lines: otherwise nobody would notice them."""

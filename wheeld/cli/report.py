@@ -53,7 +53,7 @@ def report(options: argparse.Namespace) -> Exit:
 
 
 def instant(text: str) -> int:
-    """Read a date or an instant from the command line, in µs since 1970. It is UTC unless it has an offset."""
+    """Return a date or an instant of the command line, in µs since 1970. Without an offset it is UTC."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError as wrong:

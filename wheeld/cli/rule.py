@@ -1,4 +1,4 @@
-"""`wheeld rule`: sends the wheel, through its broker, the direction's ruling on a coup that has its verdict (A9)."""
+"""`wheeld rule`: sends the direction's ruling on a coup (A9) to the wheel, through its broker."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from wheeld.screen.describe import describe
 ANSWER_S_MAX = 15.0
 """A wheel answers in less than a second."""
 EXPIRES_S = 60
-"""A house may refuse a command from outside its cabinet that has no time of expiry."""
+"""The command expires after this time. A house may refuse a command from outside its cabinet that does not expire."""
 RULED = ("stands", "void", "other")
 
 

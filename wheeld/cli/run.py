@@ -18,9 +18,9 @@ from wheeld.service.notify import ServiceNotifier
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Run the wheel of the configuration until it is asked to stop. Raises ConfigError, OSError.
+    """Run the wheel of the configuration until somebody stops it. Raises ConfigError, OSError.
 
-    If it is asked to read the configuration again, it starts again in the same process, with the program that is
+    If somebody asks it to read the configuration again, it starts again in the same process, with the program that is
     installed then. So what it reports about its program is true.
     """
     try:

@@ -45,9 +45,8 @@ KEYS: dict[str, tuple[str, Shape]] = {
 """The key and the shape of the answer that each option gives."""
 SENSORS = {"board": "board", "head": "head", "pins": "pins", "simulated": "simulated"}
 BROKERS = {"house_broker": "house", "broker": "existing"}
-CHECK = "wheeld check-config {name}"
 YES = frozenset({"", "y", "yes", "o", "oui", "s", "si", "sì"})
-"""In every language, because a person may not use the language of the locale. Enter means yes, the default."""
+"""The words for yes in every language: a person may not use the language of the locale. Enter alone means yes, too."""
 
 
 def setup(
@@ -55,7 +54,7 @@ def setup(
     computer: Computer | None = None,
     ask: Callable[[str], str] | None = None,
 ) -> Exit:
-    """Set the wheel up. `ask` puts a question to a person. Without it and without a terminal, defaults are taken.
+    """Set the wheel up. `ask` asks a person a question. Without `ask` and without a terminal, setup takes the defaults.
 
     Raises ConfigError, OSError.
     """
@@ -105,7 +104,7 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
         say(
             "{file} has no problems: `{command}` prints what it means",
             file=places.configuration,
-            command=CHECK.format(name=places.name),
+            command=f"wheeld check-config {places.name}",
         )
     ]
     differing = [step for step in plan if step.action is Action.DIFFERS]
@@ -127,7 +126,7 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
 
 
 def given(options: argparse.Namespace) -> Answers:
-    """Return the answers of the file and of the options. Options replace the file's. Raises ConfigError, OSError."""
+    """Return the answers of the file and of the options. Options count before the file. Raises ConfigError, OSError."""
     answers = Answers() if options.answers is None else Answers.read(options.answers)
     for option, (key, shape) in KEYS.items():
         if (text := getattr(options, option)) is not None:

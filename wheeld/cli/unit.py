@@ -20,13 +20,13 @@ PROPERTIES = "ActiveState,SubState,StateChangeTimestamp,StatusText,Result,ExecMa
 LEVELS = {"2": "critical: ", "3": "error: ", "4": "warning: "}
 """The word for each priority. An ordinary priority has no word."""
 TOLD = frozenset({"event", "level", "at", "why"})
-"""Members of a line of our log that are not listed at its end."""
+"""The members of a line of our log that are not listed at its end, because they are said before."""
 
 
 def status(options: argparse.Namespace) -> Exit:
     """Print the state of the wheel's unit and of its pages' unit, and what to do if one does not run. Raises OSError.
 
-    Nothing is printed of pages that nobody has started.
+    Nothing is printed about pages that nobody has started.
     """
     name = wheel_of(options.wheel).config.stem
     pages = f"wheeld-page@{name}"
@@ -37,7 +37,7 @@ def status(options: argparse.Namespace) -> Exit:
     catalogue = catalogue_of(options)
     for unit, (what, logs) in units.items():
         asked = ["systemctl", "show", f"--property={PROPERTIES}", unit]
-        shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603  a wheel's name
+        shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603  a unit's name
         if shown.returncode:  # systemctl has printed why
             return Exit.NOT_INSTALLED
         told = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())

@@ -1,4 +1,4 @@
-"""`wheeld watch`: shows what a table publishes, one line for each message, anywhere that its broker can be reached."""
+"""`wheeld watch`: shows what a table publishes, one line for each message, on any computer that reaches its broker."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def watch(options: argparse.Namespace) -> Exit:
     Raises OSError, ConfigError, KeyFileError.
     """
     if names_wheel(options.table):
-        # The wheel is of this computer: the options get its table, and its broker and login unless they are given.
+        # This computer has the wheel. Its configuration names the table, and also the broker and the login that no
+        # option names.
         from wheeld.config import instance  # noqa: PLC0415  not needed on other computers
         from wheeld.config.reading import load  # noqa: PLC0415
         from wheeld.setup.computer import Computer  # noqa: PLC0415
@@ -79,7 +80,7 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
         cert_file=options.cert_file,
         key_file=options.key_file,
     )
-    # It acknowledges nothing: only the settlement system may confirm a message.
+    # This feed acknowledges nothing: only the settlement core may acknowledge a message.
     feed = Feed(
         options.host or "localhost",
         root=f"wheel/v1/{options.table}",
