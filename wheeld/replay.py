@@ -116,7 +116,7 @@ def _check_span(seen: Command | Standstill | Heard) -> None:
     name, end_us = ("until", seen.until_us) if isinstance(seen, Command) else ("to", seen.to_us)
     if end_us is not None and not seen.t_us <= end_us <= T_US_MAX:
         times: dict[str, Part] = {"name": name, "end": end_us, "t": seen.t_us}
-        raise CheckError(Text("{name} {end} does not come after t {t}, within ten years", times))
+        raise CheckError(Text("{name} {end} is before t {t}, or more than ten years", times))
 
 
 def _check_head(seen: HeadReport, setting: TableSetting) -> None:

@@ -44,7 +44,7 @@ def test_who_proves_laps_and_directions() -> None:
     assert by(SLINGSHOT, "R1") == ["the SlingShot 2's own conclusion"]
     assert by(MERCURY, "R2") == ["the Mercury 360's own count"]
     assert by(COMBINED, "R2") == ["the beams"]
-    assert by(MERCURY, "N3") == ["the Mercury 360's own count; said with the number, before it is paid"]
+    assert by(MERCURY, "N3") == ["the Mercury 360's own count; reported with the number, before anybody is paid"]
     assert by(SLINGSHOT, "N3") == [None]
 
 

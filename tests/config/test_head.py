@@ -61,7 +61,7 @@ def test_sensors_report_what_they_are_there_for_and_the_head_the_rest() -> None:
             with_line("head", "writable = false", with_line("head", "bare_number = false", ALONE)),
             "head.writable: is false, and a Mercury 360 must be put into extended mode",
         ),
-        (ALONE.replace("socket://10.0.0.7:4001", "foo://x:1"), "head.port: has a kind that is not known, foo://"),
+        (ALONE.replace("socket://10.0.0.7:4001", "foo://x:1"), "head.port: begins with foo://, which is not known"),
         (ALONE.replace("10.0.0.7:4001", "10.0.0.7"), "head.port: has no host, or no port"),
         (ALONE.replace("10.0.0.7:4001", "10.0.0.7:99999"), "head.port: is not an address"),
         (COMBINED.replace("socket://10.0.0.7:4001", "/dev/ttyACM0"), "head.port: is also the port of the board"),
@@ -79,7 +79,7 @@ def test_its_meaning_is_printed() -> None:
     lines = list(facts(parse(with_line("table", 'unproven = "chef"', SLINGSHOT)), "en"))
     assert "the head reports the rotor, the ball and the pocket" in lines
     assert "a coup needs 3 proven laps" in lines
-    assert "its number is called by the head" in lines
+    assert "the head reports the number" in lines
     assert "wheel head: SlingShot 2, socket://10.0.0.7:4001 at 9600 baud; silence for 2 s is a fault" in lines
     assert not [line for line in lines if line.startswith("this computer has no")]
     assert "the head sends its status lines by itself" in lines
@@ -90,7 +90,7 @@ def test_its_meaning_is_printed() -> None:
     assert "the head is asked for each status line" in asked
     assert "the head sends the number in its status lines only" in asked
     void = list(facts(parse(with_line("table", 'unproven = "void"', SLINGSHOT)), "en"))
-    assert "a coup for which only R2 is not proven is void, as a breakdown" in void
+    assert "a coup for which only R2 is not proven is void, with the cause breakdown" in void
     beside = list(facts(parse(COMBINED), "en"))
     assert "the head reports the rotor and the pocket" in beside
     assert "beams: 4 at 0°, 90°, 180° and 270°" in beside

@@ -89,10 +89,10 @@ def test_the_live_line_shows_buttons_and_a_rotor_that_is_not_known() -> None:
     assert live(signals, config, ENGLISH).endswith("cylinder not reported")
     signals.take(Level(4, "beam/2", active=True))
     signals.take(Level(4, "object", active=False))
-    assert live(signals, config, ENGLISH).endswith("active at the start beam 3  cylinder clear")
+    assert live(signals, config, ENGLISH).endswith("blocked or held at the start: beam 3  cylinder clear")
     signals.take(Level(5, "button/rien_va", active=True))
     signals.take(Level(5, "door", active=True))
-    held = "active at the start beam 3 and button rien_va  cylinder clear  door open"
+    held = "blocked or held at the start: beam 3 and button rien_va  cylinder clear  door open"
     assert live(signals, config, ENGLISH).endswith(held)
     signals.take(Level(6, "door", active=False))
     assert live(signals, config, ENGLISH).endswith("  door closed")

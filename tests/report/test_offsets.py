@@ -27,7 +27,7 @@ def test_who_always_brings_it_as_far_is_found_with_the_way() -> None:
     assert (one.bouler, one.direction, one.coups, one.pockets) == ("Rossi", "cw", 100, 12)
     assert one.strength > 0.9
     assert check.p < 1e-20
-    assert "bouler Rossi, ↻: the numbers of 100 launches lie around 12 pockets clockwise" in check.said
+    assert "bouler Rossi, ↻: the numbers of 100 launches lie about 12 pockets clockwise" in check.said
 
 
 def test_ways_that_come_equally_often_are_as_likely_as_can_be() -> None:

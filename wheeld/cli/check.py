@@ -69,12 +69,12 @@ def _table(table: TableSetting) -> Iterator[Text]:
     yield Text('a void coup is declared with "{words}"', {"words": table.words})
     yield from rows_of(table)
     if table.pocket == "head":
-        yield Text("its number is called by the head")
+        yield Text("the head reports the number")
     elif table.sightings_to_call == 1:
-        yield Text("its number is called after one sighting")
+        yield Text("the number is called after one sighting")
     else:
         yield Text(
-            "its number is called after {count} sightings in the same pocket", {"count": table.sightings_to_call}
+            "the number is called after {count} sightings in the same pocket", {"count": table.sightings_to_call}
         )
     if table.auto_rien_ne_va_plus_rev_s is None:
         yield Text("rien ne va plus: announced by the chef")
@@ -120,8 +120,8 @@ def _sensors(config: Config) -> Iterator[Text]:
         if fixed := tuple(filter(None, pins)):
             yield Text("only the board with {pins} is accepted", {"pins": fixed})
         else:
-            yield Text("any board with that layout of sensors is accepted")
-        yield Text("its clock may drift {drift} ppm from the host's", {"drift": sensors.max_drift_ppm})
+            yield Text("any board with this layout of sensors is accepted")
+        yield Text("the board's clock may drift {drift} ppm from the host's clock", {"drift": sensors.max_drift_ppm})
     if gpio is not None:
         yield from _gpio(gpio)
     if head is not None:
@@ -149,7 +149,7 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
     if setting.lacks:
         lacking = {"rules": " + ".join(setting.lacks)}
         if setting.unproven == "void":
-            yield Text("a coup for which only {rules} is not proven is void, as a breakdown", lacking)
+            yield Text("a coup for which only {rules} is not proven is void, with the cause breakdown", lacking)
         else:
             yield Text(
                 "a coup for which only {rules} is not proven waits for the chef to confirm it, or to declare it void",

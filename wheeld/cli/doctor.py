@@ -221,7 +221,7 @@ def live(signals: Signals, config: Config, catalogue: Catalogue) -> str:
             else sensor_text(name)
             for name in sorted(signals.active)
         )
-        told.append(Text("active at the start {sensors}", {"sensors": active}))
+        told.append(Text("blocked or held at the start: {sensors}", {"sensors": active}))
     told.append(Text(CYLINDER[signals.stands.get(OBJECT)]))
     if (is_open := signals.stands.get(DOOR)) is not None:
         told.append(Text(DOOR_STANDS[is_open]))
@@ -362,6 +362,6 @@ def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, lis
     if odd := sorted(found ^ wanted):
         at: dict[str, Part] = {"sensor": sensor_text(f"{kind}/{odd[0]}")}
         if odd[0] in found:
-            raise RewriteError(Text("{sensor} is not in the configuration: nothing is written until it is", at))
-        raise RewriteError(Text("{sensor} reports nothing: nothing is written until it does", at))
+            raise RewriteError(Text("{sensor} is not in the configuration: nothing is written until it is there", at))
+        raise RewriteError(Text("{sensor} reports nothing: nothing is written until it reports", at))
     return {f"{kind}s_deg": [each.angle_deg for each in learned]}

@@ -31,7 +31,7 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
     if setting.ball == "sensors":
         few_laps = Text("the beams, as the ball leaves the track")
     elif (counted := _laps(setting)) is not None:
-        few_laps = Text("{laps}; said with the number, before it is paid", {"laps": counted})
+        few_laps = Text("{laps}; reported with the number, before anybody is paid", {"laps": counted})
     watched = setting.object_sensor and "sensors" in (setting.rotor, setting.ball, setting.pocket)
     launch = Text("{launch}, with what people said", {"launch": _launch(setting)})
     stop: dict[str, Part] = {"stop": _stop(setting)}
@@ -49,14 +49,14 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
         Provable("R2", laps, _laps(setting)),
         Provable("R3", Text("the number is where the ball comes to rest"), pocket),
         Provable("R4", Text("the number is announced with its chances"), Text("follows from the number")),
-        Provable("N1", Text("the ball turns with the rotor"), _directions(setting)),
+        Provable("N1", Text("the ball runs in the same direction as the rotor"), _directions(setting)),
         Provable("N2", Text("launched too early"), launch),
-        Provable("N3", Text("fewer laps"), few_laps),
+        Provable("N3", Text("too few laps"), few_laps),
         Provable("N4", Text("the rotor stops while the ball runs"), _stop(setting)),
-        Provable("N5", Text("the rotor stops, the ball on an obstacle"), on_obstacle),
+        Provable("N5", Text("the rotor stops while the ball lies on an obstacle"), on_obstacle),
         Provable("N6", Text("a foreign object"), Text("an object sensor, if one is fitted") if watched else None),
         Provable("N7", Text("the chef declares it void"), Text("his word")),
-        Provable("N8", Text("breakdown of what observes it"), faults),
+        Provable("N8", Text("breakdown of what observes the wheel"), faults),
         Provable("A1", Text("the launch starts the coup"), _launch(setting)),
         Provable(
             "A1",
@@ -107,7 +107,7 @@ def _launch(setting: TableSetting) -> Text:
         return BEAMS
     assert setting.product is not None, "check() asks for one"
     within: dict[str, Part] = {"head": setting.product.name, "seconds": f"{setting.product.run_within_us / 1e6:g}"}
-    return Text("the {head}, up to {seconds} s after it", within)
+    return Text("the {head}, up to {seconds} s after the launch", within)
 
 
 def _stop(setting: TableSetting) -> Text:

@@ -88,7 +88,7 @@ def resolve(value: str, directory: Path, credentials: Credentials) -> Path:
     if not re.fullmatch(r"(?!\.)[A-Za-z0-9._-]{1,255}", name):
         raise PathError(
             Text(
-                "names no credential: letters, digits, dots, hyphens and underscores after {prefix}",
+                "names no credential: write letters, digits, dots, hyphens or underscores after {prefix}",
                 {"prefix": CREDENTIAL},
             )
         )

@@ -34,7 +34,7 @@ def _chip(gpio: GpioSetting) -> Iterator[Wrong]:
 
 
 def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Wrong]:
-    """Yield each part of the wheel that has two sources, or none."""
+    """Yield a problem if a part of the wheel has two sources, or none."""
     seeing = [
         key for key in ("encoder", *SENSORS, *SWITCHES) if getattr(gpio, key) is not None and getattr(gpio, key) != ()
     ]
@@ -47,7 +47,12 @@ def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Ite
         line = {"line": 'wheel.rotor = "sensors"'}
         yield "encoder", Text("is one too many: [head] reports the rotor; remove this key, or set {line}", line)
     elif gpio.encoder is None and "rotor" not in by_head:
-        yield from _no_encoder([key for key in seeing if key != "door_pin"])
+        useless = [key for key in seeing if key != "door_pin"]
+        for key in useless:
+            yield key, Text("cannot be used without an encoder: set encoder")
+        if not useless:
+            what = Text("is missing; expected because there is no [sensors], and something must see the wheel")
+            yield "encoder", what
 
 
 def _used_twice(gpio: GpioSetting) -> Iterator[Wrong]:
@@ -66,16 +71,9 @@ def _one_too_many(who: Text | str, keys: list[str]) -> Iterator[Wrong]:
         yield key, Text("is one too many: {who} sees this wheel already; remove one of the two", {"who": who})
 
 
-def _no_encoder(seeing: list[str]) -> Iterator[Wrong]:
-    for key in seeing:
-        yield key, Text("cannot be used without an encoder: set encoder")
-    if not seeing:
-        yield "encoder", Text("is missing; expected because there is no [sensors], and something must see the wheel")
-
-
 def _sees(gpio: GpioSetting, table: TableSetting) -> bool:
-    """Return whether pins observe this wheel: with an encoder, unless a head reports the rotor. If so, all its sensors
-    must be wired."""
+    """Return whether pins observe this wheel: rotor and ball with an encoder, or the ball alone if a head reports the
+    rotor. Then all sensors must be wired."""
     if gpio.encoder is not None:
         return table.rotor != "head"
     return table.rotor == "head" and table.ball != "head"

@@ -37,5 +37,5 @@ def _wrong_url(port: str) -> Text | None:
     except ValueError as wrong:
         return Text("is not an address: {reason}", {"reason": str(wrong)})
     if parts.scheme not in SCHEMES:
-        return Text("has a kind that is not known, {scheme}", {"scheme": f"{parts.scheme}://"})
+        return Text("begins with {scheme}, which is not known", {"scheme": f"{parts.scheme}://"})
     return None if is_whole else Text("has no host, or no port")

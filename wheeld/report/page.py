@@ -101,7 +101,7 @@ def _wheel(health: WheelReport, say: Catalogue, name: str) -> Iterator[str]:
     yield from _numbers(health, say, pictures)
     yield f"<h3>{escape(say.say('From one number to the next'))}</h3>"
     if health.offsets:
-        further, strength = say.say("around, pockets further"), say.say("strength, 0 to 1")
+        further, strength = say.say("mean distance in pockets, clockwise"), say.say("strength, 0 to 1")
         rows = (
             (name_of(each), arrow_of(each), each.coups, each.pockets, say.decimal(round(each.strength, 2)))
             for each in health.offsets

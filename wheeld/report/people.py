@@ -121,8 +121,8 @@ def arrow_of(one: Offsets) -> str:
 def check_of(one: Offsets, say: Catalogue) -> Check:
     """Check whether the distances from the number before lie around one value more often than by chance."""
     said = say.say(
-        "bouler {bouler}, {arrow}: the numbers of {count} launches lie around {pockets} pockets clockwise of the one "
-        "before",
+        "bouler {bouler}, {arrow}: the numbers of {count} launches lie about {pockets} pockets clockwise from the "
+        "number before",
         bouler=one.bouler or "?",
         arrow=arrow_of(one),
         count=one.coups,
@@ -130,6 +130,6 @@ def check_of(one: Offsets, say: Catalogue) -> Check:
     )
     action = say.say(
         "Nothing is wrong with the wheel. Ask the bouler to change the speeds of the rotor and of the launch from coup "
-        "to coup, and look who bets after his launches."
+        "to coup, and watch who bets after his launches."
     )
     return Check(code="signature", p=one.p, said=said, action=action)

@@ -69,7 +69,7 @@ MEASURES = (
     Measure(
         "rotor_slowing",
         translatable("loss of the rotor's speed"),
-        translatable("part of it in a second"),
+        translatable("part that is lost in a second"),
         0.5,
         translatable("Clean and oil the rotor's bearing, and check whether something touches the rotor."),
         of_run=lambda run: run.slowing,

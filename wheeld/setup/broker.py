@@ -165,7 +165,7 @@ class _Certificates:
             )
             return SetupStep(action=Action.DIFFERS, what=what, why=again)
         if certificates.ends_soon(found, self._now):
-            renewed = Text("ends soon; {why}", {"why": why})
+            renewed = Text("expires soon; {why}", {"why": why})
             return SetupStep(action=Action.REPLACE, what=str(certificate.path), why=renewed, files=(fresh,))
         return SetupStep(action=Action.STAYS, what=what, why=why)
 
