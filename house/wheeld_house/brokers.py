@@ -1,4 +1,4 @@
-"""One broker of the house: a connection that is made again after each loss, for all wheels of a collector."""
+"""A collector's connection to one broker of the house, for all its wheels. After each loss it is made again."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from wheeld.mqtt.session import MqttError, Unread
 
 RETRY_S, RETRY_S_MAX = 0.5, 10.0
 STABLE_S = 10.0
-"""After a shorter connection the wait gets longer."""
+"""After a connection that lasted less than this, the next wait is longer."""
 ANSWER_S = 5.0
-"""If the broker has not confirmed after this time, a new connection is made."""
+"""If the broker does not answer within this time, a new connection is made."""
 TOPICS_AT_ONCE = 100
-"""The most topics in one subscription. Its packet stays below the limit of every broker."""
+"""The most topics in one subscription, so that its packet stays below the limit of every broker."""
 
 
 class BrokerLink:
-    """A connection to `host`. `take` gets every message on `topics`. `came` is called when the broker is connected and
-    all topics are subscribed."""
+    """A connection to `host`. `take` gets every message on `topics`. `came` is called after the broker has connected
+    and all topics are subscribed. `tell` gets each change as a text for the log."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class BrokerLink:
         return self._client is not None and not self._client.gone.done()
 
     async def run(self) -> None:
-        """Connect, again and again. Ends by cancellation only."""
+        """Connect, and connect again after each loss. Only a cancellation ends this."""
         failures, clock = 0, asyncio.get_running_loop().time
         while True:
             started_s = clock()
@@ -57,10 +57,10 @@ class BrokerLink:
                 self._report(f"{error}; trying again")
             failures = 0 if clock() - started_s > STABLE_S else failures + 1
             longest_s = min(RETRY_S_MAX, RETRY_S * 2.0 ** min(max(failures - 1, 0), 16))
-            await asyncio.sleep(longest_s * random.uniform(0.5, 1.0))  # noqa: S311  no secret
+            await asyncio.sleep(longest_s * random.uniform(0.5, 1.0))  # noqa: S311  a pause is no secret
 
     def say(self, topic: str, payload: bytes) -> None:
-        """Publish this soon, if there is a connection. Only the answer shows whether it arrived."""
+        """Publish this soon, if there is a connection. Only the wheel's answer shows whether it arrived."""
         if self._client is not None and self.is_connected:
             task = asyncio.create_task(self._publish(self._client, topic, payload))
             self._saying.add(task)
@@ -93,7 +93,7 @@ class BrokerLink:
             self._take(publication)
 
     def _report(self, what: str) -> None:
-        """Report each change once."""
+        """Report the state of the connection if it has changed."""
         if what != self._told:
             self._told = what
             self._tell(f"{self._host}:{self._login.port}: {what}")

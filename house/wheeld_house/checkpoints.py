@@ -2,14 +2,13 @@
 
 A wheel signs a checkpoint of its feed with each seal. The collector computes the same tree from the records that it has
 stored. If the hashes agree, it stores the checkpoint, and cosigns it if it has a key. If they differ, the wheel has
-signed another history than it has published, and a person must look.
+signed other messages than it has published, and a person must look.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -22,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from wheeld_house.note import LOG, Checkpoint, Note, NoteError, Verifier, cosignature, read_checkpoint, read_note
-from wheeld_house.receipt import write_receipt
+from wheeld_house.receipt import ORIGIN, write_receipt
 from wheeld_house.settings import SettingsError
 from wheeld_house.tlog import Peaks, consistency_proof, inclusion_proof, is_consistent
 
@@ -65,7 +64,6 @@ and (t.token is not null or not %(stamped)s)
 order by c.first_seq desc, c.size limit 1
 """
 STAMPED = ". Then `wheeld-house stamp` has it stamped by the authority"
-_ORIGIN = re.compile(r"(wheel/v1/[^/\s]+/[^/\s]+)/([1-9][0-9]{0,15})")
 
 
 class TooManyRecordsError(LookupError):
@@ -95,7 +93,7 @@ class WitnessKey(NamedTuple):
         except (OSError, ValueError, TypeError) as wrong:
             raise SettingsError(f"{path} is no private key that can be read: {wrong}") from None
         if not isinstance(key, ed25519.Ed25519PrivateKey):
-            raise SettingsError(f"{path} is the key of another kind: a witness signs with Ed25519")
+            raise SettingsError(f"{path} is a key of another kind: a witness signs with Ed25519")
         return cls(name, key)
 
 
@@ -103,7 +101,7 @@ def read_signed(raw: str, root: str, wheel_key: bytes) -> Signed:
     """Read a checkpoint that came from the wheel at `root`. Raises NoteError if this wheel did not sign it."""
     note = read_note(raw)
     checkpoint = read_checkpoint(note)
-    origin = _ORIGIN.fullmatch(checkpoint.origin)
+    origin = ORIGIN.fullmatch(checkpoint.origin)
     if origin is None or origin[1] != root:
         raise NoteError(f"a checkpoint of {checkpoint.origin[:200]} came from {root}")
     if Verifier(checkpoint.origin, wheel_key, LOG).signed_at(note) is None:
@@ -122,7 +120,7 @@ def checkpoint_in(notice: bytes) -> str | None:
 
 
 def leaves(database: psycopg.Connection[Any], wheel: int, first_seq: int, end_seq: int) -> Iterator[bytes]:
-    """Yield the hash of each record of the wheel from `first_seq` to before `end_seq`."""
+    """Yield the hash of each record of the wheel from `first_seq` to `end_seq` - 1."""
     for seq in range(first_seq, end_seq, LEAVES_AT_ONCE):
         last = min(seq + LEAVES_AT_ONCE, end_seq) - 1
         for (leaf,) in database.execute(_LEAVES, (wheel, seq, last)):
@@ -130,8 +128,8 @@ def leaves(database: psycopg.Connection[Any], wheel: int, first_seq: int, end_se
 
 
 def prove(database: psycopg.Connection[Any], wheel: int, fence: int, signed: Signed) -> bool | None:
-    """Compare a wheel's checkpoint with its stored records, and store it if it is true. Returns whether it is true.
-    None if this is unknown: it covers no record, or not all are stored. Raises psycopg.Error."""
+    """Compare a wheel's checkpoint with its stored records, and store it if it is true. Returns whether it is true, or
+    None if it covers no record, or if not all its records are stored. Raises psycopg.Error."""
     first_seq, size, root = signed.first_seq, signed.checkpoint.size, signed.checkpoint.root
     if size == 0:
         return None
@@ -147,13 +145,13 @@ def prove(database: psycopg.Connection[Any], wheel: int, fence: int, signed: Sig
 
 
 def cosign(database: psycopg.Connection[Any], wheel: int, signed: Signed, witness: WitnessKey) -> None:
-    """Store the cosignature of a witness below a stored checkpoint. Raises psycopg.Error."""
+    """Cosign a stored checkpoint with the key of `witness`, and store the cosignature. Raises psycopg.Error."""
     line = cosignature(signed.note, witness.name, witness.key, int(time.time()))
     database.execute(_COSIGN, (wheel, signed.first_seq, signed.checkpoint.size, witness.name, line))
 
 
 class Witnessed(NamedTuple):
-    """What a witness did: the trees that it cosigned, and why it refused others."""
+    """What a witness did: the trees that it cosigned, and why it refused other trees."""
 
     cosigned: list[str]
     refused: list[str]
@@ -174,8 +172,8 @@ class TreeWitness:
             raise SettingsError(f"{state} is not what a witness wrote: {wrong}") from None
 
     def cosign(self, database: psycopg.Connection[Any], wheel_keys: Mapping[str, bytes]) -> Witnessed:
-        """For these wheels (by root), cosign the newest checkpoint of each tree, if it continues the one that was seen
-        before. Raises psycopg.Error."""
+        """Cosign the newest checkpoint of each tree of these wheels, if it continues the checkpoint that was cosigned
+        before. `wheel_keys`: the public keys, by root. Raises psycopg.Error."""
         done = Witnessed([], [])
         for wheel, first_seq, size, raw in database.execute(_NEWEST).fetchall():
             try:
@@ -191,7 +189,7 @@ class TreeWitness:
             if before == (signed.checkpoint.size, signed.checkpoint.root):
                 continue
             if before is not None:
-                # By a proof: the witness does not trust what the house says of its records.
+                # A proof is needed, because the witness does not trust what the house says about its records.
                 leaf_hashes = list(leaves(database, wheel, first_seq, first_seq + size))
                 proof = consistency_proof(leaf_hashes, before[0]) if before[0] <= len(leaf_hashes) else []
                 if not is_consistent(proof, signed.checkpoint.size, signed.checkpoint.root, *before):
@@ -215,28 +213,20 @@ class TreeWitness:
 
 
 def receipt_of(
-    database: psycopg.Connection[Any], site: str, table: str, coup: int, *, records_max: int = sys.maxsize
-) -> str:
-    """Return the receipt of a coup's verdict, by the first checkpoint that covers it. Each record below the checkpoint
-    is read: `records_max` says how many at most. Raises TooManyRecordsError, LookupError, psycopg.Error."""
-    return _receipt(database, site, table, coup, stamped=False, records_max=records_max)[0]
-
-
-def stamped_receipt_of(database: psycopg.Connection[Any], site: str, table: str, coup: int) -> tuple[str, bytes]:
-    """Return the receipt by the first checkpoint that an authority has stamped, and its time-stamp. Raises LookupError,
-    psycopg.Error."""
-    return _receipt(database, site, table, coup, stamped=True)
-
-
-def _receipt(
     database: psycopg.Connection[Any],
     site: str,
     table: str,
     coup: int,
     *,
-    stamped: bool,
+    stamped: bool = False,
     records_max: int = sys.maxsize,
 ) -> tuple[str, bytes]:
+    """Return the receipt of a coup's verdict, and the time-stamp of its checkpoint (empty: it has none).
+
+    The checkpoint is the first one that covers the verdict; if `stamped`, the first that also has a time-stamp. All
+    records that it covers are read. `records_max`: how many these may be. Raises TooManyRecordsError, LookupError,
+    psycopg.Error.
+    """
     found = database.execute(_VERDICT, (site, table, coup)).fetchone()
     if found is None:
         raise LookupError(f"{site}/{table} has no verdict on coup {coup}")

@@ -1,4 +1,4 @@
-"""`wheeld-house`: collects the records of a house, shows them, keeps its database, and proves its coups to others."""
+"""`wheeld-house`: sets up a house, collects and shows its records, and proves its coups to people outside it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def main(words: list[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     try:
         "".join(words).encode()
-    except UnicodeEncodeError:  # Python reads such bytes of an argument as characters that no text can have
+    except UnicodeEncodeError:  # Python made characters that UTF-8 does not have from bytes that are not UTF-8
         print("wheeld-house: an argument of this command is not a text in UTF-8", file=sys.stderr)
         return USAGE
     options = parser().parse_args(words)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)
     try:
-        return int(options.run(options))
+        return int(options.run(options) or 0)
     except (SettingsError, LookupError) as wrong:
         print(f"wheeld-house: {wrong}", file=sys.stderr)
         return USAGE
@@ -53,17 +53,7 @@ def _told(wrong: Exception) -> str:
     return str(wrong.orig if isinstance(wrong, DBAPIError) else wrong).strip()
 
 
-def _migrate(options: argparse.Namespace) -> int:
-    migrate(options.database)
-    return 0
-
-
-def _collect(options: argparse.Namespace) -> int:
-    asyncio.run(_collecting(read_settings(options.settings)))
-    return 0
-
-
-async def _collecting(settings: HouseSettings) -> None:
+async def _collect(settings: HouseSettings) -> None:
     check_keys((wheel.name, wheel.public_key()) for wheel in settings.wheels)
     collector = Collector(settings, RecordStore(settings.database, settings.name))
     loop = asyncio.get_running_loop()
@@ -80,21 +70,19 @@ def _demo(options: argparse.Namespace) -> int:
     return demo.run(wheels=options.wheels, coups=options.coups)
 
 
-def _password(_: argparse.Namespace) -> int:
+def _password(_: argparse.Namespace) -> None:
     try:
         print(password_hash(getpass("Password: ")))
     except EOFError:
         raise SettingsError("no password was given") from None
-    return 0
 
 
-def _page(options: argparse.Namespace) -> int:
+def _page(options: argparse.Namespace) -> None:
     try:
-        from wheeld_house.page.serve import serve  # noqa: PLC0415  an extra, which no collector needs
+        from wheeld_house.page.serve import serve  # noqa: PLC0415  the page is an extra, which no collector needs
     except ModuleNotFoundError as missing:
         raise SettingsError(f"the page needs {missing.name}: install wheeld-house[page]") from None
     asyncio.run(serve(read_page_settings(options.settings, database=options.database, listen=options.listen)))
-    return 0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -103,17 +91,17 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command", required=True)
     collect = commands.add_parser("collect", help="collect until SIGTERM")
     collect.add_argument("settings", type=Path, help="the TOML file with the settings")
-    collect.set_defaults(run=_collect)
+    collect.set_defaults(run=lambda options: asyncio.run(_collect(read_settings(options.settings))))
     migrating = commands.add_parser("migrate", help="bring the database to the schema of this program")
     migrating.add_argument("database", help="the connection string, of a user who may make schemas and roles")
-    migrating.set_defaults(run=_migrate)
+    migrating.set_defaults(run=lambda options: migrate(options.database))
     setup.add(commands)
     proofs.add(commands)
     records.add(commands)
     page = commands.add_parser("page", help="show every wheel in a browser until SIGTERM")
     page.add_argument("settings", type=Path, nargs="?", help="the TOML file with the settings of the page")
     page.add_argument("--database", help="the connection string, instead of the one in the settings")
-    page.add_argument("--listen", metavar="HOST:PORT", help=f"the address; without it and settings: {LISTEN}")
+    page.add_argument("--listen", metavar="HOST:PORT", help=f"the address (default, if no settings name it: {LISTEN})")
     page.set_defaults(run=_page)
     password = commands.add_parser("password", help="ask for a password, and print its hash for the settings")
     password.set_defaults(run=_password)
@@ -121,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
         "demo",
         help="a house on this computer, until Ctrl-C",
         description="Start PostgreSQL in a folder that is removed at the end, a broker, simulated wheels with their "
-        "daemons, and a collector. Show each verdict when it stands in the database.",
+        "daemons, and a collector. Show each verdict when it is in the database.",
     )
     demo.add_argument("--coups", type=int, default=0, metavar="N", help="end after N verdicts (0: at Ctrl-C)")
     demo.add_argument("--wheels", type=int, default=3, metavar="N", help="how many, 1 to 36 (default 3)")

@@ -1,11 +1,11 @@
 """The collector: takes the feeds of many wheels from several brokers, and stores each record once.
 
 One loop does everything in turn: it keeps the leases, reads messages, stores records and asks questions. Messages that
-come while the database works wait, so that the next commit has more records. The same message may come from any broker,
-and more than once. The wheel's number, its hash and its chain decide. It does not matter where or when it came.
+come while the database works wait, so that the next commit has more records. The same message may come from several
+brokers, and more than once. The collector judges it by its `seq` and the chain of hashes, not by where or when it came.
 
-Several collectors may run. Only one of them writes the records of a wheel, by a lease in the database. The others wait
-for it.
+Several collectors may run. A lease in the database says which one writes the records of a wheel. The others wait until
+it ends.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 BATCH = 1000
-"""How many records one commit has at most, and how many messages are taken before one."""
+"""The most records in one commit, and the most messages that are taken before it."""
 INBOX_MAX = 20_000
-"""The most messages that wait in memory. Others are dropped. They are missing then, and are requested again."""
+"""The most messages that wait in memory. More are dropped, then found missing and requested again."""
 ANSWERING_MAX = 5
-"""How many wheels send again at one time. Each sends up to 500 messages a second, and one processor core can check
-3,000 a second."""
+"""The most wheels that are asked for missing messages at the same time. Each sends up to 500 messages a second, and one
+processor core can check 3,000 a second."""
 TURN_S = 0.1
-"""How often the loop looks at what is due while nothing comes."""
+"""How long the loop waits for messages before it looks for other work."""
 RETRY_S, RETRY_S_MAX = 0.2, 5.0
-"""How long it waits before it tries the database again."""
+"""How long the collector waits before it tries the database again: the first time, and at most."""
 
 
 class Collector:
-    """Use it once: `run` until `stop`."""
+    """Collects the feeds of the wheels in the settings. It runs once, from `run` to `stop`. `tell` gets texts for the
+    log."""
 
     def __init__(
         self,
@@ -57,12 +58,13 @@ class Collector:
         self._settings, self._store, self._tell = settings, store, tell
         self._wheels: dict[str, CollectedWheel] = {}
         self._busy: dict[str, CollectedWheel] = {}
-        """Those that may have something for the database. A turn looks at no other."""
+        """The wheels that may have something for the database, by root. A turn looks only at these."""
         self._asked: dict[str, CollectedWheel] = {}
-        """Those that have not answered yet."""
+        """The wheels that were asked and have not answered yet, by root."""
         self._due: deque[CollectedWheel] = deque()
-        """Those that may be to be asked, from `_look_s` on to be looked for again."""
+        """The wheels that may have to be asked."""
         self._look_s = 0.0
+        """When to look again which wheels these are."""
         self._inbox: deque[mqtt5.PublishPacket] = deque()
         self._work = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -84,7 +86,7 @@ class Collector:
         links = [asyncio.create_task(link.run()) for link in self._links]
         collecting = asyncio.create_task(self._collect())
         try:
-            # No link ends by itself: if one does, that is a fault of the program.
+            # No link ends by itself. If one does, the program has an error.
             await asyncio.wait({collecting, *links}, return_when=asyncio.FIRST_COMPLETED)
             self.stop()
             await collecting
@@ -117,7 +119,7 @@ class Collector:
                 failures += 1
                 self.counters["errors"] += 1
                 self._report(f"database: {error}; trying again")
-                # No message ends this pause: the database would be tried without a pause.
+                # A message must not end this pause. Otherwise the database would be tried again at once.
                 await _pause(self._stopping, min(RETRY_S_MAX, RETRY_S * 2.0 ** min(failures - 1, 8)))
                 continue
             self._report("")
@@ -130,13 +132,13 @@ class Collector:
         await self._do(self._store.close)
 
     def _report(self, trouble: str) -> None:
-        """Tell each trouble with the database once."""
+        """Tell each trouble with the database once. An empty text means that there is none."""
         if trouble and trouble != self._told:
             self._tell(trouble)
         self._told = trouble
 
     async def _do(self, call: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs) -> _Result:
-        """Run `call` to its end in the thread of the database: a commit that has begun is never given up."""
+        """Run `call` to its end in the thread of the database. A commit that has begun is never given up."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: call(*given, **named))
 
     async def _open(self) -> None:
@@ -172,7 +174,7 @@ class Collector:
             await self._prove()
             await self._alarm()
         except RefusedRecordError as error:
-            # The lease is over, or this collector was wrong about the last record. In both cases the database knows.
+            # The lease is over, or this collector was wrong about the last record. `_renew` asks the database.
             self.counters["refused"] += 1
             self._tell(f"database: {error}")
             await self._renew(asyncio.get_running_loop().time())
@@ -211,7 +213,7 @@ class Collector:
             self.counters["stored"] += len(records)
 
     async def _compare(self) -> None:
-        """Compare repeats with stored records only. While a record waits to be stored, the comparison waits too."""
+        """Compare repeated messages with the stored records. As long as a record waits to be stored, do nothing."""
         asked = [(wheel.number, seq) for wheel in self._busy.values() for seq in wheel.repeats]
         if asked and not any(wheel.pending for wheel in self._busy.values()):
             stored = await self._do(self._store.hashes, asked)
@@ -219,7 +221,7 @@ class Collector:
                 wheel.compare(stored)
 
     async def _prove(self) -> None:
-        """Compare what the wheels signed with what they published."""
+        """Compare the checkpoints that the wheels signed with the records that they published."""
         for wheel in self._busy.values():
             for signed in wheel.provable():
                 is_true = await self._do(self._store.prove, wheel.number, wheel.fence, signed, self._witness)
@@ -234,8 +236,8 @@ class Collector:
                 wheel.alarms.clear()
 
     def _ask(self, now_s: float) -> None:
-        """Ask a few wheels at a time for missing messages, but not while there are unread ones: these may be the
-        missing ones."""
+        """Ask a few wheels at a time for missing messages, but not while messages wait to be read. The missing ones may
+        be among them."""
         if self._inbox or not any(link.is_connected for link in self._links):
             return
         if now_s >= self._look_s:
@@ -263,7 +265,7 @@ class Collector:
             self.counters["dropped"] += 1
 
     def _connected(self) -> None:
-        """A connection is new: messages and an answer may have been lost before it."""
+        """Note that a connection is new. Messages and answers may have been lost before it."""
         now_s = asyncio.get_running_loop().time()
         self._renew_s = min(self._renew_s, now_s)
         for wheel in self._wheels.values():
@@ -272,7 +274,7 @@ class Collector:
 
 
 async def _pause(until: asyncio.Event, seconds: float) -> None:
-    """Wait for the event, at most for this time."""
+    """Wait until the event is set, but no longer than this time."""
     try:
         async with asyncio.timeout(seconds):
             await until.wait()

@@ -1,9 +1,9 @@
-"""The database as a collector uses it: leases, records and alarms. PostgreSQL, by psycopg, in the caller's thread.
+"""The database as a collector uses it: leases, records and alarms. PostgreSQL, with psycopg, in the caller's thread.
 
-Each call is one statement, which is one transaction. A collector that is stopped between two calls holds no lock. No
-call has a time limit: a caller that gives up a commit that waits for a standby does not know what is stored, and makes
-rows visible that may vanish. What is stored is known only after a call has returned. After an error nothing is known,
-and `keep_leases` on a new connection returns the last stored records.
+Each statement is a transaction. So a collector that stops between two statements holds no lock. No statement has a time
+limit. A commit may wait for a standby server. If the collector gave up such a commit, it would not know what is stored,
+and readers would see rows that may vanish. Rows are certainly stored only when the call has returned. After an error,
+nobody knows what is stored until `keep_leases`, on a new connection, has returned the last stored records.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from wheeld_house.checkpoints import Signed, WitnessKey, cosign, prove
 from wheeld_house.settings import HouseWheel
 
 FENCED, BROKEN_CHAIN = "WH001", "WH002"
-"""SQLSTATE of what the database refuses: see `check_records` in the migration."""
+"""The SQLSTATE codes with which `check_records` (migrations/versions/r0001_records.sql) refuses records."""
 ALARMS_MAX = 1000
-"""How many alarms of one kind a wheel may have: otherwise somebody who may publish in its place could fill the disk."""
+"""How many alarms of one kind a wheel may have. Without a limit, somebody who publishes as this wheel could fill the
+disk."""
 UNDATED = "-infinity"
 CONNECTING: dict[str, int | str] = {
     "connect_timeout": 5,
@@ -33,8 +34,8 @@ CONNECTING: dict[str, int | str] = {
     "tcp_user_timeout": 15_000,
     "application_name": "wheeld-house",
 }
-"""A server that is gone with its machine sends nothing. These limits are for the network: a server that waits for its
-standby answers them."""
+"""With these limits the network layer notices a server whose computer has failed. They do not disturb a server that
+waits for its standby: its network layer still answers."""
 
 _ADD = """
 insert into house.record (
@@ -77,16 +78,17 @@ where r.hash is not null or exists (
 
 
 class RecordStoreError(Exception):
-    """The database did not do this, or nobody knows whether it did. `keep_leases` returns what is stored."""
+    """The database did not do what was asked, or nobody knows whether it did. `keep_leases` returns what is stored."""
 
 
 class RefusedRecordError(RecordStoreError):
-    """The database refused records: another collector writes the wheel, or a record does not follow the last one."""
+    """The database refused records: another collector has the wheel, or a record does not follow the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A wheel that this collector may write: the fencing number, and the last stored record."""
+    """A wheel whose records this collector may write. `wheel`: its number in the database. `fence`: the fencing number.
+    `seq` and `hash`: those of the last stored record."""
 
     wheel: int
     fence: int
@@ -96,7 +98,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
-    """A message that was checked, and is to be stored. `at`: its date, in the form of RFC 3339 or UNDATED."""
+    """A checked message that must be stored. `at`: its date, in the form of RFC 3339, or UNDATED."""
 
     wheel: int
     fence: int
@@ -108,8 +110,8 @@ class NewRecord:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """What a person must look at. `subject`: the SHA-256 of the message that it is about, empty if it is about none.
-    The same wheel, kind, number and subject are the same alarm."""
+    """Something that a person must look at. `subject`: the SHA-256 of the message that the alarm is about, or empty.
+    Two alarms with the same wheel, kind, `seq` and subject are the same alarm."""
 
     wheel: int
     fence: int
@@ -126,7 +128,7 @@ class RecordStore:
 
     def __init__(self, database: str, name: str) -> None:
         self.holder = uuid.uuid4()
-        """Each run has its own: a collector that was stopped and one that was started in its place are two."""
+        """The id of this run. A collector that is started again has a new one."""
         self._database, self._name = database, name
         self._connection: psycopg.Connection[Any] | None = None
         self._months: set[str] = set()
@@ -150,19 +152,19 @@ class RecordStore:
             self._connection = None
 
     def register(self, wheels: Sequence[HouseWheel]) -> dict[str, int]:
-        """Add the wheels that are not known yet. Returns the number of each in the database, by its root. Raises
-        RecordStoreError, also if a bench table has the name of a live one."""
+        """Add the wheels that the database does not have yet. Returns the number of each wheel there, by its root.
+        Raises RecordStoreError, also if a bench table has the name of a live table, or a live one that of a bench."""
         names = [wheel.site for wheel in wheels], [wheel.table for wheel in wheels]
         self._rows(_REGISTER, *names, [wheel.test for wheel in wheels])
         known = {f"wheel/v1/{site}/{table}": (number, test) for number, site, table, test in self._rows(_KNOWN, *names)}
         for wheel in wheels:
             if known[wheel.root][1] is not wheel.test:
-                raise RecordStoreError(f"{wheel.root} is known, and {'no' if wheel.test else 'a'} bench table there")
+                raise RecordStoreError(f"in the database {wheel.root} is {'no' if wheel.test else 'a'} bench table")
         return {root: number for root, (number, _) in known.items()}
 
     def keep_leases(self, lease_s: float, brokers: int, wheels: Sequence[int]) -> list[Lease]:
-        """Note that this collector runs, and to how many brokers it is connected. Returns the leases of all wheels that
-        it may write from now on. Raises RecordStoreError."""
+        """Store that this collector runs, and to how many brokers it is connected. Returns the leases that it has for
+        the next `lease_s` seconds. Raises RecordStoreError."""
         rows = self._rows(
             "select * from house.keep_leases(%s, %s, %s::double precision, %s::integer, %s::integer[])",
             self.holder,
@@ -174,12 +176,12 @@ class RecordStore:
         return [Lease(wheel, fence, seq, bytes(digest).hex()) for wheel, fence, seq, digest in rows]
 
     def release_leases(self) -> None:
-        """Give all leases up. Raises RecordStoreError."""
+        """Give up all leases. Raises RecordStoreError."""
         self._rows("select house.release_leases(%s)", self.holder)
 
     def add(self, records: Sequence[NewRecord]) -> None:
-        """Store all records, or none. Raises RefusedRecordError, or RecordStoreError if it is not known whether they
-        are stored."""
+        """Store all records, or none. Raises RefusedRecordError, or RecordStoreError if nobody knows whether they are
+        stored."""
         for month in sorted({record.at[:7] for record in records if record.at != UNDATED} - self._months):
             self._rows("select house.make_month(%s::timestamptz)", f"{month}-15T00:00:00Z")
             self._months.add(month)
@@ -200,14 +202,14 @@ class RecordStore:
         )
 
     def hashes(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str | None]:
-        """Return the stored hash for each wheel and number, None for a lost number. Records of a month that was put
-        away are left out. Raises RecordStoreError."""
+        """Return the stored hash for each wheel and `seq`, None for a lost number. Leave out the records of a month
+        that was put away (docs/collector.md). Raises RecordStoreError."""
         asked = list(places)
         rows = self._rows(_HASHES, [wheel for wheel, _ in asked], [seq for _, seq in asked])
         return {(wheel, seq): None if digest is None else bytes(digest).hex() for wheel, seq, digest in rows}
 
     def alarm(self, alarms: Sequence[Alarm]) -> None:
-        """Raise the alarms that are new. Raises RecordStoreError."""
+        """Store the alarms that are new. Raises RecordStoreError."""
         self._rows(
             _ALARM,
             [alarm.wheel for alarm in alarms],
@@ -221,8 +223,7 @@ class RecordStore:
         )
 
     def prove(self, wheel: int, fence: int, signed: Signed, witness: WitnessKey | None) -> bool | None:
-        """Compare a wheel's checkpoint with its stored records, as `checkpoints.prove` does. Store a true one, and
-        cosign it if there is a `witness`. Raises RecordStoreError."""
+        """Do `checkpoints.prove`, and cosign a true checkpoint if there is a `witness`. Raises RecordStoreError."""
         if self._connection is None:
             raise RecordStoreError("there is no connection to the database")
         try:

@@ -44,8 +44,8 @@ select table_name, seq, 'coup ' || coup || ': ' || said from (
 
 
 def run(*, wheels: int, coups: int) -> int:
-    """Run a house with this number of wheels until there are `coups` verdicts (0: without an end). Returns the exit
-    code. Raises SettingsError if a part is missing or fails."""
+    """Run a house with this number of wheels until there are `coups` verdicts (0: until Ctrl-C). Returns the exit code.
+    Raises SettingsError if a program is missing or fails."""
     if not 1 <= wheels <= WHEELS_MAX:
         raise SettingsError(f"--wheels must be 1 to {WHEELS_MAX}")
     try:
@@ -66,7 +66,7 @@ def _postgres(folder: Path) -> Iterator[str]:
         raise SettingsError("there is no PostgreSQL: apt-get install postgresql")
     home, port = folder / "postgres", free_port()
     home.mkdir()
-    # PostgreSQL refuses root. As root it runs as the user that Debian's package makes.
+    # PostgreSQL refuses to run as root. If we are root, it runs as the user that Debian's package makes.
     as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     if as_user:
         folder.chmod(0o711)
@@ -133,7 +133,7 @@ def _write_wheel(folder: Path, table: str, port: int) -> tuple[Path, Path]:
 
 
 async def _show(database: str, coups: int) -> None:
-    """Print each new verdict, until there are `coups`, if that is not 0."""
+    """Print each new verdict until there are `coups` of them (0: without an end)."""
     shown: set[tuple[str, int]] = set()
     connection = await psycopg.AsyncConnection.connect(database, autocommit=True)
     async with connection:
@@ -147,7 +147,7 @@ async def _show(database: str, coups: int) -> None:
 
 
 async def _until_one_ends(running: Sequence[Child], shown: Coroutine[object, object, None]) -> None:
-    """Wait for `shown`. Raises DemoError if a program ends before."""
+    """Wait for the end of `shown`. Raises DemoError if a program ends first."""
     showing = asyncio.create_task(shown)
     ends = [asyncio.create_task(each.ended()) for each in running]
     done, _ = await asyncio.wait([showing, *ends], return_when=asyncio.FIRST_COMPLETED)

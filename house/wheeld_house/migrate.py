@@ -1,4 +1,4 @@
-"""Brings the database to the schema of this program: `wheeld-house migrate`, by the owner of the database."""
+"""Brings the database to the schema of this program: `wheeld-house migrate`, which the database's owner runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
 LOCK = 0x77686565
-"""The number of an advisory lock of PostgreSQL: of two programs that migrate at one time, one waits."""
+"""The number of an advisory lock of PostgreSQL. If two programs migrate at the same time, one waits for the other."""
 
 
 def migrate(database: str) -> None:
@@ -27,7 +27,7 @@ def migrate(database: str) -> None:
 
 
 def newest() -> str | None:
-    """The version of the schema that this program brings the database to."""
+    """Return the version of the schema to which this program brings the database."""
     head: str | None = ScriptDirectory.from_config(_config()).get_current_head()
     return head
 

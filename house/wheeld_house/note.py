@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from wheeld_house.tlog import HASH_BYTES
 
 NOTE_BYTES_MAX = 16_384
-"""A checkpoint has about 300 bytes, and each cosignature adds about 150. Nobody needs a hundred witnesses."""
+"""The longest note. A checkpoint has about 300 bytes, and each cosignature about 150, so a hundred of them fit."""
 
 KEY_BYTES = 32
 SIGNATURE_BYTES = 64
@@ -28,15 +28,15 @@ TIME_BYTES = 8
 KeyUse: TypeAlias = Literal[1, 4]
 LOG: KeyUse = 1
 WITNESS: KeyUse = 4
-"""What a key is used for: it signs the checkpoints of its log, or it cosigns those of other logs. The number is part of
-the key's hash."""
+"""What a key is for: it signs the checkpoints of its own log, or it cosigns the checkpoints of other logs. The number
+goes into the key's hash."""
 
 _SIGNATURE_LINE = re.compile(r"\u2014 ([^\s+]+) ([A-Za-z0-9+/]+={0,2})")
 _CHECKPOINT = re.compile(r"([^\s+]+)\n(0|[1-9][0-9]{0,15})\n([A-Za-z0-9+/]{43}=)\n")
 
 
 class NoteError(ValueError):
-    """A note, checkpoint or key that is not in its form, or has no good signature. The text says what is wrong."""
+    """A note, checkpoint or key has a wrong form or a wrong signature. The text says what is wrong."""
 
 
 class Signature(NamedTuple):
@@ -72,7 +72,7 @@ class Verifier:
 
     @property
     def key_hash(self) -> bytes:
-        """The start of the hash that names the key in a signature line."""
+        """The first four bytes of the key's hash, which name the key in a signature line."""
         return hashlib.sha256(f"{self.name}\n".encode() + bytes([self.use]) + self.key).digest()[:4]
 
     def __str__(self) -> str:
@@ -94,8 +94,8 @@ class Verifier:
         return verifier
 
     def signed_at(self, note: Note) -> int | None:
-        """Return the time of the signature by this key, in seconds of UTC by the witness; 0 for a log, which gives
-        none. None if no signature of the note names this key. Raises NoteError if one names it and is false."""
+        """Return when this key signed the note, in seconds of UTC, as the witness states it. A log states no time: 0.
+        None if no signature line names this key. Raises NoteError if a line names it and is false."""
         for signature in note.signatures:
             if (signature.name, signature.key_hash) == (self.name, self.key_hash):
                 return self._checked(note.text, signature.code)
@@ -119,7 +119,7 @@ def read_note(raw: str) -> Note:
     found = [_SIGNATURE_LINE.fullmatch(line) for line in lines.removesuffix("\n").split("\n")]
     try:
         size = len(raw.encode())
-    except UnicodeEncodeError:  # JSON may have half of a surrogate pair
+    except UnicodeEncodeError:  # a text from JSON may have half of a surrogate pair
         raise NoteError("no signed note: it has a character that UTF-8 cannot have") from None
     if size > NOTE_BYTES_MAX or not blank or not lines.endswith("\n"):
         raise NoteError("no signed note: it has no empty line before its signatures, or is too long")
@@ -145,7 +145,8 @@ def read_checkpoint(note: Note) -> Checkpoint:
 
 
 def cosigned_text(text: str, time_s: int) -> str:
-    """Return what a witness signs: that at this time the checkpoint continued all that the witness had seen."""
+    """Return the text that a witness signs. It says that at this time (seconds of UTC) the checkpoint continued all
+    checkpoints that the witness had cosigned before."""
     return f"cosignature/v1\ntime {time_s}\n{text}"
 
 

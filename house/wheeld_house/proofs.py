@@ -13,7 +13,7 @@ import msgspec
 import psycopg
 from msgspec import Meta
 
-from wheeld_house.checkpoints import TreeWitness, WitnessKey, receipt_of, stamped_receipt_of
+from wheeld_house.checkpoints import TreeWitness, WitnessKey, receipt_of
 from wheeld_house.note import WITNESS, NoteError, Verifier
 from wheeld_house.qr import TooLongError, qr_code, receipt_in
 from wheeld_house.receipt import RECEIPT_BYTES_MAX, ReceiptError, verify_receipt
@@ -21,12 +21,12 @@ from wheeld_house.settings import HouseWheel, SettingsError, check_keys, raw_pub
 from wheeld_house.timestamps import StampError, checkpoint_text, stamp_newest, stamped_at
 
 EVERY_S = 60.0
-"""A wheel seals a few times in an evening, so a minute is early enough."""
+"""How often the witness looks for checkpoints. A wheel seals a few times in an evening, so a minute is short enough."""
 
 
 class WitnessSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The settings of a witness. `name` is the name of its key. `state_file` keeps what it has cosigned. `wheels` are
-    those that it knows, each with its public key."""
+    """The settings of a witness. `name`: the name of its key. `state_file`: the file in which it keeps what it has
+    cosigned. `wheels`: the wheels whose checkpoints it cosigns, each with its public key."""
 
     name: Annotated[str, Meta(pattern=r"^[^\s+]{1,255}\Z")]
     key_file: str
@@ -39,7 +39,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the four commands."""
     receipt = commands.add_parser("receipt", help="write the receipt of a coup")
     receipt.add_argument("database", help="the connection string, of a user who may read")
-    receipt.add_argument("table", type=site_and_table, metavar="SITE/TABLE", help="the wheel, as campione/campione-03")
+    receipt.add_argument("table", type=site_and_table, metavar="SITE/TABLE", help="the wheel: campione/campione-03")
     receipt.add_argument("coup", type=int, help="its number")
     receipt.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there (default: standard output)")
     receipt.add_argument("--stamp", type=Path, metavar="FILE", help="write the authority's time-stamp there")
@@ -89,11 +89,9 @@ def _picture(text: str) -> Path:
 def _receipt(options: argparse.Namespace) -> int:
     site, table = options.table
     with psycopg.connect(options.database, autocommit=True) as database:
-        if options.stamp is None:
-            receipt = receipt_of(database, site, table, options.coup)
-        else:
-            receipt, token = stamped_receipt_of(database, site, table, options.coup)
-            options.stamp.write_bytes(token)
+        receipt, token = receipt_of(database, site, table, options.coup, stamped=options.stamp is not None)
+    if options.stamp is not None:
+        options.stamp.write_bytes(token)
     if options.output is None:
         sys.stdout.write(receipt)
     else:
@@ -120,7 +118,7 @@ def _stamp(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     if (options.stamp is None) is not (options.authority is None):
-        raise SettingsError("--stamp and --authority are given together: who stamped it, and by which certificate")
+        raise SettingsError("give --stamp and --authority together: the certificate shows whose time-stamp it is")
     with options.receipt.open("rb") as file:
         raw = file.read(RECEIPT_BYTES_MAX + 1)
     try:

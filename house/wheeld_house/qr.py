@@ -1,8 +1,8 @@
 """A receipt as a QR code.
 
-A code holds 4,296 characters, but only of those that it packs best. A receipt has about 3,000 characters of all kinds,
-which do not fit. So the receipt is compressed (zlib) and written in base45 (RFC 9285), after a prefix. `verify` and the
-page that verifies take this text, as a scanner gives it, in place of the receipt.
+A code holds 4,296 characters only if all are among 45 compact ones (`LETTERS`). A receipt has about 3,000 characters of
+all kinds, which do not fit. So the receipt is compressed (zlib) and written in base45 (RFC 9285), after a prefix.
+`wheeld-house verify` and the page verify.html also take this text, as a scanner gives it, instead of the receipt.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from wheeld_house.receipt import RECEIPT_BYTES_MAX, ReceiptError
 
 PREFIX = "WHEELD-RECEIPT:"
 LETTERS_MAX = 4296
-"""What the largest code holds (version 40, error correction L)."""
+"""How many letters the largest code holds (version 40, error correction L)."""
 LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
 
 
@@ -24,7 +24,7 @@ class TooLongError(ValueError):
 
 
 def qr_text(receipt: str) -> str:
-    """Return the receipt as a code holds it. Raises TooLongError."""
+    """Return the text of the receipt's code. Raises TooLongError."""
     text = f"{PREFIX}{base45(zlib.compress(receipt.encode(), 9))}"
     if len(text) > LETTERS_MAX:
         raise TooLongError(
@@ -40,7 +40,7 @@ def qr_code(receipt: str) -> segno.QRCode:
 
 
 def receipt_in(text: str) -> str:
-    """Return the receipt in the text of a code. Any other text is returned as it is. Raises ReceiptError."""
+    """Return the receipt in the text of a code, or any other text unchanged. Raises ReceiptError."""
     letters = text.strip()
     if not letters.startswith(PREFIX):
         return text

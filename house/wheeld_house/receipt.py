@@ -1,7 +1,7 @@
 """A receipt: one message of a wheel's feed, and the proof that it is in a tree that the wheel signed and witnesses saw.
 
-Its form is a proof of a transparency log (c2sp.org/tlog-proof). The message is the `extra` in it. So a receipt is
-checked without any server, and by other programs too.
+It has the form of a proof of a transparency log (c2sp.org/tlog-proof), with the message as its `extra`. Other programs
+can check it too, and nobody needs a server for that.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from wheeld_house.tlog import HASH_BYTES, leaf_hash, root_of_inclusion
 
 FIRST_LINE = "c2sp.org/tlog-proof@v1"
 RECEIPT_BYTES_MAX = 131_072
-"""A message of 65,536 bytes at most, in base64, with a proof and a checkpoint."""
+"""Enough for a message of 65,536 bytes in base64, a proof and a checkpoint."""
 
 _HEAD = re.compile(r"extra ([A-Za-z0-9+/]*={0,2})\nindex (0|[1-9][0-9]{0,15})\n((?:[A-Za-z0-9+/]{43}=\n){0,63})")
-_ORIGIN = re.compile(r"(wheel/v1/[^/\s]+/[^/\s]+)/([1-9][0-9]{0,15})")
-"""The table's root, and the `seq` of the first leaf."""
+ORIGIN = re.compile(r"(wheel/v1/[^/\s]+/[^/\s]+)/([1-9][0-9]{0,15})")
+"""The name of a wheel's tree: the wheel's root, and the `seq` of the first leaf."""
 
 
 class ReceiptError(ValueError):
@@ -65,7 +65,7 @@ def verify_receipt(receipt: str, wheel_key: bytes, witnesses: Sequence[Verifier]
         raise ReceiptError(str(error)) from error
     if root_of_inclusion(proof, leaf_hash(payload), index, checkpoint.size) != checkpoint.root:
         raise ReceiptError("the message is not in the tree of the checkpoint, or not at this place")
-    origin = _ORIGIN.fullmatch(checkpoint.origin)
+    origin = ORIGIN.fullmatch(checkpoint.origin)
     if origin is None:
         raise ReceiptError(f"{checkpoint.origin} is not the tree of a wheel")
     root, first_seq = origin[1], int(origin[2])
@@ -91,7 +91,8 @@ def _parts(receipt: str) -> tuple[bytes, int, list[bytes], str]:
 
 
 def _decoded(text: str) -> bytes:
-    """Decode base64. Refuses the other spellings of the same bytes, so that no byte of a receipt can be changed."""
+    """Decode base64. Raises binascii.Error if the same bytes have another spelling. Otherwise somebody could change a
+    receipt that stays good."""
     raw = base64.b64decode(text, validate=True)
     if base64.b64encode(raw).decode() != text:
         raise binascii.Error(text[:20])
@@ -99,7 +100,7 @@ def _decoded(text: str) -> bytes:
 
 
 def _read_message(payload: bytes, root: str, wheel_key: bytes) -> FeedMessage:
-    """Check the message itself. One of a bench table is refused: nobody is paid by it."""
+    """Check the message itself. A message of a bench table is refused, because nobody is paid by it."""
     try:
         topic = str(read_json(payload)["schema"]).removesuffix("/1")
         return read_message(topic, payload, root=root, verify=ed25519(wheel_key))

@@ -1,7 +1,7 @@
-"""`wheeld-house records`: all that the house has of one wheel, for a new card of its cabinet.
+"""`wheeld-house records`: writes all records that the house has of one wheel, to restore the wheel's journal from them.
 
 Each line is a message, byte for byte as the wheel published it, in the order of `seq`. The last line is the newest
-checkpoint with its cosignatures, if there is one. The wheel trusts none of this: it checks its own signatures.
+checkpoint with its cosignatures, if there is one. The wheel does not trust these lines: it checks its own signatures.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ where w.site = %s and w.table_name = %s
     ), 1)
 order by c.size desc limit 1
 """
-"""A gap begins a new tree. Only the checkpoints of the newest tree are about records that the wheel still has."""
+"""A gap in the feed begins a new tree. Only the checkpoints of the newest tree are about records that the wheel has."""
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -43,12 +43,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "records", help="write all records of a wheel to standard output, to restore its journal"
     )
     records.add_argument("database", help="the connection string, of a user who may read")
-    records.add_argument("table", type=site_and_table, metavar="SITE/TABLE", help="the wheel, as campione/campione-03")
+    records.add_argument("table", type=site_and_table, metavar="SITE/TABLE", help="the wheel: campione/campione-03")
     records.set_defaults(run=_records)
 
 
 def records_of(database: psycopg.Connection[Any], site: str, table: str) -> Iterator[bytes]:
-    """Yield the lines, all as they were at one moment. Raises LookupError, psycopg.Error."""
+    """Yield the lines, all from the same moment of the database. Raises LookupError if there is no record, and
+    psycopg.Error."""
     with database.transaction():
         database.execute("set transaction isolation level repeatable read")
         with database.cursor(name="records") as rows:
@@ -65,10 +66,9 @@ def records_of(database: psycopg.Connection[Any], site: str, table: str) -> Iter
             yield json.dumps({"checkpoint": checkpoint[0]}).encode()
 
 
-def _records(options: argparse.Namespace) -> int:
+def _records(options: argparse.Namespace) -> None:
     site, table = options.table
     with psycopg.connect(options.database, autocommit=True) as database:
         for line in records_of(database, site, table):
             sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()
-    return 0

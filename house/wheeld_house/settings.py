@@ -16,9 +16,9 @@ from wheeld.feed import Login
 
 _Settings = TypeVar("_Settings")
 COLLECTOR = "collector"
-"""The user name of the role at the brokers."""
+"""The user name of the collector at the brokers, if the settings give no other."""
 _Level: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]
-"""One level of a topic."""
+"""One level of an MQTT topic."""
 _File: TypeAlias = Annotated[str, Meta(min_length=1)]
 
 
@@ -27,7 +27,7 @@ class SettingsError(Exception):
 
 
 class HouseBroker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One broker. TLS is on if any of its three files is given."""
+    """One broker. TLS is on if `ca_file`, `cert_file` or `key_file` is given."""
 
     host: Annotated[str, Meta(min_length=1)]
     port: Annotated[int, Meta(ge=1, le=65535)] = 1883
@@ -38,7 +38,7 @@ class HouseBroker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     key_file: _File | None = None
 
     def login(self) -> Login:
-        """Return how to log in there."""
+        """Return how to log in to this broker."""
         files = (self.password_file, self.ca_file, self.cert_file, self.key_file)
         password, ca, cert, key = (None if file is None else Path(file) for file in files)
         return Login(
@@ -47,7 +47,7 @@ class HouseBroker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class HouseWheel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One wheel. `public_key_file`: its public key, PEM, required if the wheel signs. `test`: a bench table."""
+    """One wheel. `public_key_file`: its public key, PEM, required if the wheel signs. `test`: it is a bench table."""
 
     site: _Level
     table: _Level
@@ -56,16 +56,16 @@ class HouseWheel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def name(self) -> str:
-        """Site and table."""
+        """The site and the table: SITE/TABLE."""
         return f"{self.site}/{self.table}"
 
     @property
     def root(self) -> str:
-        """What all topics of the wheel begin with."""
+        """The text with which all topics of the wheel begin."""
         return f"wheel/v1/{self.name}"
 
     def public_key(self) -> bytes | None:
-        """Return the 32 bytes of its key, None if it has none. Raises SettingsError."""
+        """Return the wheel's public key, 32 bytes. None if the settings give none. Raises SettingsError."""
         return None if self.public_key_file is None else raw_public_key(Path(self.public_key_file))
 
 
@@ -77,10 +77,8 @@ class HouseWitness(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class HouseSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All settings. `name` is shown beside what the collector holds. `database` is a connection string of libpq.
-
-    `lease_s`: how long a collector may be silent before another one takes its wheels.
-    """
+    """All settings. `name`: what people call this collector. `database`: a connection string of libpq. `lease_s`: how
+    long a collector may be silent before another one takes its wheels."""
 
     name: Annotated[str, Meta(min_length=1, max_length=64)]
     database: Annotated[str, Meta(min_length=1)]
@@ -91,15 +89,15 @@ class HouseSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 def site_and_table(text: str) -> tuple[str, str]:
-    """Read SITE/TABLE of a command line. Raises argparse.ArgumentTypeError."""
+    """Read SITE/TABLE from the command line. Raises ArgumentTypeError."""
     site, slash, table = text.partition("/")
     if not (site and slash and table) or "/" in table:
-        raise ArgumentTypeError(f"{text!r} is not SITE/TABLE, as campione/campione-03")
+        raise ArgumentTypeError(f"{text!r} is not SITE/TABLE, for example campione/campione-03")
     return site, table
 
 
 def raw_public_key(path: Path) -> bytes:
-    """Return the 32 bytes of a public key, PEM. Raises SettingsError."""
+    """Return the 32 bytes of the Ed25519 public key in a PEM file. Raises SettingsError."""
     try:
         key = load_pem_public_key(path.read_bytes())
     except OSError as wrong:
@@ -107,12 +105,12 @@ def raw_public_key(path: Path) -> bytes:
     except ValueError:
         raise SettingsError(f"{path} is not a public key in PEM, as `openssl pkey -pubout` writes it") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise SettingsError(f"{path} is the key of another kind: a wheel signs with Ed25519")
+        raise SettingsError(f"{path} is a key of another kind: a wheel signs with Ed25519")
     return key.public_bytes_raw()
 
 
 def check_keys(keys: Iterable[tuple[str, bytes | None]]) -> None:
-    """Raise SettingsError if two wheels have one key: then one of them can sign for the other. Takes names and keys."""
+    """Raise SettingsError if two wheels have the same key: one could sign for the other. `keys`: names and keys."""
     owners: dict[bytes, str] = {}
     for wheel, key in keys:
         if key is not None and (owner := owners.setdefault(key, wheel)) != wheel:
@@ -135,7 +133,7 @@ def read_toml(path: Path, kind: type[_Settings]) -> _Settings:
 
 
 def read_settings(path: Path) -> HouseSettings:
-    """Read the file. Raises SettingsError."""
+    """Read the settings of a collector. Raises SettingsError, also if two entries name the same wheel."""
     settings = read_toml(path, HouseSettings)
     roots = [wheel.root for wheel in settings.wheels]
     twice = next((root for root in roots if roots.count(root) > 1), None)

@@ -1,5 +1,5 @@
-"""Time-stamps of checkpoints by an authority (RFC 3161). With one, a receipt also proves since when its tree exists, to
-somebody who trusts neither the house nor its witnesses.
+"""Time-stamps of checkpoints by an authority (RFC 3161). With a time-stamp, a receipt also proves since when its tree
+has existed, even to somebody who trusts neither the house nor its witnesses.
 
 `openssl ts` writes the questions and verifies the answers. No code here reads their format.
 """
@@ -19,9 +19,9 @@ from wheeld_house.note import NoteError, read_note
 from wheeld_house.settings import SettingsError
 
 TOKEN_BYTES_MAX = 65_536
-"""A token with the authority's certificates has 3 to 8 kB."""
+"""The longest time-stamp (token). With the authority's certificates it has 3 to 8 kB."""
 ANSWER_S = 30.0
-"""An authority answers within a second or two."""
+"""How long to wait for the authority. It usually answers within two seconds."""
 
 _UNSTAMPED = """
 select c.wheel, c.first_seq, c.size, c.note from (
@@ -33,18 +33,18 @@ _STORE = "insert into house.stamp (wheel, first_seq, size, token) values (%s, %s
 
 
 class StampError(Exception):
-    """An authority gave no time-stamp, or one that proves nothing. The text says why."""
+    """An authority gave no time-stamp, or a time-stamp that proves nothing. The text says why."""
 
 
 def stamp_newest(database: psycopg.Connection[Any], authority: str, ca_file: Path) -> list[str]:
-    """Let the authority at this URL stamp the newest checkpoint of each tree that has no stamp yet, and store what it
-    gives. Return the trees. Raises SettingsError, StampError, psycopg.Error."""
+    """Let the authority at this URL stamp the newest checkpoint of each tree, if it has no stamp yet, and store the
+    stamps. Returns the names of the stamped trees. Raises SettingsError, StampError, psycopg.Error."""
     if not authority.startswith(("http://", "https://")):
         raise SettingsError(
-            f"{authority} is no address of a time-stamping authority: it begins with http:// or https://"
+            f"{authority} is no address of a time-stamping authority: it must begin with http:// or https://"
         )
     if not ca_file.is_file():
-        raise SettingsError(f"{ca_file} is not there: it has the root certificate of the authority")
+        raise SettingsError(f"{ca_file} does not exist: it must have the root certificate of the authority")
     stamped = []
     for wheel, first_seq, size, note in database.execute(_UNSTAMPED).fetchall():
         text = read_note(note).text
@@ -56,7 +56,7 @@ def stamp_newest(database: psycopg.Connection[Any], authority: str, ca_file: Pat
 
 
 def ask(authority: str, text: str) -> bytes:
-    """Return the authority's answer for this text. Raises StampError."""
+    """Return the authority's time-stamp of this text. Raises StampError."""
     question = _openssl(["-query", "-data", "text", "-sha256", "-cert"], text=text.encode())
     headers = {"Content-Type": "application/timestamp-query"}
     request = urllib.request.Request(authority, question, headers)  # noqa: S310  its address was checked
@@ -95,7 +95,7 @@ def _openssl(arguments: list[str], **files: bytes) -> bytes:
         for name, content in files.items():
             Path(folder, name).write_bytes(content)
         done = subprocess.run(  # noqa: S603  no shell; the files are ours
-            ["openssl", "ts", *arguments],  # noqa: S607  as the path of the system finds it
+            ["openssl", "ts", *arguments],  # noqa: S607  the system's PATH finds it
             cwd=folder,
             capture_output=True,
             check=False,

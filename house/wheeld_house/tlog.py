@@ -14,7 +14,7 @@ HASH_BYTES = 32
 
 
 def leaf_hash(payload: bytes) -> bytes:
-    """Return the hash of a leaf. Because of its first byte it cannot pass as the hash of an inner node."""
+    """Return the hash of a leaf. The byte before the payload keeps it different from the hash of an inner node."""
     return hashlib.sha256(b"\0" + payload).digest()
 
 
@@ -25,8 +25,8 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 @dataclass
 class Peaks:
-    """A tree of `size` leaves that grows. `hashes`: the roots of its complete subtrees, the largest first. Their sizes
-    are the powers of two in `size`."""
+    """A tree of `size` leaves that grows. `hashes`: the roots of its complete subtrees, the largest first. The sizes of
+    these subtrees are the powers of two whose sum is `size`."""
 
     size: int = 0
     hashes: list[bytes] = field(default_factory=list)
@@ -73,8 +73,8 @@ def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
 
 
 def root_of_inclusion(proof: Sequence[bytes], leaf: bytes, index: int, size: int) -> bytes | None:
-    """Return the hash of the tree of `size` leaves that has `leaf` at `index`, if the proof is right. None if the proof
-    does not have the length that it must have."""
+    """Return the hash of the tree of `size` leaves with `leaf` at `index`, as the proof shows it. None if the proof has
+    a wrong length, or `index` is not in the tree."""
     if not 0 <= index < size:
         return None
     node, rest = leaf, list(proof)
@@ -91,14 +91,15 @@ def root_of_inclusion(proof: Sequence[bytes], leaf: bytes, index: int, size: int
 
 
 def consistency_proof(leaves: Sequence[bytes], size: int) -> list[bytes]:
-    """Return the proof that this tree continues the one of its first `size` leaves (RFC 6962, 2.1.2)."""
+    """Return the proof that this tree continues the tree of its first `size` leaves (RFC 6962, 2.1.2). Raises
+    ValueError if `size` is 0, or more than the leaves of this tree."""
     if not 0 < size <= len(leaves):
         raise ValueError(f"a tree of {len(leaves)} leaves continues no tree of {size}")
     return _subproof(leaves, size, is_known=True)
 
 
 def _subproof(leaves: Sequence[bytes], size: int, *, is_known: bool) -> list[bytes]:
-    """`is_known`: the earlier root is the root of these first `size` leaves, so it need not be in the proof."""
+    """`is_known`: the verifier knows the root of the first `size` of these leaves, so the proof need not have it."""
     if size == len(leaves):
         return [] if is_known else [root(leaves)]
     half = _left_size(len(leaves))

@@ -1,4 +1,4 @@
-"""One wheel as a collector takes it: which message is next, what is not stored yet, what a person must look at."""
+"""What a collector knows of one wheel: its next message, what is not stored yet, and what a person must look at."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ from wheeld_house.note import NoteError
 from wheeld_house.settings import HouseWheel
 
 ACTIVE_S = 3.0
-"""A wheel that was asked and has sent nothing for this time no longer counts as one that answers."""
+"""A wheel that was asked and has sent nothing for this time no longer counts as a wheel that answers."""
 RECENT = 256
-"""How many hashes are kept in memory: a message that comes from two brokers comes twice within a short time."""
+"""How many of the newest hashes are kept in memory. A message from two brokers comes twice within a short time."""
 CHECKPOINTS_MAX = 8
 """How many checkpoints wait in memory for the records that prove them. A wheel signs a few in an evening."""
 COUP_MAX = 2**63 - 1
 
 
 class CollectedWheel:
-    """What a collector knows of one wheel. Without a lease (`order` is None) it takes nothing.
+    """What a collector knows of one wheel. Without a lease (`order` is None) it takes checkpoints, and nothing else.
 
-    `number`: the wheel's number in the database. `user`: the collector's name at the brokers, by which it asks.
+    `number`: the wheel's number in the database. `user`: the collector's user name at the brokers. `by`: the name of
+    who asks, in its questions. `tell` gets texts for the log.
     """
 
     def __init__(self, settings: HouseWheel, *, number: int, user: str, by: str, tell: Callable[[str], object]) -> None:
         self.settings, self.root, self.number = settings, settings.root, number
         self.order: Order | None = None
         self.pending: list[FeedMessage] = []
-        """Checked, in order, not stored yet."""
+        """Messages that were checked and are not stored yet, in the order of `seq`."""
         self.repeats: dict[int, list[FeedMessage]] = {}
-        """Messages with numbers that were taken before, to be compared with what is stored."""
+        """Messages whose numbers were taken before. They must be compared with the stored records."""
         self.alarms: list[Alarm] = []
         self.checkpoints: list[Signed] = []
-        """Signed by the wheel, not compared with the stored records yet."""
+        """Checkpoints that the wheel signed, and that were not compared with the stored records yet."""
         self.active_s = -ACTIVE_S
         self.fence = 0
         self._last_hash = GENESIS
@@ -51,16 +52,16 @@ class CollectedWheel:
 
     @property
     def is_busy(self) -> bool:
-        """Whether there is something for the database. Without a lease a checkpoint waits for one."""
+        """Whether there is something for the database. A checkpoint waits until there is a lease."""
         return bool(self.pending or self.repeats or self.alarms or (self.checkpoints and self.order is not None))
 
     @property
     def is_asked(self) -> bool:
-        """Whether it has not answered the last question yet."""
+        """Whether the wheel has not answered the last question yet."""
         return self.order is not None and self.order.is_asking
 
     def is_due(self, now_s: float) -> bool:
-        """Whether it may be asked now."""
+        """Whether the wheel may be asked now."""
         return self.order is not None and self.order.wait_s(now_s) == 0.0
 
     def begin(self, lease: Lease, now_s: float) -> None:
@@ -80,14 +81,14 @@ class CollectedWheel:
         self.order.connected(now_s)
 
     def end(self) -> None:
-        """Take nothing more: another collector has the lease, or nobody."""
+        """Stop taking messages, because another collector has the lease, or nobody has it."""
         self.order = None
         self.pending.clear()
         self.repeats.clear()
         self.alarms.clear()
 
     def take(self, leaf: str, payload: bytes, now_s: float) -> None:
-        """Take a message that came on this leaf."""
+        """Take a message. `leaf`: the last level of its topic."""
         if leaf == "notice":
             self._take_notice(payload)
             return
@@ -118,13 +119,13 @@ class CollectedWheel:
         return ready
 
     def disproven(self, signed: Signed) -> None:
-        """Note that the wheel has signed a tree of other records than the stored ones."""
+        """Raise an alarm: the wheel has signed a tree of other records than the stored ones."""
         last_seq = signed.first_seq + signed.checkpoint.size - 1
-        why = f"the wheel signed another history up to seq {last_seq} than the one that is stored"
+        why = f"the wheel signed other messages up to seq {last_seq} than those that are stored"
         self._raise("split", last_seq, why, signed.raw.encode())
 
     def records(self, most: int) -> list[NewRecord]:
-        """Return the first of `pending` for the database."""
+        """Return the first messages of `pending`, `most` at most, as records for the database."""
         signed = self._verify is not None
         return [
             NewRecord(self.number, self.fence, each, _date(each.body.get("at")), _coup(each.body.get("coup")), signed)
@@ -139,15 +140,15 @@ class CollectedWheel:
             known = stored[self.number, seq]
             for message in messages:
                 if known is None:
-                    why = f"seq {seq} came, which was lost: it is kept here, and not among the records"
+                    why = f"seq {seq} counted as lost, and came now: it is kept here, and not among the records"
                     self._raise("late", seq, why, message.payload)
                 elif known != message.hash:
-                    why = f"seq {seq} came with another hash than the one that stands: one of the two is not true"
+                    why = f"seq {seq} came with another hash than the stored one: one of the two messages is not true"
                     self._raise("conflict", seq, why, message.payload)
         self.repeats.clear()
 
     def _take_notice(self, payload: bytes) -> None:
-        """Keep the checkpoint of a seal, with a lease and without one: the broker retains only the last one."""
+        """Keep the checkpoint of a seal, even without a lease, because the broker retains only the newest one."""
         raw = checkpoint_in(payload)
         if raw is None or self._key is None:
             return
@@ -184,7 +185,7 @@ class CollectedWheel:
 
 
 def _date(at: object) -> str:
-    """Return the date of a message in UTC. UNDATED if it has none that can be read."""
+    """Return the date of a message in UTC. UNDATED if it cannot be read."""
     try:
         parsed = datetime.fromisoformat(at) if isinstance(at, str) else None
         return UNDATED if parsed is None or parsed.tzinfo is None else parsed.astimezone(UTC).isoformat()

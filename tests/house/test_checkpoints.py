@@ -133,9 +133,9 @@ def test_a_receipt_proves_a_coup_to_somebody_who_has_only_keys(kept: Kept) -> No
     cosign(kept.sql, kept.number, read_signed(kept.tree(), ROOT, SIGNER.public_key), HOUSE)
     kept.keep(6)
     assert kept.prove(kept.tree())
-    proven = verify_receipt(receipt_of(kept.sql, SITE, TABLE, 4), SIGNER.public_key, [verifier(HOUSE)])
+    proven = verify_receipt(receipt_of(kept.sql, SITE, TABLE, 4)[0], SIGNER.public_key, [verifier(HOUSE)])
     assert (proven.root, proven.message.body["coup"], proven.size) == (ROOT, 4, 9)
-    assert verify_receipt(receipt_of(kept.sql, SITE, TABLE, 12), SIGNER.public_key).size == 15
+    assert verify_receipt(receipt_of(kept.sql, SITE, TABLE, 12)[0], SIGNER.public_key).size == 15
 
 
 def test_a_second_witness_signs_only_what_continues_what_it_saw(kept: Kept, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_second_witness_signs_only_what_continues_what_it_saw(kept: Kept, tmp_
         assert kept.prove(kept.tree())
         assert TreeWitness(AUTHORITY, tmp_path / "state").cosign(kept.sql, KEYS) == ([f"{ROOT}/1"], [])
         assert TreeWitness(AUTHORITY, tmp_path / "state").cosign(kept.sql, KEYS) == ([], [])
-    proven = verify_receipt(receipt_of(kept.sql, SITE, TABLE, 7), SIGNER.public_key, [verifier(AUTHORITY)])
+    proven = verify_receipt(receipt_of(kept.sql, SITE, TABLE, 7)[0], SIGNER.public_key, [verifier(AUTHORITY)])
     assert list(proven.witnessed_at_s) == ["authority.example"]
     assert TreeWitness(AUTHORITY, tmp_path / "other").cosign(kept.sql, {}) == ([], []), (
         "wheels that it was not asked to witness"

@@ -555,7 +555,7 @@ ACCOUNT = {"account": {"user": "anna", "password": password_hash("x")}}
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        (OPEN, "reached by others"),
+        (OPEN, "other computers can reach"),
         (OPEN | ACCOUNT, "needs cert_file"),
         ({"account": {"user": "anna", "password": "plain"}}, "no hash"),
         ({"user_header": "X-User"}, "needs trusted_proxies"),

@@ -176,7 +176,7 @@ def test_an_authority_that_cannot_be_asked_is_named(kept: Kept, authority: Autho
     """Wrong settings are told apart from an authority that is away: only that one is asked again."""
     with pytest.raises(StampError, match="gives no time-stamp"):
         stamp_newest(kept.sql, "http://127.0.0.1:1/", authority.ca)
-    with pytest.raises(SettingsError, match="begins with http"):
+    with pytest.raises(SettingsError, match="must begin with http"):
         stamp_newest(kept.sql, "file:///etc/passwd", authority.ca)
-    with pytest.raises(SettingsError, match="has the root certificate"):
+    with pytest.raises(SettingsError, match="must have the root certificate"):
         stamp_newest(kept.sql, "http://127.0.0.1:1/", tmp_path / "ca.crt")

@@ -11,7 +11,7 @@ from alembic import op
 
 
 def execute(step: str) -> None:
-    """Execute the SQL beside the file `step`. It has several statements, so it goes to the driver as it is."""
+    """Execute the SQL file beside the file `step`. It has several statements, so the driver gets it unchanged."""
     sql = Path(step).with_suffix(".sql").read_text(encoding="utf-8")
     connection = op.get_bind().connection.driver_connection
     assert connection is not None, "alembic runs a step on a connection"

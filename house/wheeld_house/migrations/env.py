@@ -1,4 +1,4 @@
-"""How alembic runs the steps: all in one transaction, on the connection that `migrate` gives it."""
+"""Lets alembic run the steps, all in one transaction, on the connection that `migrate` gives it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The database as the page uses it: a few connections, each as the role `wheeld_page`, with limits."""
+"""The database as the page uses it: a few connections, each with the role `wheeld_page` and with limits."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _Connection: TypeAlias = psycopg.AsyncConnection[Row]
 
 CONNECTIONS = 4
 WAITING_MAX = 100
-"""How many questions wait for a connection. Others are refused at once."""
+"""The most questions at one time, with those that wait for a connection. More are refused at once."""
 STATEMENT_S_MAX = 5
 QUESTION_S_MAX = 10.0
-"""The longest time of a question, including connection and network. After this the connection is given up."""
+"""The longest time of a question, including connection and network. After this time the connection is given up."""
 OPTIONS = (
     f"-c statement_timeout={STATEMENT_S_MAX}s -c lock_timeout={STATEMENT_S_MAX}s -c default_transaction_read_only=on "
     "-c timezone=UTC -c jit=off"
 )
-"""Settings of the server for each connection. No `jit`: to compile a question would take longer than to answer it."""
+"""Settings of the server for each connection. `jit` is off: to compile a question takes longer than to answer it."""
 ROLE = "set role wheeld_page"
-"""Even a user with more rights has only the rights of the page here."""
+"""With this, even a user with more rights has only the rights of the page."""
 KEEPALIVES: Any = {"keepalives_idle": 5, "keepalives_interval": 5, "keepalives_count": 2, "tcp_user_timeout": 10_000}
 
 
@@ -56,10 +56,10 @@ class PageDatabase:
         self._working = asyncio.Lock()
 
     async def rows(self, statement: str, *values: object) -> list[Row]:
-        """Ask, and return all rows: each statement has its own limit. Raises DatabaseError."""
+        """Ask, and return all rows. Each statement itself limits their number. Raises DatabaseError."""
 
         async def ask(connection: _Connection) -> list[Row]:
-            # Sent as bytes: the statement is built from constants of the program, and the values go beside it.
+            # psycopg's types accept only a literal as a text, so this is bytes. It has only constants of the program.
             found: list[Row] = await (await connection.execute(statement.encode(), values)).fetchall()
             return found
 
@@ -77,7 +77,7 @@ class PageDatabase:
         return await self._with(do)
 
     async def work(self, work: Callable[[psycopg.Connection[Any]], Made]) -> Made:
-        """Call `work` in a thread, because it takes seconds and asks again and again. A second call meanwhile is
+        """Call `work` in a thread, because it takes seconds and asks many questions. While it runs, another call is
         refused. Raises DatabaseError, and what `work` raises."""
         if self._working.locked():
             raise BusyError("the page makes another receipt")
@@ -88,7 +88,7 @@ class PageDatabase:
                 raise DatabaseError(str(wrong).partition("\n")[0]) from wrong
 
     def _work(self, work: Callable[[psycopg.Connection[Any]], Made]) -> Made:
-        # A server that vanishes is noticed here by the system: no time-out ends a thread.
+        # Nothing can end a thread that waits. So the system must notice a server that vanishes (KEEPALIVES).
         with psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, **KEEPALIVES) as connection:
             connection.execute(ROLE)
             return work(connection)
@@ -113,7 +113,7 @@ class PageDatabase:
             self._waiting -= 1
 
     async def _once(self, work: Callable[[_Connection], Awaitable[list[Row]]]) -> list[Row]:
-        """Use a connection. If it was lost while it was idle, replace it and ask the question again."""
+        """Use a connection. If it was lost while it was idle, make a new one and ask the question again."""
         is_old = bool(self._idle)
         connection = self._idle.pop() if is_old else await self._connect()
         try:

@@ -20,28 +20,28 @@ COOKIE = "wheeld_house"
 SESSION_S_MAX = 12 * 3600
 SESSIONS_MAX = 100
 WRONG_S = 1.0
-"""A wrong password is answered after this time. One password is tried at a time."""
+"""The answer to a wrong password comes after this time. Passwords are tried one after the other."""
 WAITING_MAX = 5
-"""How many log-ins may wait for their turn. Any more are refused at once."""
+"""How many log-ins may wait for their turn. More are refused at once."""
 USER_MAX = 200
 
 
 class User(NamedTuple):
-    """Who looks. The name is empty for somebody on this computer who has not logged in."""
+    """A person who looks at the page. The name is empty for somebody on this computer who has not logged in."""
 
     name: str
     may_acknowledge: bool
 
 
 class LogIn(Protocol):
-    """One way to know who looks."""
+    """A way to know who looks at the page."""
 
     def user(self, request: web.Request) -> User | None:
-        """Return the user who looks, None if the person must log in first. Raises HTTPForbidden if he may not look."""
+        """Return who looks. None: the person must log in first. Raises HTTPForbidden for those who may not look."""
 
 
 def login_of(settings: PageSettings) -> LogIn:
-    """Return the way that the settings name."""
+    """Return the `LogIn` that the settings choose."""
     if settings.user_header is not None:
         return ProxyLogin(settings.user_header, settings.proxies, frozenset(settings.acknowledgers))
     if settings.account is not None:
@@ -50,10 +50,10 @@ def login_of(settings: PageSettings) -> LogIn:
 
 
 class HereLogin:
-    """Everybody on this computer may look. Nobody may acknowledge: nobody would know who it was."""
+    """Everybody on this computer may look. Nobody may acknowledge an alarm, because nobody would know who it was."""
 
     def user(self, _: web.Request) -> User | None:
-        """Return somebody without a name."""
+        """Return a user without a name."""
         return User("", may_acknowledge=False)
 
 
@@ -86,7 +86,7 @@ class ProxyLogin:
 
 
 class AccountLogin:
-    """The one account of the settings. Its sessions are in memory: after a restart the person logs in again."""
+    """The one account of the settings. Its sessions are in memory, so after a restart the person must log in again."""
 
     def __init__(
         self, account: Account, *, now_s: Callable[[], float] = time.monotonic, wrong_s: float = WRONG_S
@@ -129,7 +129,7 @@ class AccountLogin:
 
 
 def is_from_our_page(request: web.Request) -> bool:
-    """Whether a page of ours sent this form. Another site's page cannot send these headers with our value."""
+    """Whether a page of ours sent this form. The page of another site cannot give these headers our values."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site == "same-origin"

@@ -1,4 +1,4 @@
-"""The pages: they read the database, and change nothing but the acknowledgement of an alarm."""
+"""The pages. They read the database. The only thing that they write there is the acknowledgement of an alarm."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from wheeld.serving import add_files, guard, named
 from wheeld_house.checkpoints import TooManyRecordsError
+from wheeld_house.database import UNDATED
 from wheeld_house.page.database import DatabaseError, Row
 from wheeld_house.page.login import COOKIE, SESSION_S_MAX, AccountLogin, LogIn, User, is_from_our_page
-from wheeld_house.page.records import PLACE, UNDATED, Found, HouseRecords, NotStoredError, Search
+from wheeld_house.page.records import PLACE, Found, HouseRecords, NotStoredError, Search
 from wheeld_house.page.words import CAUSES, DOUBLE_ZERO
 
 HERE = Path(__file__).parent
@@ -29,7 +30,7 @@ TEXT_MAX = 200
 REASON_MAX = 500
 ASKED = ("number", "cause", "from", "to", "bouler", "table")
 FLEET_S = 2.0
-"""All viewers share what was read of the fleet for this time."""
+"""For this time after a reading of the database, all viewers get the same fleet."""
 USER = web.RequestKey("user", User)
 
 
@@ -60,8 +61,9 @@ class HousePages:
 
     def application(self) -> web.Application:
         """Return the application of all pages."""
-        # Not `no-referrer`: a browser would then send the Origin "null" with our own forms.
-        first = [guard(referrer="same-origin"), named(self._names, _refusal)]
+        # With `no-referrer`, a browser would send the Origin "null" with our own forms.
+        refusal = "{} is no name of this page. Add it to `names` in the settings of the page.".format
+        first = [guard(referrer="same-origin"), named(self._names, lambda _, name: refusal(name))]
         app = web.Application(middlewares=[*first, self._errors, self._logged_in], client_max_size=BODY_MAX)
         app.router.add_get("/", self._fleet_page)
         app.router.add_get(r"/wheel/{site:[^/]+}/{table:[^/]+}", self._wheel_page)
@@ -93,7 +95,7 @@ class HousePages:
 
     @web.middleware
     async def _errors(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """What is wrong, as a page. The database's own words go to the log only."""
+        """Show what is wrong as a page. The words of the database go only to the log."""
         try:
             return await handler(request)
         except NotStoredError:
@@ -113,7 +115,7 @@ class HousePages:
                     fleet = await self._records.fleet()
                     self._fleet = self._templates.get_template("fleet.html").render(fleet=fleet)
                 except DatabaseError as wrong:
-                    # The error is for all who wait here: they do not ask the database one after the other.
+                    # All who wait here get this error. Otherwise each would ask the database after the other.
                     self._fleet = wrong
                 self._fleet_s = self._now_s()
             fleet_now = self._fleet
@@ -229,7 +231,7 @@ class HousePages:
         return await self._records.wheel(site, table)
 
     def _page(self, request: web.Request, name: str, status: int = 200, **values: object) -> web.Response:
-        """A whole page. Of a live page only the part that changes, if its script asks for that."""
+        """Return a whole page. If the script of a live page asks for it, return only the part that changes."""
         user = request.get(USER, User("", may_acknowledge=False))
         if values.get("is_live") and "part" in request.query:
             return web.Response(text=str(values["content"]), content_type="text/html")
@@ -240,12 +242,8 @@ class HousePages:
         return web.Response(text=text, status=status, content_type="text/html")
 
 
-def _refusal(_: web.Request, name: str) -> str:
-    return f"{name} is no name of this page. Add it to `names` in the settings of the page."
-
-
 async def _form(request: web.Request) -> dict[str, str]:
-    """The fields of a form, of a bounded size, sent in a bounded time."""
+    """Return the fields of a form. Its size is limited, and the time in which it must come."""
     if request.content_type != "application/x-www-form-urlencoded":
         raise web.HTTPUnsupportedMediaType
     try:
@@ -257,7 +255,7 @@ async def _form(request: web.Request) -> dict[str, str]:
 
 
 def _question(asked: Mapping[str, str], place: str, wrong: list[str]) -> Search:
-    """Read what was asked for. Says in `wrong` what cannot be read."""
+    """Read the fields of a search. Adds to `wrong` what cannot be read."""
     wrong += [f"{name}: at most {TEXT_MAX} characters." for name, text in asked.items() if len(text) > TEXT_MAX]
     if any("\0" in text for text in asked.values()):
         wrong.append("A character cannot be searched for.")
@@ -284,7 +282,7 @@ def _question(asked: Mapping[str, str], place: str, wrong: list[str]) -> Search:
 
 
 def _place(text: str) -> tuple[str, int, int] | None:
-    """The date, the wheel and the number in a text, None if PostgreSQL could not read one of them."""
+    """Return the date, the wheel and the `seq` in a text, or None if PostgreSQL could not read one of them."""
     place = PLACE.match(text)
     if place is None:
         return None
@@ -308,7 +306,7 @@ def _date(name: str, text: str, wrong: list[str]) -> datetime | None:
 
 
 def _whole(text: str) -> int | None:
-    """The whole number in a text, None if the text is no number, or is longer than usual numbers."""
+    """Return the whole number in a text, or None if it is no number or has more than 15 digits."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None
 
 

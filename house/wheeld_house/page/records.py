@@ -1,10 +1,10 @@
-"""What the pages show, read from the database. Every list has a limit, and every text is cut."""
+"""Reads from the database what the pages show. Every list has a limit, and every long text is cut."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,16 +36,16 @@ WHEELS_MAX = 2000
 PAGE = 50
 """How many lines a list has."""
 PAYLOAD_MAX = 65_536
-"""A longer message is named and not read."""
+"""A longer message is listed, but its content is not read."""
 SITES_MAX = 100
 RECEIPT_RECORDS_MAX = 2_000_000
 """The hashes of so many records take about 200 MB of memory, and the service has 512 MB."""
 QUIET = ("closed", "suspended")
 """States in which a table may be silent for hours."""
 SEALING = ("prev", "hash", "signature", "schema", "language", "site", "table", "coup", "evidence", "sightings")
-"""Members that are not listed among the members of a verdict: they stand elsewhere on the page."""
+"""Members that are not in the list of a verdict's members, because the page shows them elsewhere."""
 
-# ruff: noqa: S608  the statements are put together from constants of the program: values go beside them
+# ruff: noqa: S608  the statements contain only constants of the program; values go beside them
 _PAYLOAD = f"case when octet_length(r.payload) <= {PAYLOAD_MAX} then r.payload end as payload"
 _FLEET = f"""
 select
@@ -97,9 +97,8 @@ _ACKNOWLEDGE = """
 update house.alarm set acknowledged_at = clock_timestamp(), acknowledged_by = %s, reason = %s
 where id = %s and acknowledged_at is null returning id
 """
-UNDATED = "-infinity"
 PLACE = re.compile(r"(-infinity|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]{8,15}\+00)~([0-9]{1,9})~([0-9]{1,18})\Z")
-"""Where the next page of a search begins: date, wheel and number of the last line."""
+"""Where the next page of a search begins: date, wheel and `seq` of the last line before it."""
 
 
 class NotStoredError(Exception):
@@ -133,7 +132,7 @@ class WheelTile:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """All wheels: those that need a person, and the others."""
+    """All wheels: those that need a person, and the others. `is_cut`: there are more than WHEELS_MAX."""
 
     needy: Sequence[WheelTile]
     calm: Sequence[WheelTile]
@@ -160,7 +159,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """One state of a table, and who brought it about."""
+    """One state of a table, and who caused it."""
 
     seq: int
     at: str
@@ -195,7 +194,7 @@ class CoupMessage:
 
 @dataclass(frozen=True, slots=True)
 class CoupReceipt:
-    """The receipt of a coup, and its QR code as SVG. If it does not fit in one, `why` says so."""
+    """The receipt of a coup, and its QR code as SVG. If the receipt does not fit in a code, `why` says so."""
 
     text: str
     code: str
@@ -220,7 +219,7 @@ class AlarmLine:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is searched for. None or an empty text matches everything. `place`: only lines after this place match."""
+    """What a person searches for. None or an empty text matches everything. `place`: only lines after it match."""
 
     number: int | None = None
     cause: str = ""
@@ -233,20 +232,20 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A page of lines, and where the next one begins, if there is more."""
+    """A page of lines, and where the next page begins, if there is one."""
 
     lines: Sequence[Any]
-    more: str | None = field(default=None)
+    more: str | None = None
 
 
 class HouseRecords:
-    """Reads for the pages. Each call raises DatabaseError."""
+    """Reads the database for the pages. Each call may raise DatabaseError."""
 
     def __init__(self, database: PageDatabase, *, silent_after_s: float) -> None:
         self._database, self._silent_after_s = database, silent_after_s
 
     async def fleet(self) -> Fleet:
-        """Every wheel. Those that need a person have the most important need first."""
+        """Return every wheel. Wheels that need a person come in the order of their most important need."""
         rows = await self._database.rows(_FLEET)
         tiles = [self._tile(row) for row in rows[:WHEELS_MAX]]
         order = list(NEEDS)
@@ -254,32 +253,32 @@ class HouseRecords:
         return Fleet(needy, [tile for tile in tiles if not tile.needs], len(rows) > WHEELS_MAX)
 
     async def wheel(self, site: str, table: str) -> Row:
-        """The wheel of that name. Raises NotStoredError."""
+        """Return the wheel with this name. Raises NotStoredError."""
         rows = await self._database.rows(_WHEEL, site, table)
         if not rows:
             raise NotStoredError
         return rows[0]
 
     async def last_coups(self, wheel: int) -> list[Verdict]:
-        """The last verdicts of this wheel, newest first."""
+        """Return the last verdicts of this wheel, newest first."""
         return [_verdict(row) for row in await self._database.rows(_LAST, wheel)]
 
     async def changes(self, wheel: int) -> list[StateChange]:
-        """The last states of this wheel's table, newest first."""
+        """Return the last states of this wheel's table, newest first."""
         return [_change(row) for row in await self._database.rows(_STATES, wheel)]
 
     async def coup(self, wheel: int, coup: int) -> tuple[list[CoupMessage], list[StateChange]]:
-        """The verdict and the rulings of a coup, and the states of the table while it ran. Raises NotStoredError."""
+        """Return the verdict and the rulings of a coup, and the table's states while it ran. Raises NotStoredError."""
         messages = [_message(row) for row in await self._database.rows(_COUP, wheel, coup)]
         if not messages:
             raise NotStoredError
         return messages, [_change(row) for row in await self._database.rows(_COUP_STATES, wheel, coup)]
 
     async def receipt(self, site: str, table: str, coup: int) -> CoupReceipt:
-        """The receipt of a coup. Raises LookupError if there is none, or none yet, TooManyRecordsError."""
+        """Return the receipt of a coup. Raises LookupError if there is none, or none yet, and TooManyRecordsError."""
 
         def make(database: psycopg.Connection[Any]) -> CoupReceipt:
-            text = receipt_of(database, site, table, coup, records_max=RECEIPT_RECORDS_MAX)
+            text, _ = receipt_of(database, site, table, coup, records_max=RECEIPT_RECORDS_MAX)
             try:
                 code: str = qr_code(text).svg_inline(light="white", omitsize=True)
             except TooLongError as wrong:
@@ -289,7 +288,7 @@ class HouseRecords:
         return await self._database.work(make)
 
     async def search(self, question: Search) -> Found:
-        """A page of the verdicts that match the question, newest first."""
+        """Return a page of the verdicts that match the question, newest first."""
         wheels: list[int] | None = None
         if question.table:
             site, slash, table = question.table.rpartition("/")
@@ -320,7 +319,7 @@ class HouseRecords:
         return Found([_verdict(row) for row in rows[:PAGE]], more)
 
     async def alarms(self, *, is_open: bool, before: int | None = None, wheel: int | None = None) -> Found:
-        """A page of alarms, newest first."""
+        """Return a page of alarms, newest first."""
         conditions = [f"a.acknowledged_at is {'null' if is_open else 'not null'}"]
         values: list[object] = []
         for text, value in (("a.id < %s", before), ("a.wheel = %s", wheel)):
@@ -332,7 +331,7 @@ class HouseRecords:
         return Found([_alarm(row) for row in rows[:PAGE]], str(rows[PAGE - 1]["id"]) if len(rows) > PAGE else None)
 
     async def acknowledge(self, alarm: int, by: str, reason: str) -> bool:
-        """Say who looked at an alarm, and why it is over. Returns False if there is no such open alarm."""
+        """Store who looked at an alarm, and why it is over. Returns False if there is no such open alarm."""
         return bool(await self._database.write(_ACKNOWLEDGE, by, reason, alarm))
 
     def _tile(self, row: Row) -> WheelTile:
@@ -361,7 +360,7 @@ class HouseRecords:
 
 
 def _body(payload: bytes | None) -> Mapping[str, Any]:
-    """The members of a message. Empty if it cannot be read."""
+    """Return the members of a message. Empty if it cannot be read."""
     if payload is None:
         return {}
     try:
@@ -371,7 +370,7 @@ def _body(payload: bytes | None) -> Mapping[str, Any]:
 
 
 def _language(body: Mapping[str, Any]) -> str:
-    """The language of the texts for people in a message. Empty if it is none of ours."""
+    """Return the language of the texts for people in a message. Empty if it is none of ours."""
     language = body.get("language")
     return language if language in ("fr", "it", "en") else ""
 

@@ -16,7 +16,7 @@ from wheeld_house.page.records import HouseRecords
 from wheeld_house.page.settings import PageSettings
 
 CONNECTIONS_MAX = 300
-"""A browser has six at most. A connection beyond this is closed at once."""
+"""The most connections at one time. A browser has six at most. A connection beyond this limit is closed at once."""
 
 
 async def serve(settings: PageSettings) -> None:
@@ -31,7 +31,7 @@ async def serve(settings: PageSettings) -> None:
 
 @asynccontextmanager
 async def serving(settings: PageSettings) -> AsyncIterator[str]:
-    """Keep the port open for the block. Gives the address of the page."""
+    """Keep the port open for the block. Yields the address of the page."""
     tls = settings.tls()
     database = PageDatabase(settings.database)
     records = HouseRecords(database, silent_after_s=settings.silent_after_s)

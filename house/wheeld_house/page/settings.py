@@ -57,14 +57,14 @@ class PageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     @property
     def proxies(self) -> tuple[IPv4Network | IPv6Network, ...]:
-        """The addresses whose header counts. Raises SettingsError."""
+        """The addresses from which the header counts. Raises SettingsError."""
         try:
             return tuple(ip_network(each) for each in self.trusted_proxies)
         except ValueError as wrong:
             raise SettingsError(f"trusted_proxies: {wrong}") from None
 
     def tls(self) -> ssl.SSLContext | None:
-        """The page's own certificate, None if it has none. Raises SettingsError."""
+        """Return TLS with the page's own certificate, or None if it has none. Raises SettingsError."""
         if self.cert_file is None:
             return None
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -76,7 +76,8 @@ class PageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         return context
 
     def check(self) -> None:
-        """Raises SettingsError for settings that would show the page to people who have not logged in."""
+        """Raise SettingsError if settings contradict each other, or would show the page to people who have not logged
+        in."""
         is_here = ip_address(self.address[0]).is_loopback
         if self.account is not None and not is_password_hash(self.account.password):
             raise SettingsError("account.password is no hash that wheeld-house password printed")
@@ -90,14 +91,14 @@ class PageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             return
         if self.user_header is None and self.account is None:
             raise SettingsError(
-                f"{self.listen} is reached by others: give user_header or account, or listen on 127.0.0.1"
+                f"other computers can reach {self.listen}: give user_header or account, or listen on 127.0.0.1"
             )
         if self.account is not None and self.cert_file is None:
-            raise SettingsError(f"{self.listen} is reached by others: a password needs cert_file and key_file")
+            raise SettingsError(f"other computers can reach {self.listen}: a password needs cert_file and key_file")
 
 
 def read_page_settings(path: Path | None, *, database: str | None, listen: str | None) -> PageSettings:
-    """Read the file. `database` and `listen`, if they are given, count instead of the file's. Raises SettingsError."""
+    """Read the settings of the page. `database` and `listen` replace those in the file. Raises SettingsError."""
     if path is None and database is None:
         raise SettingsError("name the file with the settings of the page, or give --database")
     try:

@@ -1,4 +1,4 @@
-"""What the page says of states, causes and members of messages. A name that it does not know is shown as it is."""
+"""The page's words for states, causes and members of messages. A name that has none is shown as it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STATES: Mapping[str, str] = {
     "ball_running": "the ball runs",
     "rien_ne_va_plus": "rien ne va plus",
     "ball_on_obstacle": "the ball lies on an obstacle",
-    "awaiting_chef": "the number awaits the chef",
+    "awaiting_chef": "the chef must confirm the number",
     "operations": "operations",
     "rien_va": "the coup was void",
     "suspended": "play suspended",
@@ -51,7 +51,7 @@ ALARMS: Mapping[str, str] = {
     "chain": "a message that does not follow the last record",
     "rolled_back": "the wheel has fewer messages than are stored",
     "lost": "numbers are lost for good",
-    "late": "a message of a lost number came after all",
+    "late": "a message came whose number counted as lost",
     "signature": "a message without a valid signature of the wheel",
     "edited": "a message that was edited: its hash is wrong",
     "foreign": "a message of another table",
@@ -69,7 +69,7 @@ SENSORS: Mapping[str, str] = {
 }
 _NUMBERED = re.compile(r"(beam|reader)/([0-9]{1,3})")
 UNITS: Mapping[str, str] = {"us": "µs", "ms": "ms", "ns": "ns", "s": "s", "deg": "degrees", "rpm": "turns a minute"}
-"""Units, by the last word of a member's name."""
+"""Units, by the last part of a member's name."""
 NEEDS: Mapping[str, str] = {
     "alarm": "open alarm",
     "failing": "sensor fails",
@@ -92,8 +92,8 @@ MEMBERS: Mapping[str, str] = {
     "finals_cheval": "finals, à cheval",
     "laps": "laps proven",
     "laps_needed": "laps needed",
-    "ball_direction": "the ball turned",
-    "rotor_direction": "the rotor turned",
+    "ball_direction": "direction of the ball",
+    "rotor_direction": "direction of the rotor",
     "rotor_rpm": "turns of the rotor in a minute",
     "launched_at": "launched",
     "bets_closed_at": "bets closed",
@@ -118,7 +118,7 @@ MEMBERS: Mapping[str, str] = {
     "prev": "hash of the message before",
     "hash": "hash",
     "waiting_for": "the table waits for",
-    "waiting_codes": "the same as codes",
+    "waiting_codes": "what it waits for, as codes",
     "since": "in this state since",
     "offset": "offset (pockets)",
     "gap": "numbers that are lost",
@@ -138,58 +138,58 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
 }
 RED = frozenset({1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36})
 DOUBLE_ZERO = 37
-"""What messages call the pocket "00"."""
+"""The number that messages have for the pocket "00"."""
 TEXT_MAX = 500
 ITEMS_MAX = 100
 DEPTH_MAX = 4
 
 
 def colour_of(number: object) -> str:
-    """The word for the colour of a number, empty if it is none."""
+    """Return the word for the colour of a number. Empty if the value is no number of a wheel."""
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= DOUBLE_ZERO:
         return ""
     return "green" if number in (0, DOUBLE_ZERO) else "red" if number in RED else "black"
 
 
 def label_of(number: object, label: object = None) -> str:
-    """The number as it is printed on the wheel."""
+    """Return the number as it is printed on the wheel."""
     if isinstance(label, str) and label:
         return label[:8]
     return "00" if number == DOUBLE_ZERO else str(number)[:8] if isinstance(number, int) else ""
 
 
 def text_of(value: object) -> str:
-    """The text in a member of a message. Empty if the value is no text. A long text is cut."""
+    """Return the text in a member of a message. Empty if the value is no text. A long text is cut."""
     return cut(value) if isinstance(value, str) else ""
 
 
 def sensors_of(value: object) -> list[str]:
-    """A list of sensors in a message, as people call them, without values that are no text."""
+    """Return people's names for a list of sensors in a message. Values that are no text are left out."""
     return (
         [sensor_of(cut(each)) for each in value[:ITEMS_MAX] if isinstance(each, str)] if isinstance(value, list) else []
     )
 
 
 def cut(text: str) -> str:
-    """The text, cut to the length that a person reads here."""
+    """Return the text, cut at the length that the page shows."""
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
 
 
 def sensor_of(name: str) -> str:
-    """What people call a sensor. They count beams and readers from 1: "beam/2" is beam 3."""
+    """Return people's name for a sensor. People count beams and readers from 1: "beam/2" is beam 3."""
     numbered = _NUMBERED.fullmatch(name)
     return f"{numbered[1]} {int(numbered[2]) + 1}" if numbered else SENSORS.get(name, name)
 
 
 def member_of(name: str) -> str:
-    """The name of a member in words, with its unit."""
+    """Return the name of a member in words, with its unit."""
     first, _, last = name.rpartition("_")
     words = f"{first} ({UNITS[last]})" if first and last in UNITS else name
     return MEMBERS.get(name, cut(words).replace("_", " "))
 
 
 def said(name: str, value: object, depth: int = 0) -> str:
-    """The value of a member in words."""
+    """Return the value of a member in words."""
     if value is None:
         return "not known, or does not apply"
     if isinstance(value, bool):
@@ -213,12 +213,12 @@ def said(name: str, value: object, depth: int = 0) -> str:
 
 
 def cut_long(text: str) -> str:
-    """A list in words: longer than one text, and bounded too."""
+    """Return a list in words. It may be longer than one text, but it is cut, too."""
     return text if len(text) <= 10 * TEXT_MAX else f"{text[: 10 * TEXT_MAX]}…"
 
 
 def age(seconds: float | None) -> str:
-    """How long ago, in one unit."""
+    """Return how long ago this was, in one unit."""
     if seconds is None:
         return "never"
     if seconds < 1:

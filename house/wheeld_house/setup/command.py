@@ -19,7 +19,7 @@ Ask: TypeAlias = Callable[[str], str]
 _LEVEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 WHEEL = re.compile(rf"({_LEVEL})/({_LEVEL})")
 CABINET = re.compile(rf"(?!(?:broker|collector)\Z){_LEVEL}")
-"""The names for a cabinet: the broker has other users named `broker` and `collector`."""
+"""Names that a cabinet may have. Not `broker` and `collector`, because these are other users of the broker."""
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
 ACCEPTED = {
     "--wheel": "it is SITE/TABLE, each of letters, digits, '.', '_' and '-'",
@@ -122,7 +122,7 @@ def _wheel(options: argparse.Namespace, plan: HousePlan, ask: Ask | None) -> New
     if cabinet is not None and options.cabinet not in (None, cabinet):
         raise SettingsError(f"{name} is in {cabinet} already: move it by hand, in the access list and the bridge files")
     if cabinet is None:
-        # Only people know which broker a further wheel uses. From a wrong one none of its records would come.
+        # Only people know which broker a further wheel uses. With a wrong one, none of its records would come.
         names = plan.cabinet_names()
         question = "the cabinet whose broker it uses" + (f", such as {', '.join(names)}" if names else "")
         default = "" if names else FIRST_CABINET
@@ -138,7 +138,7 @@ def _wheel(options: argparse.Namespace, plan: HousePlan, ask: Ask | None) -> New
 
 
 def _answer(question: str, accepted: re.Pattern[str], ask: Ask | None, *, option: str, default: str = "") -> str:
-    """Ask until the answer is good. Without a person the default counts. Raises EOFError, SettingsError."""
+    """Ask until the answer is good. If nobody can answer, use the default. Raises EOFError, SettingsError."""
     for _ in range(TRIES if ask else 1):
         said = ask(f"{question}{f' [{default}]' if default else ''}: ").strip() if ask else ""
         if accepted.fullmatch(said or default):
@@ -165,7 +165,7 @@ def _is_wanted(ask: Ask | None) -> bool:
 
 
 def _next(plan: HousePlan, steps: list[HouseStep]) -> list[str]:
-    """What a person has to do next."""
+    """Return what a person must do next."""
     lines = [f"left alone: {step.what} {step.why}" for step in steps if step.action == DIFFERS]
     changed = [step.what for step in steps if step.do is not None]
     for folder in sorted(plan.cabinets.iterdir()):

@@ -1,4 +1,4 @@
-"""The computer of a house: also its PostgreSQL."""
+"""The computer of a house, with its PostgreSQL."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from wheeld_house.settings import SettingsError
 
 STAYS, DIFFERS = "stays", "differs"
 AS_POSTGRES = ("runuser", "-u", "postgres", "--")
-"""Debian's PostgreSQL lets its own user in without a password, on this computer."""
+"""The words before a command of PostgreSQL's own user, who needs no password on this computer (Debian)."""
 
 
 class HouseStep(msgspec.Struct, frozen=True):
-    """One step of the plan. The first three are for people. `do` carries it out; None if there is nothing to do."""
+    """One step of the plan. The first three members are for people. `do` does the step; None if it is done already."""
 
     action: str
     what: str
@@ -29,7 +29,7 @@ class HouseComputer(AnyComputer):
     """The computer of a house."""
 
     def own(self, path: Path, owner: str, group: str) -> None:
-        """Change the owner and the group. Raises OSError, SettingsError."""
+        """Change the owner and the group of a file. Raises OSError, SettingsError."""
         try:
             super().own(path, owner, group)
         except LookupError as wrong:
@@ -45,7 +45,7 @@ class HouseComputer(AnyComputer):
             ) from None
 
     def sql(self, database: str, statement: str) -> list[str]:
-        """Do a statement as PostgreSQL's own user, and return the lines of the answer. Raises SettingsError."""
+        """Execute a statement as PostgreSQL's own user. Returns the lines of the answer. Raises SettingsError."""
         asked = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", database, "-c", statement]
         done = subprocess.run(  # noqa: S603  words of this program
             [*self.as_postgres(), *asked], cwd="/", capture_output=True, text=True, check=False
@@ -55,5 +55,5 @@ class HouseComputer(AnyComputer):
         return done.stdout.splitlines()
 
     def as_postgres(self) -> Sequence[str]:
-        """The first words of a command that PostgreSQL's own user must run."""
+        """Return the words before a command of PostgreSQL's own user."""
         return AS_POSTGRES

@@ -1,7 +1,7 @@
-"""The plan for the computer of a house: database, broker, settings, one wheel more, and the services.
+"""The plan for the computer of a house: database, broker, settings, one more wheel, and the services.
 
 What exists stays. A wheel is added at the end of three files: the collector's settings, the access list of the house's
-broker, and the bridge file of its cabinet. So what people changed in them stays too.
+broker, and the bridge file of the wheel's cabinet. So what people changed in these files stays, too.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from wheeld_house.settings import HouseWheel, SettingsError, read_settings
 from wheeld_house.setup.computer import DIFFERS, STAYS, HouseComputer, HouseStep
 
 DATABASE, OWNER, COLLECTOR, PAGE = "house", "house_owner", "wheeld-house", "wheeld-house-page"
-"""The database, the role that owns it, and the users of the services. Each has a role of its own name there."""
+"""The database, the role that owns it, and the users of the two services. Each user has a role with the same name."""
 LOGINS = ((COLLECTOR, "wheeld_collector"), (PAGE, "wheeld_page"), ("settlement", "wheeld_reader"))
-"""Roles that may log in, each with the role that gives it its rights. None has a password: PostgreSQL knows a user of
-this computer by itself (peer authentication)."""
+"""Roles that may log in, each with the role that gives it its rights. They have no password: PostgreSQL asks the system
+which user it is (peer authentication)."""
 STATE = """
 select 'database ' || datname from pg_database
 union all select 'role ' || rolname from pg_roles
@@ -37,14 +37,14 @@ from pg_auth_members a join pg_roles m on m.oid = a.member join pg_roles g on g.
 HERE = ("localhost", "127.0.0.1")
 """The names by which the collector reaches the broker."""
 READ, ASKS = ("result", "void", "ruling", "table", "notice", "reply"), "cmd/collector/resend"
-"""What the collector reads of each wheel, and the only thing that it publishes."""
+"""The topics that the collector reads of each wheel, and the only one to which it publishes."""
 MOSQUITTO, COLLECT_UNIT, PAGE_UNIT = "mosquitto.service", "wheeld-house-collect.service", "wheeld-house-page.service"
 SAMPLE = "wheel/v1/campione/campione-03"
-"""The table in the bridge file that ships."""
+"""The table in the bridge file that comes with this program."""
 
 
 class NewWheel(msgspec.Struct, frozen=True, kw_only=True):
-    """A wheel to be added. `key`: the content of its public key, None if it is here already."""
+    """A wheel to be added. `key`: its public key, the content of a PEM file. None if this computer has the file."""
 
     site: str
     table: str
@@ -54,7 +54,7 @@ class NewWheel(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Site and table."""
+        """The site and the table: SITE/TABLE."""
         return f"{self.site}/{self.table}"
 
 
@@ -68,7 +68,7 @@ class _File(NamedTuple):
 
 
 class HousePlan:
-    """The present state, and the steps to the state that is needed. Only reads until a step is done."""
+    """Finds the present state, and the steps to the state that is needed. Only a step that is done changes anything."""
 
     def __init__(self, computer: HouseComputer, now: datetime.datetime) -> None:
         self.computer, self._now = computer, now
@@ -82,21 +82,22 @@ class HousePlan:
         self._authority, self._certificate = self._certs / "house-ca.crt", self._certs / "broker.crt"
 
     def wheels(self) -> Sequence[HouseWheel]:
-        """The wheels of the collector's settings. Raises SettingsError."""
+        """Return the wheels in the collector's settings. Raises SettingsError."""
         return read_settings(self.collector).wheels if self.collector.exists() else ()
 
     def cabinet_of(self, wheel: str) -> str | None:
-        """The cabinet of a wheel that is here already."""
+        """Return the cabinet of a wheel (SITE/TABLE) from the access list. None if the list does not have the wheel."""
         listed = (self.computer.read(self._list) or b"").decode(errors="replace")
         found = re.search(rf"^# --- {re.escape(wheel)}, in (\S+)$", listed, re.MULTILINE)
         return found[1] if found else None
 
     def cabinet_names(self) -> list[str]:
-        """The cabinets that have files here."""
+        """Return the cabinets that have files on this computer."""
         return sorted(path.name for path in self.cabinets.iterdir()) if self.cabinets.is_dir() else []
 
     def hosts(self) -> tuple[str, ...]:
-        """The names of the broker, if it has a certificate: the first is the one that cabinets use."""
+        """Return the names in the broker's certificate, or none without one. Cabinets use the first. Raises
+        SettingsError."""
         found = self.computer.read(self._certificate)
         try:
             return () if found is None else certificates.hosts_of(found)
@@ -106,7 +107,7 @@ class HousePlan:
             ) from None
 
     def key_of(self, table: str) -> Path:
-        """Where the public key of a wheel is kept."""
+        """Return the file of a wheel's public key."""
         return self.folder / f"{table}.pub"
 
     def steps(self, hosts: Sequence[str], wheel: NewWheel | None) -> list[HouseStep]:
@@ -170,7 +171,7 @@ class HousePlan:
             yield step(f"{user} in {group}", f"role {user}", f"a login with the rights of {group}", told)
 
     def _schema(self) -> str:
-        """The version of the schema that the database has, "" if it has none."""
+        """Return the version of the database's schema, "" if it has none."""
         sql = partial(self.computer.sql, DATABASE)
         if not any(sql("select to_regclass('public.wheeld_house_version')")):
             return ""
@@ -179,7 +180,7 @@ class HousePlan:
     # --- the broker ---------------------------------------------------------------------------------------------------
 
     def _broker(self, hosts: Sequence[str]) -> Iterator[HouseStep]:
-        """The house's authority, and what the broker needs."""
+        """Yield the steps for the house's authority and for what the broker needs."""
         key = self._authority_key
         yield self._made(_File(key, 0o600), certificates.new_key, "the key of the house's authority")
         why = "the certificate of the house's authority"
@@ -196,7 +197,8 @@ class HousePlan:
             yield self._made(_File(self._broker_settings, 0o644), lambda: text, "the broker's configuration")
 
     def _rights(self, wheel: NewWheel) -> HouseStep:
-        """Add what the cabinet's bridge and the collector may do with this wheel. Nobody else may do anything."""
+        """Return the step that allows the cabinet's bridge and the collector what they need of this wheel. Other users
+        may do nothing with it."""
         root = f"wheel/v1/{wheel.name}"
         bridged = re.findall(r"^topic (\S+) (out|in) 1$", _block(wheel.name), re.MULTILINE)
         lines = ["", f"# --- {wheel.name}, in {wheel.cabinet}", f"user {wheel.cabinet}"]
@@ -211,7 +213,7 @@ class HousePlan:
     # --- the cabinets -------------------------------------------------------------------------------------------------
 
     def _cabinets(self, wheel: NewWheel | None, host: str) -> Iterator[HouseStep]:
-        """The files that are carried to the computers of the cabinets' brokers."""
+        """Yield the steps for the files that people carry to the computers of the cabinets' brokers."""
         yield self._directory(self.cabinets, 0o700, "files for the cabinets")
         for cabinet in sorted({*self.cabinet_names(), *([wheel.cabinet] if wheel else [])}):
             folder = self.cabinets / cabinet
@@ -277,13 +279,13 @@ database = "dbname={DATABASE} user={PAGE}"
         return HouseStep(STAYS, f"{path}/", why) if path.is_dir() else HouseStep("make", f"{path}/", why, make)
 
     def _made(self, file: _File, make: Callable[[], bytes], why: str) -> HouseStep:
-        """The step for a file that is made only if it is missing."""
+        """Return the step for a file that is made only if it is missing."""
         if self.computer.read(file.path) is not None:
             return HouseStep(STAYS, str(file.path), why)
         return HouseStep("make", str(file.path), why, lambda: self._write(file, make()))
 
     def _added(self, file: _File, head: str, text: str | None, why: str) -> HouseStep:
-        """The step that adds `text` to the end of a file, unless it is None. A new file begins with `head`."""
+        """Return the step that adds `text`, unless it is None, at the end of a file. A new file begins with `head`."""
         if text is None:
             return HouseStep(STAYS, str(file.path), why)
         found = self.computer.read(file.path)
@@ -292,7 +294,8 @@ database = "dbname={DATABASE} user={PAGE}"
         return HouseStep(action, str(file.path), why, partial(self._write, file, content))
 
     def _issued(self, key: _File, certificate: Path, name: str, why: str, hosts: Sequence[str] = ()) -> HouseStep:
-        """A certificate and its key, for a user or for the broker. It stays, and is renewed before it ends."""
+        """Return the step for a certificate and its key, of a user or of the broker. A good certificate stays, and is
+        renewed before it ends."""
         read, what = self.computer.read, f"{certificate}, {key.path.name}"
         has_key, found = read(key.path), read(certificate)
 
@@ -316,23 +319,24 @@ database = "dbname={DATABASE} user={PAGE}"
         self.computer.write(file.path, content, mode=file.mode, owner=file.owner, group=file.group)
 
     def _service(self, unit: str, files: Sequence[Path], before: Sequence[HouseStep]) -> Iterator[HouseStep]:
-        """Start it at each boot, and now if it does not run or has not read its files."""
+        """Yield the steps that start a service at each boot, and restart it now if it does not run or has not read its
+        files. `before`: earlier steps that change these files."""
         if not self.computer.is_enabled(unit):
             command = ("systemctl", "enable", unit)
             yield HouseStep("run", " ".join(command), "starts it at each boot", partial(self.computer.run, *command))
         if self.computer.is_unread(unit, files) or any(step.do is not None for step in before):
-            # Never a reload: SIGHUP can kill the mosquitto of Debian 12.
+            # It is never a reload, because SIGHUP can kill the mosquitto of Debian 12.
             command = ("systemctl", "restart", unit)
             yield HouseStep("run", " ".join(command), "it reads its files", partial(self.computer.run, *command))
 
 
 def shipped(name: str) -> bytes:
-    """A file of mosquitto that comes with this program."""
+    """Return a file for mosquitto that comes with this program."""
     return resources.files("wheeld_house.setup").joinpath(name).read_bytes()
 
 
 def _block(name: str) -> str:
-    """The lines of one table in a bridge file."""
+    """Return the lines of one table in a bridge file."""
     lines = [line for line in shipped("bridge.conf").decode().splitlines() if line.startswith("topic ")]
     return "\n" + "\n".join(lines).replace("campione/campione-03", name) + "\n"
 

@@ -1,1 +1,1 @@
-"""The steps, in their order: `revision` and `down_revision` in each."""
+"""The steps. In each step, `revision` is its number, and `down_revision` the number of the step before it."""

@@ -1,4 +1,4 @@
--- The records of a house. docs/collector.md describes all of it for who reads.
+-- The records of a house. docs/collector.md describes all tables and views for readers.
 --
 -- The database itself refuses what must never be stored: a record that does not follow the last one of its wheel, and a
 -- record of a collector whose lease on the wheel is over. So a fault of the program cannot store such a record.
@@ -16,8 +16,8 @@ begin
 end
 $$;
 
--- One row for each wheel: its last record, and which collector may write. Each change of the collector gives a higher
--- fencing number (fence). It is written with each record, and the database compares it.
+-- One row for each wheel: its last record, and which collector may write. Each change of the collector makes the
+-- fencing number (fence) higher. The collector writes it with each record, and the database compares it.
 create table house.wheel (
     id integer generated always as identity primary key,
     site text not null,
@@ -32,7 +32,7 @@ create table house.wheel (
     unique (site, table_name)
 ) with (fillfactor = 50);
 
--- The collectors that run, and how many brokers each is connected to.
+-- The collectors that run, and to how many brokers each is connected.
 create table house.collector (
     holder uuid primary key,
     name text not null,
@@ -61,12 +61,12 @@ create index on house.record (wheel, coup);
 create index on house.record using brin (at);
 create index on house.record (wheel, gap_from) where gap_from is not null;
 
--- A wheel whose clock is wrong may give any date. The months between are made when they are needed.
+-- A wheel whose clock is wrong may give any date. The parts for months from 2000 to 2099 are made when they are needed.
 create table house.record_before_2000 partition of house.record for values from (minvalue) to ('2000-01-01+00');
 create table house.record_after_2099 partition of house.record for values from ('2100-01-01+00') to (maxvalue);
 
--- It attaches a finished table: that waits for no query that reads the records. A month that was put away keeps its name,
--- and what comes for it after all gets a part with another one.
+-- It attaches a finished table, because that does not wait for queries that read the records. A month that was put away
+-- keeps its name. If later records come for it, they get a part with another name.
 create function house.make_month(_at timestamptz) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -105,9 +105,9 @@ exception when others then
 end
 $$;
 
--- After each insert: every record has the fence of its wheel, and follows the record before. WH001 and WH002 are the
--- codes by which the collector knows the two. All wheels of a commit are checked at once: wheel by wheel, all records of
--- the commit would be read for each.
+-- After each insert, this checks that every record has the fence of its wheel (else WH001), and that it follows the
+-- record before it (else WH002). It checks all wheels of a commit at once. One by one, it would read all records of the
+-- commit for each wheel.
 create function house.check_records() returns trigger
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -160,8 +160,8 @@ $$;
 create trigger refuse_change before update or delete on house.record
 for each row execute function house.refuse_change();
 
--- What a person must look at, once each. `subject` is the SHA-256 of the message that it is about, empty if it is about
--- none. `payload` is that message.
+-- What a person must look at, each thing once. `subject` is the SHA-256 of the message that the alarm is about, or
+-- empty. `payload` is this message.
 create table house.alarm (
     id bigint generated always as identity primary key,
     wheel integer not null references house.wheel,
@@ -179,9 +179,9 @@ create table house.alarm (
 );
 create index alarm_open on house.alarm (wheel, id) where acknowledged_at is null;
 
--- A collector says that it runs. It keeps its leases, takes those that are free or over, and gets all that it holds.
--- One that is connected to fewer brokers than another gives its leases up: it might not see what the other sees.
--- One call is one transaction, so a collector that is stopped in the middle holds no lock.
+-- A collector says that it runs. It keeps its leases, takes leases that are free or over, and gets all its leases. A
+-- collector that is connected to fewer brokers than another one gives up its leases, because it may not get all
+-- messages that the other one gets. One call is one transaction, so a collector that stops in the middle holds no lock.
 create function house.keep_leases(
     _holder uuid, _name text, _lease_s double precision, _brokers integer, _wheels integer[]
 ) returns table (wheel integer, fence bigint, head_seq bigint, head_hash bytea)
@@ -211,21 +211,21 @@ begin
 end
 $$;
 
--- A collector ends: others may take its wheels at once.
+-- A collector ends. Other collectors may take its wheels at once.
 create function house.release_leases(_holder uuid) returns void
 language sql as $$
     update house.wheel set holder = null, fence = fence + 1 where holder = _holder;
     delete from house.collector where holder = _holder;
 $$;
 
--- For who reads ----------------------------------------------------------------------------------------------------
+-- For readers ------------------------------------------------------------------------------------------------------
 
 create function house.number_of(_value jsonb) returns numeric
 language sql immutable parallel safe as $$
     select case when jsonb_typeof(_value) = 'number' then (_value #>> '{}')::numeric end
 $$;
 
--- OFFSET 0: the payload is read once for a row, and not once for each column.
+-- With OFFSET 0, PostgreSQL reads the payload once for a row, and not once for each column.
 create view house.messages as
 select
     w.site, w.table_name, w.is_test, r.seq, r.at, r.kind, r.coup, r.is_signed, r.stored_at,
@@ -261,7 +261,7 @@ select
     body ->> 'user' as by_user, body ->> 'reason' as reason, is_signed, hash
 from house.messages where kind = 'ruling';
 
--- What happened at the table: each change of its state, with who brought it about.
+-- What happened at the table: each change of its state, and who caused it.
 create view house.events as
 select
     site, table_name, is_test, seq, at, coup, body ->> 'state' as state, body ->> 'bets' as bets,
@@ -269,7 +269,7 @@ select
     body -> 'failing' as failing, body -> 'without' as without_sensors, body -> 'gap' as gap, is_signed, hash
 from house.messages where kind = 'table';
 
--- By what each verdict was reached.
+-- The evidence for each verdict.
 create view house.evidence as
 select
     site, table_name, is_test, seq, at, coup, kind as verdict, house.number_of(body -> 'margin') as margin,
@@ -277,7 +277,7 @@ select
     body -> 'unproven' as unproven, body -> 'without' as without_sensors, is_signed, hash
 from house.messages where kind in ('result', 'void');
 
--- Each table as it stands, by the highest number. What brokers retain may be of several ages, and does not count.
+-- The present state of each table: the record with the highest number. What brokers retain may be old, and is not used.
 create view house.tables as
 select
     w.site, w.table_name, w.is_test, w.head_seq, w.head_at, s.at as since, s.body ->> 'state' as state,

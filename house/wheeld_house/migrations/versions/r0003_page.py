@@ -1,4 +1,4 @@
-"""What the fleet page needs: an index of verdicts that it searches, and the acknowledgement of alarms."""
+"""For the fleet page: an index of verdicts, in which it searches, and the acknowledgement of alarms."""
 
 from __future__ import annotations
 

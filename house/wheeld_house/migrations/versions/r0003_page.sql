@@ -44,8 +44,8 @@ create index verdict_wheel on house.verdict (wheel, at, seq);
 create index verdict_coup on house.verdict (wheel, coup);
 create index record_table on house.record (wheel, seq) where kind = 'table';
 
--- The next three give null for what is not of the right kind or size. They raise no error, so no message of a wheel can
--- stop the collection, and no value is too long for an index.
+-- The next three functions return null if a value has not the right kind or size. They raise no error, so no message of
+-- a wheel can stop the collector, and no value is too long for an index.
 create function house.text_of(_value jsonb, _most integer) returns text
 language sql immutable parallel safe as $$
     select case when jsonb_typeof(_value) = 'string' then nullif(left(_value #>> '{}', _most), '') end
@@ -62,8 +62,8 @@ language sql immutable parallel safe as $$
     select case when _is_readable then convert_from(_payload, 'UTF8')::jsonb end
 $$;
 
--- What the search knows of one record. The bouler is the one of the last message `table` before it. It is looked for in
--- the dates close to the record only, so that no more than two months are read.
+-- What the search knows of one record. The bouler is that of the last message `table` before it. This looks only at
+-- dates close to the record, so that it reads no more than two months.
 create function house.verdict_of(
     _wheel integer, _seq bigint, _at timestamptz, _kind text, _coup bigint, _payload bytea, _is_readable boolean
 ) returns table (coup bigint, number smallint, label text, cause text, bouler text)
@@ -95,7 +95,7 @@ begin
     return null;
 end
 $$;
--- After check_records, by the order of the names.
+-- This trigger runs after check_records, because triggers run in the order of their names.
 create trigger note_verdicts after insert on house.record
 referencing new table as added for each statement execute function house.note_verdicts();
 
@@ -109,7 +109,7 @@ begin
 end
 $$;
 grant select on house.verdict to wheeld_reader, wheeld_collector;
--- It may read what every reader may, and acknowledge an alarm.
+-- This role may read what every reader may read, and acknowledge an alarm.
 grant wheeld_reader to wheeld_page;
 grant update (acknowledged_at, acknowledged_by, reason) on house.alarm to wheeld_page;
 revoke execute on function

@@ -1,6 +1,6 @@
 "use strict";
-// Brings what stands on the page up to date, every few seconds, without loading the page anew. It changes only what
-// differs, so that nothing flashes, and the focus and a selected text stay.
+// Updates the page every few seconds, without loading it again. It changes only what differs, so that nothing flashes,
+// and the focus and a selected text stay.
 
 const EVERY_MS = 3000;
 const PATIENCE_MS = 10000;
@@ -21,7 +21,7 @@ function patch(old, fresh) {
   }
 }
 
-// A tile keeps its element, by its id, while others come or go before it.
+// A tile keeps its element, found by its id, when other tiles come or go before it.
 function children(old, fresh) {
   const known = new Map([...old.children].filter(({ id }) => id).map((node) => [node.id, node]));
   let place = old.firstChild;
