@@ -53,10 +53,10 @@ but the buffer is full only if the host has not read the line."""
 REFUSED_RETRY_NS = 2_000_000_000
 """A refused board is asked again, because someone may have connected the right one."""
 REPLAY_RETRY_NS_MIN = 40_000_000
-"""A host that reads every 20 ms sees no answer sooner. After a second without the missing events the line counts as
-silent, so a damaged line needs many attempts within that second."""
+"""A host that reads every 20 ms cannot see an answer earlier. After a second without the missing events the line counts
+as silent, so on a damaged line the host needs many attempts within that second."""
 REPLAY_RETRY_NS_MAX = 250_000_000
-"""Used before a round trip was measured, and with full buffers. Each request makes the board send everything again."""
+"""The wait before a round trip was measured, and with full buffers. Each request makes the board send all again."""
 REPLAY_ROUND_TRIPS = 2
 """A request is repeated only after the answer to the first one had time to pass through the same buffers."""
 ACK_INTERVAL_NS = 200_000_000
@@ -281,21 +281,21 @@ class HostSession:
                     yield from self._heartbeat(message, host_ns)
                 case m.SyncReply():
                     if message.token != self._sync_sent_ns:
-                        self._unasked()
+                        self._counts["unasked"] += 1
                         return
                     self._sync_sent_ns = None
                     self._round_trip_ns = host_ns - message.token
                     yield SyncSample(message.token, host_ns, message.board_rx_us, message.board_tx_us)
                 case _:
                     if message.token != self._test_token or Task.SELF_TEST not in self._due_ns:
-                        self._unasked()
+                        self._counts["unasked"] += 1
                         return
                     del self._due_ns[Task.SELF_TEST]
                     yield SelfTested(message.board_us, message.sensors)
 
     def _identity(self, identity: m.Identity, host_ns: int) -> Iterator[SessionEvent]:
         if self._state is BoardState.ACCEPTED or identity.token != self._hello_token:
-            self._unasked()
+            self._counts["unasked"] += 1
             return
         self._hello_token = _after(self._hello_token)
         refusal = self._refusal(identity)
@@ -341,7 +341,7 @@ class HostSession:
 
     def _heartbeat(self, beat: m.Heartbeat, host_ns: int) -> Iterator[SessionEvent]:
         yield from self._stream.skip_lost(beat.oldest_seq)
-        if beat.next_seq < self._stream.next_seq:  # the line changed the order, or a reset with the same boot id
+        if beat.next_seq < self._stream.next_seq:  # the line changed the order, or the board reset and kept its boot id
             self._doubt(host_ns)
         else:
             yield from self._stream.take_heartbeat(beat)
@@ -351,9 +351,6 @@ class HostSession:
             self._replay_begun = True
         if beat.acked_seq < self._safe_seq:
             self._due_ns.setdefault(Task.ACK, self._ack_after_ns)
-
-    def _unasked(self) -> None:
-        self._counts["unasked"] += 1
 
     def _doubt(self, host_ns: int) -> None:
         """Ask an accepted board for its identity again, unless the question was already sent."""

@@ -55,12 +55,12 @@ HEARTBEAT_US = 100_000
 Rotor edges wait for the next heartbeat: a void because of the rotor may take 2 s. No other event waits: after a foreign
 object or a command a void must be published within 50 ms."""
 RING_MS_MIN = 1500
-"""How long the ring of a board with 8 kB of RAM or more lasts at its top rate. It lasts longer than it takes to pull a
-plug and put it back at once."""
+"""How long the ring of a board with 8 kB of RAM or more lasts at its top rate: longer than somebody needs to pull out a
+plug and put it back."""
 RING_EVENTS_MIN = 64
 """The smallest ring: two full messages, and what comes while they are sent."""
 SELF_TEST_US_MAX = 500_000
-"""From the request to the result. The board may have to wait until a beam is free."""
+"""The longest time from the request of a self-test to its result. The board may have to wait until a beam is free."""
 TEXT_BYTES = 16
 """For serial number and firmware version: enough for a chip's 64-bit id in hexadecimal, or for `1.2.3-rc4+abc`."""
 
@@ -119,7 +119,7 @@ Event: TypeAlias = RotorEdge | BallPass | PocketSighting | ObjectSeen | SensorRe
 
 
 class Record(NamedTuple):
-    """The events of the sensors called `name`. `most`: the highest number of sensors. 0: one with two levels."""
+    """The events of the sensors called `name`. `most`: the highest number of such sensors. 0: one, with two levels."""
 
     name: str
     event: Callable[[Any], Event]
@@ -132,7 +132,7 @@ RECORDS: dict[int, Record] = {
     4: Record("object", ObjectSeen),
     8: Record("door", DoorMoved),
 }
-"""By their kind in EVENTS. `wire` packs the other kinds, which contain more values."""
+"""The records of these kinds. `wire` packs the other kinds, which contain more values."""
 SENSOR_LIMITS: dict[SensorKind, int] = {"beam": BEAMS_MAX, "reader": READERS_MAX, "rotor": 1, "object": 1}
 """The highest number of sensors of each kind."""
 
@@ -145,7 +145,7 @@ class TimedEvent(msgspec.Struct, frozen=True):
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Which sensors the board is configured with. `door_switch`: a switch reports if the cabinet's door is open."""
+    """The sensors with which the board is configured. `door_switch`: a switch reports if the cabinet's door is open."""
 
     beams: int
     readers: int
@@ -210,7 +210,7 @@ class Identity(msgspec.Struct, frozen=True):
     `config_hash` is 16 hexadecimal digits that are not interpreted here. They are enough to distinguish the
     configurations of a house, but are no protection against an attack.
 
-    The newest `ring_events` events are always in the ring. Up to `top_rate` events a second, the board keeps every one.
+    The newest `ring_events` events are always in the ring. The board keeps every event, up to `top_rate` a second.
     """
 
     token: int

@@ -1,20 +1,21 @@
 """The line protocol of Cammegh's wheels Mercury 360 and SlingShot 2: converts bytes and times to events and bytes.
 
 These wheels send text without a checksum, twice a second. A host may read a line torn, merged, late or not at all. So
-each layer rejects everything that is not certain:
+each module rejects everything that is not certain:
 
 - `lines` cuts bytes into lines and begins a new one at each CR, LF and `*`. Only CR or LF ends a good line.
 - `status` parses a line by its exact form and ranges, or rejects it with the cause. Digits that mean different things
   in the two products (state 7, every warning bit) get names here.
-- `order` compares each status line with the previous one. `game` follows the runs of the ball. Its parts are `run`,
-  `laps` and `number` (facts that two lines show), `voids` and `faults` (warnings that last), and `rotor` (speed).
-- `commands` sends one question at a time. `level` sets the extended mode of a Mercury.
-- `session` combines the layers, polls, and detects silence. It reads no clock and never waits.
+- `game` compares each status line with the line before it, and follows the runs of the ball, the rotor's speed and the
+  faults of sensors. `run` finds the number, the laps and the void of one run, from lines that agree.
+- `commands` sends one question at a time.
+- `session` combines these modules, sets the extended mode of a Mercury, polls, and detects silence. It reads no clock
+  and never waits.
 
 The core of wheeld decides what the events mean for a coup under the rules. The events only report what lines show:
 
-- *One line is enough* for a state, because a damaged line is rarely another good one. It is also enough for what makes
-  a coup void: at worst a good coup is played again.
+- *One line is enough* for a state, because a damaged line rarely looks like another good line. It is also enough for
+  what makes a coup void: at worst a good coup is played again.
 - *Two lines are needed* for what makes a coup valid. A number needs the bare number and `*X;5`, or two `*X;5` in a row
   on a port without bare numbers. Two later lines with another number take it back. A lap needs two lines in a row that
   count it, and a count that began with the run and grew as a ball can. A direction needs two lines in a row that agree.

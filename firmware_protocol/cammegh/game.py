@@ -78,7 +78,8 @@ class LineOrder:
         self.result_spin = status.spin if status.state is StateCode.WINNING_NUMBER else None
 
     def _follows(self, last: Status, status: Status) -> bool:
-        """Whether `status` follows. The next spin number follows a result, or a game that was read and had none."""
+        """Whether `status` follows from `last`. The next spin number may come only after a result, or after a game
+        without a result whose lines were all read."""
         if status.spin != last.spin:
             was_heard = self.result_spin == last.spin or not self.gap
             if status.spin != spin_after(self._product, last.spin) or not was_heard:
@@ -300,7 +301,7 @@ class Game:
         yield from self._settle(status, status.number, host_ns)
 
     def _settle(self, status: Status, shown: int | None, host_ns: int) -> Events:
-        """Report the number if lines now agree on it. `shown`: the number in this line, which may be the bare one."""
+        """Report the number if lines now agree on it. `shown`: the number in this line, which may be a bare number."""
         run = self._run
         if run is None or run.number.is_settled:
             self._bare.drop()

@@ -68,7 +68,8 @@ class RunNumber:
         self._lines += 1
 
     def settle(self, shown: int | None, bare: BareNumbers) -> int | NumberDisagreement | None:
-        """Return the number if two lines now agree on it, once for each run. `shown`: the number of the status line."""
+        """Return the number if two lines now agree on it, or what they disagree on. Both happen once for each run.
+        `shown`: the number of the status line."""
         if bare.waiting - {shown}:
             self.is_settled = True
             return NumberDisagreement(min(bare.waiting - {shown}), shown)

@@ -155,7 +155,7 @@ Line: TypeAlias = Status | BareNumber | Basic | Bonus | HeadReply
 
 
 def spin_after(product: Product, spin: int) -> int:
-    """The spin number that follows `spin`."""
+    """Return the spin number that follows `spin`."""
     return 1 if spin >= SPIN_MAX[product] else spin + 1
 
 
