@@ -3,7 +3,8 @@
 #include "port.h"
 #include "sensors.h"
 
-/* One event of the ring in eight bytes: 45 bits of its time, which last for 407 days, then kind, value, index. */
+/* One event of the ring in eight bytes: the lowest 45 bits of its time, which wrap after 407 days, then kind, value and
+   index. */
 struct record {
     uint32_t low_us;
     uint32_t rest; /* 13 bits of time, 3 of kind - 1, 4 of value, 12 of index */
@@ -13,12 +14,12 @@ struct record {
 #define TIME_BITS 45u
 #define TIME_SPAN ((uint64_t)1 << TIME_BITS)
 
-/* What may wait for an answer. A later request takes the place of an earlier one of its kind. */
+/* The requests that may wait for an answer. A later request replaces an earlier one of the same kind. */
 struct waiting {
     bool hello;
     bool sync;
     bool self_test;
-    bool self_tested; /* at self_test_due_us; the result waits until the events that it caused have their numbers */
+    bool self_tested; /* at self_test_due_us. The result waits until the events that the test caused have numbers */
     uint8_t version;
     uint32_t hello_token;
     uint32_t self_test_token;
@@ -34,17 +35,17 @@ static struct {
     struct numbers numbers;
     struct counters counters;
     uint32_t missed_edges; /* as the port counts them, which may wrap */
-    uint64_t put_seq;    /* behind all events in the ring; those from numbers.next_seq on have no number yet */
-    uint64_t urgent_seq; /* events before it are sent at once: one is no rotor edge, or the host asked for them */
+    uint64_t put_seq;    /* of the next event that comes into the ring; those from numbers.next_seq on have no number */
+    uint64_t urgent_seq; /* events before this one are sent at once: the host asked, or not all are rotor edges */
     uint64_t newest_us;  /* of the events with a number */
     uint64_t now_us;     /* every event in the ring is dated at or before this */
     uint64_t settled_us; /* every later event is dated at or after this */
     uint64_t beat_us;    /* when the next heartbeat is due */
-    bool went_back;      /* a heartbeat shall show that the board went back, before events do */
+    bool went_back;      /* sent_seq went back for a replay: a heartbeat must show it before events are sent again */
     struct waiting waiting;
     struct receiver receiver;
     struct frame frame;
-    uint16_t put_at; /* place of put_seq in the ring */
+    uint16_t put_at; /* the place of put_seq in the ring */
     struct record ring[PLACES];
 } board;
 
@@ -67,7 +68,7 @@ static uint64_t later(uint64_t one, uint64_t other)
 
 /* The ring */
 
-/* The place of an event, which must be in the ring. No division: a Cortex-M0 and an AVR have none. */
+/* The place of an event, which must be in the ring. A Cortex-M0 and an AVR cannot divide, so this does not. */
 static struct record *place_of(uint64_t seq)
 {
     const uint16_t back = (uint16_t)(board.put_seq - seq);
@@ -97,7 +98,7 @@ static struct event event_of(uint64_t seq)
                           .index = (uint16_t)(record.rest & 0xfffu)};
 }
 
-/* Gives the next event in the ring its number: it may be sent, and nothing comes before it any more. */
+/* Gives the next event in the ring its number. From now on it may be sent, and no event can come before it. */
 static void number_next(void)
 {
     struct numbers *const numbers = &board.numbers;
@@ -120,14 +121,14 @@ static void number_next(void)
 void board_event(const struct event *event)
 {
     struct event put = *event;
-    /* Faster than the top rate: the order of events that are as close together does not count then. */
+    /* There is no room, because events come faster than the top rate. Their exact order does not matter then. */
     if (board.put_seq - board.numbers.next_seq == BOARD_UNNUMBERED_EVENTS) {
         number_next();
     }
     put.at_us = later(put.at_us, board.newest_us);
     board.put_seq++;
     board.put_at = (uint16_t)((board.put_at + 1u == PLACES) ? 0u : board.put_at + 1u);
-    /* A pulse is known at its end and dated at its middle: rotor edges that came in between stand behind it. */
+    /* The board knows a pulse at its end and dates it at its middle. Rotor edges after its middle are put behind it. */
     uint64_t seq = board.put_seq - 1u;
     while ((seq > board.numbers.next_seq) && (event_of(seq - 1u).at_us > put.at_us)) {
         *place_of(seq) = *place_of(seq - 1u);
@@ -206,7 +207,7 @@ static void receive(uint8_t byte, uint64_t at_us)
     }
 }
 
-/* Messages to the host. Each of these writes the next frame, or returns false. */
+/* Messages to the host. Each of these functions writes the next frame, or returns false if it has nothing to send. */
 
 static bool write_sync_reply(void)
 {
@@ -255,13 +256,13 @@ static bool write_self_test_result(void)
     return true;
 }
 
-/* How many events wait to be sent: none before a host has asked. */
+/* How many events wait to be sent. None wait until a host has sent Hello. */
 static uint64_t waiting_events(void)
 {
     return board.greeted ? (board.numbers.next_seq - board.numbers.sent_seq) : 0u;
 }
 
-/* Events that wait for it go first, if one message holds them: the heartbeat says that all were sent. */
+/* If one message can hold all events that wait, they are sent before the heartbeat. Then it says that all were sent. */
 static bool write_heartbeat(void)
 {
     const uint64_t waiting = waiting_events();
@@ -277,7 +278,8 @@ static bool write_heartbeat(void)
     return true;
 }
 
-/* All that wait, up to WHEEL_EVENTS_MAX: at once if they are many or urgent, else with the next heartbeat. */
+/* Sends the events that wait, up to WHEEL_EVENTS_MAX: at once if they are many or urgent, else before the next
+   heartbeat. */
 static bool write_events(void)
 {
     struct numbers *const numbers = &board.numbers;
@@ -344,7 +346,7 @@ void board_start(const struct identity *identity, uint16_t zero_tick)
     board.frame.sent = 0;
     struct edge before;
     while (port_take_edge(board.now_us, &before)) {
-        /* the levels are read now */
+        /* drop the edges of before: sensors_start reads the levels now */
     }
     sensors_start(&identity->layout, zero_tick, board.now_us);
 }
@@ -354,12 +356,12 @@ void board_run(void)
     struct edge edge;
     uint8_t byte;
     uint64_t at_us;
-    /* First the clock, then the edges before it: an edge that comes in between is dated after it. */
+    /* Read the clock first, and then take the edges before that time. An edge that comes meanwhile has a later date. */
     board.now_us = port_now_us();
     const uint32_t missed_edges = port_missed_edges();
     const bool missed = missed_edges != board.missed_edges;
     while (port_take_edge(board.now_us, &edge)) {
-        /* Behind a missed edge A and B show a wrong place. */
+        /* After a missed edge, A and B would show a wrong place. */
         if (!missed || (edge.line < (uint8_t)LINE_ROTOR_A)) {
             sensors_edge(&edge);
         }

@@ -1,11 +1,11 @@
 #include "codec.h"
 
-/* A message grows behind the first byte of its frame, which COBS needs. So it is stuffed where it stands. */
+/* COBS needs the first byte of a frame. The message is written behind it, so COBS can encode it in place. */
 #define MESSAGE_AT 1u
 
 uint32_t codec_crc32(const uint8_t *bytes, uint8_t length)
 {
-    /* Half a byte at a time: 64 bytes of table are little also where memory is. */
+    /* This takes half a byte at a time, because its table of 64 bytes fits even in a small memory. */
     static const uint32_t table[16] = {
         0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu, 0x76dc4190u, 0x6b6b51f4u, 0x4db26158u, 0x5005713cu,
         0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu, 0x9b64c2b0u, 0x86d3d2d4u, 0xa00ae278u, 0xbdbdf21cu};
@@ -29,7 +29,7 @@ static uint64_t number_at(const uint8_t *bytes, uint8_t size)
 
 /* Receiving */
 
-/* Undoes the stuffing where it stands: the message and its CRC then begin at `bytes + MESSAGE_AT`. */
+/* Decodes COBS in place: then the message and its CRC begin at `bytes + MESSAGE_AT`. Returns false for wrong bytes. */
 static bool unstuff(uint8_t *bytes, uint16_t length)
 {
     uint16_t code_at = 0;
@@ -107,7 +107,7 @@ enum reading codec_read(const uint8_t *message, uint8_t length, struct host_mess
     } else if (type == WHEEL_SELF_TEST_REQUEST) {
         told->token = (uint32_t)number_at(message + WHEEL_SELF_TEST_REQUEST_AT_TOKEN, 4);
     } else {
-        told->boot_id = (uint32_t)number_at(message + WHEEL_ACK_AT_BOOT_ID, 4); /* Replay has the same places */
+        told->boot_id = (uint32_t)number_at(message + WHEEL_ACK_AT_BOOT_ID, 4); /* Replay has its fields there, too */
         told->number = number_at(message + WHEEL_ACK_AT_NEXT_SEQ, 8);
     }
     return READING_GOOD;

@@ -1,4 +1,5 @@
-/* Frames and messages of the wire, version 1: ../README.md. No platform, no allocation, no state but the caller's. */
+/* Frames and messages of the wire, version 1: ../README.md. This code runs on any platform, allocates no memory, and
+   keeps no state of its own. */
 #ifndef CODEC_H
 #define CODEC_H
 
@@ -11,12 +12,13 @@
 #define ENCODED_BYTES_MAX (WHEEL_MESSAGE_BYTES_MAX + CRC_BYTES + 1u) /* without the delimiter */
 #define FRAME_BYTES_MAX (ENCODED_BYTES_MAX + 1u)                     /* with it */
 #define HASH_BYTES 8u
-/* The longest frame that is read. A port with little memory takes less: no message of a host has more than 18 bytes. */
+/* The longest frame that is read. A port with little memory sets a smaller number, because no message from a host has
+   more than 18 bytes. */
 #ifndef RECEIVER_BYTES
 #define RECEIVER_BYTES ENCODED_BYTES_MAX
 #endif
 
-/* The bytes of one frame, of which `sent` are with the transmitter. */
+/* The bytes of one frame. The transmitter has taken the first `sent` of them. */
 struct frame {
     uint8_t bytes[FRAME_BYTES_MAX];
     uint16_t length;
@@ -79,19 +81,19 @@ struct host_message {
 };
 
 enum receipt {
-    RECEIPT_NOTHING,  /* the frame is not over, or it is empty */
-    RECEIPT_MESSAGE,  /* it is in `message` of the receiver, until the next byte */
-    RECEIPT_TOO_LONG, /* told once for each such frame, as soon as it is too long */
+    RECEIPT_NOTHING,  /* the frame is not complete, or it is empty */
+    RECEIPT_MESSAGE,  /* a message is in `message` of the receiver, until the next byte comes */
+    RECEIPT_TOO_LONG, /* the frame is too long: returned once for each such frame, at its first byte too many */
     RECEIPT_NOT_COBS,
     RECEIPT_SHORT,
     RECEIPT_WRONG_CRC
 };
 
-/* Finds the frames in a stream of bytes. All zero is its first state. */
+/* Finds the frames in a stream of bytes. Set all members to zero before the first byte. */
 struct receiver {
     uint8_t bytes[RECEIVER_BYTES];
-    uint16_t length; /* of the frame that is not over */
-    bool skips;      /* the rest of a frame that is too long */
+    uint16_t length; /* of the frame that is not complete yet */
+    bool skips;      /* the next bytes are the rest of a frame that is too long */
     uint8_t message_bytes;
     const uint8_t *message;
 };
@@ -102,17 +104,18 @@ uint32_t codec_crc32(const uint8_t *bytes, uint8_t length);
 
 enum receipt receiver_feed(struct receiver *receiver, uint8_t byte);
 
-/* Reads a message of the host. `told` has a meaning only after READING_GOOD. */
+/* Reads a message of the host into `told`, which is complete only after READING_GOOD. */
 enum reading codec_read(const uint8_t *message, uint8_t length, struct host_message *told);
 
-/* Each of these writes a whole frame of which nothing is sent. */
+/* Each of these functions writes a whole frame, of which no byte is sent yet. */
 void codec_identity(struct frame *frame, const struct identity *identity, uint32_t token, uint8_t version,
                     uint32_t boot_id, const struct numbers *numbers);
 void codec_heartbeat(struct frame *frame, uint32_t boot_id, uint64_t board_us, const struct numbers *numbers,
                      const struct counters *counters, const struct levels *levels);
 void codec_sync_reply(struct frame *frame, uint32_t boot_id, uint64_t token, uint64_t rx_us, uint64_t tx_us);
 
-/* These two have records: begin, at most WHEEL_EVENTS_MAX events or all sensors of a layout, end. */
+/* Two messages consist of records. Call the function that begins the message, then codec_event at most WHEEL_EVENTS_MAX
+   times or codec_sensor for each sensor of the layout, then codec_end. */
 void codec_begin_events(struct frame *frame, uint32_t boot_id, uint64_t first_seq, uint64_t first_us);
 void codec_event(struct frame *frame, uint32_t delta_us, uint8_t kind, uint8_t value, uint16_t index);
 void codec_begin_self_test_result(struct frame *frame, uint32_t boot_id, uint32_t token, uint64_t board_us);

@@ -1,17 +1,17 @@
-/* What the ports for an ARM Cortex-M have in common. The main.c of a port includes it once, behind its board_config.h.
+/* What the ports for an ARM Cortex-M have in common. The main.c of a port includes this file after its board_config.h.
 
-   The port says how a pin is read (`is_high`) and what time it is. One interrupt dates the edges of all lines and puts
-   them into a list. */
+   The port defines how a pin is read (`is_high`) and what time it is. Its interrupts date the edges of all lines and
+   put them into a list. */
 #ifndef CORTEX_M_H
 #define CORTEX_M_H
 
 #include "board.h"
 #include "port.h"
 
-/* Exception 1 is the reset, 15 the SysTick, 16 the first interrupt. */
+/* Exception 1 is the reset, 15 is the SysTick, and 16 is the first interrupt. */
 #define HANDLER(exception) [(exception) - 1u]
 #define INTERRUPT(number) HANDLER(16u + (number))
-#define EDGES 256u /* of the list; a power of two */
+#define EDGES 256u /* the length of the list, which must be a power of two */
 
 struct pin {
     uint8_t line;
@@ -30,7 +30,7 @@ static const struct identity identity = {.serial = CONFIG_SERIAL,
                                          .top_rate = BOARD_TOP_RATE,
                                          .layout = CONFIG_LAYOUT};
 
-/* The interrupt writes edges_in, the board edges_out: each has one writer, and none needs a lock. */
+/* The interrupt writes edges_in, and the board writes edges_out. Each has only one writer, so none needs a lock. */
 static struct edge edges[EDGES];
 static volatile uint32_t edges_in;
 static volatile uint32_t edges_out;
@@ -40,7 +40,7 @@ extern uint32_t image_data_from[], image_data[], image_data_end[], image_bss[], 
 
 static bool is_high(const struct pin *pin);
 
-/* The compiler calls these two for structures. */
+/* The compiler calls these two functions to copy and to clear structures. */
 void *memcpy(void *to, const void *from, unsigned size);
 void *memset(void *to, int value, unsigned size);
 void *memcpy(void *to, const void *from, unsigned size)
@@ -82,7 +82,7 @@ static void put_edge(const struct pin *pin, bool high, uint64_t at_us)
     edges_in++;
 }
 
-/* To and fro before the interrupt. */
+/* The pin has changed and changed back before the interrupt. */
 static void put_both(const struct pin *pin, bool high, uint64_t at_us)
 {
     if (pin->line >= (uint8_t)LINE_ROTOR_A) {
@@ -118,7 +118,7 @@ uint32_t port_missed_edges(void)
     return missed;
 }
 
-/* The sensors of these boards are passive. */
+/* The sensors of these boards are passive, so nothing can be tested. */
 void port_begin_self_test(void) {}
 
 bool port_sensor_works(uint8_t sensor, uint16_t index)

@@ -1,7 +1,7 @@
-/* What the board needs from its hardware: ten functions, which a port writes. None of them waits, but port_idle.
+/* What the board needs from its hardware: ten functions, which each port has. Only port_idle may wait.
 
-   Board time is in microseconds since the boot. It has 64 bits, and never goes backwards: where the timer has fewer
-   bits, the port carries its overflow on. */
+   Board time is in microseconds since the boot. It has 64 bits and never goes backwards. If the timer has fewer bits,
+   the port counts its overflows. */
 #ifndef PORT_H
 #define PORT_H
 
@@ -12,35 +12,38 @@
 
 uint64_t port_now_us(void);
 
-/* Takes the oldest edge that is dated at `until_us` or before, in the order of their dates; false: there is none.
-   An interrupt dates an edge and puts it into a list; this function takes it out. */
+/* Takes the oldest edge with a date at or before `until_us`. Returns false if there is none. An interrupt dates an edge
+   and puts it into a list; this function takes it out. */
 bool port_take_edge(uint64_t until_us, struct edge *edge);
 
-/* How a line stands at the start: true while it is active, whatever voltage that is. No edge before it is taken. */
+/* The level of a line: true while it is active, whether that is a high or a low voltage. Edges that came before this
+   call are not used. */
 bool port_line_is_on(uint8_t line, uint8_t index);
 
-/* Takes the oldest byte of the host, with the time at which it was read from the line. */
+/* Takes the oldest byte from the host, with the time at which the port read it from the line. Returns false if there is
+   none. */
 bool port_receive(uint8_t *byte, uint64_t *at_us);
 
-/* Hands a byte to the transmitter; false: it has no room, and the board tries again. It may hold some milliseconds of
-   bytes, no more: a time reply is dated when its first byte comes here. */
+/* Gives a byte to the transmitter. Returns false if it has no room; then the board tries again. The transmitter may
+   hold the bytes of a few milliseconds, but no more, because a time reply is dated when its first byte comes here. */
 bool port_transmit(uint8_t byte);
 
-/* Another number than that of the last boot: a counter in memory that survives, or random bits. */
+/* A number that differs from that of the last boot: a counter in memory that survives a reset, or random bits. */
 uint32_t port_new_boot_id(void);
 
-/* How many edges were missed since the boot: the list was full, or two of one line of the encoder came before the
-   interrupt. Two of another line are put into the list, both with the date of the interrupt, if the
-   hardware shows them. The count may wrap. */
+/* How many edges were missed since the boot, because the list was full, or because two edges of one line of the encoder
+   came before the interrupt. Two such edges of another line are put into the list, both with the date of the interrupt,
+   if the hardware shows them. The count may wrap. */
 uint32_t port_missed_edges(void);
 
-/* Begins a test of what can be tested without a ball: the lamps of the beams off and on, a supply measured. */
+/* Begins a test of what can be tested without a ball. For example, it switches the lamps of the beams off and on, and
+   measures a supply voltage. */
 void port_begin_self_test(void);
 
-/* SELF_TEST_US later: whether the test found this sensor good. True where nothing can be tested. */
+/* Whether the test found this sensor good. The board asks SELF_TEST_US later. True if nothing can be tested. */
 bool port_sensor_works(uint8_t sensor, uint16_t index);
 
-/* Called when there is nothing to do: feeds the watchdog, and may sleep until the next interrupt. */
+/* Feeds the watchdog, and may sleep until the next interrupt. The port calls it after each board_run. */
 void port_idle(void);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define STUCK_PARTS_OF_TURN 12u /* three pockets */
 
-/* What the table of the specification says of one kind of line. 0: it has no such time. */
+/* The times that the specification's table has for one kind of line. 0: this kind has no such time. */
 struct rule {
     uint32_t settles_us;
     uint32_t longest_us;
@@ -22,15 +22,15 @@ static const struct rule rules[] = {
 };
 
 struct state {
-    uint64_t edge_us;  /* of the latest edge */
-    uint64_t begin_us; /* of a pulse: its first edge; of a button: its press; else when its unrest began */
-    uint32_t steps;    /* of a reader: where the rotor stood when the pulse began */
-    bool reads : 1;    /* since edge_us */
-    bool on : 1;       /* settled */
+    uint64_t edge_us;  /* when the latest edge came */
+    uint64_t begin_us; /* the first edge of a pulse, the press of a button; of another line: when it became restless */
+    uint32_t steps;    /* of a reader: the encoder's steps when the pulse began */
+    bool reads : 1;    /* the level since edge_us */
+    bool on : 1;       /* the settled level */
     bool restless : 1; /* no level has lasted since begin_us */
     bool whole : 1;    /* the pulse began after the boot */
-    bool stuck : 1;
-    bool dead; /* as a self-test found */
+    bool stuck : 1;    /* a pulse was too long, so the sensor has failed */
+    bool dead;         /* the self-test found that the sensor does not work */
 };
 
 #define READERS_FROM SENSORS_BEAMS
@@ -39,41 +39,41 @@ struct state {
 #define BUTTONS_FROM (DOOR_AT + 1u)
 #define LINES (BUTTONS_FROM + WHEEL_BUTTON_CODES)
 
-/* The encoder. Steps count changes of A or B, clockwise positive, and wrap; the remainder of a division by PERIOD is
-   always the phase, which A and B show. So the mark may come up to a step early or late. */
+/* The encoder. Steps count the changes of A or B, clockwise is positive, and they wrap. The remainder of a division by
+   PERIOD is always the phase that A and B show. So the mark may come a step too early or too late. */
 #define PERIOD 4u
-#define MARK_STEPS_MAX 2   /* the mark is not wider: a second edge in this distance is a bounce, or a hand */
-#define LATE_STEPS 8       /* so far beyond a turn the mark counts as missed */
-#define RATTLE_STEPS_MIN 8u /* to and fro at one border */
+#define MARK_STEPS_MAX 2   /* the mark is not wider: a second edge within this distance is a bounce, or a hand */
+#define LATE_STEPS 8       /* a turn and this many steps without the mark: it was missed */
+#define RATTLE_STEPS_MIN 8u /* so many steps to and fro at one border are a rattle */
 
 struct encoder {
-    uint64_t edge_us; /* of A or B */
+    uint64_t edge_us; /* when the latest edge of A or B came */
     uint32_t steps;
-    uint32_t offset;   /* steps at the border of sector 0 */
-    uint32_t place;    /* steps, one of the two at which it rattles */
-    uint32_t rattled;  /* how many steps stayed there */
-    int32_t from_mark; /* steps since the mark */
-    uint8_t rattled_marks;
+    uint32_t offset;   /* the steps at the border of sector 0 */
+    uint32_t place;    /* the steps at a place where the rotor may rattle: there, or one step beside it */
+    uint32_t rattled;  /* how many steps the rotor has stayed at this place */
+    int32_t from_mark; /* the steps since the mark */
+    uint8_t rattled_marks; /* how many edges of the mark came meanwhile */
     uint8_t phase;
     int8_t way;      /* 1 clockwise, -1 counter-clockwise, 0 unknown */
-    int8_t mark_way; /* of the latest mark */
+    int8_t mark_way; /* the way of the rotor at the latest mark */
     bool a;
     bool b;
     bool zero;
-    bool a_read; /* without an edge since: one that came just before may still follow, and repeats the level */
+    bool a_read; /* A was read, and no edge came since. One from just before may still come, and repeats the level */
     bool b_read;
     bool has_phase;
     bool has_offset;
-    bool known; /* the place is proven: edges are sent */
-    bool lost;  /* told as failed */
-    bool dead;
+    bool known; /* the place is proven, so edges are sent */
+    bool lost;  /* the place was lost, and the encoder was reported as failed */
+    bool dead;  /* the self-test found that the encoder does not work */
 };
 
 static struct {
     struct layout layout;
     uint16_t zero_tick;
     uint64_t settled_us;
-    uint16_t held_told; /* buttons, of which the press has its number */
+    uint16_t held_told; /* the buttons that are held down, and whose press has its number */
     bool object_told;
     bool door_told;
     struct state lines[LINES];
@@ -91,7 +91,7 @@ static void tell_works(uint8_t sensor, uint16_t index, bool works, uint64_t at_u
     tell((uint8_t)(works ? WHEEL_KIND_WORKS : WHEEL_KIND_FAILED), sensor, index, at_us);
 }
 
-/* Lines of two levels */
+/* Lines with two levels */
 
 static struct state *state_of(uint8_t line, uint8_t index)
 {
@@ -120,7 +120,7 @@ static void set_stuck(uint8_t line, uint8_t index, bool stuck, uint64_t at_us)
     state->stuck = stuck;
 }
 
-/* The level that the line reads has lasted. */
+/* Takes the level that the line shows as the settled level, because it has lasted long enough. */
 static void change(uint8_t line, uint8_t index)
 {
     struct state *const state = state_of(line, index);
@@ -130,7 +130,7 @@ static void change(uint8_t line, uint8_t index)
         if (line == (uint8_t)LINE_BUTTON) {
             if (state->on) {
                 state->begin_us = at_us;
-                sensors.held_told &= (uint16_t)~(1u << index); /* a press before this one may have its number */
+                sensors.held_told &= (uint16_t)~(1u << index); /* the bit may still be that of an earlier press */
                 tell(WHEEL_KIND_BUTTON, index, 0, at_us);
             }
         } else {
@@ -145,11 +145,11 @@ static void change(uint8_t line, uint8_t index)
     } else if (state->whole && (at_us - state->begin_us <= rules[line].longest_us)) {
         tell(rules[line].event, 0, index, state->begin_us + (at_us - state->begin_us) / 2u);
     } else {
-        /* longer than a ball */
+        /* the pulse was longer than that of a ball */
     }
 }
 
-/* Time has passed to `now_us`, in which this line had no edge. */
+/* Processes the time up to `now_us`, in which this line had no edge. */
 static void pass_time(uint8_t line, uint8_t index, uint64_t now_us)
 {
     struct state *const state = state_of(line, index);
@@ -163,9 +163,9 @@ static void pass_time(uint8_t line, uint8_t index, uint64_t now_us)
                (now_us - state->begin_us >= restless_us)) {
         change(line, index);
     } else {
-        /* not yet */
+        /* the level has not settled yet */
     }
-    /* while it reads free, the pulse may have ended before */
+    /* While the line reads free, the pulse may have ended already. */
     if ((line == (uint8_t)LINE_BEAM) && state->on && state->reads && !state->stuck &&
         (now_us - state->begin_us > WHEEL_BEAM_FAILED_US)) {
         set_stuck(line, index, true, state->begin_us + WHEEL_BEAM_FAILED_US);
@@ -187,7 +187,7 @@ static void line_edge(const struct edge *edge)
     state->edge_us = edge->at_us;
 }
 
-/* The earliest date of an event that this line can still give. */
+/* The earliest date that a later event of this line can have. */
 static uint64_t settled_of(uint8_t line, uint8_t index, uint64_t now_us)
 {
     const struct state *const state = state_of(line, index);
@@ -209,7 +209,7 @@ static uint32_t distance(uint32_t one, uint32_t other)
     return (ahead < 0x80000000u) ? ahead : (uint32_t)(0u - ahead);
 }
 
-/* `one` - `other`, reduced to 0 ... ticks - 1. */
+/* The remainder of `one` - `other`, divided by the ticks of a turn: 0 to ticks - 1. */
 static uint16_t around(uint32_t one, uint32_t other)
 {
     const uint16_t ticks = sensors.layout.rotor_ticks;
@@ -217,7 +217,7 @@ static uint16_t around(uint32_t one, uint32_t other)
     return ((one - other < 0x80000000u) || (part == 0u)) ? part : (uint16_t)(ticks - part);
 }
 
-/* Nothing is sent until the mark has shown the place. */
+/* The place of the rotor is not certain: no edge is sent until the mark has shown the place. */
 static void doubt(uint64_t at_us)
 {
     struct encoder *const rotor = &sensors.rotor;
@@ -230,7 +230,7 @@ static void doubt(uint64_t at_us)
     }
 }
 
-/* Steps were lost. */
+/* Steps were lost, so phase and place are not known any more. */
 static void forget(uint64_t at_us)
 {
     sensors.rotor.has_phase = false;
@@ -244,7 +244,8 @@ static uint8_t phase_of(bool a, bool b)
     return b ? (a ? 2u : 3u) : (a ? 1u : 0u);
 }
 
-/* Readers that are blocked while the rotor turns by three pockets have failed: a ball goes with it. */
+/* A reader that is blocked while the rotor turns by three pockets has failed, because a ball would have turned with the
+   rotor. */
 static void watch_readers(uint64_t at_us)
 {
     for (uint8_t index = 0; index < sensors.layout.readers; index++) {
@@ -292,7 +293,8 @@ static void step(uint64_t at_us)
     watch_readers(at_us);
 }
 
-/* The mark's edge at the low angles, which rises clockwise and falls counter-clockwise, shows the place. */
+/* Processes an edge of the mark. The edge at its lower angle shows the place: it rises when the rotor turns clockwise,
+   and falls when it turns counter-clockwise. */
 static void mark(bool rises, uint64_t at_us)
 {
     struct encoder *const rotor = &sensors.rotor;
@@ -300,7 +302,7 @@ static void mark(bool rises, uint64_t at_us)
         rotor->rattled_marks++;
     }
     if (rotor->rattled_marks > 1u) {
-        doubt(at_us); /* a rotor that rattles does not pass its mark: A or B is dead */
+        doubt(at_us); /* a rotor that only rattles cannot pass its mark twice, so A or B is dead */
         return;
     }
     if (!rotor->has_phase || (rotor->way != (rises ? 1 : -1))) {
@@ -315,7 +317,7 @@ static void mark(bool rises, uint64_t at_us)
     rotor->mark_way = rotor->way;
     const uint32_t from_zero = rotor->steps - sensors.zero_tick;
     const uint32_t offset = (from_zero + 1u) & ~(uint32_t)(PERIOD - 1u); /* the nearest place that fits the phase */
-    const bool between = from_zero - offset == 2u;                       /* two are as near */
+    const bool between = from_zero - offset == 2u;                       /* two places are equally near */
     const bool agrees = !rotor->has_offset || (!again && (around(offset, rotor->offset) == 0u));
     rotor->has_offset = true;
     rotor->offset = offset;
@@ -409,7 +411,7 @@ void sensors_start(const struct layout *layout, uint16_t zero_tick, uint64_t now
         sensors.rotor.steps = sensors.rotor.phase;
     }
     if (layout->rotor_ticks % PERIOD != 0u) {
-        doubt(now_us); /* an encoder has no such number: the board is not built as it was set up */
+        doubt(now_us); /* no encoder has such a number of ticks: the configuration does not fit the board */
     }
 }
 
@@ -457,7 +459,7 @@ uint64_t sensors_until(uint64_t now_us)
 void sensors_numbered(const struct event *event)
 {
     if (event->kind == WHEEL_KIND_BUTTON) {
-        if (event->at_us >= state_of(LINE_BUTTON, event->value)->begin_us) { /* not of a press before the latest */
+        if (event->at_us >= state_of(LINE_BUTTON, event->value)->begin_us) { /* it is the latest press */
             sensors.held_told |= (uint16_t)(1u << event->value);
         }
     } else if (event->kind == WHEEL_KIND_OBJECT) {
@@ -465,7 +467,7 @@ void sensors_numbered(const struct event *event)
     } else if (event->kind == WHEEL_KIND_DOOR) {
         sensors.door_told = event->value == 1u;
     } else {
-        /* no contact */
+        /* the event is not of a contact */
     }
 }
 
@@ -482,7 +484,7 @@ static uint16_t bits_on(uint8_t line)
 
 static uint8_t stand(bool known, bool on)
 {
-    /* the door has the same codes */
+    /* The levels of the door have the same codes. */
     return (uint8_t)(known ? (on ? WHEEL_OBJECT_PRESENT : WHEEL_OBJECT_CLEAR) : WHEEL_OBJECT_UNKNOWN);
 }
 
@@ -490,13 +492,14 @@ void sensors_levels(struct levels *levels)
 {
     levels->beams_blocked = bits_on(LINE_BEAM);
     levels->readers_blocked = bits_on(LINE_READER);
-    sensors.held_told &= bits_on(LINE_BUTTON); /* a release makes no event */
+    sensors.held_told &= bits_on(LINE_BUTTON); /* no event shows that a button was released */
     levels->buttons_held = sensors.held_told;
     levels->object = stand(sensors.layout.object_sensor && sensors_work(WHEEL_SENSOR_OBJECT, 0), sensors.object_told);
     levels->door = stand(sensors.layout.door_switch, sensors.door_told);
 }
 
-/* Of a sensor: whether it is failed for another reason than a self-test, and where its own finding is kept. */
+/* Returns where the finding of the self-test about a sensor is kept. `failed` becomes true if the sensor has failed for
+   another reason. */
 static bool *dead_of(uint8_t sensor, uint16_t index, bool *failed)
 {
     if (sensor == WHEEL_SENSOR_ROTOR) {

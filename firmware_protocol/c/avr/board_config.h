@@ -1,17 +1,17 @@
-/* What this board has, and where: pins of an ATmega2560, in brackets those of an Arduino Mega. */
+/* What this board has, and on which pins: pins of an ATmega2560, in brackets those of an Arduino Mega. */
 #ifndef BOARD_CONFIG_H
 #define BOARD_CONFIG_H
 
-/* Where the EEPROM has no other. */
+/* The serial number, unless the EEPROM has one. */
 #define CONFIG_SERIAL "AVR-0001"
 #define CONFIG_FIRMWARE "mega2560 1.0.0"
-/* Another one for each change of this file: the host compares it. */
+/* Give each version of this file another hash, because the host compares it. */
 #define CONFIG_HASH {0, 0, 0, 0, 0, 0, 0, 1}
 #define CONFIG_ROTOR_TICKS 148u
 #define CONFIG_ZERO_TICK 0u
 
 /* All pins of one group are on one port, and one interrupt reads them together. The encoder has a group of its own:
-   PD0 to PD2 (21, 20, 19), by the interrupts INT0 to INT2 */
+   PD0 to PD2 (21, 20, 19), with the interrupts INT0 to INT2. */
 #define CONFIG_ENCODER_IN PIND
 #define CONFIG_ENCODER_PULL_UP PORTD
 #define CONFIG_ENCODER_MASK 0x07u
@@ -24,7 +24,7 @@
 #define CONFIG_CONTACTS_PULL_UP PORTB
 #define CONFIG_CONTACTS_MASK 0x1fu
 
-/* line, index, group, bit of its port, whether it is on while the pin is low */
+/* Each pin: its line, the index, the group, the bit of the port, whether the line is on while the pin is low. */
 #define CONFIG_PINS                                                                                                    \
     {                                                                                                                  \
         {LINE_ROTOR_A, 0, ENCODER, 0, false}, {LINE_ROTOR_B, 0, ENCODER, 1, false},                                    \

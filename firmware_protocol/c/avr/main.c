@@ -1,11 +1,11 @@
-/* The port for the ATmega2560 at 16 MHz (an Arduino Mega): UART0 at 115200 baud, lines as in board_config.h.
+/* The port for the ATmega2560 at 16 MHz (an Arduino Mega): UART0 at 115200 baud, with the lines of board_config.h.
 
-   Timer 1 counts each half microsecond. An interrupt reads it first and then all pins of its group, and puts both into
-   a list; what changed is found out later. Interrupts are locked out for less than a microsecond at a time, but one
-   waits for another: README.md says how long.
+   Timer 1 counts half microseconds. An interrupt reads the timer first and then all pins of its group, and puts both
+   into a list. The program finds out later which pins changed. It locks interrupts out for less than a microsecond at a
+   time, but one interrupt waits for another: README.md says how long.
 
-   Fuses: low 0xff (crystal), high 0xd7 (no boot loader, the EEPROM stays when the program is written), extended 0xfc
-   (brown-out below 4.3 V). */
+   Fuses: low 0xff (crystal), high 0xd7 (no boot loader; the EEPROM keeps its content when somebody writes the program),
+   extended 0xfc (brown-out below 4.3 V). */
 #include <avr/eeprom.h>
 #include <avr/interrupt.h>
 #include <avr/io.h>
@@ -17,19 +17,19 @@
 #include "board_config.h"
 #include "port.h"
 
-#define SNAPSHOTS 64u /* of the list; this and the next two are powers of two */
+#define SNAPSHOTS 64u /* the length of the list; this and the next two must be powers of two */
 #define RECEIVED 64u
 #define SENDS 32u
-#define OVERFLOW_US 32768 /* from one overflow of timer 1 to the next */
+#define OVERFLOW_US 32768 /* the time from one overflow of timer 1 to the next */
 #define TICKS_PER_US 2u
 #define BAUD_DIVISOR 16u /* 117647 baud, 2.1 % too fast */
-#define WAKE_COUNT 249u  /* 2 ms: timer 2 counts each 8 us */
+#define WAKE_COUNT 249u  /* 2 ms: timer 2 counts once in 8 us */
 
 #define CLEAR_ENCODER() (EIFR = CONFIG_ENCODER_MASK)
 
 enum group { ENCODER, SENSORS, CONTACTS, GROUPS };
 
-/* Bits, for memory is short. */
+/* The members are bit fields, because there is little memory. */
 struct pin {
     unsigned line : 3;
     unsigned index : 4;
@@ -48,13 +48,13 @@ static struct identity identity = {.serial = CONFIG_SERIAL,
                                    .top_rate = BOARD_TOP_RATE,
                                    .layout = CONFIG_LAYOUT};
 
-/* What survives without power: a count of boots and, where somebody has written one, the serial number. */
+/* The EEPROM keeps this without power: a count of boots, and a serial number if somebody has written one. */
 static EEMEM struct {
     uint32_t boots;
     char serial[WHEEL_TEXT_BYTES];
 } kept;
 
-/* Of timer 1. A second is 31 overflows, and the watchdog waits for one second. */
+/* A time of timer 1. The count of overflows may wrap: a second has 31, and the watchdog ends the program after one. */
 struct stamp {
     uint16_t ticks;
     uint8_t overflows;
@@ -71,7 +71,7 @@ struct received {
     uint8_t byte;
 };
 
-/* An interrupt writes snapshots_in, received_in and sends_out, the board the other three: each has one writer. */
+/* Interrupts write snapshots_in, received_in and sends_out. The board writes the other three. Each has one writer. */
 static struct snapshot snapshots[SNAPSHOTS];
 static volatile uint8_t snapshots_in;
 static volatile uint8_t snapshots_out;
@@ -82,25 +82,25 @@ static volatile uint8_t sends[SENDS];
 static volatile uint8_t sends_in;
 static volatile uint8_t sends_out;
 static volatile uint8_t overflows;
-static volatile uint16_t missed; /* wraps */
-static uint8_t encoder_levels;   /* of the latest interrupt */
+static volatile uint16_t missed; /* may wrap */
+static uint8_t encoder_levels;   /* the levels at the latest interrupt */
 
-/* Of the board. */
-static uint64_t epoch_us; /* of the overflow `epoch` */
+/* Only the board uses these. */
+static uint64_t epoch_us; /* the board time of overflow number `epoch` */
 static uint8_t epoch;
 static uint32_t missed_edges;
-static uint8_t levels[GROUPS]; /* as they were told */
-static uint8_t used[GROUPS];   /* bits that have a line */
-static uint8_t changed;        /* bits of the snapshot that was taken, which are not told yet */
+static uint8_t levels[GROUPS]; /* the levels after the latest snapshot */
+static uint8_t used[GROUPS];   /* the bits that have a line */
+static uint8_t changed;        /* the changed bits of the latest snapshot that the board has not taken yet */
 static uint8_t taken_group;
 static uint64_t taken_us;
 
-/* While interrupts are off. */
+/* The time. Call this only while interrupts are off. */
 static inline __attribute__((always_inline)) struct stamp now(void)
 {
     struct stamp at = {.ticks = TCNT1, .overflows = overflows};
     if (((TIFR1 & _BV(TOV1)) != 0u) && (at.ticks < 0x8000u)) {
-        at.overflows++; /* its interrupt waits */
+        at.overflows++; /* the interrupt of the latest overflow has not run yet */
     }
     return at;
 }
@@ -116,14 +116,14 @@ static inline __attribute__((always_inline)) void put_snapshot(struct stamp at, 
     snapshots_in = (uint8_t)(in + 1u);
 }
 
-/* Edges up to the clearing of the flags are in what is read then, whichever of them raised the interrupt. */
+/* The flags are cleared before the levels are read. So the levels show all edges whose flags were cleared. */
 static inline void on_encoder(void)
 {
     const struct stamp at = now();
     CLEAR_ENCODER();
     const uint8_t read = CONFIG_ENCODER_IN & CONFIG_ENCODER_MASK;
     if (read == encoder_levels) {
-        missed++; /* to and fro before the interrupt */
+        missed++; /* a pin has changed and changed back before the interrupt */
     } else {
         encoder_levels = read;
         put_snapshot(at, ENCODER, read);
@@ -137,7 +137,7 @@ ISR(INT0_vect)
 ISR(INT1_vect, ISR_ALIASOF(INT0_vect));
 ISR(INT2_vect, ISR_ALIASOF(INT0_vect));
 
-/* To and fro before the interrupt is no pulse: nothing has changed then. */
+/* If a pin changes and changes back before the interrupt, nothing has changed then, and no pulse is seen. */
 ISR(PCINT2_vect)
 {
     const struct stamp at = now();
@@ -155,11 +155,11 @@ ISR(TIMER1_OVF_vect)
     overflows++;
 }
 
-EMPTY_INTERRUPT(TIMER2_COMPA_vect) /* it only wakes the processor */
+EMPTY_INTERRUPT(TIMER2_COMPA_vect) /* this interrupt only wakes the processor */
 
 ISR(USART0_RX_vect)
 {
-    const uint8_t byte = UDR0; /* one with an error of the line is wrong, too: the CRC finds it */
+    const uint8_t byte = UDR0; /* a byte with an error of the line is taken, too: the CRC finds the error */
     const uint8_t in = received_in;
     if ((uint8_t)(in - received_out) < RECEIVED) {
         received[in % RECEIVED] = (struct received){.at = now(), .byte = byte};
@@ -274,7 +274,7 @@ bool port_transmit(uint8_t byte)
     return true;
 }
 
-/* Told only when it is written: a cut of power while it is written gives another number, too. */
+/* The number is used only after it was written. A power cut during the writing also leads to another number. */
 uint32_t port_new_boot_id(void)
 {
     const uint32_t boots = eeprom_read_dword(&kept.boots) + 1u;
@@ -294,7 +294,7 @@ uint32_t port_missed_edges(void)
     return missed_edges;
 }
 
-/* The sensors of this board are passive. */
+/* The sensors of this board are passive, so nothing can be tested. */
 void port_begin_self_test(void) {}
 
 bool port_sensor_works(uint8_t sensor, uint16_t index)
@@ -308,11 +308,11 @@ void port_idle(void)
 {
     wdt_reset();
     if (snapshots_out == snapshots_in) {
-        sleep_cpu(); /* an edge that came just before is dated, and waits for 2 ms at most */
+        sleep_cpu(); /* an edge that came just before this has its date, and waits at most for 2 ms */
     }
 }
 
-/* After a reset by the watchdog it runs on, with its shortest time. */
+/* After a reset by the watchdog, the watchdog goes on with its shortest time. So this runs first. */
 void start_watchdog(void) __attribute__((naked, used, section(".init3")));
 void start_watchdog(void)
 {
@@ -353,10 +353,10 @@ static void start_hardware(void)
     TIMSK2 = _BV(OCIE2A);
     PCMSK2 = CONFIG_SENSORS_MASK;
     PCMSK0 = CONFIG_CONTACTS_MASK;
-    EICRA = _BV(ISC00) | _BV(ISC10) | _BV(ISC20); /* each edge */
+    EICRA = _BV(ISC00) | _BV(ISC10) | _BV(ISC20); /* an interrupt at each edge */
     EIMSK = CONFIG_ENCODER_MASK;
     PCICR = _BV(PCIE2) | _BV(PCIE0);
-    SMCR = _BV(SE); /* the timers go on */
+    SMCR = _BV(SE); /* in this sleep mode the timers go on */
     CLEAR_ENCODER();
     for (const struct pin *pin = pins; pin < pins + USED; pin++) {
         used[pin->group] = (uint8_t)(used[pin->group] | _BV(pin->bit));

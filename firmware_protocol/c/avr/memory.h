@@ -1,8 +1,8 @@
-/* The sizes for parts with little memory. The compiler reads this first: -include memory.h. */
+/* The sizes for a chip with little memory. The compiler reads this file first: -include memory.h. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
-/* At the fastest rotor, 90 turns a minute of 148 ticks, the ring lasts for 1.5 s. */
+/* With the fastest rotor, 90 turns a minute with 148 ticks each, the ring lasts for 1.5 s. */
 #define BOARD_RING_EVENTS 336u
 #define BOARD_TOP_RATE 224u
 #define BOARD_UNNUMBERED_EVENTS 56u

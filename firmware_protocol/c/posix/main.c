@@ -1,16 +1,18 @@
-/* A board as a program, for tests: its wire is a pseudo-terminal, its lines are driven by standard input.
+/* A board as a program, for tests. Its wire is a pseudo-terminal, and standard input moves its lines.
 
        board SPEED BOOT_ID ZERO_TICK SERIAL FIRMWARE CONFIG_HASH BEAMS READERS ROTOR_TICKS OBJECT DOOR
 
-   prints the path of the terminal and runs until it is ended. SPEED: microseconds of board time in a real one. A line
-   of standard input is `TIME_US LINE INDEX ON`, in order of time; LINE as in sensors.h, TIME_US of the board's clock. It
-   may be written long before its time; one that comes later is dated when it is read, as an interrupt would do.
+   The program prints the path of the terminal and runs until somebody ends it. SPEED: how many microseconds of board
+   time pass in a real microsecond. A line of standard input is `TIME_US LINE INDEX ON`, in order of time, with LINE as
+   in sensors.h and TIME_US on the board's clock. It may be written long before its time. A line that comes too late is
+   dated when it is read, as an interrupt would do it.
 
-   With SPEED 0 the board lives by its input alone, and each run gives the same. TIME_US is then that of the world:
+   With SPEED 0 only the input moves the clock, so each run gives the same result. TIME_US is then the time of the
+   simulated world, which goes on during a reset, and there are two more lines:
 
-       TIME_US boot BOOT_ID      a reset; the memory stays. Lines before it are how all stands
-       TIME_US run BYTES ROOM    the board runs at this time, when BYTES in all have come from the host since the program
-                                 began. It sends ROOM bytes at most, and prints how many it has sent in all */
+       TIME_US boot BOOT_ID      a reset, which does not clear the memory. The lines before it set the levels
+       TIME_US run BYTES ROOM    the board runs at this time, after BYTES bytes in all have come from the host since the
+                                 program began. It sends at most ROOM bytes, and prints how many it has sent in all */
 #define _XOPEN_SOURCE 600
 
 #include <fcntl.h>
@@ -31,17 +33,17 @@
 #define IDLE_MS 1
 #define LINES 8u
 #define INDEXES 16u
-#define MOVES 8192u /* between two runs with SPEED 0 */
+#define MOVES 8192u /* the most moves of lines between two runs with SPEED 0 */
 
 static int wire;
 static uint64_t began_ns, speed;
-static uint64_t past_us; /* no edge may be dated before this any more */
+static uint64_t past_us; /* later edges may not have a date before this */
 static uint32_t boot_id;
 static bool levels[LINES][INDEXES];
 static struct identity identity;
 static uint16_t zero_tick;
 
-/* With SPEED 0. */
+/* These are used with SPEED 0. */
 static uint64_t booted_us, told_us;
 static uint64_t received, sent, room;
 static uint8_t came[IN_BYTES];
@@ -49,7 +51,7 @@ static size_t came_bytes, came_out;
 static struct edge moves[MOVES];
 static size_t moves_in, moves_out;
 
-/* What was read of standard input, and the move that comes next. */
+/* What was read from standard input, and the next move of a line. */
 static char text[IN_BYTES];
 static size_t text_bytes;
 static bool has_move, input_over;
@@ -140,7 +142,7 @@ bool port_take_edge(uint64_t until_us, struct edge *edge)
     look_for_move();
     if (has_move && (move.at_us < past_us)) {
         move.at_us = past_us;
-        past_us++; /* two that come late do not come at once */
+        past_us++; /* two late edges do not get the same date */
     }
     if (!has_move || (move.at_us > until_us)) {
         past_us = until_us;
@@ -167,7 +169,7 @@ bool port_receive(uint8_t *byte, uint64_t *at_us)
     } else if (read(wire, byte, 1) != 1) {
         return false;
     } else {
-        /* it has come now */
+        /* the byte was read from the terminal */
     }
     *at_us = port_now_us();
     return true;
@@ -211,7 +213,7 @@ void port_idle(void)
     (void)poll(&waits, 1, IDLE_MS);
 }
 
-/* The terminal's other side stays open here: without it each read of this side fails. */
+/* This program also opens the other side of the terminal, and keeps it open. Otherwise each read of this side fails. */
 static void open_wire(void)
 {
     wire = posix_openpt(O_RDWR | O_NOCTTY);
@@ -244,7 +246,7 @@ static void copy_text(char to[WHEEL_TEXT_BYTES], const char *from)
     }
 }
 
-/* The terminal hands bytes on when it likes: waits until all are here that were written. */
+/* Waits until all bytes are here that the host wrote, because the terminal may deliver them late. */
 static void read_until(uint64_t bytes)
 {
     came_bytes = 0;

@@ -1,15 +1,15 @@
-/* What this board has, and where. A pin is a number of the RP2040, GPn on a Pico. */
+/* What this board has, and on which pins. Pin n of the RP2040 is GPn on a Pico. */
 #ifndef BOARD_CONFIG_H
 #define BOARD_CONFIG_H
 
 #define CONFIG_SERIAL "RP-0001"
 #define CONFIG_FIRMWARE "rp2040 1.0.0"
-/* Another one for each change of this file: the host compares it. */
+/* Give each version of this file another hash, because the host compares it. */
 #define CONFIG_HASH {0, 0, 0, 0, 0, 0, 0, 1}
 #define CONFIG_ROTOR_TICKS 148u
 #define CONFIG_ZERO_TICK 0u
 
-/* line, index, pin, whether it is on while the pin is low. GP0 and GP1 are the UART. */
+/* Each pin: its line, the index, the pin, whether the line is on while the pin is low. GP0 and GP1 are the UART. */
 #define CONFIG_PINS                                                                                                    \
     {                                                                                                                  \
         {LINE_ROTOR_A, 0, 2, false}, {LINE_ROTOR_B, 0, 3, false}, {LINE_ROTOR_ZERO, 0, 4, false},                      \

@@ -1,13 +1,13 @@
-/* The first 256 bytes of the flash, with a CRC at the end that release/uf2.py makes. The chip's ROM copies them to RAM and runs
-   them there: they let the processor read the flash (command 03h, which every flash chip knows), then start the program
-   behind them. Nothing but the address of the program is fixed. */
+/* The first 256 bytes of the flash. release/uf2.py puts a CRC at their end. The chip's ROM copies these bytes to RAM
+   and runs them there. They set up the controller with which the processor reads the flash (command 03h, which every
+   flash chip knows), and then start the program behind them. Only the address of the program is fixed. */
 #include "rp2040.h"
 
 void boot2(void);
 
 __attribute__((section(".boot2"), used, noreturn)) void boot2(void)
 {
-    REGISTER(XIP_SSI + 0x08u) = 0; /* off while it is set */
+    REGISTER(XIP_SSI + 0x08u) = 0; /* off while the next registers are set */
     REGISTER(XIP_SSI + 0x14u) = 4u; /* clock divider */
     REGISTER(XIP_SSI + 0x00u) = 0x001f0300u; /* standard SPI, words of 32 bits, address and then data */
     REGISTER(XIP_SSI + 0x04u) = 0; /* one word for each read */

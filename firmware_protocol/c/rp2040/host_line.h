@@ -5,23 +5,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* When the clocks run. */
+/* Call this after the clocks were started. */
 void start_host_line(void);
 
-/* Does what has come; true: nothing has, and an interrupt wakes the processor when something does. */
+/* Processes what has come. Returns true if nothing has come. Then an interrupt wakes the processor at the next thing
+   that comes. */
 bool host_line_rests(void);
 
-/* The interrupt of either. It only wakes the processor. */
+/* The interrupt of the UART or of USB. It only wakes the processor. */
 void on_host_line(void);
 
-/* What main.c does for them */
+/* Functions of main.c for both files */
 
 void start_blocks(uint32_t blocks);
 
-/* 12 MHz times the factor, divided by both. */
+/* The PLL gives 12 MHz times the factor, divided by both dividers. */
 void start_pll(uint32_t pll, uint32_t factor, uint32_t divider_1, uint32_t divider_2);
 
-/* With the lowest priority: the interrupt of the pins does not wait for it. */
+/* The interrupt gets the lowest priority, so that the interrupt of the pins does not wait for it. */
 void start_line_interrupt(uint32_t number);
 
 #endif

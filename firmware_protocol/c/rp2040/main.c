@@ -1,15 +1,16 @@
-/* The port for the RP2040 (a Raspberry Pi Pico): lines as in board_config.h. It speaks to the host by uart.c or by
-   usb.c, whichever is linked.
+/* The port for the RP2040 (a Raspberry Pi Pico), with the lines of board_config.h. It speaks to the host through uart.c
+   or usb.c: one of them is linked.
 
-   One interrupt dates all edges by the timer of 1 us, and puts them into a list. It has the highest priority, and no
-   interrupt is ever locked out: nothing else delays a date. The other two interrupts only wake the processor. */
+   One interrupt dates all edges with the timer, which counts microseconds, and puts them into a list. It has the
+   highest priority, and the program never locks interrupts out. So nothing else delays a date. The other two interrupts
+   only wake the processor. */
 #include "board_config.h"
 #include "cortex_m.h"
 #include "host_line.h"
 #include "rp2040.h"
 
-#define WAKE_US 2000u /* the FIFO of the UART lasts for 2.7 ms */
-#define WATCHDOG_LOAD_1_S 2000000u /* it counts each microsecond twice (erratum RP2040-E1) */
+#define WAKE_US 2000u /* the FIFO of the UART is full after 2.7 ms */
+#define WATCHDOG_LOAD_1_S 2000000u /* the watchdog counts each microsecond twice (erratum RP2040-E1) */
 #define WORDS 4u
 #define PINS_PER_WORD 8u
 #define BITS_PER_PIN 4u
@@ -32,7 +33,7 @@ static const struct {
                  INTERRUPT(IRQ_UART0) = on_host_line},
 };
 
-/* An interrupt may read it at any time, so the pair of registers that latches is not used. */
+/* An interrupt may also read the time, at any moment. So this does not use the pair of registers that latches. */
 uint64_t port_now_us(void)
 {
     uint32_t high;
@@ -53,7 +54,7 @@ void on_pins(void)
 {
     const uint64_t at_us = port_now_us();
     for (uint32_t word = 0; word < WORDS; word++) {
-        uint32_t edge_bits = IO_INTS(word); /* of lines, for no other pin is enabled */
+        uint32_t edge_bits = IO_INTS(word); /* only of pins that have a line, because only these are enabled */
         IO_INTR(word) = edge_bits;
         for (const struct pin *const *pin = &pin_of[word * PINS_PER_WORD]; edge_bits != 0u; pin++) {
             const uint32_t edge = edge_bits & (IO_EDGE_LOW | IO_EDGE_HIGH);
@@ -62,7 +63,7 @@ void on_pins(void)
             } else if (edge != 0u) {
                 put_edge(*pin, edge == IO_EDGE_HIGH, at_us);
             } else {
-                /* another pin */
+                /* this pin has no edge */
             }
             edge_bits >>= BITS_PER_PIN;
         }
@@ -74,7 +75,7 @@ void on_timer(void)
     REGISTER(TIMER_INTR) = 1u;
 }
 
-/* Bits of the ring oscillator, and the number of watchdog resets since there was power. */
+/* Random bits of the ring oscillator, plus the number of boots since power-on. */
 uint32_t port_new_boot_id(void)
 {
     uint32_t random = 0;
@@ -92,13 +93,13 @@ void port_idle(void)
     REGISTER(WATCHDOG_LOAD) = WATCHDOG_LOAD_1_S;
     if (host_line_rests() && (edges_out == edges_in)) {
         REGISTER(TIMER_ALARM0) = REGISTER(TIMER_RAW_LOW) + WAKE_US;
-        __asm volatile("wfi"); /* an edge that came just before is dated, and waits for WAKE_US at most */
+        __asm volatile("wfi"); /* an edge that came just before this has its date, and waits at most for WAKE_US */
     }
 }
 
 void start_blocks(uint32_t blocks)
 {
-    SET(RESETS) = blocks & ~RESET_TIMER; /* after a watchdog reset they may be on */
+    SET(RESETS) = blocks & ~RESET_TIMER; /* after a watchdog reset the blocks may be on */
     CLEAR(RESETS) = blocks;
     while ((REGISTER(RESETS_DONE) & blocks) != blocks) {
     }
@@ -121,7 +122,7 @@ void start_line_interrupt(uint32_t number)
     REGISTER(NVIC_ISER) = 1u << number;
 }
 
-/* 12 MHz crystal, 125 MHz for the processor and the UART, 1 MHz for timer and watchdog. */
+/* From a crystal of 12 MHz: 125 MHz for the processor and the UART, 1 MHz for the timer and the watchdog. */
 static void start_clocks(void)
 {
     REGISTER(XOSC_STARTUP) = 47u; /* 1 ms */
@@ -148,7 +149,7 @@ static void start_pins(void)
     }
 }
 
-/* Before the lines are read for the first time: no edge is missed between. */
+/* This comes before the lines are read for the first time, so that no edge between is missed. */
 static void start_interrupts(void)
 {
     for (const struct pin *pin = pins; pin < pins + USED; pin++) {
@@ -170,7 +171,7 @@ void reset(void)
     start_pins();
     start_interrupts();
     start_host_line();
-    REGISTER(PSM_WDSEL) = 0x1fffcu; /* a watchdog reset leaves the oscillators alone */
+    REGISTER(PSM_WDSEL) = 0x1fffcu; /* a watchdog reset does not reset the oscillators */
     REGISTER(WATCHDOG_LOAD) = WATCHDOG_LOAD_1_S;
     REGISTER(WATCHDOG_CTRL) = 1u << 30;
     board_start(&identity, CONFIG_ZERO_TICK);

@@ -1,11 +1,11 @@
-/* The registers of the RP2040 that the port uses: datasheet of the RP2040, build 2024-10. */
+/* The registers of the RP2040 that the port uses. Source: datasheet of the RP2040, build 2024-10. */
 #ifndef RP2040_H
 #define RP2040_H
 
 #include <stdint.h>
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
-#define SET(address) REGISTER((address) + 0x2000u) /* writing here sets bits, or clears them */
+#define SET(address) REGISTER((address) + 0x2000u) /* a write here sets bits; a write to CLEAR clears them */
 #define CLEAR(address) REGISTER((address) + 0x3000u)
 
 #define XIP_SSI 0x18000000u
@@ -41,7 +41,7 @@
 #define XOSC_STARTUP 0x4002400cu
 #define PLL_SYS 0x40028000u
 #define PLL_USB 0x4002c000u
-#define PLL_CS 0x00u /* of either PLL */
+#define PLL_CS 0x00u /* these four: offsets in both PLLs */
 #define PLL_PWR 0x04u
 #define PLL_FBDIV 0x08u
 #define PLL_PRIM 0x0cu
@@ -67,10 +67,10 @@
 #define WATCHDOG_SCRATCH0 0x4005800cu
 #define WATCHDOG_TICK 0x4005802cu
 #define ROSC_RANDOM_BIT 0x4006001cu
-#define USB_SETUP 0x50100000u /* in the memory that the controller shares with the processor: the latest request */
-#define USB_ENDPOINT_IN(endpoint) (0x50100000u + 8u * (endpoint)) /* not of 0, which has none */
+#define USB_SETUP 0x50100000u /* the latest request, in the memory that the controller shares with the processor */
+#define USB_ENDPOINT_IN(endpoint) (0x50100000u + 8u * (endpoint)) /* endpoint 0 has none */
 #define USB_ENDPOINT_OUT(endpoint) (0x50100004u + 8u * (endpoint))
-#define USB_ENDPOINT_ON 0xa0000000u /* and an interrupt for each packet */
+#define USB_ENDPOINT_ON 0xa0000000u /* also: an interrupt for each packet */
 #define USB_BULK (2u << 26)
 #define USB_INTERRUPT (3u << 26)
 #define USB_BUFFER_IN(endpoint) (0x50100080u + 8u * (endpoint))
@@ -81,12 +81,12 @@
 #define USB_BUFFER_AVAILABLE (1u << 10)
 #define USB_BUFFER_BYTES 0x3ffu
 #define USB_DATA 0x50100000u
-#define USB_DATA_0 0x100u /* fixed; both ways */
+#define USB_DATA_0 0x100u /* the buffer of endpoint 0, for both ways; its place is fixed */
 #define USB_ADDRESS 0x50110000u
 #define USB_MAIN_CTRL 0x50110040u
-#define USB_FRAME_NUMBER 0x50110048u /* reading it clears the interrupt of a frame */
+#define USB_FRAME_NUMBER 0x50110048u /* a read clears the interrupt of a frame */
 #define USB_SIE_CTRL 0x5011004cu
-#define USB_SIE_INTERRUPT_0 (1u << 29) /* also of endpoint 0 */
+#define USB_SIE_INTERRUPT_0 (1u << 29) /* interrupts also for endpoint 0 */
 #define USB_SIE_PULL_UP (1u << 16)
 #define USB_SIE_STATUS 0x50110050u
 #define USB_SIE_RESET (1u << 19)

@@ -1,4 +1,4 @@
-/* The line to the host by UART0, at 115200 baud on GP0 and GP1. */
+/* The line to the host through UART0, at 115200 baud on GP0 and GP1. */
 #include "host_line.h"
 #include "port.h"
 #include "rp2040.h"
@@ -23,7 +23,7 @@ bool host_line_rests(void)
 
 void on_host_line(void)
 {
-    REGISTER(UART_IMSC) = 0; /* until host_line_rests: the board takes the bytes */
+    REGISTER(UART_IMSC) = 0; /* no more interrupts until host_line_rests: first the board takes the bytes */
 }
 
 bool port_receive(uint8_t *byte, uint64_t *at_us)
@@ -32,7 +32,7 @@ bool port_receive(uint8_t *byte, uint64_t *at_us)
         return false;
     }
     const uint32_t data = REGISTER(UART_DR);
-    *byte = (uint8_t)data; /* one with an error of the line is wrong, too: the CRC finds it */
+    *byte = (uint8_t)data; /* a byte with an error of the line is taken, too: the CRC finds the error */
     *at_us = port_now_us();
     return true;
 }

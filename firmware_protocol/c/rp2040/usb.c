@@ -1,8 +1,9 @@
-/* The line to the host by USB: a serial port of the class CDC-ACM, as small as Linux's cdc_acm accepts it.
+/* The line to the host through USB: a serial port of the class CDC-ACM, as small as Linux's cdc_acm accepts it.
 
-   The controller answers the host by itself, from and into buffers of 64 bytes. The interrupt only wakes the processor;
-   host_line_rests then does what has come. No function waits for the host: a packet that it does not fetch stays where
-   it is, and the board's bytes wait behind it. What was not fetched before a reset of the bus is sent again after it. */
+   The controller answers the host by itself, with buffers of 64 bytes. The interrupt only wakes the processor; then
+   host_line_rests processes what has come. No function waits for the host: if the host does not fetch a packet, the
+   packet stays, and the board's next bytes wait. A packet that was not fetched before a reset of the bus is sent again
+   after it. */
 #include "board_config.h"
 #include "host_line.h"
 #include "port.h"
@@ -12,20 +13,20 @@
 #define VENDOR 0x1209u
 #define PRODUCT 0x0001u
 #define PACKET_BYTES 64u
-#define SENT_BYTES 63u /* a packet that is not full is the end of what the host reads at once */
-#define NOTICES 1u     /* an endpoint that cdc_acm wants; nothing is ever sent there */
+#define SENT_BYTES 63u /* after a packet that is not full, the host does not wait for another one */
+#define NOTICES 1u     /* an endpoint that cdc_acm needs; nothing is ever sent there */
 #define BYTES 2u
 #define DATA_IN 0x180u
 #define DATA_OUT 0x1c0u
 #define DATA_NOTICES 0x200u
-/* A packet that is handed over in the last 200 us of a frame may stop the controller for good (erratum RP2040-E15). A
+/* A packet that is handed over in the last 200 us of a frame may stop the controller for ever (erratum RP2040-E15). A
    frame has 1000 us. */
 #define FRAME_US 700u
 
 #define LOW(number) ((number) & 0xffu)
 #define HIGH(number) ((number) >> 8)
 
-/* The type of a request, and the request. */
+/* A request, with its type. */
 #define REQUEST(type, request) ((type) | ((request) << 8))
 #define GET_STATUS 0u
 #define CLEAR_FEATURE 1u
@@ -46,13 +47,13 @@ static const uint8_t device[] = {
     LOW(VENDOR), HIGH(VENDOR), LOW(PRODUCT), HIGH(PRODUCT), 0x00, 0x01, 1, 2, 3, 1, /* three strings */
 };
 
-/* It fits into one packet, as every answer does. */
+/* This answer fits into one packet, like all other answers. */
 static const uint8_t configuration[] = {
     9, CONFIGURATION, 62, 0, 2, 1, 0, 0x80, 50, /* two interfaces; 100 mA from the bus */
     9, 4, 0, 0, 1, 2, 2, 0, 0,                  /* interface 0: control of a line, without a protocol */
     5, 0x24, 0, 0x10, 0x01,                     /* CDC 1.1 */
-    4, 0x24, 2, 2,                              /* knows the requests of line coding and line state */
-    5, 0x24, 6, 0, 1,                           /* interface 1 belongs to it */
+    4, 0x24, 2, 2,                              /* it knows the requests of line coding and line state */
+    5, 0x24, 6, 0, 1,                           /* interface 1 belongs to interface 0 */
     7, 5, 0x80u | NOTICES, 3, 8, 0, 255,
     9, 4, 1, 0, 2, 10, 0, 0, 0,                 /* interface 1: data */
     7, 5, 0x80u | BYTES, 2, PACKET_BYTES, 0, 0,
@@ -60,14 +61,14 @@ static const uint8_t configuration[] = {
 };
 
 static const uint8_t languages[] = {4, STRING, 0x09, 0x04};
-/* udev makes ID_VENDOR, ID_MODEL and ID_SERIAL_SHORT of them. */
+/* udev makes ID_VENDOR, ID_MODEL and ID_SERIAL_SHORT from these. */
 static const char *const strings[] = {"wheeld", "board", CONFIG_SERIAL};
 #define STRINGS (sizeof strings / sizeof strings[0])
 
 static struct {
     uint32_t bytes;
-    uint32_t data1; /* the toggle of the next packet */
-    bool waits;     /* for the host to fetch it */
+    uint32_t data1; /* the toggle bit of the next packet */
+    bool waits;     /* the packet waits until the host fetches it */
 } to_host;
 
 static struct {
@@ -77,10 +78,10 @@ static struct {
 } from_host;
 
 static bool configured;
-static bool sends_answer;     /* the host confirms it with an empty packet */
+static bool sends_answer;     /* an answer is sent, and the host must confirm it with an empty packet */
 static bool takes_line_coding;
-static uint8_t next_address;  /* holds when the host has seen the answer; 0: none */
-static uint8_t line_coding[7]; /* kept for the host, and without effect */
+static uint8_t next_address;  /* the address from the moment at which the host has seen the answer; 0: no new one */
+static uint8_t line_coding[7]; /* kept for the host, without any effect */
 static volatile uint32_t frame_at_us;
 
 static volatile uint8_t *data_at(uint32_t offset)
@@ -88,7 +89,8 @@ static volatile uint8_t *data_at(uint32_t offset)
     return (volatile uint8_t *)(USB_DATA + offset);
 }
 
-/* The controller has a clock of its own: all else must stand for three of its cycles before it may look. */
+/* The controller has its own clock. All other bits must be there for three of its cycles before the bit that makes it
+   look at them. */
 static void hand_over(uint32_t buffer, uint32_t what)
 {
     REGISTER(buffer) = what;
@@ -161,7 +163,7 @@ static void begin_to_host(void)
 {
     REGISTER(USB_BUFFER_IN(BYTES)) = 0;
     to_host.data1 = 0;
-    to_host.waits = false; /* what was not fetched is handed over again */
+    to_host.waits = false; /* a packet that was not fetched is handed over again */
 }
 
 static void begin_from_host(void)
@@ -187,7 +189,7 @@ static void on_request(void)
     const uint32_t value = first >> 16;
     const uint32_t asked = second >> 16;
     const uint8_t is_configured = configured ? 1u : 0u;
-    REGISTER(USB_BUFFER_IN(0u)) = 0; /* of an older request */
+    REGISTER(USB_BUFFER_IN(0u)) = 0; /* drops the answer to an older request */
     REGISTER(USB_BUFFER_OUT(0u)) = 0;
     sends_answer = false;
     takes_line_coding = false;
@@ -210,18 +212,18 @@ static void on_request(void)
     case REQUEST(0x80u, GET_CONFIGURATION):
         answer(&is_configured, 1, asked);
         break;
-    case REQUEST(0x80u, GET_STATUS): /* of the device, an interface, an endpoint */
+    case REQUEST(0x80u, GET_STATUS): /* these three: of the device, an interface, an endpoint */
     case REQUEST(0x81u, GET_STATUS):
     case REQUEST(0x82u, GET_STATUS):
         answer(no_status, sizeof no_status, asked);
         break;
-    case REQUEST(0x02u, CLEAR_FEATURE): /* no endpoint is ever halted, but the toggle begins anew */
+    case REQUEST(0x02u, CLEAR_FEATURE): /* no endpoint is ever halted, but the toggle bit begins again */
         if (configured && (LOW(second) == (0x80u | BYTES))) {
             begin_to_host();
         } else if (configured && (LOW(second) == BYTES)) {
             begin_from_host();
         } else {
-            /* no other has a toggle */
+            /* no other endpoint has a toggle bit */
         }
         confirm();
         break;
@@ -288,7 +290,7 @@ bool host_line_rests(void)
 {
     const uint32_t done = REGISTER(USB_DONE);
     const uint32_t status = REGISTER(USB_SIE_STATUS);
-    /* One thing at a time, in the order in which they came: the board takes the bytes before the next one. */
+    /* Process one thing at a time. The board takes its bytes before the next thing. */
     if (done != 0u) {
         REGISTER(USB_DONE) = done;
         on_done(done);
@@ -310,7 +312,7 @@ bool host_line_rests(void)
             to_host.waits = true;
             hand_over(USB_BUFFER_IN(BYTES), USB_BUFFER_FULL | to_host.data1 | to_host.bytes);
         } else {
-            (void)REGISTER(USB_FRAME_NUMBER); /* the next one, not one before */
+            (void)REGISTER(USB_FRAME_NUMBER); /* clears the interrupt, so that only the next frame wakes us */
             wakes |= USB_INT_FRAME;
         }
     }
@@ -323,7 +325,7 @@ void on_host_line(void)
     if ((REGISTER(USB_INTS) & USB_INT_FRAME) != 0u) {
         frame_at_us = REGISTER(TIMER_RAW_LOW);
     }
-    REGISTER(USB_INTE) = 0; /* until host_line_rests */
+    REGISTER(USB_INTE) = 0; /* no more interrupts until host_line_rests */
 }
 
 bool port_receive(uint8_t *byte, uint64_t *at_us)
@@ -365,7 +367,7 @@ void start_host_line(void)
     REGISTER(USB_ENDPOINT_IN(BYTES)) = USB_ENDPOINT_ON | USB_BULK | DATA_IN;
     REGISTER(USB_ENDPOINT_OUT(BYTES)) = USB_ENDPOINT_ON | USB_BULK | DATA_OUT;
     REGISTER(USB_MUXING) = 9u; /* to the chip's own pins */
-    REGISTER(USB_PWR) = 0xcu;  /* the supply of the bus counts as seen */
+    REGISTER(USB_PWR) = 0xcu;  /* tells the controller that the bus has power, without looking */
     REGISTER(USB_MAIN_CTRL) = 1u;
     start_line_interrupt(IRQ_USB);
     REGISTER(USB_SIE_CTRL) = USB_SIE_INTERRUPT_0 | USB_SIE_PULL_UP; /* from here on the host sees a device */

@@ -1,16 +1,16 @@
-/* What this board has, and where: pin n is PCn of an STM32F205. The UART is PA9 (to the host) and PA10. */
+/* What this board has, and on which pins: pin n is PCn of an STM32F205. The UART is PA9 (to the host) and PA10. */
 #ifndef BOARD_CONFIG_H
 #define BOARD_CONFIG_H
 
 #define CONFIG_SERIAL "STM-0001"
 #define CONFIG_FIRMWARE "stm32f205 1.0.0"
-/* Another one for each change of this file: the host compares it. */
+/* Give each version of this file another hash, because the host compares it. */
 #define CONFIG_HASH {0, 0, 0, 0, 0, 0, 0, 1}
 #define CONFIG_CRYSTAL_MHZ 25u
 #define CONFIG_ROTOR_TICKS 148u
 #define CONFIG_ZERO_TICK 0u
 
-/* line, index, pin, whether it is on while the pin is low */
+/* Each pin: its line, the index, the pin, whether the line is on while the pin is low. */
 #define CONFIG_PINS                                                                                                    \
     {                                                                                                                  \
         {LINE_ROTOR_A, 0, 0, false}, {LINE_ROTOR_B, 0, 1, false}, {LINE_ROTOR_ZERO, 0, 2, false},                      \

@@ -1,14 +1,14 @@
-/* The port for the STM32F205 at 120 MHz: USART1 at 115200 baud, lines as in board_config.h, each on a pin of port C.
+/* The port for the STM32F205 at 120 MHz: USART1 at 115200 baud, with the lines of board_config.h on pins of port C.
 
    TIM2 counts microseconds. The interrupts of the pins have the highest priority. They date an edge and put it into a
-   list; those of one pin come by its flag, so that two of them before the interrupt are seen.
+   list. Each pin has a flag. If the flag is set but the level is the same, two edges came before the interrupt.
 
    Option bytes: BOR_LEV 0 (brown-out below 2.7 V). */
 #include "board_config.h"
 #include "cortex_m.h"
 #include "stm32f205.h"
 
-#define RECEIVED 256u /* the UART itself keeps one byte; a power of two */
+#define RECEIVED 256u /* the UART itself keeps only one byte; must be a power of two */
 #define WAKE_CYCLES 240000u /* 2 ms */
 #define TRIES_MAX 1000000u
 #define PINS 16u
@@ -20,14 +20,14 @@ struct received {
     uint8_t byte;
 };
 
-/* The interrupt writes received_in, the board received_out. */
+/* The interrupt writes received_in, and the board writes received_out. */
 static struct received received[RECEIVED];
 static volatile uint32_t received_in;
 static volatile uint32_t received_out;
-static volatile uint32_t high_us; /* overflows of TIM2 */
-static uint32_t levels;           /* of the pins, as they were told */
+static volatile uint32_t high_us; /* the number of overflows of TIM2 */
+static uint32_t levels;           /* the levels of the pins after the latest edges in the list */
 static bool sends;                /* a byte waits for the transmitter */
-/* It survives a reset, for boots without random numbers. */
+/* The number of boots. It survives a reset, and makes boot ids differ if there are no random numbers. */
 static uint32_t boots __attribute__((section(".noinit")));
 
 void reset(void);
@@ -54,7 +54,7 @@ static const struct {
                  INTERRUPT(IRQ_USART1) = on_uart},
 };
 
-/* Also in an interrupt, before that of the overflow has run. */
+/* An interrupt may also call this, when the interrupt of an overflow has not run yet. */
 uint64_t port_now_us(void)
 {
     uint32_t high;
@@ -79,10 +79,10 @@ static bool is_high(const struct pin *pin)
 void on_pins(void)
 {
     const uint64_t at_us = port_now_us();
-    const uint32_t edge_bits = REGISTER(EXTI_PR); /* of lines, for no other is enabled */
+    const uint32_t edge_bits = REGISTER(EXTI_PR); /* only of pins that have a line, because only these are enabled */
     REGISTER(EXTI_PR) = edge_bits;
     const uint32_t now = REGISTER(GPIOC_IDR);
-    const uint32_t same = edge_bits & ~(now ^ levels); /* to and fro before the interrupt */
+    const uint32_t same = edge_bits & ~(now ^ levels); /* these changed and changed back before the interrupt */
     levels = (levels & ~edge_bits) | (now & edge_bits);
     for (uint32_t bit = 0; (edge_bits >> bit) != 0u; bit++) {
         const struct pin *const pin = pin_of[bit];
@@ -100,7 +100,7 @@ void on_pins(void)
 
 void on_overflow(void)
 {
-    /* The flag may still stand when this returns, and this runs a second time. */
+    /* The flag may still be set when this function returns. Then it runs a second time. */
     if ((REGISTER(TIM2_SR) & TIM_UPDATE) != 0u) {
         REGISTER(TIM2_SR) = ~TIM_UPDATE;
         high_us++;
@@ -111,13 +111,13 @@ void on_uart(void)
 {
     const uint32_t status = REGISTER(USART1_SR);
     if ((status & (USART_RXNE | USART_ORE)) != 0u) {
-        const uint32_t data = REGISTER(USART1_DR); /* one with an error of the line is wrong, too: the CRC finds it */
+        const uint32_t data = REGISTER(USART1_DR); /* also with an error of the line: the CRC finds the error */
         if (((status & USART_RXNE) != 0u) && (received_in - received_out < RECEIVED)) {
             received[received_in % RECEIVED] = (struct received){.at_us = port_now_us(), .byte = (uint8_t)data};
             received_in++;
         }
     }
-    REGISTER(USART1_CR1) = USART_ON | USART_RXNE; /* the transmitter wakes again in port_idle */
+    REGISTER(USART1_CR1) = USART_ON | USART_RXNE; /* port_idle enables the transmitter's interrupt again */
 }
 
 void on_tick(void) {}
@@ -143,7 +143,8 @@ bool port_transmit(uint8_t byte)
     return true;
 }
 
-/* QEMU has no clocks and no random numbers. A board whose crystal does not start is not understood. */
+/* Waits for these bits, but not for ever, because QEMU has no clocks and no random numbers. If the crystal of a real
+   board does not start, the wrong baud rate shows it: the host understands nothing. */
 static void wait_for(uint32_t address, uint32_t bits)
 {
     for (uint32_t tries = 0; (tries < TRIES_MAX) && ((REGISTER(address) & bits) != bits); tries++) {
@@ -158,7 +159,7 @@ uint32_t port_new_boot_id(void)
     return REGISTER(RNG_DR) + boots;
 }
 
-/* An interrupt that is locked out here still wakes the processor, and runs then. */
+/* An interrupt that comes while interrupts are locked out still wakes the processor. It runs after that. */
 void port_idle(void)
 {
     REGISTER(IWDG_KR) = 0xaaaau;
@@ -195,7 +196,7 @@ static void start_hardware(void)
     REGISTER(USART1_CR1) = USART_ON | USART_RXNE;
     REGISTER(TIM2_PSC) = 59u;
     REGISTER(TIM2_ARR) = UINT32_MAX;
-    REGISTER(TIM2_EGR) = 1u; /* takes both */
+    REGISTER(TIM2_EGR) = 1u; /* the timer takes both values */
     REGISTER(TIM2_SR) = 0;
     REGISTER(TIM2_DIER) = TIM_UPDATE;
     REGISTER(TIM2_CR1) = 1u;

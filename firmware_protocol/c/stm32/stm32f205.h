@@ -1,4 +1,4 @@
-/* The registers of the STM32F205 that the port uses: reference manual RM0033. */
+/* The registers of the STM32F205 that the port uses. Source: reference manual RM0033. */
 #ifndef STM32F205_H
 #define STM32F205_H
 
@@ -21,8 +21,8 @@
 #define USART1_DR 0x40011004u
 #define USART1_BRR 0x40011008u
 #define USART1_CR1 0x4001100cu
-#define USART_ORE (1u << 3) /* a byte came while the one before was not read */
-#define USART_RXNE (1u << 5) /* also the bit that enables its interrupt, as TXE */
+#define USART_ORE (1u << 3) /* a byte came before the last one was read */
+#define USART_RXNE (1u << 5) /* in CR1 this bit enables the interrupt; the same is true of TXE */
 #define USART_TXE (1u << 7)
 #define USART_ON 0x200cu
 #define SYSCFG_EXTICR(word) REGISTER(0x40013808u + 4u * (word))
