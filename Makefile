@@ -1,104 +1,105 @@
-# Two commands do all the set-up: `make demo` and `make test`. Nothing is installed outside .venv but Debian packages
-# that are missing (python3-venv; mosquitto; for the tests gcc; for test-firmware gcc-arm-none-eabi, gcc-avr, avr-libc, libsimavr-dev, qemu-system-arm and Node; for test-consumers Node, a JDK and mosquitto-clients; for
-# test-pages chromium; for test-house PostgreSQL, Patroni, etcd, ZBar and Go), and those only where apt-get and the right to use it exist.
+# Two commands set up everything: `make demo` and `make test`. Outside .venv they install only Debian packages that are
+# missing, and only if the user may use apt-get: python3-venv and mosquitto; gcc for the tests; gcc-arm-none-eabi,
+# gcc-avr, avr-libc, libsimavr-dev, qemu-system-arm and Node for test-firmware; Node, a JDK and mosquitto-clients for
+# test-consumers; chromium for test-pages; PostgreSQL, Patroni, etcd, ZBar and Go for test-house.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Coups of a demo (0: until Ctrl-C), of a campaign (100000) or of test-firmware (2).
+# How many coups: of demo (0: until Ctrl-C), of campaign (default 100000) and of test-firmware (default 2).
 COUPS  ?=
-# A test file, in whatever directory it is.
+# The path of a test file with this name.
 found   = $(or $(wildcard tests/$(1) tests/*/$(1) tests/*/*/$(1)),$(error there is no $(1) below tests))
 DRAWN  := $(foreach each,test_evenings.py test_law_machine.py test_simulator.py test_order.py test_number_out.py,\
     $(call found,$(each)))
-# Hundreds of evenings, of wrong laws and of injected faults, that prove verdicts: `make proofs`.
+# Tests that prove verdicts, with hundreds of evenings, wrong laws and injected faults: `make proofs`.
 PROOFS := tests/whole tests/hw_sim/test_evening.py $(foreach each,test_samples.py \
     test_head_machine.py test_law_walk.py test_coups.py test_host_link.py test_board_and_host.py \
     test_campaign.py hw_sim/test_wheel.py test_fall.py test_faults.py test_watchdog.py test_written.py test_levels_told.py \
     test_languages.py test_histories.py test_strays.py test_damaged_line.py sources/test_standstill.py cli/test_run.py \
     test_restarts.py,$(call found,$(each)))
-# How sure the report is, on thousands of simulated wheels: `make test-report`.
+# Tests that measure how reliable `wheeld report` is, on thousands of simulated wheels: `make test-report`.
 STATISTICS := tests/report/test_numbers.py tests/report/test_trials.py
-# Of the kind of `make test`, and long: `make longer`.
+# Tests like those of `make test` that take a long time: `make longer`.
 LONGER := $(foreach each,test_coup.py test_pick_up.py test_table_evidence.py test_schemas.py \
     test_doctor.py test_self_test.py test_supply.py test_card.py test_buttons.py test_board_pin.py \
     test_secrets_in_a_run.py feed/test_watch.py feed/test_real.py cli/test_language.py \
     sources/test_head.py test_law_page.py cli/test_report.py cli/test_clone.py test_makefile.py journal/test_auditor.py \
     security/test_tls.py,$(call found,$(each))) $(filter-out $(STATISTICS),$(wildcard tests/report/test_*.py))
-# Long, too. They alone run some lines of the core, so for the gates it is noted which lines they run. That takes half as
-# long again, so it is not noted of the others.
+# These also take a long time. Only they run some lines of the core, so the gates need to know which lines they run. To
+# measure this makes a test 1.5 times as long, so it is not measured for the other long tests.
 GATED  := $(foreach each,test_forecast.py test_ball.py cammegh/test_status.py core/test_published.py,$(call found,$(each)))
 WAITS := tests/security/test_floods.py $(foreach each,network_cut demo demo_stopped older_copy bench_page standstill,\
     $(call found,live/test_$(each).py))
 LIVE   = tests/live $(WAITS:%=--ignore=%)
-# They play in real seconds, faster than life, and mostly wait: two at a time, but not beside tests that take a whole
-# core, for a stall of the machine is a silent line. For the same reason what failed is tried once more, alone: on a
-# machine that others use too, one of three runs met such a stall. `make live` has those that wait longest, half of their
-# time.
+# LIVE and WAITS play in real time, and mostly wait. Two run at a time, but not beside tests that take a whole core: if
+# the machine stops for a moment, the daemon sees a silent line. For this reason failed tests run once more, alone. On a
+# machine that others used too, one run in three met such a stop. WAITS are the tests that wait longest: `make live`.
 OF_OTHERS := $(DRAWN) $(PROOFS) $(STATISTICS) tests/live $(WAITS) tests/faults tests/consumers tests/house tests/site tests/browser tests/firmware
-# What `make test` leaves to targets of their own.
+# `make test` leaves out OF_OTHERS, because these tests have their own targets.
 GIVEN_SPEED := $(SPEED)
 SPEED  ?= 5
-# Of tests and test-source: files or directories, in place of all.
+# For tests and test-source: the files or directories of tests to run, instead of all.
 PARTS  ?=
-# Of tests: COVER=yes notes which lines and branches ran, for the gates.
+# For tests: COVER=yes stores which lines and branches ran, for the gates.
 COVER  ?=
 TRIED   = $(BIN)/$(if $(COVER),coverage run -m pytest,python -m pytest)
-# Of a campaign: times the default fault rates, luck (the same seed, the same report), evenings at a time, where the
-# report goes, and other options (MORE=--margin). Of bench-house: its options.
+# For campaign: FAULTS multiplies the default fault rates. The same SEED gives the same report. JOBS evenings run at the
+# same time. The report goes to OUT. MORE has other options (MORE=--margin). For bench-house: MORE has its options.
 GIVEN_FAULTS := $(FAULTS)
 FAULTS ?= 1
-# Of a demo a number, and only if it is given: each demo is another one.
+# demo uses only a seed that was given, and it must be a number. Without one, each demo is different.
 GIVEN_SEED := $(SEED)
 SEED   ?= $(shell git rev-parse HEAD 2>/dev/null || echo 0)
 JOBS   ?= 2
 OUT    ?= .wheeld-campaign
 MORE   ?=
-# Of faults, evenings and bench: how much is tried, short (CI) or long; tests/faults/conftest.py says how much that is.
+# For faults, evenings and bench: how much they try, short (CI) or long; tests/faults/conftest.py says how much that is.
 FORM   ?= long
 FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest --timeout 3600
 AGAIN   = --last-failed --last-failed-no-failures none
-# Of the whole: how many evenings, and kinds of faults beside which there are no others (ONLY="disc_slips disc_slips_back").
+# For whole: how many evenings, and their only kinds of faults, instead of all (ONLY="disc_slips disc_slips_back").
 EVENINGS ?= 10000
 ONLY     ?=
-# Of locks: UPGRADE=--upgrade takes the newest versions that pyproject.toml allows; else those of the lock stay.
+# For locks: UPGRADE=--upgrade takes the newest versions that pyproject.toml allows. Otherwise those of the lock stay.
 UPGRADE ?=
 LOCK    = $(BIN)/uv pip compile -q $(UPGRADE) --universal --python-version 3.11 --generate-hashes --custom-compile-command 'make locks'
-# Of a release: its private key (openssl genpkey -algorithm ed25519), which no computer of a casino has.
+# For release: its private key (openssl genpkey -algorithm ed25519). No computer of a casino may have this key.
 RELEASE_KEY ?=
-# Of a Debian package: for which computers (amd64, arm64).
+# For deb: the kind of computer for which the package is (amd64, arm64).
 ARCH   ?= $(shell dpkg --print-architecture)
-# Of test-source and test-install: the release of Debian, bookworm or trixie; of the latter, what is tried, and to which
-# release it is upgraded at the end. STEPS=tests/packaging/test_house_way.py tries the package of the house.
+# For test-source and test-install: the release of Debian, bookworm or trixie. For test-install: the tests to run (with
+# STEPS=tests/packaging/test_house_way.py those of the house's package), and the release of the upgrade at their end.
 RELEASE ?= bookworm
 STEPS  ?= tests/packaging/test_install.py tests/packaging/test_whole_way.py
 NEXT_bookworm := trixie
-# Of the report: how many fair wheels, and how many with each fault. Of bench-house and test-house: how many wheels.
+# For test-report: how many fair wheels, and how many wheels with each fault (FAULTY). For house, soak, test-house and
+# bench-house: how many wheels.
 GIVEN_WHEELS := $(WHEELS)
 WHEELS ?= 1000
-# Of a soak: how long, in real time.
-HOURS  ?= 2
 FAULTY ?= 100
-# Of floods: how many processes take a processor each.
+# For soak: how many hours of real time.
+HOURS  ?= 2
+# For floods: how many processes take a whole processor each.
 BUSY     ?= 0
-# Of test-house: how many nights of drawn faults.
+# For test-house: how many nights with drawn faults.
 NIGHTS ?= 3
-# Of test-firmware: how many frames its codec and Python's read.
+# For test-firmware: how many frames the codecs in C and in Python read.
 FRAMES ?= 1000000
-# Of the feed: how many histories of a dishonest broker.
+# For feed: how many histories of a dishonest broker.
 HISTORIES ?= 100000
-# Of test-gpio, test-systemd and test-metrics: where a kernel and a Debian that took minutes to make, and promtool, are kept
-# for other checkouts. A clone that finds nothing there makes its own; WHEELD_CACHE= keeps nothing.
+# For test-gpio, test-systemd and test-metrics: the directory that keeps a kernel and a Debian, which take minutes to
+# make, and promtool, for other clones. A clone that finds nothing there makes its own. WHEELD_CACHE= keeps nothing.
 export WHEELD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wheeld
-# Of test-gpio: how long edges come at 500 a second.
+# For test-gpio: how many seconds edges come, 500 a second.
 SECONDS_AT_500 ?= 60
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
 ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
-# A variable, because a comma in a function of make divides its arguments.
+# This is a variable, because make takes a comma in the call of a function as the end of an argument.
 HOUSE  := './house[binary,page]'
-# What pip downloads for each stamp, in MB.
+# How many MB pip downloads for each stamp.
 SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:50
-# Installs Debian packages, or says in one line which are missing: to those who are not root and have no sudo, at once.
+# Installs Debian packages. If that fails, or if the user is neither root nor has sudo, prints which ones to install.
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:
@@ -143,7 +144,7 @@ coverage:  ## the tests of make test and the longer ones of their kind, and the 
 	rm -f .coverage .coverage.*
 	$(MAKE) tests longer gates COVER=yes
 
-# Of what was run with COVER=yes.
+# These check the lines and branches that ran with COVER=yes.
 gates: $(VENV)/test.stamp
 	-@$(BIN)/coverage combine -q
 	$(BIN)/coverage report --include='wheeld/core/*,wheeld/replay.py,wheeld/text_error.py,firmware_protocol/*' --fail-under=100 --show-missing --skip-covered
@@ -158,7 +159,7 @@ campaign: $(VENV)/campaign.stamp  ## every verdict of so many coups held to the 
 
 test-systemd: $(VENV)/test.stamp  ## the unit under a booted systemd, as root; keeps a small Debian in .wheeld-systemd
 	@[ -n "$(SUDO)" ] || [ "$$(id -u)" = 0 ] || { echo "test-systemd boots a machine: be root or have sudo" >&2; exit 1; }
-	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"  # not root's, though root writes there
+	-@[ -z "$(WHEELD_CACHE)" ] || mkdir -p "$(WHEELD_CACHE)"  # this user owns it, though root writes there
 	$(SUDO) env WHEELD_CACHE="$(WHEELD_CACHE)" tests/systemd/prepare .wheeld-systemd $(BIN)/python
 	$(SUDO) env WHEELD_ROOT=$(CURDIR)/.wheeld-systemd/root $(BIN)/python -m pytest -p no:cacheprovider tests/systemd
 
@@ -180,7 +181,7 @@ test-house: $(VENV)/house.stamp mosquitto postgresql patroni chromium zbar go cc
 bench-house: $(VENV)/house.stamp mosquitto postgresql  ## what a house of WHEELS=1000 costs: feeds through three brokers and two collectors into PostgreSQL, the rate raised, an outage; MORE="--standby --outage 60"
 	$(BIN)/python -m tests.house.bench $(WHEELS) $(MORE)
 
-# They play in real seconds, as LIVE does: what failed is tried once more, alone.
+# These tests play in real time, like LIVE. So failed ones run once more, alone.
 test-pages: $(VENV)/pages.stamp mosquitto chromium  ## the pages in a browser: languages, keyboard, axe, a whole evening at the chef's panel
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/browser || $(BIN)/python -m pytest $(AGAIN) tests/browser
 
@@ -205,8 +206,8 @@ test-metrics: $(VENV)/test.stamp .wheeld-metrics/promtool  ## alert rules, dashb
 .wheeld-metrics/promtool: tests/page/get_promtool
 	tests/page/get_promtool $@
 
-# The long form states times, and shares nothing. Some of it plays in real seconds: what failed is tried once more, alone.
-# All else draws the same again, and fails again.
+# The long form measures times, so its tests run one after the other. Some tests play in real time, so failed ones run
+# once more, alone. The other tests draw the same faults again, and fail again.
 faults: $(VENV)/test.stamp mosquitto cc  ## kills, power cuts, failing disks, outages, malformed input; FORM=short is CI's
 	$(FORMED) $(if $(filter long,$(FORM)),,-n 2 --dist worksteal) tests/faults || $(FORMED) $(AGAIN) tests/faults
 
@@ -222,7 +223,7 @@ whole: $(VENV)/test.stamp  ## the whole in a house where everything fails, on vi
 feed: $(VENV)/test.stamp  ## the feed behind a dishonest broker, on virtual time; HISTORIES=5000 is CI's
 	$(BIN)/python -m tests.feed $(HISTORIES) $(SEED) $(JOBS)
 
-# COUPS: of the largest journal.
+# COUPS: how many coups the largest journal has.
 bench: OUT = .wheeld-bench.json
 bench: $(VENV)/test.stamp mosquitto  ## what a wheel costs: each figure beside a floor of the same run, kept in OUT; FORM=short is CI's
 	$(BIN)/python -m tests.bench $(FORM) $(OUT) $(or $(COUPS),$(if $(filter short,$(FORM)),1000,10000))
@@ -283,7 +284,7 @@ mosquitto:
 postgresql:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { $(call need,postgresql); }
 
-patroni:  # three servers of a house, of which one is lost
+patroni:  # for a test with three servers of a house, one of which is lost
 	@command -v patroni >/dev/null && command -v etcd >/dev/null || { $(call need,patroni etcd-server); }
 
 chromium:
@@ -292,19 +293,19 @@ chromium:
 zbar:  # it reads QR codes
 	@command -v zbarimg >/dev/null || { $(call need,zbar-tools); }
 
-go:  # it judges the house's proofs
+go:  # a program in Go checks the house's proofs
 	@[ -d /usr/share/gocode/src/golang.org/x/mod ] && command -v go >/dev/null || { $(call need,golang-go golang-golang-x-mod-dev); }
 
-cc:  # what stands between programs and their disks in tests/faults and tests/house is C
+cc:  # tests/faults and tests/house put a library in C between a program and its disk
 	@command -v cc >/dev/null || { $(call need,gcc libc6-dev); }
 
-arm:  # compiles the firmware of the RP2040 and the STM32, which QEMU runs
+arm:  # the compiler for the firmware of the RP2040 and the STM32, and QEMU, which runs that of the STM32
 	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || { $(call need,gcc-arm-none-eabi qemu-system-arm); }
 
-avr:  # compiles the firmware of the ATmega2560, and its simulator
+avr:  # the compiler for the firmware of the ATmega2560, and the simulator that runs it
 	@command -v avr-gcc >/dev/null && [ -e /usr/lib/avr/include/avr/io.h ] && [ -e /usr/include/simavr ] || { $(call need,gcc-avr avr-libc libsimavr-dev); }
 
-# One that was broken off has a Python, and no pip or half of one: it is made anew.
+# A .venv whose installation was interrupted has a Python, but no complete pip. It is made again.
 $(VENV)/complete:
 	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { $(call need,python3-venv); }
 	@echo "makes $(VENV), a virtual environment of Python: it takes seconds"
