@@ -6,7 +6,7 @@ import java.security.spec.X509EncodedKeySpec;
 import java.util.*;
 
 /** A consumer of the feed (docs/feed.md): javac *.java; java Consumer ROOT FILE KEY.pem|- -h BROKER OPTIONS
- *  FILE stands for your database: a line for each message, its topic and its bytes. OPTIONS: see Mosquitto.java */
+ *  FILE is in place of your database: a line for each message, its topic and its bytes. OPTIONS: see Mosquitto.java */
 public class Consumer {
     static final FeedMessage.Chain chain = new FeedMessage.Chain();
     static long storedMs, askedMs = -1L << 40, waitMs = 10_000, tries, beyond, from, firstMs;
@@ -17,21 +17,21 @@ public class Consumer {
     static long dueMs() {
         long laterMs = Math.max(askedMs, storedMs) + waitMs;
         if (firstMs != 0) return firstMs;
-        if (asked != null) return laterMs; // the reply is missing then
-        if (beyond > chain.seq && chain.seq >= from) return askedMs + 1_000; // the last question brought something
+        if (asked != null) return laterMs; // if the question is still open then, its reply is missing
+        if (beyond > chain.seq && chain.seq >= from) return askedMs + 1_000; // the last question brought messages
         return unsure || beyond > chain.seq ? laterMs : Math.max(askedMs, storedMs) + 600_000;
     }
     static void take(FeedMessage one, RandomAccessFile file) throws Exception {
         String verdict = chain.judge(one);
         if (verdict.equals("gap")) beyond = Math.max(beyond, one.seq());
-        else owesAck = true; // of a repeat too: the wheel has not heard the last ack
+        else owesAck = true; // also for a repeat: the wheel has not heard the last ack
         if (verdict.equals("gap") || verdict.equals("repeat")) return;
         if (verdict.equals("lost")) System.err.printf("lost: seq %d to %d%n", chain.seq + 1, one.seq() - 1);
-        file.write((one.topic() + " " + new String(one.payload(), ISO_8859_1) + "\n").getBytes(ISO_8859_1)); // and pay
+        file.write((one.topic() + " " + new String(one.payload(), ISO_8859_1) + "\n").getBytes(ISO_8859_1)); // pay here
         chain.stored(one);
         storedMs = now(); waitMs = 10_000; tries = 0;
     }
-    /** What a reply says to the question that is open. */
+    /** Returns what a reply says to the open question. */
     static String answered(Map<?, ?> reply) {
         List<?> said = Arrays.asList(reply.get("id"), reply.get("user"), reply.get("name"));
         if (asked == null || !said.equals(List.of('"' + asked + '"', '"' + user + '"', "\"resend\""))) return "drop";
@@ -60,14 +60,14 @@ public class Consumer {
                     if (heard.leaf().equals("reply")) {
                         String finds = answered(Json.members(heard.payload()));
                         if (List.of("test", "refused", "rolled_back").contains(finds))
-                            System.err.printf("the reply to seq %d: %s%n", from, finds); // for a person
+                            System.err.printf("the reply to seq %d: %s%n", from, finds); // tell a person
                     } else take(FeedMessage.read(root, heard.leaf(), heard.payload(), key), file);
                 } catch (FeedMessage.Fault fault) {
                     System.err.printf("refused: %s, %s%n", fault.getMessage(), heard.leaf());
                     if (!fault.getMessage().equals("conflict")) unsure = true;
                 }
             }
-            if (owesAck) mosquitto.ack(chain.seq); // one for all that came
+            if (owesAck) mosquitto.ack(chain.seq); // one ack covers all messages that came
             owesAck = false;
             if (now() < dueMs()) continue;
             if (asked != null) System.err.printf("no reply to seq %d%n", from);

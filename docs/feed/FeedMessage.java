@@ -5,8 +5,8 @@ import java.security.*;
 import java.util.*;
 import java.util.regex.*;
 
-/** One message of the feed, checked by itself (docs/feed.md). `first` is its own seq, or the first of those before it
- *  that the wheel has not any more. It needs nothing but the JDK: use it with the MQTT client that you have. */
+/** One message of the feed, checked by itself (docs/feed.md). `first` is its own seq, or the first of the numbers
+ *  before it that the wheel has lost. This class needs only the JDK: use it with the MQTT client that you have. */
 public record FeedMessage(String topic, byte[] payload, long seq, long first, String prev, String hash) {
     @SuppressWarnings("serial") static final class Fault extends Exception { Fault(String name) { super(name); } }
     static final Pattern CLOSED = Pattern.compile("(.*,\"prev\":\"([0-9a-f]{64})\"),\"hash\":\"([0-9a-f]{64})\""
@@ -16,7 +16,7 @@ public record FeedMessage(String topic, byte[] payload, long seq, long first, St
         long seq = number(body.get("seq")), first = number(gap.get("first_seq")), last = number(gap.get("last_seq"));
         fault(seq < 1, "malformed");
         fault(body.containsKey("gap") && (first < 1 || first > last || last != seq - 1), "malformed");
-        Matcher closed = CLOSED.matcher(new String(payload, ISO_8859_1)); // a letter for each byte
+        Matcher closed = CLOSED.matcher(new String(payload, ISO_8859_1)); // one letter for each byte
         fault(!closed.matches(), "edited");
         byte[] made = MessageDigest.getInstance("SHA-256").digest(Arrays.copyOf(payload, closed.end(1)));
         fault(!HexFormat.of().formatHex(made).equals(closed.group(3)), "edited");
@@ -38,20 +38,20 @@ public record FeedMessage(String topic, byte[] payload, long seq, long first, St
         check.update(hash.getBytes(US_ASCII));
         try {
             return Base64.getEncoder().encodeToString(raw).equals(signature) && check.verify(raw);
-        } catch (SignatureException error) { // 64 bytes that nobody can have signed with
+        } catch (SignatureException error) { // no signature can have these 64 bytes
             return false;
         }
     }
-    /** A bench table's: never pay it. */
+    /** Whether the message is from a bench table: never pay it. */
     static boolean isTest(Map<?, ?> body) { return body.containsKey("test") && !body.get("test").equals("false"); }
-    /** A whole number from 0 to 2^53 - 1; -1 for what is none. */
+    /** Returns a whole number from 0 to 2^53 - 1, or -1 if the value is no such number. */
     static long number(Object value) {
         long number = value instanceof String text && text.matches("0|[1-9]\\d{0,15}") ? Long.parseLong(text) : -1;
         return number < 1L << 53 ? number : -1;
     }
     static void fault(boolean is, String name) throws Fault { if (is) throw new Fault(name); }
 
-    /** What is stored, and whether a message may be stored next. The file stands for your database. */
+    /** Knows what is stored, and decides whether a message may be stored next. The file takes your database's place. */
     static final class Chain {
         long seq = 0;
         String hash = "0".repeat(64);

@@ -4,9 +4,9 @@ import java.nio.charset.CharacterCodingException;
 import java.util.*;
 import java.util.regex.*;
 
-/** Reads JSON, for the JDK cannot. Use the reader that you have, if it refuses a name that stands twice in one object,
- *  and tells 2.0 from 2. An object is a Map, a list a List; numbers and words stay as they are written, a text with
- *  the quotes around it. */
+/** Reads JSON, because the JDK cannot. Use your own reader instead if it refuses a name that an object has twice, and
+ *  if 2.0 and 2 are different for it. An object becomes a Map, and a list a List. Numbers and words stay as they are
+ *  written, and a text keeps its quotes. */
 final class Json {
     private static final Pattern TOKEN = Pattern.compile("[ \t\r\n]*([{}\\[\\],:]|true|false|null"
         + "|-?(?:0|[1-9]\\d*+)(?:\\.\\d++)?(?:[eE][+-]?\\d++)?"
@@ -18,7 +18,7 @@ final class Json {
 
     private Json(String text) { token = TOKEN.matcher(text); }
 
-    /** The members of an object; none where it is no object, no JSON in UTF-8, or more than 65,536 bytes. */
+    /** Returns the members of an object. None if this is no object, no JSON in UTF-8, or longer than 65,536 bytes. */
     static Map<?, ?> members(byte[] payload) {
         try {
             need(payload.length <= 65_536);
@@ -53,7 +53,7 @@ final class Json {
         need(!first.matches("[]},:]?"));
         return first;
     }
-    /** What comes next, and go behind it; a text without its escapes. */
+    /** Takes the next token, a text without its escapes. */
     private String take() {
         String taken = next;
         next = "";

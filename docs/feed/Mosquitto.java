@@ -2,10 +2,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.*;
 import java.util.*;
 
-/** Carries the messages by mosquitto_sub and mosquitto_pub, which connect again by themselves, so that no library is
- *  needed. Where you have an MQTT client, put it in the place of this class. `options` are theirs: -h, -p, -u ... */
+/** Carries the messages with mosquitto_sub and mosquitto_pub, which connect again by themselves, so that no library is
+ *  needed. If you have an MQTT client, use it instead of this class. `options` are for both: -h, -p, -u ... */
 final class Mosquitto {
-    /** A message that came; it `isRetained` only just after a new connection. */
+    /** A message that came. It is retained only just after a new connection. */
     record Heard(String leaf, byte[] payload, boolean isRetained) {}
     private final Process sub, acks, questions;
     private final BufferedReader lines;
@@ -26,7 +26,7 @@ final class Mosquitto {
         return new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
-    /** The next message, null where none waits. IOException when one of the programs has ended; it has said why. */
+    /** Returns the next message, or null if none waits. Throws IOException if a program has ended. It has said why. */
     Heard next() throws IOException {
         if (!sub.isAlive() || !acks.isAlive() || !questions.isAlive()) throw new IOException("mosquitto has ended");
         if (!lines.ready()) return null;

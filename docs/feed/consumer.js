@@ -1,5 +1,5 @@
 // A consumer of the feed (docs/feed.md): npm ci; node consumer.js mqtts://USER:PASSWORD@BROKER ROOT FILE [KEY.pem]
-// FILE stands for your database: a line for each message, its topic and its bytes, in order. It is read at each start.
+// FILE is in place of your database: a line for each message, its topic and its bytes, in order. Each start reads it.
 const { createPublicKey, randomUUID } = require('crypto'); const fs = require('fs')
 const { Chain, Fault, read } = require('./message.js')
 function run (url, root, path, keyFile) {
@@ -15,14 +15,14 @@ function run (url, root, path, keyFile) {
   let unsure = false; let beyond = 0; let owesAck = false; let firstMs; let asked; let from = 0
   const laterMs = () => Math.max(askedMs, storedMs) + waitMs
   const dueMs = () => {
-    if (firstMs ?? asked) return firstMs ?? laterMs() // of an open question: the reply is missing then
-    if (beyond > chain.seq && chain.seq >= from) return askedMs + 1000 // the last question brought something
+    if (firstMs ?? asked) return firstMs ?? laterMs() // if a question is open then, its reply is missing
+    if (beyond > chain.seq && chain.seq >= from) return askedMs + 1000 // the last question brought messages
     return unsure || beyond > chain.seq ? laterMs() : Math.max(askedMs, storedMs) + 600000
   }
   function take (message) {
     const verdict = chain.judge(message)
     if (verdict === 'gap') { beyond = Math.max(beyond, message.seq); return }
-    owesAck = true // of a repeat too: the wheel has not heard the last ack
+    owesAck = true // also for a repeat: the wheel has not heard the last ack
     if (verdict === 'repeat') return
     if (verdict === 'lost') console.error(`lost: seq ${chain.seq + 1} to ${message.seq - 1}, settle by other records`)
     fs.writeSync(file, Buffer.concat([Buffer.from(message.topic + ' '), message.payload, Buffer.from('\n')])) // and pay
@@ -34,23 +34,23 @@ function run (url, root, path, keyFile) {
     asked = undefined; unsure ||= finds === 'test' || finds === 'refused'
     if (finds === 'more') beyond = Math.max(beyond, chain.seq + 1)
     if (finds === 'all') { waitMs = 10000; tries = 0 }
-    if (finds !== 'all' && finds !== 'more') console.error(`the reply to seq ${from}: ${finds}`) // for a person
+    if (finds !== 'all' && finds !== 'more') console.error(`the reply to seq ${from}: ${finds}`) // tell a person
   }
   client.on('error', error => console.error(error.message))
   client.on('connect', () => { asked = undefined; tries = 0; firstMs = now() + 500 })
   client.subscribe(['result', 'void', 'ruling', 'table', 'reply'].map(leaf => `${root}/${leaf}`), { qos: 1 }, refused =>
-    refused && console.error(`the broker refuses a topic: ${refused.message}`)) // again at each connection, by mqtt
+    refused && console.error(`the broker refuses a topic: ${refused.message}`)) // mqtt repeats this for each connection
   client.on('message', (topic, payload) => {
     try {
       if (topic === `${root}/reply`) answered(payload)
       else take(read(root, topic.slice(root.length + 1), payload, key))
     } catch (error) {
-      if (!(error instanceof Fault)) throw error // the disk, say: end, and start again
+      if (!(error instanceof Fault)) throw error // for example the disk failed: end, and start again
       console.error(`refused: ${error.message}, ${topic}`)
       unsure ||= error.message !== 'conflict'
     }
   })
-  setInterval(() => { // ten times a second: one ack for all that came
+  setInterval(() => { // ten times a second; one ack covers all messages that came
     if (owesAck) client.publish(`${root}/ack`, `{"seq":${chain.seq}}`, { qos: 1, retain: true })
     owesAck = false; if (now() < dueMs() || !client.connected) return
     if (asked) console.error(`no reply to seq ${from}`)
