@@ -1,8 +1,8 @@
 """A hook of MkDocs: the site has every page of the repository at its own path, and each file that a page links to.
 
-So links stay as they are, and work on a forge and in the site. A link to a directory leads to a list of its files.
-MkDocs checks all links and anchors. Its Markdown is older than CommonMark, which forges read: here lists are indented
-as it wants them, and each page is compared with what a forge shows.
+So links work unchanged, both on a forge (GitHub, GitLab) and in the site. A link to a directory leads to a list of its
+files. MkDocs checks all links and anchors. Its Markdown is older than CommonMark, which forges read. So this hook
+indents lists as MkDocs needs them, and compares each page with what a forge shows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 WITH_PAGES = ("docs", "firmware_protocol", "house", "hw_sim", "wheeld")
-"""Directories of the repository in which every page is one of the site."""
+"""Directories of the repository whose pages are all in the site."""
 
 _LINK = re.compile(r"(?<=\]\()(?!https?:)([^)#\s]+)(?=[)#])")
 _FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
@@ -32,7 +32,7 @@ _log = logging.getLogger("mkdocs.hooks.pages")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The files of the site: those of the theme, the repository's pages, and what they link to."""
+    """Return the files of the site: those of the theme, the repository's pages, and the files to which they link."""
     for file in list(files.documentation_pages()) + list(files.media_files()):
         files.remove(file)
     pages = [*sorted(ROOT.glob("*.md")), *(page for top in WITH_PAGES for page in sorted((ROOT / top).rglob("*.md")))]
@@ -49,7 +49,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """The page as MkDocs reads it, with links to directories leading to the page that stands for each."""
+    """Return the page as MkDocs must read it. Links to a directory lead to the page with the list of its files."""
     at = posixpath.dirname(page.file.src_uri)
 
     def page_of(found: re.Match[str]) -> str:
@@ -62,22 +62,18 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 
 def on_page_content(html: str, page: Page, **_: object) -> None:
-    """Warn of a page that looks otherwise than on a forge; with --strict that ends the build."""
-    there = Counter(_BLOCK.findall(MarkdownIt("commonmark").enable("table").render(_source(page))))
+    """Warn if a page looks different on a forge. With --strict, a warning ends the build."""
+    path = ROOT / page.file.src_uri
+    source = path.read_text(encoding="utf-8") if path.exists() else page.markdown or ""
+    there = Counter(_BLOCK.findall(MarkdownIt("commonmark").enable("table").render(source)))
     here = Counter(_BLOCK.findall(html))
     if differing := [f"<{tag}> {here[tag]} for {count}" for tag, count in there.items() if here[tag] != count]:
         what = ", ".join(differing)
-        _log.warning("%s: looks otherwise than on a forge: %s", page.file.src_uri, what)
-
-
-def _source(page: Page) -> str:
-    """The page as a forge reads it."""
-    path = ROOT / page.file.src_uri
-    return path.read_text(encoding="utf-8") if path.exists() else page.markdown or ""
+        _log.warning("%s: looks different on a forge: %s", page.file.src_uri, what)
 
 
 def _indented(markdown: str) -> str:
-    """With what belongs to an item of a list four blanks in; in CommonMark it begins below the item's first word."""
+    """Indent what belongs to an item of a list by four blanks. In CommonMark it begins below the item's first word."""
     lines, shift = [], 0
     for line in markdown.split("\n"):
         if found := _ITEM.match(line):
@@ -89,8 +85,8 @@ def _indented(markdown: str) -> str:
 
 
 def _targets(page: Path) -> Iterator[Path]:
-    """The files and directories of the repository to which a page links."""
+    """Yield the files and directories of the repository to which a page links."""
     for link in _LINK.findall(_FENCED.sub("", page.read_text(encoding="utf-8"))):
-        target = Path(posixpath.normpath(page.parent / link))  # a link to a file stays at its own place
+        target = Path(posixpath.normpath(page.parent / link))  # unlike `resolve`, this follows no symbolic link
         if target.exists() and target.is_relative_to(ROOT):
             yield target

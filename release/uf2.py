@@ -1,6 +1,7 @@
-"""python uf2.py BIN UF2: make of a program's bytes from the start of the flash the file that one drops on a Pico.
+"""python uf2.py BIN UF2: make the file that people copy to a Pico from the bytes of a program.
 
-The first 252 bytes are the second stage of the boot. The chip runs it only with its CRC behind it, which is put there.
+The bytes begin at the start of the flash. The first 252 are the second stage of the boot. The chip runs it only if its
+CRC follows it, so this program puts the CRC there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ RP2040_FAMILY = 0xE48BFF56
 
 
 def crc(data: bytes) -> int:
-    """CRC-32 with the highest bit first and without inversion at the end, as the chip's ROM counts it."""
+    """Return the CRC-32 that the chip's ROM computes: highest bit first, and no inversion at the end."""
     value = 0xFFFFFFFF
     for byte in data:
         value ^= byte << 24
@@ -27,7 +28,7 @@ def crc(data: bytes) -> int:
 
 
 def uf2(program: bytes) -> bytes:
-    """The UF2 file of a program."""
+    """Return the UF2 file of a program."""
     image = program[:BOOT2_BYTES] + struct.pack("<I", crc(program[:BOOT2_BYTES])) + program[BOOT2_BYTES + 4 :]
     parts = [image[at : at + BLOCK_BYTES].ljust(BLOCK_BYTES, b"\0") for at in range(0, len(image), BLOCK_BYTES)]
     blocks = []

@@ -1,4 +1,4 @@
-"""`python -m release.debian`: makes the Debian packages; `release/deb` runs it on an export of the commit."""
+"""`python -m release.debian`: makes the Debian packages. `release/deb` runs it on an export of the commit."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from wheeld.cli.parser import parser as wheeld_parser
 from wheeld_house.cli import parser as house_parser
 
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
-"""Debian's name of each architecture, with the index's. Not armhf on Debian 12: the index has no compiled cffi and
-msgspec for it (docs/install.md)."""
+"""Debian's name for each architecture, with the package index's name. armhf is not here, because the index has no
+compiled cffi and msgspec for it (docs/install.md)."""
 WITH_PINS = "arm64"
 """The architecture of computers that may have pins."""
 EXTRAS: tuple[str, ...] = ("page", "sign")
-"""What the package has of the program's extras on any computer."""
+"""The extras of the program that the package has on any computer."""
 
 HOUSE_EXTRAS = ("page",)
 OWN = ("wheeld", "wheeld-sim")
 
 
 def main() -> None:
-    """Make them; print the files."""
+    """Make the packages that the command line asks for, and print their files."""
     ask = argparse.ArgumentParser(prog="python -m release.debian", description=__doc__)
     ask.add_argument("--release", choices=RELEASES, required=True, help="of Debian")
     ask.add_argument("--architecture", choices=MACHINES, required=True)
@@ -79,7 +79,7 @@ def _make(build: Build, options: argparse.Namespace, work: Path) -> list[Path]:
     house, more = work / "wheeld-house", work / "more"
     more.mkdir()
     asked = _asked(build.tree / "house/pyproject.toml", HOUSE_EXTRAS)
-    # It depends on `wheeld`, and so has what that has.
+    # The house's package depends on `wheeld`, so it need not have what is in that package.
     inside = house / "usr/lib/wheeld-house"
     there = target._replace(ships={**target.ships, **fetched.versions})
     of_house = fetch(build.tree / "release/locks/house.txt", asked, there, more, inside)
@@ -95,7 +95,7 @@ def _make(build: Build, options: argparse.Namespace, work: Path) -> list[Path]:
 
 
 def _asked(project: Path, extras: Sequence[str]) -> list[Requirement]:
-    """What the project asks for, with these extras, but for our own."""
+    """Return the packages that a project needs with these extras, without our own packages."""
     told = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
     lines = [*told["dependencies"], *(line for name in extras for line in told["optional-dependencies"][name])]
     return [each for each in map(Requirement, lines) if each.name not in OWN]

@@ -1,4 +1,7 @@
-"""Fetches what a package must have inside, for another computer too, and unpacks it: only files that a lock names."""
+"""Fetches the Python packages that a Debian package must contain, and unpacks them: only files that a lock names.
+
+The target may be another kind of computer than this one.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +23,15 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 SOURCE_ONLY = {"cobs": "src/cobs"}
-"""Packages of which the index has no file for Linux, and where Python's part stands in their source. Their compiled
-part is left out, on every kind of computer, so that all run the same. cobs works without it: 2 µs a frame, not 0.1."""
+"""Packages of which the index has no compiled file for Linux, and the directory of the Python files in their source.
+Their compiled part is left out, so that all computers run the same. cobs works without it: 2 µs a frame, not 0.1."""
 MANUALS = ("data", "share", "man")
 _PLATFORM = re.compile(r"manylinux_2_(\d+)_")
 
 
 class Target(NamedTuple):
-    """The computer that the files are for: the index's name of its machine, its Python (3.11), the minor number of its
-    glibc (2.x), and what its Debian has that is as good as a file of the lock, versions by name."""
+    """The computer for which the files are: the index's name for its processor, its Python (such as 3.11), and the x of
+    its glibc 2.x. `ships`: the packages that its Debian has in a good version, versions by name."""
 
     machine: str
     python: str
@@ -37,20 +40,20 @@ class Target(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Something that the package has inside: its metadata, and its licences by file name."""
+    """A Python package inside the Debian package: its metadata, and its licences by file name."""
 
     metadata: Message
     licences: dict[str, str]
 
     @property
     def called(self) -> str:
-        """Name and version."""
+        """The name and the version."""
         return f"{self.metadata['Name']} {self.metadata['Version']}"
 
 
 class Fetched(NamedTuple):
-    """What was unpacked; `glibc_minor`: the oldest glibc 2.x that all of it runs with, 0 where nothing is compiled.
-    `of_debian`: what the target's Debian has in place of files of the lock, versions by name."""
+    """What was unpacked. `glibc_minor`: the x of the oldest glibc 2.x with which all of it runs, 0 if nothing is
+    compiled. `of_debian`: the packages that the target's Debian has instead, versions by name."""
 
     parts: list[Part]
     glibc_minor: int
@@ -58,14 +61,13 @@ class Fetched(NamedTuple):
 
     @property
     def versions(self) -> dict[str, str]:
-        """What was unpacked, versions by name."""
+        """The versions of what was unpacked, by name."""
         return {canonicalize_name(part.metadata["Name"]): part.metadata["Version"] for part in self.parts}
 
 
 def fetch(lock: Path, asked: Iterable[Requirement], target: Target, work: Path, to: Path) -> Fetched:
-    """Unpack below `to` what is asked for and, in turn, what that asks for, unless the target's Debian has it. pip
-    refuses each file whose hash is not in the lock. Raises ValueError where Debian's version is none that is asked
-    for."""
+    """Unpack below `to` the packages that are `asked` for and all that these need, unless the target's Debian has them.
+    pip refuses each file whose hash is not in the lock. Raises ValueError if Debian's version does not fit."""
     entries = {entry.partition("==")[0]: entry for entry in _entries(lock.read_text(encoding="utf-8"))}
     environment = {name: str(value) for name, value in default_environment().items()}
     environment["python_version"], environment["python_full_version"] = target.python, f"{target.python}.0"
@@ -93,14 +95,15 @@ def fetch(lock: Path, asked: Iterable[Requirement], target: Target, work: Path, 
 
 
 def _entries(lock: str) -> Iterator[str]:
-    """Each requirement with its hashes. Without its marker: pip would hold it to this computer, not to the target."""
+    """Yield each requirement of a lock with its hashes, and without its marker, because pip would check the marker for
+    this computer instead of the target."""
     lines = [line for line in lock.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     for entry in re.split(r"\n(?=\S)", "\n".join(lines)):
         yield re.sub(r" ; [^\\\n]+", " ", f"{entry}\n", count=1)
 
 
 def _download(entries: list[str], lock: Path, target: Target, work: Path) -> list[Path]:
-    """The files of these entries of the lock."""
+    """Return the files of these entries of the lock."""
     if not entries:
         return []
     files = work / f"files-{len(list(work.iterdir()))}"
@@ -114,7 +117,7 @@ def _download(entries: list[str], lock: Path, target: Target, work: Path) -> lis
              *(word for name in platforms for word in ("--platform", name)),
              "--no-deps", "--require-hashes", "-d", str(files), "-r", str(work / "wheels.txt"))  # fmt: skip
     if of_source:
-        # pip asks a source for its metadata: that runs a build tool, ours from its own lock.
+        # To learn a source's metadata, pip runs a build tool. We install this tool from its own lock.
         (work / "sources.txt").write_text("".join(of_source), encoding="utf-8")
         tools = work / "tools"
         build = lock.with_name("build.txt")
@@ -131,7 +134,7 @@ def _pip(*arguments: str, path: Path | None = None) -> None:
 
 
 def unpack(file: Path, to: Path) -> Part:
-    """Unpack a wheel or a source. Its commands with their manual pages, and pip's notes on it, are left out."""
+    """Unpack a wheel file or a source archive. Leave out its commands, its manual pages and pip's own files."""
     return _wheel(file, to) if file.suffix == ".whl" else _source(file, to)
 
 
@@ -193,7 +196,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def copy(source: Path, to: Path, mode: int = 0o644) -> None:
-    """One file, with its directories."""
+    """Copy one file, and make its directories."""
     to.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, to)
     to.chmod(mode)

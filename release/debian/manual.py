@@ -1,4 +1,4 @@
-"""The manual page and the bash completion of a command, made from its parser: they cannot say anything else."""
+"""Makes the manual page and the bash completion of a command from its parser, so that they always agree with it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 FILES = frozenset({"FILE", "WHEEL", "JOURNAL", "COPY", "OUT"})
-"""Metavars that stand for a file; so does every option whose type is a path."""
+"""Metavars that mean a file. An option whose type is a path also takes a file."""
 
 
 class Command(NamedTuple):
-    """One command: the words that lead to it, what it does in a line, and its parser."""
+    """One command: the words that people type for it, what it does in one line, and its parser."""
 
     words: tuple[str, ...]
     about: str
@@ -21,7 +21,7 @@ class Command(NamedTuple):
 
 
 def commands(whole: argparse.ArgumentParser) -> list[Command]:
-    """The whole, then each command, each before its own parts."""
+    """Return the whole program, and then each command before its own subcommands."""
     return list(_commands(whole, (whole.prog,), ""))
 
 
@@ -41,7 +41,7 @@ def _groups(parser: argparse.ArgumentParser) -> list[argparse._SubParsersAction[
 
 
 def man_page(whole: argparse.ArgumentParser, *, about: str, version: str, date: str, more: str = "") -> str:
-    """The page of section 1, in roff. `more`: sections that no parser knows, in roff already."""
+    """Return the page of section 1, in roff. `more`: sections that no parser knows, also in roff."""
     name = whole.prog
     examples, exits = _epilog(whole)
     lines = [
@@ -72,7 +72,7 @@ def _section(command: Command) -> Iterator[str]:
         yield from _paragraphs(command.parser.description or f"{command.about.capitalize()}.")
     yield from _options(command.parser)
     examples, _ = _epilog(command.parser)
-    # The parts of a command have its examples: said once.
+    # The subcommands of a command have the same examples, so they are not repeated.
     if examples and len(command.words) == 2:
         yield ".PP"
         yield "Examples:"
@@ -110,13 +110,13 @@ def _metavar(action: argparse.Action) -> str:
 
 
 def _help(action: argparse.Action) -> str:
-    """As `--help` prints it: its % marks stand for the action's own values."""
+    """Return the help as `--help` prints it. Its % marks stand for values of the action."""
     values = {key: value for key, value in vars(action).items() if value is not argparse.SUPPRESS}
     return (action.help or "") % {**values, "prog": ""} if "%" in (action.help or "") else action.help or ""
 
 
 def _epilog(parser: argparse.ArgumentParser) -> tuple[str, str]:
-    """The examples and the exit codes, each without its heading."""
+    """Return the examples and the exit codes, each without its heading."""
     examples, _, exits = (parser.epilog or "").partition("exit codes:\n")
     _, found, examples = examples.partition("examples:\n")
     return (examples.rstrip() if found else ""), exits.rstrip()
@@ -134,7 +134,7 @@ def _verbatim(text: str) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Text that roff prints as it stands. A hyphen is the one of the keyboard: people copy options."""
+    """Return text that roff prints unchanged. A hyphen stays that of the keyboard, because people copy options."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq").replace("…", "...")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
 
@@ -143,7 +143,7 @@ def _text(text: str) -> str:
 
 
 def completion(whole: argparse.ArgumentParser) -> str:
-    """For bash: commands, options, choices, and files where a file is meant."""
+    """Return the completion for bash: commands, options, choices, and files where a command takes a file."""
     name = whole.prog
     function = "_" + re.sub(r"\W", "_", name)
     every = commands(whole)
@@ -176,7 +176,7 @@ def completion(whole: argparse.ArgumentParser) -> str:
 
 
 def _values(command: Command) -> Iterator[str]:
-    """What may follow an option that takes a value."""
+    """Yield the cases for what may follow an option that takes a value."""
     for action in command.parser._actions:
         if not action.option_strings or action.nargs == 0:
             continue

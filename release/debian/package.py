@@ -1,5 +1,5 @@
-"""Lays out the files of the Debian packages, and writes what dpkg asks of each: one description for each release of
-Debian. What is different between two of them stands in `RELEASES`, and in the list of what each ships."""
+"""Lays out the files of the Debian packages, and writes what dpkg needs to know about them. The differences between
+releases of Debian are in `RELEASES`, and in the lists of the packages that each release has."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ HOUSE_UNITS = ("wheeld-house-collect.service", "wheeld-house-page.service", "whe
 
 
 class Release(NamedTuple):
-    """A release of Debian, and the Raspberry Pi OS made from it: its number, Python, the minor number of its glibc
-    (2.x), what `wheeld` has inside for pins on a Raspberry Pi (a lock, and the extra that it was made with), and what
-    it recommends."""
+    """A release of Debian, and the Raspberry Pi OS that is made from it. `glibc_minor`: the x of its glibc 2.x. `pins`:
+    the lock for pins on a Raspberry Pi, and the extra with which the lock was made. `recommends`: of `wheeld`."""
 
     number: int
     python: str
@@ -40,29 +39,29 @@ class Release(NamedTuple):
 
     @property
     def ships(self) -> dict[str, str]:
-        """What it has of the packages that a wheel needs, in a good version: versions by the index's names."""
+        """The packages for a wheel that this release has in a good version: versions by the index's names."""
         lines = (Path(__file__).parent / f"debian-{self.number}.txt").read_text(encoding="utf-8").splitlines()
         pinned = (line.partition("==") for line in lines if not line.startswith("#"))
         return {name: version for name, _, version in pinned}
 
     def target(self, machine: str) -> Target:
-        """A computer with it; `machine` as the index calls it."""
+        """Return a computer with this release. `machine`: the index's name for its processor."""
         return Target(machine, self.python, self.glibc_minor, self.ships)
 
 
 RELEASES = {
     "bookworm": Release(12, "3.11", 36, ("wheel-rpi-lgpio", "rpi-lgpio"), ("openssl",)),
-    # The index has no compiled lgpio for 3.13, and Raspberry Pi OS has both packages.
+    # The index has no compiled lgpio for Python 3.13, but Raspberry Pi OS has lgpio and RPi.GPIO.
     "trixie": Release(13, "3.13", 41, None, ("openssl", "python3-rpi-lgpio")),
 }
-"""By the name of each. openssl makes keys."""
+"""The releases by name. They recommend openssl because it makes keys."""
 DEBIAN_NAMES = {"attrs": "attr", "pyserial": "serial"}
-"""Packages that Debian does not call python3- and the index's name."""
+"""Names in Debian, after python3-, that differ from the index's names."""
 
 
 class Build(NamedTuple):
-    """What is packed: the source tree, for which release of Debian, its version for dpkg, the time that every file
-    gets, and who packs it."""
+    """What is packed: the source tree, for which release of Debian, with which version for dpkg. `epoch`: the time of
+    every file, in seconds of UTC. `maintainer`: who makes the package."""
 
     tree: Path
     release: str
@@ -72,17 +71,18 @@ class Build(NamedTuple):
 
     @property
     def date(self) -> datetime:
-        """The time, as a date."""
+        """The time of every file, as a date."""
         return datetime.fromtimestamp(self.epoch, UTC)
 
 
 def debian_version(version: str, release: str) -> str:
-    """Of Python's version: what comes before a release sorts before it, and a newer Debian's package is an upgrade."""
+    """Return dpkg's version for Python's version. A pre-release sorts before its release, and the package for a newer
+    Debian is an upgrade."""
     return re.sub(r"(?<=\d)\.?(a|b|rc|dev)(?=\d)", r"~\1", version) + f"+deb{RELEASES[release].number}"
 
 
 def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
-    """All files of `wheeld` besides Python's, which stand in its directory already."""
+    """Lay out all files of `wheeld`, except the Python files, which are below `root` already."""
     systemd = build.tree / "systemd"
     _units(root, build, "wheeld", ("wheeld@.service", "wheeld-page@.service", "wheeld-backup@.service"))
     copy(systemd / "wheeld-backup@.timer", root / "usr/lib/systemd/system/wheeld-backup@.timer")
@@ -103,14 +103,14 @@ def lay_out(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: 
 
 
 def lay_out_simulator(root: Path, build: Build, parser: argparse.ArgumentParser) -> None:
-    """All files of `wheeld-sim` besides Python's."""
+    """Lay out all files of `wheeld-sim`, except the Python files."""
     copy(build.tree / "systemd/wheeld-sim@.service", root / "usr/lib/systemd/system/wheeld-sim@.service")
     _program(root, build, parser, SIMULATOR)
     _write(root / "usr/share/doc/wheeld-sim/copyright", _copyright([]))
 
 
 def lay_out_house(root: Path, build: Build, parser: argparse.ArgumentParser, fetched: Fetched) -> None:
-    """All files of `wheeld-house` besides Python's."""
+    """Lay out all files of `wheeld-house`, except the Python files."""
     _units(root, build, "wheeld-house", HOUSE_UNITS)
     copy(build.tree / "systemd/wheeld-house-stamp.timer", root / "usr/lib/systemd/system/wheeld-house-stamp.timer")
     copy(build.tree / "systemd/sysusers.d/wheeld-house.conf", root / "usr/lib/sysusers.d/wheeld-house.conf")
@@ -119,7 +119,7 @@ def lay_out_house(root: Path, build: Build, parser: argparse.ArgumentParser, fet
 
 
 def _units(root: Path, build: Build, command: str, names: Sequence[str]) -> None:
-    """With the command of the package, and its manual page."""
+    """Lay out units, with the path of the package's command and the name of its manual page."""
     for name in names:
         unit = (build.tree / "systemd" / name).read_text(encoding="utf-8")
         unit = unit.replace("/opt/wheeld/bin/", "/usr/bin/").replace(
@@ -152,7 +152,7 @@ def _copyright(parts: list[Part], where: str = "/usr/lib/wheeld") -> str:
     texts = [own]
     for part in parts:
         told = part.metadata["License-Expression"] or part.metadata["License"] or ""
-        # Some have the whole text there.
+        # Some packages have the whole text of the licence there.
         called = told if told and "\n" not in told else "see below"
         home = part.metadata["Home-page"] or next(iter(part.metadata.get_all("Project-URL", [])), "").split(", ")[-1]
         about = f"{part.called}, in {where}\n{home}\nLicence: {called}\n"
@@ -162,13 +162,13 @@ def _copyright(parts: list[Part], where: str = "/usr/lib/wheeld") -> str:
 
 
 def _licence(text: str) -> str:
-    """Of one that every Debian has, where it has it."""
+    """Return a licence's text, or where every Debian has this text."""
     is_apache = "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in text
     return "The Apache License, version 2.0: see /usr/share/common-licenses/Apache-2.0." if is_apache else text.strip()
 
 
 def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]:
-    """The fields of `wheeld`, but for its size. It is for any computer where nothing inside is compiled."""
+    """Return the fields of `wheeld`, without its size. If nothing inside is compiled, it is for any architecture."""
     release = RELEASES[build.release]
     needs = [*_python(build), "systemd", *_packages(fetched)]
     return {
@@ -184,7 +184,7 @@ def control(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]
 
 
 def control_simulator(build: Build) -> dict[str, str]:
-    """The fields of `wheeld-sim`, but for its size."""
+    """Return the fields of `wheeld-sim`, without its size."""
     return {
         "Package": "wheeld-sim",
         "Version": build.version,
@@ -197,7 +197,8 @@ def control_simulator(build: Build) -> dict[str, str]:
 
 
 def control_house(build: Build, architecture: str, fetched: Fetched) -> dict[str, str]:
-    """The fields of `wheeld-house`, but for its size. The database may be on another computer."""
+    """Return the fields of `wheeld-house`, without its size. It only recommends PostgreSQL, because the database may be
+    on another computer."""
     needs = [*_python(build), f"wheeld (= {build.version})", "libpq5", "systemd", *_packages(fetched)]
     return {
         "Package": "wheeld-house",
@@ -211,7 +212,7 @@ def control_house(build: Build, architecture: str, fetched: Fetched) -> dict[str
 
 
 def _python(build: Build) -> list[str]:
-    """With another Python's libraries nobody has tried it, and what is compiled runs with this one only."""
+    """Return the dependency on this release's Python only: compiled files need it, and no other was tested."""
     major, minor = map(int, RELEASES[build.release].python.split("."))
     return [f"python3 (>= {major}.{minor})", f"python3 (<< {major}.{minor + 1})"]
 
@@ -232,7 +233,7 @@ def _description(about: str, more: Path) -> str:
 
 
 def pack(root: Path, fields: Mapping[str, str], build: Build, out: Path) -> Path:
-    """Make the package of what stands below `root`: the same tree gives the same bytes."""
+    """Make the package of what is below `root`, and return its path. The same tree gives the same bytes."""
     files = sorted(path for path in root.rglob("*") if path.is_file())
     for path in root.rglob("*"):
         path.chmod(0o755 if path.is_dir() or path.parent == root / "usr/bin" else 0o644)
@@ -244,10 +245,9 @@ def pack(root: Path, fields: Mapping[str, str], build: Build, out: Path) -> Path
     control = root / "DEBIAN"
     _write(control / "control", "\n".join(lines) + "\n")
     names = [path.relative_to(root).as_posix() for path in files]
-    digests = [hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() for path in files]
-    lasting = [name for name in names if not name.startswith("etc/")]
-    by_name = dict(zip(names, digests, strict=True))
-    _write(control / "md5sums", "".join(f"{by_name[name]}  {name}\n" for name in lasting))
+    digests = {name: hashlib.md5((root / name).read_bytes(), usedforsecurity=False).hexdigest() for name in names}
+    lasting = [f"{digest}  {name}\n" for name, digest in digests.items() if not name.startswith("etc/")]
+    _write(control / "md5sums", "".join(lasting))
     if settings := [f"/{name}\n" for name in names if name.startswith("etc/")]:
         _write(control / "conffiles", "".join(settings))
     for script in SCRIPTS:

@@ -53,7 +53,7 @@ WRONG = {
     "docs/feed.md": (f"[x]({GONE})", f"contains a link '{GONE}', but the target"),
     "README.md": ("[x](docs/feed.md#gone)", "contains a link 'docs/feed.md#gone', but the doc"),
     "wheeld/THREATS.md": ("[x](../systemd/gone.conf)", "contains a link '../systemd/gone.conf', but the target"),
-    "docs/release.md": ("A list:\n- one\n- two", "looks otherwise than on a forge: <li>"),
+    "docs/release.md": ("A list:\n- one\n- two", "looks different on a forge: <li>"),
     "docs/new.md": ("# New", 'not included in the "nav" configuration'),
 }
 """What is added to a page, and what is said of it."""
