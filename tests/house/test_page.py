@@ -23,10 +23,11 @@ from wheeld.core.facts import Bets, Cause, StateName
 from wheeld.core.names import sensor_text
 from wheeld.core.observations import SENSOR_KINDS, RuledAs
 from wheeld.core.tracking.evidence import Measure
+from wheeld.feed.message import Fault
 from wheeld_house.cli import main
 from wheeld_house.page.password import is_password, is_password_hash, password_hash
 from wheeld_house.page.settings import Account, PageSettings, read_page_settings
-from wheeld_house.page.words import BETS, CAUSES, MEASURES, RULED, STATES, age, member_of, said, sensor_of
+from wheeld_house.page.words import ALARMS, BETS, CAUSES, MEASURES, RULED, STATES, age, member_of, said, sensor_of
 from wheeld_house.settings import SettingsError
 
 ROOT = Path(__file__).parents[2]
@@ -647,6 +648,7 @@ def test_every_word_of_a_message_is_known() -> None:
     assert set(BETS) == set(get_args(Bets))
     assert {cause.value: cause.text for cause in Cause} == CAUSES
     assert set(RULED) == set(get_args(RuledAs))
+    assert set(ALARMS) == {*get_args(Fault), "late", "split"}
     assert set(MEASURES) == set(get_args(Measure))
     sensors = [*SENSOR_KINDS, "beam/0", "reader/11"]
     assert [sensor_of(each) for each in sensors if each != "beam"] == [

@@ -52,6 +52,7 @@ ALARMS: Mapping[str, str] = {
     "rolled_back": "the wheel has fewer messages than are stored",
     "lost": "numbers are lost for good",
     "late": "a message came whose number counted as lost",
+    "split": "a checkpoint of other messages than those that are stored",
     "signature": "a message without a valid signature of the wheel",
     "edited": "a message that was edited: its hash is wrong",
     "foreign": "a message of another table",
