@@ -34,10 +34,10 @@ static struct {
     bool greeted; /* a host that knows our version has sent Hello */
     struct numbers numbers;
     struct counters counters;
-    uint32_t missed_edges; /* as the port counts them, which may wrap */
+    uint32_t missed_edges; /* the port's count, which may wrap */
     uint64_t put_seq;    /* of the next event that comes into the ring; those from numbers.next_seq on have no number */
     uint64_t urgent_seq; /* events before this one are sent at once: the host asked, or not all are rotor edges */
-    uint64_t newest_us;  /* of the events with a number */
+    uint64_t newest_us;  /* the date of the newest event with a number */
     uint64_t now_us;     /* every event in the ring is dated at or before this */
     uint64_t settled_us; /* every later event is dated at or after this */
     uint64_t beat_us;    /* when the next heartbeat is due */

@@ -9,8 +9,8 @@
 #include "wheel_protocol.h"
 
 #define CRC_BYTES 4u
-#define ENCODED_BYTES_MAX (WHEEL_MESSAGE_BYTES_MAX + CRC_BYTES + 1u) /* without the delimiter */
-#define FRAME_BYTES_MAX (ENCODED_BYTES_MAX + 1u)                     /* with it */
+#define ENCODED_BYTES_MAX (WHEEL_MESSAGE_BYTES_MAX + CRC_BYTES + 1u) /* of an encoded message, without the delimiter */
+#define FRAME_BYTES_MAX (ENCODED_BYTES_MAX + 1u)                     /* of a frame, with its delimiter */
 #define HASH_BYTES 8u
 /* The longest frame that is read. A port with little memory sets a smaller number, because no message from a host has
    more than 18 bytes. */

@@ -3,7 +3,7 @@
 #include "board.h"
 #include "port.h"
 
-#define STUCK_PARTS_OF_TURN 12u /* three pockets */
+#define STUCK_PARTS_OF_TURN 12u /* a twelfth of a turn is three pockets */
 
 /* The times that the specification's table has for one kind of line. 0: this kind has no such time. */
 struct rule {

@@ -1,1 +1,2 @@
-"""The collector of a house: it keeps every record of every wheel's feed in PostgreSQL. No wheel needs it to play."""
+"""The programs of a house. The collector keeps every record of every wheel's feed in PostgreSQL, and the fleet page
+shows the records. No wheel needs these programs to play."""

@@ -64,7 +64,7 @@ async def _collect(settings: HouseSettings) -> None:
 
 def _demo(options: argparse.Namespace) -> int:
     try:
-        from wheeld_house import demo  # noqa: PLC0415  the simulator is an extra
+        from wheeld_house import demo  # noqa: PLC0415  the demo needs an extra, the simulator
     except ModuleNotFoundError as missing:
         raise SettingsError(f"the demo needs {missing.name}: install wheeld-house[demo]") from None
     return demo.run(wheels=options.wheels, coups=options.coups)

@@ -33,7 +33,7 @@ HW_SIM = "import sys; from hw_sim.cli import main; sys.exit(main())"
 LOOK_S = 1.0
 """How often the demo looks into the database."""
 WHEELS_MAX = 36
-"""No ordinary computer plays more at this speed."""
+"""An ordinary computer cannot play more wheels at this speed."""
 
 _VERDICTS = """
 select table_name, seq, 'coup ' || coup || ': ' || said from (

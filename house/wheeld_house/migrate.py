@@ -16,7 +16,7 @@ LOCK = 0x77686565
 
 
 def migrate(database: str) -> None:
-    """Do the steps that are missing. Raises psycopg.Error or SQLAlchemy's errors."""
+    """Do the steps that the database does not have yet. Raises psycopg.Error, SQLAlchemyError."""
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(database), poolclass=NullPool)
     config = _config()
     with engine.connect() as connection:

@@ -80,7 +80,7 @@ def root_of_inclusion(proof: Sequence[bytes], leaf: bytes, index: int, size: int
     node, rest = leaf, list(proof)
     last = size - 1
     while last:
-        # A node at the right edge that is a left child has no sibling: it is moved up unchanged.
+        # At the right edge of the tree, a left child has no sibling. It moves up unchanged.
         if index & 1 or index < last:
             if not rest:
                 return None

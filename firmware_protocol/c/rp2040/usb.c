@@ -179,7 +179,7 @@ static void end_stream(void)
     begin_to_host();
 }
 
-/* What has come */
+/* What the host has sent */
 
 static void on_request(void)
 {
@@ -366,7 +366,7 @@ void start_host_line(void)
     REGISTER(USB_ENDPOINT_IN(NOTICES)) = USB_ENDPOINT_ON | USB_INTERRUPT | DATA_NOTICES;
     REGISTER(USB_ENDPOINT_IN(BYTES)) = USB_ENDPOINT_ON | USB_BULK | DATA_IN;
     REGISTER(USB_ENDPOINT_OUT(BYTES)) = USB_ENDPOINT_ON | USB_BULK | DATA_OUT;
-    REGISTER(USB_MUXING) = 9u; /* to the chip's own pins */
+    REGISTER(USB_MUXING) = 9u; /* connects the controller to the chip's own pins */
     REGISTER(USB_PWR) = 0xcu;  /* tells the controller that the bus has power, without looking */
     REGISTER(USB_MAIN_CTRL) = 1u;
     start_line_interrupt(IRQ_USB);

@@ -102,7 +102,7 @@ PLACE = re.compile(r"(-infinity|[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]{8,15}\+00)~([
 
 
 class NotStoredError(Exception):
-    """There is no such wheel or coup."""
+    """The database has no such wheel or coup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class CoupReceipt:
 
 @dataclass(frozen=True, slots=True)
 class AlarmLine:
-    """One alarm."""
+    """One line of a list of alarms."""
 
     id: int
     site: str

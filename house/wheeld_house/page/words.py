@@ -124,7 +124,7 @@ MEMBERS: Mapping[str, str] = {
     "offset": "offset (pockets)",
     "gap": "numbers that are lost",
 }
-"""Names of members in words. Other names are shown with spaces in place of underscores."""
+"""Names of members in words. Other names are shown with spaces instead of underscores."""
 _VALUES: Mapping[str, Mapping[str, str]] = {
     "cause": CAUSES,
     "state": STATES,

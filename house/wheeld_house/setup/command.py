@@ -26,7 +26,7 @@ ACCEPTED = {
     "--cabinet": "it is a name of letters, digits, '.', '_' and '-', other than broker and collector",
     "--broker-name": "it is the name or the address of a computer",
 }
-"""What each option takes, for people."""
+"""What each option accepts, as a text for people."""
 FIRST_CABINET = "cabinet-1"
 TRIES = 3
 

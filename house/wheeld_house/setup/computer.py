@@ -26,7 +26,7 @@ class HouseStep(msgspec.Struct, frozen=True):
 
 
 class HouseComputer(AnyComputer):
-    """The computer of a house."""
+    """The computer of a house: setup reads and writes its files, and runs commands on it."""
 
     def own(self, path: Path, owner: str, group: str) -> None:
         """Change the owner and the group of a file. Raises OSError, SettingsError."""

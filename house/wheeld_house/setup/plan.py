@@ -226,7 +226,7 @@ class HousePlan:
                 file, block = _File(folder / "bridge.conf", 0o644), _block(wheel.name)
                 is_there = block.strip() in (self.computer.read(file.path) or b"").decode(errors="replace")
                 why = "the bridge to the broker of the house"
-                head = shipped("bridge.conf").decode().partition(f"topic {SAMPLE}/")[0]  # without the sample's tables
+                head = shipped("bridge.conf").decode().partition(f"topic {SAMPLE}/")[0]  # without the sample table
                 head = head.replace("house-ca.crt", f"{cabinet}-ca.crt").replace("cluster.casino.example", host)
                 head = head.replace("cabinet-1", cabinet).rstrip("\n") + "\n"
                 yield self._added(file, head, None if is_there else block, why)

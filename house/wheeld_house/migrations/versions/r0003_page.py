@@ -11,5 +11,5 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Take this step."""
+    """Bring the database to this version of the schema."""
     execute(__file__)
