@@ -292,6 +292,11 @@ class JournalReader:
         rows = self.database.rows("SELECT * FROM chain WHERE n > ? ORDER BY n LIMIT ?", after_n, limit)
         return [Link._make(row) for row in rows]
 
+    def link_before_first(self) -> int | None:
+        """Return the number of a link that stands before link 1, where no walk would meet it. None if there is none."""
+        row = self.database.row("SELECT min(n) FROM chain WHERE n < 1")
+        return None if row is None else row[0]
+
     def link_of(self, kind: str, ref: int) -> Link | None:
         """Return the link of this record. None if there is none. The keys of this kind must grow along the chain.
 

@@ -142,6 +142,8 @@ class Walk:
         self._is_in_feed = after_n == 0
         self._logs: Mapping[int, tuple[int, int, bytes]] = {}
         self._pruned: Mapping[int, Record] = {}
+        if (n := journal.link_before_first()) is not None:
+            self.report.blame(f"record {n}: inserted, the first record is 1")
 
     def go(self, limit: int) -> bool:
         """Check up to `limit` more links. Returns whether there were any. Raises JournalError for a damaged file."""

@@ -154,6 +154,13 @@ def added_a_result_in_no_record(db: sqlite3.Connection) -> None:
     db.execute(f"INSERT INTO messages ({columns}) SELECT 'result', max(seq) + 1, 0, payload, ? FROM messages", (NOW,))
 
 
+@by_sql
+def added_links_before_the_first(db: sqlite3.Connection) -> None:
+    """Records where a walk from the first one would not meet them."""
+    for n in (0, -7):
+        db.execute("INSERT INTO chain SELECT ?, kind, ref, digest, head FROM chain WHERE n = 1", (n,))
+
+
 # --- what a restart reads, and what is owed --------------------------------------------------------------------------
 
 
