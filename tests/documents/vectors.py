@@ -153,6 +153,9 @@ class _Cases:
         self.add("next", "the message behind the one that is stored", self.result)
         self.add("next", "quotes, a backslash and letters beyond ASCII", self.signed[3], "void", stored=3)
         self.add("next", "what the direction rules of an earlier coup", self.signed[4], "ruling", stored=4)
+        for number in (b"0", b"37"):
+            payload = _anew(self.result, b'"number":32', b'"number":' + number)
+            self.add("next", f"the number {number.decode()}", payload)
         self.add("next", "no key is configured, and the message has no signature", self.unsigned, key=False)
         self.add("next", "no key is configured: a false message that fits cannot be found yet", forged, key=False)
         self.add("repeat", "stored already, the same bytes", self.result, stored=2)
@@ -207,6 +210,8 @@ class _Cases:
             self.add("malformed", f"a result with {what}", _anew(self.result, old, new))
         no_coup = _anew(self.signed[3], b'"coup":813,', b"")
         self.add("malformed", "a void with no coup", no_coup, "void", stored=3)
+        listed = _anew(self.signed[3], f'"{OWN["void"]["coup_id"]}"'.encode(), b"[]")
+        self.add("malformed", "a void with a coup_id that is no text", listed, "void", stored=3)
         for what, gap in (
             ("no object", b"null"),
             ("without its first number", b'{"last_seq":1}'),
@@ -239,9 +244,15 @@ class _Cases:
     def of_others(self) -> None:
         self.add("foreign", "another table's message", sign(self.variant(table="campione-04")))
         self.add("foreign", "another site's message", sign(self.variant(site="venezia")))
+        self.add(
+            "foreign", "another table's message on the topic table", sign(self.variant("table", table="x")), "table"
+        )
         self.add("foreign", "a result that comes on the topic void", self.result, "void")
+        self.add("foreign", "a void that comes on the topic result", self.signed[3], stored=3)
         self.add("foreign", "a version that this consumer does not know", sign(self.variant(schema="result/2")))
         self.add("test", "a bench table's message, at a consumer that pays", sign(self.variant(test=True)))
+        for topic in _OTHERS:
+            self.add("test", f"a bench table's {topic}", sign(self.variant(topic, test=True)), topic)
         self.add("foreign", "another table's message, without a signature", self.variant(table="campione-04"))
         self.add("foreign", "another table's message, of a bench", sign(self.variant(table="campione-04", test=True)))
         self.add("test", "a bench table's message, without a signature", self.variant(test=True))
@@ -273,18 +284,28 @@ class _Cases:
             ("forged: another number, with the right seq, prev and hash", sign(self.variant(number=15), OTHER_KEY)),
         ):
             self.add("signature", what, payload)
+        for topic in _OTHERS:
+            self.add("signature", f"a {topic} signed with another key", sign(self.variant(topic), OTHER_KEY), topic)
+        beyond = self.variant(seq=8, gap={"first_seq": 3, "last_seq": 7})
+        self.add("signature", "a gap, and no signature", beyond, stored=2)
         self.add("signature", "stored already, and there is no signature", unsigned, stored=2)
         later = self.variant("void", 4, "3" * 64)
         self.add("signature", "seq 2 and 3 are missing, and there is no signature", later, "void")
 
     def out_of_order(self) -> None:
-        adopted = {"by": "Anna", "why": "the card broke"}
-        after = sign(self.variant("table", 8, "2" * 64, gap={"first_seq": 3, "last_seq": 7, **adopted}))
-        after_2 = sign(self.variant("table", 3, "2" * 64, gap={"first_seq": 2, "last_seq": 2, **adopted}))
+        adopted, later = {"by": "Anna", "why": "the card broke"}, {"coup": 818, "coup_id": "818", "bets": "closed"}
+        after = sign(self.variant("table", 8, "2" * 64, gap={"first_seq": 3, "last_seq": 7, **adopted}, **later))
+        after_2 = sign(self.variant("table", 3, "2" * 64, gap={"first_seq": 2, "last_seq": 2, **adopted}, **later))
         last = _anew(self.result, b'"seq":2', b'"seq":9007199254740991')
         self.add("gap", "a seq of 2^53 - 1, the highest there is", last)
         self.add("chain", "its prev is not the hash of the message before", sign(self.variant(prev="1" * 64)))
-        self.add("conflict", "another message with a number that is stored", sign(self.variant(number=15)), stored=2)
+        for topic in _OTHERS:
+            self.add("chain", f"the same of a {topic}", sign(self.variant(topic, prev="1" * 64)), topic)
+        first = sign(self.variant("table", 1, "1" * 64))
+        self.add("chain", "the first message of a table, and its prev is not 64 zeros", first, "table", stored=0)
+        other = sign(self.variant(number=15))
+        self.add("conflict", "another message with a number that is stored", other, stored=2)
+        self.add("conflict", "the same, two messages ago", other, stored=4)
         self.add("lost", "the wheel has no messages 3 to 7: report them, then store this one", after, "table", stored=2,
             lost=[3, 7])  # fmt: skip
         self.add("lost", "the same, where 3 and 4 are stored: 5 to 7 are lost", after, "table", stored=4, lost=[5, 7])
@@ -394,6 +415,7 @@ def _asking() -> list[dict[str, Any]]:
     return rows
 
 
+_OTHERS: Final[tuple[Topic, ...]] = ("void", "ruling", "table")
 _DEEP = b"[" * 16 + b"]" * 16
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
