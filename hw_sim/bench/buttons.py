@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from hw_sim.bench.hand import Hand, Speaker
 from hw_sim.words import Say
 
-Press: TypeAlias = Callable[[Hand], str]
-
 
 class Button(NamedTuple):
-    """One button. `about` describes its action in a sentence. `press` does the action and returns what was done."""
+    """One button. `about` describes its action in a sentence. `press` does the action and returns a text about it."""
 
     name: str
     group: str
     label: str
     about: str
-    press: Press
+    press: Callable[[Hand], str]
 
 
 def buttons(say: Say) -> Mapping[str, Button]:
@@ -64,7 +62,7 @@ def buttons(say: Say) -> Mapping[str, Button]:
             "confirm",
             people,
             say("Confirm the number"),
-            say("If the number awaits the chef: the one in which people saw the ball rest (R3b)."),
+            say("When the table waits for it: the number in which people saw the ball rest (R3b)."),
             Hand.confirm,
         ),
         says("operations_done", "table", say("Operations done"), say("All is paid: the next coup may begin.")),

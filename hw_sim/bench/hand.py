@@ -20,23 +20,23 @@ from hw_sim.words import translatable
 from hw_sim.world import Stay, us
 
 IN_HAND_S = 0.8
-"""Time from taking the ball out of its pocket to launching it on the track."""
+"""The time in which a hand takes the ball out of its pocket and launches it."""
 CARRY_S = 1.0
-"""Time from taking the ball to laying it in a pocket."""
+"""The time in which a hand takes the ball and lays it in a pocket."""
 WEAK_LAPS = (1.2, 2.4)
-"""Fewest and most laps of a weak launch. With four beams, the fewest still give four passes, which show a launch. The
-most are still too few for a valid coup."""
+"""The fewest and the most laps of a weak launch. With four beams, even the fewest laps give four passes, which show a
+launch. Even the most laps are too few for a valid coup."""
 NOISE_GAP_S = 0.03
-"""Time between the two pulses of a disturbance. No ball is fast enough for this."""
+"""The time between the two pulses of a disturbance. No ball passes a beam twice in such a short time."""
 BRAKE_REV_S2 = 0.25
 """How hard a hand brakes a rotor: the middle of the range in the scenarios."""
 PROOF_S = 15.0
-"""Time from rest to a proven number: more than two turns of the slowest rotor that is not pushed."""
+"""The time from rest until a number is proven: two turns of the slowest rotor that nobody pushes."""
 BOULERS = ("Anna", "Bruno")
 CHIP, HELD, LINK = "chip", "held", "link"
 """Faults of the wheel: a chip in the cylinder, a hand that holds the rotor, an unplugged cable. See also `POWER`."""
 POWER = "power"
-"""The power of the whole cabinet, used like a sensor's name. No board reports it."""
+"""The power of the whole cabinet, as the `sensor` of a `SensorState`. No board reports it."""
 
 Speaker: TypeAlias = Literal["chef", "table", "direction"]
 SAYS: Mapping[Speaker, str] = {
@@ -44,7 +44,7 @@ SAYS: Mapping[Speaker, str] = {
     "table": translatable("The table says “{words}”."),
     "direction": translatable("The direction says “{words}”."),
 }
-"""Whole sentences, because articles differ between languages."""
+"""What the page says of a command. These are whole sentences, because articles differ between languages."""
 
 
 class BallPlace(Enum):
@@ -70,7 +70,7 @@ class NotPossibleError(Exception):
 class Hand:
     """The actions of a person at the wheel of `live`. Each returns a text of what it did, or raises NotPossibleError.
 
-    `subscriber` has the table's messages and the language. `note` is called with everything else that happens.
+    `subscriber` has the table's messages and the language. `note` is called with a text of what happens by itself.
     """
 
     def __init__(self, live: LiveTable, subscriber: Subscriber, *, note: Callable[[str], None]) -> None:
@@ -79,7 +79,7 @@ class Hand:
         self.begin()
 
     def begin(self) -> None:
-        """Take over a wheel that is in order. The ball lies in a pocket, and nobody holds the rotor."""
+        """Begin with a wheel that is in order: the ball lies in a pocket, and nobody holds the rotor."""
         self._ball = BallPlace.POCKET
         self._amiss: set[str] = set()
         self._second: Stay | None = None
@@ -112,7 +112,7 @@ class Hand:
         return self._live.play(go_on)
 
     def tidy(self) -> bool:
-        """Undo everything that would stop the people of the demo from playing. Returns whether they can play now: a
+        """Undo everything with which the people of the demo could not play. Returns whether they can play now: a
         running ball must first come to rest, and its number must be proven."""
         if POWER in self._amiss:
             self._rest_s = self._table.now_s  # the daemon starts now, and needs time to publish
@@ -345,7 +345,7 @@ class Hand:
 
     @property
     def _number_seen(self) -> int | None:
-        """Return the number of the coup, from its rest to its verdict. A later hand does not change what people saw,
-        nor does a launch for which the table did not wait."""
+        """The number in which people saw the ball rest, until the coup has its verdict. A hand that takes the ball does
+        not change it. Neither does a launch for which the table does not wait."""
         seen = self._seen
         return None if seen is None or seen.verdicts != len(self._subscriber.verdicts) else seen.number

@@ -1,4 +1,4 @@
-"""Keeps what truly happened at the wheel and what its daemon published, in order of arrival, for the bench page."""
+"""Keeps for the bench page what truly happened at the wheel and what the daemon published, in the order of arrival."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Literal, TypeAlias
 import msgspec
 
 ENTRIES_MAX = 300
-"""The entries of some coups. A reader that is too slow misses the oldest."""
+"""Enough for some coups. A reader that is too slow misses the oldest entries."""
 
 Kind: TypeAlias = Literal["truth", "message", "play"]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One line. `kind`: the truth, a message of the daemon, or who plays from now on. `name`: the message's topic, or
-    who plays. `at`: the time of day on this computer."""
+    """One line. `kind`: what it tells: the truth, a message of the daemon, or who plays from now on. `name`: the
+    message's topic, or who plays. `at`: the time of day on this computer."""
 
     number: int
     kind: Kind
@@ -28,7 +28,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Ledger:
-    """The newest entries. Readers can wait for more."""
+    """The newest entries. Readers can wait for new ones."""
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=ENTRIES_MAX)

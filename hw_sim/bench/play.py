@@ -15,13 +15,13 @@ from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber
 
 STEP_S = 0.05
-"""Real seconds of a step. A button has effect at the end of a step. People do not notice such a short delay."""
+"""The real seconds of one step. A button has effect at the end of a step. People do not notice such a short delay."""
 BY_ITSELF, BY_HAND = "by-itself", "by-hand"
 
 
 class Play:
-    """Plays a wheel without end. `speed`: simulated seconds in a real one. `by_hand`: whether the person with the
-    buttons begins. The texts are in the language of `subscriber`."""
+    """Plays a wheel without end. `speed`: how many simulated seconds pass in a real second. `by_hand`: whether the
+    person with the buttons begins. The texts are in the language of `subscriber`."""
 
     def __init__(
         self, live: LiveTable, people: People, subscriber: Subscriber, ledger: Ledger, *, speed: float, by_hand: bool
@@ -34,7 +34,7 @@ class Play:
         self._hand = Hand(live, subscriber, note=self._note)
 
     def events(self, scenarios: Iterator[Scenario]) -> Iterator[SimEvent]:
-        """Yield the events, from before the table's first message. People play `scenarios`. Raises TableStuckError."""
+        """Yield the events, also before the table's first message. People play `scenarios`. Raises TableStuckError."""
         while True:
             if self._by_hand:
                 yield from self._play_by_hand()
@@ -43,8 +43,8 @@ class Play:
                 yield from self._people.events(self._while_by_itself(scenarios))
 
     def press(self, name: str) -> str:
-        """Press the button `name`. Returns a text of what was done. Raises NotPossibleError, or KeyError if no such
-        button exists."""
+        """Press the button `name`. Returns a text of what was done. Raises NotPossibleError, KeyError if no button has
+        the name."""
         if name in (BY_ITSELF, BY_HAND):
             by_hand, say = name == BY_HAND, self._words.say
             if by_hand is self._by_hand:
@@ -86,7 +86,7 @@ class Play:
             scenario = next(scenarios)
             self._note(say("The people play {name}: {about}", name=scenario.name, about=say(scenario.about)))
             yield scenario
-            for outcome in truth[known:]:  # the next scenario is requested, so this one is over
+            for outcome in truth[known:]:  # the caller asks for the next scenario, so this one is over
                 self._note(say("The truth: {outcome}.", outcome=outcome_text(outcome, self._words)))
 
     def _note(self, text: str) -> None:

@@ -23,15 +23,15 @@ from hw_sim.words import Say, Words
 
 HOST = "127.0.0.1"
 READERS_MAX = 20
-"""The largest number of open pages. A demo has one or two, and each needs a socket."""
+"""The largest number of open pages. Each needs a socket. A demo usually has one or two."""
 SHUTDOWN_S = 1.0
-"""How long the server waits at its end for open streams, which never end by themselves."""
+"""How long the server waits for open streams before it ends. They never end by themselves."""
 TYPES = {"css": "text/css", "js": "text/javascript"}
 
 
 class Server:
-    """Serves the page of `play` and `ledger` in the language of `words`. A frame shows the wheel's own pages, which are
-    at the origin `pages`."""
+    """Serves the page of `play` and `ledger` in the language of `words`. A frame in it shows the wheel's own pages,
+    which are at the origin `pages`."""
 
     def __init__(self, play: Play, ledger: Ledger, pages: str, words: Words) -> None:
         self._play, self._ledger, self._pages, self._words = play, ledger, pages, words
@@ -88,7 +88,7 @@ class Server:
         return web.json_response({"done": done, "words": words})
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        """Send all entries, or those after the last one that this browser received, and then each new entry."""
+        """Send all entries that this browser has not received yet, and then each new entry."""
         if self._readers >= READERS_MAX:
             raise web.HTTPServiceUnavailable(text="too many pages of this bench are open: close one")
         had = request.headers.get("Last-Event-ID", "0")

@@ -12,13 +12,13 @@ DOUBLE_US = (500, 15_000)
 STUCK_S = (5.0, 60.0)
 """The time until a sleeve is removed or a plug pressed in. People would switch off a beam that is stuck for hours."""
 UNNOTICED, UNNOTICED_S = 0.1, (200.0, 300.0)
-"""The part of these faults that goes unnoticed, and how long they last: eight coups of a campaign."""
+"""The share of these faults that nobody notices, and how long they last: eight coups of a campaign."""
 LATE_US = (5_000, 40_000)
 """The delay of a filter that waits too long. The longest is the time in which a slow ball passes a beam."""
 CHATTER_S = (0.5, 5.0)
 """How long something shakes a loose contact."""
 CHATTER_GAP_US = (3_000, 50_000)
-"""The time between two pulses. The board's filter joins two pulses with a shorter time between them."""
+"""The time between two pulses. The board's filter joins pulses with a shorter time between them."""
 
 
 def missed(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -70,7 +70,7 @@ def _stuck(
 
 
 def stuck_us(rng: random.Random) -> int:
-    """How long people need to find a sensor that sees nothing."""
+    """Return how long people need to find a sensor that sees nothing, in µs."""
     return round(rng.uniform(*(UNNOTICED_S if rng.random() < UNNOTICED else STUCK_S)) * 1e6)
 
 

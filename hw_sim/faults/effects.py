@@ -1,4 +1,4 @@
-"""The input of a fault, the readings of a clean evening, and its output: the effects, which are applied later."""
+"""What a fault gets (the readings of a clean evening), and what it adds to: the effects, which are applied later."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ class CleanReadings:
 
     @staticmethod
     def of(evening: Evening) -> CleanReadings:
-        """The readings of that evening."""
+        """Return the readings of `evening`."""
         world, end_s = evening.world, evening.end_s
         passes = [*world.passes(), *(event for event in world.direct_events if isinstance(event, BallPass))]
         return CleanReadings(evening, world.edges(0.0, end_s), passes, world.lying(0.0, end_s), us(end_s))
 
     def random_times_us(self, rng: random.Random, per_h: float) -> Iterator[int]:
-        """Random times in µs, on average `per_h` in an hour."""
+        """Yield random times in µs, on average `per_h` in an hour."""
         t_us = rng.expovariate(per_h) * 3.6e9
         while t_us < self.end_us:
             yield round(t_us)
@@ -85,11 +85,11 @@ class Effects:
     """What all faults of one evening do.
 
     `false_passes` and `false_sightings` are reported although no ball was there. `missed` passes are not reported. A
-    sensor in `silent` reports nothing in its window. A sensor in `delayed` reports the given number of µs late. No
-    sensor reports while the link is `down`. `self_tests` are reports of self-tests. `lost_edges` are indices of edges.
-    In a window of `slips`, the encoder reports every sector too high by the given number. `offsets_us` are added to the
-    times of the edges, in order and from the start again. `repeated` and `late` are windows of frames. Those in `late`
-    have a seed for their order. `readings` are the host's readings of UTC. `scale` is the sensing clock's rate.
+    sensor in `silent` reports nothing in its window. A sensor in `delayed` reports the given number of µs late. In a
+    window of `down`, no sensor reports. `self_tests` are reports of self-tests. `lost_edges` are indices of edges. In a
+    window of `slips`, the encoder reports every sector too high by the given number. `offsets_us` are added to the
+    times of the edges in order, again and again. `repeated` and `late` are windows of frames. Each of `late` has a seed
+    for the order of its events. `readings` are the host's readings of UTC. All times are multiplied by `scale`.
     """
 
     false_passes: list[BallPass] = field(default_factory=list)
@@ -118,8 +118,8 @@ Fault: TypeAlias = Callable[[CleanReadings, random.Random, float, Effects], None
 
 
 def self_test_report(rng: random.Random, sensor: str, window: Window, effects: Effects) -> str:
-    """In half of the cases let the sensor's self-test report the fault, up to `SELF_TEST_DELAY_US_MAX` late, and its
-    end. Returns a description of the case."""
+    """In half of the cases let the sensor's self-test report the fault, up to `SELF_TEST_DELAY_US_MAX` late, and the
+    end of the fault. Returns a description of the case."""
     found_us = window.from_us + rng.randint(0, SELF_TEST_DELAY_US_MAX)
     if rng.random() < 0.5 or found_us >= window.to_us:
         return "and nothing reports it"

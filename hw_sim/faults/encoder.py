@@ -13,8 +13,8 @@ from hw_sim.faults.rates import JITTER_US_MAX
 SLIP_SECTORS = (2, 40)
 """A disc slips by few sectors if its key has play, and by many if a screw is loose."""
 OFFSETS = 8_191
-"""The number of offsets drawn for each sigma. They are then repeated, and each evening draws its own start. It is a
-prime number, so that the period of the offsets is no multiple of the rotor's ticks."""
+"""How many offsets are drawn for each sigma. They are then repeated, and each evening draws where it begins. The number
+is a prime, so that it is no multiple of the rotor's ticks."""
 
 
 def lost_tick(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -28,8 +28,8 @@ def lost_tick(clean: CleanReadings, rng: random.Random, rate: float, effects: Ef
 
 
 def _skipped(rng: random.Random, rate: float) -> int:
-    """How many edges arrive before one is lost. Drawn from a geometric distribution: one draw for each lost edge, none
-    for the edges that arrive."""
+    """Return how many edges arrive before one is lost. This is a draw from the geometric distribution, so the edges
+    that arrive need no draws."""
     return int(math.log(1 - rng.random()) / math.log1p(-rate)) if rate < 1 else 0
 
 
@@ -48,8 +48,8 @@ def _offsets_us(sigma_us: float) -> list[int]:
 
 
 def slip(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """After a slip all sectors are wrong by the same number, until a person references the encoder again. Here this is
-    at the end of the scenario."""
+    """After a slip all sectors are wrong by the same number, until a person references the encoder again. Here a person
+    does that at the end of the scenario."""
     ends_us = [round(mark.end_s * 1e6) for mark in clean.evening.marks] + [clean.end_us]
     for t_us in clean.random_times_us(rng, rate):
         window = Window(t_us, ends_us[min(bisect_right(ends_us, t_us), len(ends_us) - 1)])

@@ -42,9 +42,8 @@ assert tuple(FAULTS) == KINDS
 class FaultyEvening:
     """An evening as faulty sensors report it, in time order with `End` last, and the strikes of their faults.
 
-    All times are those of the drifting sensing clock: the times of the world, multiplied by `scale`. `truth` is
-    the truth of the clean evening, with its evidence and deadlines on that clock. The marks of the evening are not
-    multiplied.
+    All times are those of the drifting sensing clock: the times of the world, multiplied by `scale`. `truth` is the
+    truth of the clean evening, with its times on that clock. The marks of the evening keep the times of the world.
     """
 
     events: list[SimEvent]
@@ -56,8 +55,8 @@ class FaultyEvening:
 def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[str] = frozenset()) -> FaultyEvening:
     """Return the evening with faults at these rates, without the kinds in `without`.
 
-    Each fault has its own random numbers from the seed and gets only the clean evening. So without one fault, all other
-    faults are the same.
+    Each fault gets only the clean evening and has its own random numbers from the seed. So if one kind is left out, all
+    other faults stay the same.
     """
     clean, effects = CleanReadings.of(evening), Effects()
     for kind, fault in FAULTS.items():
@@ -81,7 +80,7 @@ def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[
     for window in down:
         window.put(events, _while_link_is_down(window, window.cut(events)))
     for window in effects.repeated:
-        # Commands are in no frame.
+        # Commands do not come in frames.
         events_twice = [e for e in window.cut(events) for _ in range(1 if isinstance(e, TableCommand) else 2)]
         window.put(events, events_twice)
     for window, order_seed in effects.late:
@@ -106,7 +105,7 @@ def _edges(clean: CleanReadings, effects: Effects) -> list[RotorEdge]:
 def _reported(
     clean: CleanReadings, effects: Effects, true: Iterable[BallPass | Sighting], false: Iterable[BallPass | Sighting]
 ) -> Iterator[BallPass | Sighting]:
-    """Yield what beams or readers report, from what they see without faults, and what faults make them see."""
+    """Yield what beams or readers report. They truly see `true`, and faults make them see `false`."""
     is_down = clean.evening.world.is_silent
     for seen in (*true, *(seen for seen in false if not is_down(seen.seen_by, seen.t_us))):
         silent = (window for name, window in effects.silent if name == seen.seen_by)
@@ -146,7 +145,7 @@ def _with_one_time(events: list[SimEvent], rng: random.Random) -> list[SimEvent]
 
 
 def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEvent]) -> FaultyEvening:
-    """The evening with all times as the drifting clock reads them, and with the host's readings of UTC."""
+    """Return the evening with the times of the drifting sensing clock, and with the host's readings of UTC."""
     events.append(End(clean.end_us))
     if effects.readings:
         events = sorted([*effects.readings, *events], key=T_US)
@@ -187,6 +186,6 @@ def _outcome_on_clock(outcome: Outcome, scale: float) -> Outcome:
 
 def _event_on_clock(event: SimEvent, scale: float) -> SimEvent:
     t_us = round(event.t_us * scale)
-    if isinstance(event, RotorEdge):  # nearly all events: the general way takes longer
+    if isinstance(event, RotorEdge):  # nearly all events are edges, and the general way takes longer
         return RotorEdge(t_us, event.tick, event.direction)
     return msgspec.structs.replace(event, t_us=t_us)

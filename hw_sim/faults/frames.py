@@ -1,4 +1,4 @@
-"""Faults of board, cable and clocks: resets, lost, repeated and late frames, clocks that drift or step."""
+"""Faults of board, cable and clocks: resets; lost, repeated and late frames; clocks that drift or step."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ FRAME_US = (20_000, 60_000)
 RESET_US = (300_000, 2_000_000)
 """The time for the watchdog, the start, and the exchange of messages until the host uses the board again."""
 STARTED_UTC_US = 1_795_197_600_000_000
-"""`STARTED` of the logs' headers."""
+"""The time `STARTED` in the headers of the logs."""
 READING_ERROR_US = 2_000
-"""The uncertainty of a reading over a serial line: half a round trip."""
+"""The uncertainty of a reading over a serial line: half of the time for a request and its reply."""
 STEPS_S = (0.2, 3_600.0)
-"""From the smallest error that NTP corrects with a step, not by slewing, to an hour of summer time set by hand."""
+"""The smallest and the largest step of UTC. NTP corrects smaller errors slowly. An hour is summer time, set by hand."""
 
 
 def reset(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """The board resets: nothing is observed. The host reports that from the time of the last frame it received."""
+    """The board resets: nothing is observed. The host reports this from the time of the last frame that it received."""
     for window in _down(clean, rng, rate, RESET_US):
         effects.down.append(window)
         effects.note("reset", window, "the board resets, and the link reports that nothing is observed")
@@ -34,7 +34,7 @@ def lost_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: E
 
 
 def _down(clean: CleanReadings, rng: random.Random, rate: float, span_us: tuple[int, int]) -> list[Window]:
-    """Windows in which the link goes down, without those that begin or end while it is already down."""
+    """Return windows in which the link goes down, without those that begin or end while it is already down."""
     is_silent = clean.evening.world.is_silent
     windows = _windows(clean, rng, rate, span_us)
     return [w for w in windows if not is_silent("link", w.from_us) and not is_silent("link", w.to_us)]
@@ -55,7 +55,7 @@ def late_frame(clean: CleanReadings, rng: random.Random, rate: float, effects: E
 
 
 def drift(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
-    """The sensing clock is fast or slow, by a constant for the whole evening."""
+    """The sensing clock is fast or slow, by the same factor for the whole evening."""
     effects.scale = 1 + rng.uniform(-rate, rate) / 1e6
     effects.note("drift", Window(0, clean.end_us), f"the sensing clock is off by {(effects.scale - 1) * 1e6:+.1f} ppm")
 

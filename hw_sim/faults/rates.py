@@ -10,24 +10,24 @@ GROSS_PER_H = 1 / 2_000
 """A table plays some 2,000 hours in half a year, and a fault that needs a technician strikes about once in that time. A
 coup of a campaign takes about a hundredth of an hour, so each such fault strikes once in 200,000 coups."""
 JITTER_US_MAX = 250
-"""Less than a tenth of the shortest sector (592 ticks at 20 rpm: 5 ms). Edges of a turning rotor keep their order."""
+"""Less than a tenth of the shortest time in a sector (592 ticks at 20 rpm: 5 ms). So edges keep their order."""
 DRIFT_PPM_MAX = 100.0
 """A crystal with a larger error is broken, and the host's comparison of the clocks reports it."""
 LIKELY_MAX = 0.5
-"""With any factor a sensor is right in at least half of the cases. A sensor that is always wrong is another fault."""
+"""A probability is at most this, whatever the factor. A sensor that is wrong more often would be another fault."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """One field for each fault. The defaults are those of an ordinary, well-kept table. A rate without a unit in its
-    name is the part of the passes, falls, … that the fault strikes. 0 switches the fault off."""
+    """One field for each fault. The defaults are those of an ordinary, well-kept table. If the name of a field has no
+    unit, it is the share of the passes, falls, … that the fault strikes. 0 switches the fault off."""
 
     missed: float = 0.003
-    """The part of the passes that the beam does not see."""
+    """The share of the passes that the beam does not see."""
     doubled: float = 0.005
-    """The part of the passes for which the beam pulses twice."""
+    """The share of the passes for which the beam pulses twice."""
     stray_per_h: float = 6.0
-    """Pulses without a ball, of all beams together."""
+    """All beams together pulse so often without a ball."""
     stuck_on_per_h: float = GROSS_PER_H
     """Something covers a beam."""
     stuck_off_per_h: float = GROSS_PER_H
@@ -41,11 +41,11 @@ class Rates:
     dead_readers_per_h: float = GROSS_PER_H
     """No reader sees anything."""
     bounce: float = 0.25
-    """The part of the falls for which a reader sees the ball once or twice before it rests."""
+    """The share of the falls in which a reader sees the ball once or twice before it rests."""
     touch: float = 0.5
-    """The ball touches a pocket at a reader and leaves it again. In this part of the cases the reader sees the ball."""
+    """The share of the cases in which a reader sees a ball that touches a pocket there and leaves it again."""
     lost_tick: float = 0.001
-    """The part of the encoder's edges that are lost."""
+    """The share of the encoder's edges that are lost."""
     jitter_us: float = 60.0
     """Sigma of the time error of the encoder's edges, never more than JITTER_US_MAX."""
     slip_per_h: float = GROSS_PER_H
@@ -57,15 +57,15 @@ class Rates:
     reset_per_h: float = GROSS_PER_H
     """The sensor board resets."""
     lost_frame_per_h: float = GROSS_PER_H
-    """Frames that the board could not keep until the host asked for them again."""
+    """Frames are lost: the board does not keep them until the host asks for them again."""
     repeated_frame_per_h: float = 0.1
-    """Frames sent twice, because their acknowledgement did not arrive."""
+    """Frames are sent twice, because their acknowledgement did not arrive."""
     late_frame_per_h: float = GROSS_PER_H
-    """Frames whose observations all have the time of the frame."""
+    """All observations of a frame have the time of the frame."""
 
     def times(self, factor: float) -> Rates:
-        """Return all rates times `factor`. Probabilities are at most one half. The sigma of the jitter and the drift
-        are at most their fixed limits."""
+        """Return all rates times `factor`, each at most its limit: LIKELY_MAX for a probability, JITTER_US_MAX for the
+        sigma of the jitter, DRIFT_PPM_MAX for the drift."""
         return Rates(**{name: _capped(name, rate * factor) for name, rate in vars(self).items()})
 
     def only(self, kinds: frozenset[str]) -> Rates:
@@ -73,13 +73,13 @@ class Rates:
         return replace(self, **{FIELDS[kind]: 0.0 for kind in KINDS if kind not in kinds})
 
     def of(self, kind: str) -> float:
-        """The rate of one kind."""
+        """Return the rate of one kind."""
         rate: float = getattr(self, FIELDS[kind])
         return rate
 
 
 FIELDS: dict[str, str] = {re.sub("_(per_h|us|ppm)$", "", field.name): field.name for field in fields(Rates)}
-"""For each kind of fault its field in `Rates`. The field's name is the kind and the unit of the rate."""
+"""For each kind of fault the name of its field in `Rates`, which is the kind and the unit of the rate."""
 KINDS: tuple[str, ...] = tuple(FIELDS)
 """The names of the faults."""
 GROSS = frozenset(kind for kind in KINDS if Rates().of(kind) == GROSS_PER_H)
@@ -95,8 +95,8 @@ def _capped(field: str, rate: float) -> float:
 
 
 SWARM = {0.0: 0.355, 1.0: 0.52, 3.0: 0.11, 10.0: 0.015}
-"""For each factor of a fault's rate: the probability that an evening has it. The mean factor is 1. So in many evenings
-each fault strikes as often as at the plain rates, but in groups, and while other faults are off."""
+"""For each factor of a fault's rate: the probability that an evening has this factor. The mean factor is 1. So over
+many evenings each fault strikes as often as with factor 1, but in groups, and while other faults are off."""
 
 
 def swarm(rng: random.Random, rates: Rates) -> Rates:

@@ -12,7 +12,7 @@ from hw_sim.world import us
 POCKETS_AFTER_S = 0.8
 """The shortest time in which a ball gets from the track to the ring of pockets. No reader can see it earlier."""
 VIEW_POCKETS = 0.5
-"""A reader sees one pocket: half a pocket to each side of it."""
+"""How far a reader sees to each side, in pockets: it sees one pocket."""
 
 
 def dead_reader(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:
@@ -64,7 +64,7 @@ def touch(clean: CleanReadings, rng: random.Random, rate: float, effects: Effect
 
 
 def _off_pockets(clean: CleanReadings, t_s: float, number: int, reader: int) -> float:
-    """The distance of the centre of that number's pocket from the reader at that time, in pockets."""
+    """Return how far the pocket of `number` is from the reader at `t_s`, in pockets."""
     world = clean.evening.world
     place = world.rotor.angle_at(t_s) + world.layout.behind(number)
     return ((place - world.layout.readers_deg[reader] / 360 + 0.5) % 1.0 - 0.5) * len(world.layout.pockets)

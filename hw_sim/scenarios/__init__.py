@@ -1,4 +1,4 @@
-"""Scenarios by name. To add one, write a function with a one-line docstring in a module here and mark it `@scenario`.
+"""The scenarios by name. For a new one, write a function with a one-line docstring in a module here, with `@scenario`.
 
 A scenario begins and ends in "faites vos jeux", with the ball in the pocket of the last number.
 """

@@ -8,11 +8,11 @@ from hw_sim.scenarios.voids import block_or_fall, restore
 from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, SimTable
 
 BEAMS_NEEDED = 3
-"""docs/rulebook.md 6: a beam may be left out only if at least this many beams remain."""
+"""A beam may be left out only if at least this many beams remain (docs/rulebook.md 6)."""
 
 
 def running(table: SimTable) -> None:
-    """Play a coup until its launch is known and the ball has run for a while longer."""
+    """Play a coup until its launch is known and the ball has run for some time more."""
     table.prepare_launch()
     table.launch(seconds=8)
     table.wait_until(table.pass_s(4))
@@ -25,13 +25,13 @@ def breakdown(table: SimTable) -> None:
 
 
 def resume(table: SimTable, reason: str) -> None:
-    """Let the direction resume play, after a pause. Before the ball is known to be off the track this is refused."""
+    """Let the direction resume play, after a pause. As long as the ball may be on the track, this would be refused."""
     table.wait(3, 6)
     table.command("resume", by="direction", reason=reason)
 
 
 def repaired(table: SimTable, back_s: float) -> None:
-    """Wait until the failed sensor works again at `back_s`. Then play is resumed, and the valid coup is settled."""
+    """Wait until the failed sensor works again at `back_s`. Then resume play and settle the valid coup."""
     table.wait_until(back_s)
     resume(table, "repaired")
     table.operations()

@@ -1,7 +1,7 @@
-"""People who press early, late or wrongly, or who touch the wheel while the number is being proven.
+"""People who press early, late or wrongly, or who touch the wheel before the number is proven.
 
-These scenarios are played only if people do such things (`hasty`). Their truth follows docs/rulebook.md: the number is
-out when a reader has seen the ball in its pocket, and the chef must confirm a number that cannot be proven.
+An evening has these scenarios only if its people are hasty (`hasty`). The truth follows docs/rulebook.md: the number is
+out when a reader has seen the ball in its pocket, and the chef must confirm a number that sensors cannot prove.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hw_sim.scenarios.voids import READER_TURNS, STOP_KNOWN_S, chef, restore, vo
 from hw_sim.table import SIGHTINGS_TO_CALL, SimTable
 
 LOOK_S = (0.5, 2.0)
-"""How long the chef reads the daemon's question before he answers. The daemon asks when the proof is overdue: a turn
+"""How long the chef reads the daemon's question before he answers. The daemon asks if the number is not proven a turn
 and a half after the first sighting."""
 PLACE_AWAITED_S = 10.0
 """How long the command "tout va" waits until a reader sees the ball (docs/rulebook.md 6)."""
@@ -21,7 +21,7 @@ BETWEEN_COUPS = ("open", "operations_done", "tout_va", "resume")
 WHILE_RUNNING = ("open", "operations_done", "tout_va", "resume")
 AFTER_A_NUMBER = ("open", "rien_ne_va_plus", "tout_va", "rien_va", "resume")
 AFTER_A_VOID = ("open", "operations_done", "rien_ne_va_plus", "rien_va", "resume")
-"""Commands that have no meaning at such a time. Each is refused and changes nothing."""
+"""Commands that have no meaning at these times. The daemon refuses each, and it changes nothing."""
 
 
 def at_rest(table: SimTable) -> int:
@@ -132,7 +132,7 @@ def tout_va_at_once(table: SimTable) -> None:
     table.command("tout_va")
     refused_s = table.now_s + PLACE_AWAITED_S
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
-    if table.now_s > refused_s:  # the rotor is slow: the chef gives the command again
+    if table.now_s > refused_s:  # the rotor is slow and the command was refused: the chef gives it again
         table.command("tout_va")
     table.wait(0.3, 1)
 
@@ -151,7 +151,7 @@ def rien_ne_va_plus_by_mistake(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=2)
 def wrong_presses(table: SimTable) -> None:
-    """People press wrong buttons at each step of a valid coup. Each is refused and changes nothing."""
+    """People press wrong buttons at each step of a valid coup. The daemon refuses each command."""
     _fumble(table, BETWEEN_COUPS)
     run_and_close(table, seconds=5)
     _fumble(table, WHILE_RUNNING)
@@ -162,7 +162,7 @@ def wrong_presses(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=1)
 def wrong_presses_after_void(table: SimTable) -> None:
-    """People press wrong buttons after a void. Each is refused and changes nothing."""
+    """People press wrong buttons after a void. The daemon refuses each command."""
     void_by_chef(table)
     _fumble(table, AFTER_A_VOID)
     restore(table)

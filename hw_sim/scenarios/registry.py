@@ -13,10 +13,10 @@ Play: TypeAlias = Callable[[SimTable], None]
 
 @dataclass(frozen=True)
 class Scenario:
-    """`play` plays the scenario, `about` describes it in a sentence, `weight` is how often a drawn evening contains it.
-    `hasty`: the extra weight in a campaign, in which people press early, late and wrongly. In a demo they do not.
-    `rare`: the extra weight in a campaign, in which sensors become blind and slip. In a demo they do not.
-    `first_only`: it may only be the first scenario of an evening."""
+    """`play` plays the scenario, and `about` describes it in a sentence. `weight`: how often a drawn evening has it,
+    compared with other scenarios. `hasty`: the weight that a campaign adds if people press early, late or wrongly in
+    it. `rare`: the weight that a campaign adds if a rare fault of the sensors is in it. `first_only`: it may only be
+    the first scenario of an evening."""
 
     name: str
     about: str
@@ -28,7 +28,7 @@ class Scenario:
     first_only: bool = False
 
     def __call__(self, table: SimTable) -> None:
-        """Play the scenario. Its outcomes get its name."""
+        """Play the scenario. Its outcomes get the name of the scenario."""
         table.scenario = self.name
         self.play(table)
 
@@ -39,7 +39,7 @@ SCENARIOS: dict[str, Scenario] = {}
 def scenario(
     *, weight: float = 1.0, hasty: float = 0.0, rare: float = 0.0, french_only: bool = False, first_only: bool = False
 ) -> Callable[[Play], Play]:
-    """Register a function under its name. The first line of its docstring describes it."""
+    """Register a function as a scenario under its name. The first line of its docstring is `about`."""
 
     def register(play: Play) -> Play:
         name, about = play.__name__, (play.__doc__ or "").partition("\n")[0]

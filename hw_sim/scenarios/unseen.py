@@ -1,5 +1,5 @@
 """Events that a sensor does not see, or shows in the wrong place: blind sensors, an encoder that slips, two balls, a
-link that is cut at the launch. People do what the daemon asks of them, as docs/rulebook.md allows it.
+link that is cut at the launch. People do what the daemon asks of them, as far as docs/rulebook.md allows.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ HALF_BLIND_LAPS = 5
 """Within this many laps a beam that works sees the ball four times (docs/rulebook.md N8)."""
 SLIP_TICKS = (2, 40)
 SLIP_POCKETS = 0.2
-"""The smallest slip, in pockets. A slip by less than 0.15 of a pocket does not count (docs/rulebook.md 7)."""
+"""The smallest slip, in pockets. A slip of less than 0.15 of a pocket does not count (docs/rulebook.md 7)."""
 SLIP_KNOWN_S = 1.0
-"""The time until a slip is known: a few edges of the slowest rotor."""
+"""The time until the daemon must know a slip: a few edges of the slowest rotor."""
 PLACE_TURNS = 2.0
 """Within this many turns each reader has seen a lying ball twice."""
 SLIP_TURNS = 6
-"""The most turns until a slip is found and the ball is seen in its pocket. A wired encoder is unsure until its mark has
-come twice. Then every reader sees the ball twice between two pockets, and then once more in its pocket."""
+"""The most turns until a slip is found and readers see the ball in its pocket. A wired encoder is unsure until its mark
+has come twice. Then every reader sees the ball twice between two pockets, and once more in its pocket."""
 ON_OBSTACLE_S, ON_OBSTACLE_TURNS = 8.0, 1.5
-"""A ball that no reader has seen counts as a ball on an obstacle, if this time has passed since it left the track, and
-then these turns of the rotor."""
+"""When a ball that no reader has seen counts as a ball on an obstacle: this time after it left the track, and then
+these turns of the rotor."""
 SHORT_STOP_S = (0.8, 2.0)
-"""docs/rulebook.md N4: a stop of 0.8 s is found by any encoder."""
+"""How long a short stop lasts. Any encoder must show a stop of 0.8 s (docs/rulebook.md N4)."""
 
 
-# A sensor that is blind without a report
+# A sensor is blind, and no message says so
 
 
 def _blind_coups(table: SimTable, sensor: str, lost_turns: float) -> None:
-    """Play one, three or eight coups with a blind sensor that the others replace. Without it each number may come up to
+    """Play one, three or eight coups with a blind sensor, which other sensors replace. Each number may then come up to
     `lost_turns` turns of the rotor later."""
     coups = table.rng.choice(BLIND_COUPS)
     table.blind([sensor])
@@ -54,7 +54,7 @@ def _blind_coups(table: SimTable, sensor: str, lost_turns: float) -> None:
 
 @scenario(weight=0, rare=0.3)
 def beam_blind(table: SimTable) -> None:
-    """One of four or more beams sees nothing for 1 to 8 coups. All are valid. By the third, people are told."""
+    """One of four or more beams sees nothing for 1 to 8 valid coups. People are told after the third at the latest."""
     beams = table.layout.beams_deg
     if len(beams) <= BEAMS_NEEDED:
         valid(table)
@@ -67,7 +67,7 @@ def beam_blind(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.3)
 def reader_blind(table: SimTable) -> None:
-    """One of two or more readers sees nothing for 1 to 8 coups. All are valid. By the third, people are told."""
+    """One of two or more readers sees nothing for 1 to 8 valid coups. People are told after the third at the latest."""
     readers = len(table.layout.readers_deg)
     if readers == 1:
         valid(table)
@@ -108,7 +108,7 @@ def readers_blind(table: SimTable) -> None:
             table.blind(_readers(table))
         number = table.fall()
         table.wait_until(table.run.end_s + ON_OBSTACLE_S + ON_OBSTACLE_TURNS * table.turn_s())
-        # Before the first coup the readers saw the lying ball. So it is not known yet that they are blind (N5).
+        # Before the first coup the readers saw the lying ball. So nobody knows yet that they are blind (N5).
         if coup and table.rng.random() < 0.5:
             table.stop_rotor()
             table.now_s += STOP_KNOWN_S
@@ -120,7 +120,7 @@ def readers_blind(table: SimTable) -> None:
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
 
 
-# One sensor fails, and this is known. The other sensors prove the rest.
+# One sensor fails, and a self-test reports it. The other sensors prove the coup.
 
 
 @scenario(weight=0, rare=0.5)
@@ -149,7 +149,7 @@ def beam_fails_in_the_fall(table: SimTable) -> None:
     repaired(table, back_s)
 
 
-# A number that was seen but can no longer be proven
+# Readers saw the number, but can no longer prove it
 
 
 def _confirmed(table: SimTable, number: int) -> None:
@@ -204,7 +204,7 @@ def link_cut_at_launch(table: SimTable) -> None:
 # Two balls
 
 
-@scenario(weight=0)  # not drawn: if one ball is proven before readers see the other, its number is a result
+@scenario(weight=0)  # never drawn: one number may be a result, if it is proven before readers see the other ball
 def second_ball(table: SimTable) -> None:
     """A second ball is thrown in during the fall: two balls give no number. The chef, when asked, says "rien va"."""
     run_and_close(table)
@@ -247,7 +247,7 @@ def rotor_stops_shortly(table: SimTable) -> None:
 
 def _slip(table: SimTable) -> None:
     ticks = table.layout.rotor_ticks
-    least = max(1, SLIP_POCKETS * ticks / len(table.layout.pockets))  # one edge may have been lost
+    least = max(1, SLIP_POCKETS * ticks / len(table.layout.pockets))  # a difference of one may be a lost edge
     ways = [by for by in range(SLIP_TICKS[0], SLIP_TICKS[1] + 1) if least < by % ticks < ticks - least]
     table.slip_disc(table.rng.choice((-1, 1)) * table.rng.choice(ways))
 
@@ -310,7 +310,7 @@ def disc_slips_running(table: SimTable) -> None:
 
 @scenario(weight=0, rare=0.3)
 def disc_slips_before_the_answer(table: SimTable) -> None:
-    """The encoder's disc slips while a number awaits the chef. He confirms it. A person names the ball's pocket."""
+    """The encoder's disc slips before the chef confirms a number (R3b). A person names the ball's pocket."""
     number = at_rest(table)
     table.lift_ball()
     table.now_s += READER_TURNS * table.turn_s()

@@ -1,4 +1,4 @@
-"""Valid coups, also with disturbances that do not make them void."""
+"""Valid coups. In some of them something is not in order, but does not make the coup void."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hw_sim.table import AT_ONCE_S, SIGHTINGS_TO_CALL, SimTable
 GENTLY_REV_S2 = (0.02, 0.1)
 """The rate at which a hand slows a rotor without stopping it. A full stop would take 3 to 15 s."""
 SAID_S = 0.5
-"""How long a person speaks. An event at the same moment may reach the daemon sooner than the person's words."""
+"""The time that a person's word needs. An event at the same moment may reach the daemon sooner than the word."""
 
 
 def drop(table: SimTable, *, hang_s: float = 0.0) -> None:
@@ -18,7 +18,7 @@ def drop(table: SimTable, *, hang_s: float = 0.0) -> None:
 
 
 def close_and_drop(table: SimTable, low: float, high: float) -> None:
-    """Let the chef say "rien ne va plus" in that part of the run. Then the ball falls."""
+    """Let the chef say "rien ne va plus" between the parts `low` and `high` of the run. Then the ball falls."""
     table.wait_for_part_of_run(low, high)
     table.command("rien_ne_va_plus")
     drop(table)
@@ -58,7 +58,7 @@ def lap_margin(table: SimTable) -> None:
         number = table.fall()
         table.wait_for_sightings(SIGHTINGS_TO_CALL)
         table.wait(1, 4)
-        table.confirm(reason="it made three laps")  # refused if the passes prove the laps
+        table.confirm(reason="it made three laps")  # the daemon refuses this if the passes prove the laps
         table.number_out(number)
         table.operations()
         return

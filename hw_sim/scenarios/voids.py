@@ -1,4 +1,4 @@
-"""Void coups, one function for each way to get one, and what docs/rulebook.md requires afterwards."""
+"""Void coups, with one function for each way in which a coup becomes void, and what docs/rulebook.md then requires."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hw_sim.table import AT_ONCE_S, LAUNCH_KNOWN_S, SIGHTINGS_TO_CALL, SimTable
 from hw_sim.wheel import BallRun, opposite
 
 STOP_KNOWN_S = 2.0
-"""A stopped rotor must be reported within this time of its last tick."""
+"""The daemon must report a stopped rotor within this time after its last tick."""
 READER_TURNS = 1.5
-"""One reader sees a ball in a pocket within a turn. If no reader sees the ball for this many turns, it rests on an
-obstacle."""
+"""If no reader sees the ball for this many turns, it rests on an obstacle: a reader sees a ball in a pocket within one
+turn."""
 PASSES_OF_A_LAUNCH = 3
-"""Fewer passes prove no speed. Such a launch is only known when the ball lies in another pocket."""
+"""The fewest passes that prove a launch. With fewer, the launch is only known when the ball lies in another pocket."""
 
 
 def restore(table: SimTable) -> None:
@@ -27,7 +27,7 @@ def restore(table: SimTable) -> None:
 
 
 def block_or_fall(table: SimTable) -> None:
-    """Let the chef's hand stop the ball in time, or let it fall into a pocket, which does not count."""
+    """Let the chef's hand stop the ball in time, or let the ball fall into a pocket, which does not count."""
     table.wait(0.4, 1.5)
     if table.now_s < table.run.end_s and table.rng.random() < 0.7:
         table.block_ball()
@@ -37,7 +37,7 @@ def block_or_fall(table: SimTable) -> None:
 
 
 def too_early(table: SimTable) -> None:
-    """Launch the ball at a time when this is not allowed. A hand stops the ball after a lap or more."""
+    """Launch the ball when this is not allowed. A hand stops the ball after a lap or more."""
     table.launch(seconds=7)
     table.void("early_launch", table.pass_s(0), table.pass_s(0) + LAUNCH_KNOWN_S)
     table.wait_until(table.pass_s(6) + 0.1)
@@ -101,7 +101,7 @@ def too_few_laps(table: SimTable) -> None:
 
 
 def _weak_launch(table: SimTable, laps: tuple[float, float], passes: range) -> BallRun:
-    """Launch the ball too weakly, with a number of passes in `passes`. Without a pass no sensor sees the launch."""
+    """Launch the ball too weakly. The number of its passes is in `passes`."""
     run = table.launch(table.rng.uniform(*laps))
     while table.pass_count() not in passes or run.laps_at_most(table.layout.beams_deg) >= table.layout.laps_needed:
         table.world.runs.pop()
