@@ -1,4 +1,4 @@
-"""Runs the program under test as a black box. It reads a log and writes one JSON line for each message, over pipes."""
+"""Runs the program under test as a black box: it gets a log over a pipe, and writes a JSON line for each message."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import msgspec
 from hw_sim.exits import UnavailableError
 
 CHUNK_BYTES = 1 << 16
-"""The size of a pipe. Smaller writes need more system calls, and larger ones would only wait."""
+"""The size of a pipe. Smaller writes need more system calls, and larger writes would only wait."""
 STDERR_BYTES = 2_000
 """How many bytes from the end of its standard error a report quotes."""
 
@@ -47,7 +47,7 @@ class _Head(msgspec.Struct):
 class Ended:
     """How the program ended: exit code (negative: the signal), processor seconds, and the end of its standard error.
 
-    `stopped`: it was killed because the receiver wanted no more messages. The exit code then has no meaning.
+    `stopped`: we killed it, because the receiver wanted no more messages. The exit code then has no meaning.
     """
 
     code: int
@@ -57,7 +57,7 @@ class Ended:
 
 
 Receive: TypeAlias = Callable[[HeardMessage], bool]
-"""Takes each message. Returns False if it wants no more messages."""
+"""A function that takes each message, and returns False if it wants no more."""
 
 _head = msgspec.json.Decoder(_Head).decode
 _payload = msgspec.json.Decoder(dict[str, Any]).decode
@@ -73,10 +73,10 @@ def find(wanted: Path | None = None) -> Path:
 
 
 def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: bool = False) -> Ended:
-    """Stream the log into `wheeld replay -` while the log is produced. `receive` is called in a separate thread.
+    """Write the log into `wheeld replay -` while the log is made. A separate thread calls `receive`.
 
-    Raises BlackBoxError if the program cannot be started. A program that ends early is not an error here, because its
-    exit code shows it.
+    Raises BlackBoxError if the program cannot be started. It is no error here if the program ends early: its exit code
+    shows that.
     """
     command = [str(wheeld), "replay", "-", "--jsonl", *(["--facts"] if facts else [])]
     with TemporaryFile() as errors:
@@ -92,7 +92,7 @@ def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: boo
         try:
             reader.start()
             waiting, size = [], 0
-            # A child that ends before its input is not an error here. Its exit code shows why, or we killed it.
+            # It is no error here if the child ends before its input does. Its exit code shows why, or we killed it.
             with contextlib.suppress(BrokenPipeError):
                 for line in lines:
                     waiting.append(line)
@@ -117,19 +117,19 @@ def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: boo
         return Ended(code, cpu_s, stderr, reader.stopped)
 
 
-def replay_all(wheeld: Path, lines: Iterable[bytes], *, facts: bool = False) -> tuple[list[HeardMessage], Ended]:
-    """Return all messages about the log, and how the program ended. Raises BlackBoxError like `replay`."""
+def replay_all(wheeld: Path, lines: Iterable[bytes]) -> tuple[list[HeardMessage], Ended]:
+    """Return all messages about the log, with the facts, and how the program ended. Raises BlackBoxError."""
     messages: list[HeardMessage] = []
 
     def receive(message: HeardMessage) -> bool:
         messages.append(message)
         return True
 
-    return messages, replay(wheeld, lines, receive, facts=facts)
+    return messages, replay(wheeld, lines, receive, facts=True)
 
 
 class _Reader(threading.Thread):
-    """Reads the child's messages. Kills the child if no more are wanted, which also ends the writing to it."""
+    """Reads the child's messages. If `receive` wants no more, it kills the child, which also ends the writing."""
 
     def __init__(self, child: subprocess.Popen[bytes], source: IO[bytes], receive: Receive) -> None:
         super().__init__(name="reader", daemon=True)
@@ -147,7 +147,7 @@ class _Reader(threading.Thread):
 
 
 def _message(line: bytes) -> HeardMessage:
-    """Decode one message, but no payload of `board`. Those are most of the output and are not in any verdict."""
+    """Decode one message, but not the payload of `board`: such messages are most of the output, and no verdicts."""
     try:
         head = _head(line)
         return HeardMessage(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
@@ -162,12 +162,12 @@ def _close(pipe: IO[bytes]) -> None:
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """Kill the child. `Popen.kill` would first check its status, and so consume the status that `_reap` needs."""
+    """Kill the child. `Popen.kill` would first take the child's status from the system, and `_reap` needs it."""
     if child.returncode is None:
         os.kill(child.pid, signal.SIGKILL)
 
 
 def _reap(child: subprocess.Popen[bytes]) -> tuple[int, float]:
     _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)  # subprocess must not wait for it again
+    child.returncode = os.waitstatus_to_exitcode(status)  # so subprocess does not wait for the child again
     return child.returncode, usage.ru_utime + usage.ru_stime

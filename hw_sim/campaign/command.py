@@ -19,13 +19,13 @@ from hw_sim.evening import AMERICANS
 from hw_sim.exits import EXIT_FAILED, writing
 
 FALSE_VOIDS_MAX = 1e-4
-"""The allowed share of false voids at the default rates. A valid coup that is called void drives players away."""
+"""The allowed share of false voids at the default rates of faults. Players go away if a valid coup is called void."""
 HARD_FALSE_VOIDS_MAX = 0.1
 """The allowed share with more faults than any table has, or with short launches only. Then a void is often the right
 answer, because the sensors miss too much. But more than one in ten would mean that the trackers do not work."""
 OUT = Path(".wheeld-campaign")
 NAMED_MOST = 20
-"""The largest number of disagreements on standard output. The report contains all."""
+"""The command prints at most so many disagreements. The report contains all."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -53,7 +53,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def add_plan(parser: argparse.ArgumentParser) -> None:
-    """Declare the parameters of a campaign that also decide a single coup, and the program under test."""
+    """Declare the options that `hw-sim coup` also needs to play one coup again, and the program under test."""
     parser.add_argument("--faults", type=float, default=1.0, metavar="X", help="factor of the default fault rates")
     parser.add_argument(
         "--people",

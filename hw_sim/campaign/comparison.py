@@ -19,7 +19,7 @@ from hw_sim.table import TOLD_BY_COUPS, Outcome, laps_safe
 from hw_sim.wheel import printed
 
 EVIDENCE_SLACK_US = 1_000
-"""Tolerance for the time of evidence, because two programs round it differently. An earlier void has no evidence."""
+"""A void may be this much earlier than the evidence, because two programs round the time differently."""
 
 Kind: TypeAlias = Literal[
     "right",
@@ -49,10 +49,10 @@ KINDS: dict[Kind, str] = {
     "false_valid": "a result where there was a void, or nothing",
     "false_void": "a void where there was a result",
     "void_after_number": "a void where there was a result: its reason came after the number was out",
-    "chef_voided": "a void where there was a result: its number was not proven, and the chef said so",
+    "chef_voided": "a void where there was a result: its number was not proven, and the chef said rien va",
     "broke_down": "a void where there was a result: in its run the sensors' line was down, or the encoder slipped (N8)",
     "asked": "a person must look before the number counts, or before 'tout va', and the script has no such person",
-    "in_wake": "after a wrong verdict of the same scenario: its people go on as if that verdict had been right",
+    "in_wake": "wrong, but after a wrong verdict of the same scenario: people act as if that verdict had been right",
     "wrong_cause": "a void with another cause",
     "premature": "a void with the right cause, but before there was evidence of it",
     "late": "the right verdict, but after its deadline",
@@ -67,10 +67,10 @@ AGREEING: frozenset[Kind] = frozenset({"right", "unproven", "chef_voided", "brok
 HARMLESS: frozenset[Kind] = frozenset(
     {"false_void", "asked", "wrong_cause", "premature", "late", "missed", "extra_void"}
 )
-"""An earlier wrong verdict may cause these kinds: the people then do not do what the table asks for. It never excuses a
-wrong number, or a void after the number was out."""
+"""An earlier wrong verdict may cause these kinds, because people then do not do what the table asks for. It never
+excuses a wrong number, or a void after the number was out."""
 WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})
-"""States that only people can end. In any other state, observations may still lead to a verdict."""
+"""States that only people can end. In any other state, an observation may still lead to a verdict."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class MarkSpan:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One outcome and its verdict. Either may be missing. Both are missing if all verdicts are right but `kind` is
+    """One outcome and its verdict. One of them may be missing. Both are missing if all verdicts are right and `kind` is
     `stranded`, `bets_open`, `untold` or `false_alarm`."""
 
     kind: Kind
@@ -105,7 +105,7 @@ class Comparison:
 @dataclass(frozen=True)
 class ComparedSpan:
     """One span with its comparisons, and its notices in order. `suspensions`: the `table` messages that show a
-    suspension by no person and outside a coup."""
+    suspension which no person ordered and which made no coup void."""
 
     span: MarkSpan
     comparisons: tuple[Comparison, ...]
@@ -127,8 +127,8 @@ class ComparedSpan:
 class SpanComparer:
     """Takes messages in the order of publication, and compares each span when a message shows that the span is over.
 
-    Stops at the first span after which the table is not in the state that people expect. `compared` then ends with that
-    span.
+    It stops at the first span after which the table is not in the state that people expect. `compared` then ends with
+    that span.
     """
 
     spans: Sequence[MarkSpan]
@@ -137,11 +137,11 @@ class SpanComparer:
     _messages: list[HeardMessage] = field(default_factory=list)
     _suspensions: list[HeardMessage] = field(default_factory=list)
     _bets: list[tuple[int, bool]] = field(default_factory=lambda: [(0, False)])
-    """The times at which bets were shown open or closed. The first entry is the state at the start of the span."""
+    """When bets were shown as open (True) or closed. The first entry is from before the span."""
     _table: dict[str, Any] = field(default_factory=lambda: {"state": ""})
     """The payload of the latest `table` message."""
     _told: set[str] = field(default_factory=set)
-    """The sensors of which people were told, and that still see nothing. This is told once."""
+    """The sensors that are blind, and of which people have been told. The daemon tells them only once."""
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -149,7 +149,7 @@ class SpanComparer:
 
     @property
     def out_of_step(self) -> bool:
-        """Whether the spans that follow need a new start of the daemon."""
+        """Whether the daemon must start again for the spans that follow."""
         return bool(self.compared) and not self.compared[-1].in_step
 
     def receive(self, message: HeardMessage) -> bool:
@@ -206,7 +206,7 @@ class SpanComparer:
             yield "false_alarm"
 
     def _asked(self, one: Comparison) -> Comparison:
-        """Change `missed` to `asked` if the number awaits the chef. A number that he is shown must be the true one."""
+        """Change `missed` to `asked` if the chef must confirm the number. If he is shown a number, it must be true."""
         if one.kind != "missed" or one.outcome is None or self._table["state"] != "awaiting_chef":
             return one
         shown = self._table.get("number_awaiting_chef", one.outcome.get("number"))
@@ -214,7 +214,7 @@ class SpanComparer:
 
 
 def _at_us(one: Comparison) -> int:
-    """Return the time at which its verdict came or was due."""
+    """Return the time of the verdict. Without a verdict: when the number was out, or the evidence of a void came."""
     if one.verdict is not None:
         return one.verdict.t
     outcome = one.outcome or {}
@@ -237,8 +237,8 @@ def _by_chef(one: Comparison) -> Comparison:
 def compare(
     outcomes: Sequence[Outcome], verdicts: Sequence[HeardMessage], beams_deg: tuple[float, ...] = ()
 ) -> tuple[Comparison, ...]:
-    """Pair each outcome with its verdict, in order. If there are more of one than of the other, the pairs are chosen so
-    that most agree, and the others are left without a partner."""
+    """Pair each outcome with its verdict, in order. If there are more outcomes than verdicts, or fewer, choose the
+    pairs so that most of them agree. What is left over stays without a partner."""
     fewest = min(len(outcomes), len(verdicts))
     ways = []
     for kept_outcomes in combinations(range(len(outcomes)), fewest):
@@ -293,5 +293,5 @@ def _of_result(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, 
         # at rest, and people launched again when they should have named the number (N8).
         return "asked"
     if verdict.payload["cause"] == "chef" and "readers_dead" in outcome:
-        return "chef_voided"  # no reader saw the ball, so no number was out for the chef
+        return "chef_voided"  # no reader saw the ball, so for the daemon no number was out
     return "void_after_number" if evidence_us > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"

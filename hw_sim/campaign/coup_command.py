@@ -1,4 +1,4 @@
-"""`hw-sim coup`: plays one coup of a campaign again by itself, compares it with its truth and draws it."""
+"""`hw-sim coup`: plays one coup of a campaign again, alone, compares it with its truth and draws it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hw_sim.exits import EXIT_FAILED, UsageError, writing
 from hw_sim.faults import KINDS
 
 DRAWN_S_MAX = 120.0
-"""Faults that last longer (jitter, drift) are not drawn: they affect the whole coup and would only fill the picture."""
+"""Faults that last longer (jitter, drift) are not drawn: they affect the whole coup and would fill the picture."""
 
 
 class NoCoupError(UsageError):
@@ -29,8 +29,8 @@ class NoCoupError(UsageError):
 
 @dataclass(frozen=True)
 class Played:
-    """A coup played again: the part of its evening that was played, its comparisons, and all messages. There are no
-    comparisons if the daemon was out of step before the coup."""
+    """A coup that was played again: the part of its evening that was played, its comparisons, and all messages. It has
+    no comparisons if before the coup the table was not in the state that people expect."""
 
     part: Slice
     compared: ComparedSpan | None
@@ -42,7 +42,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "coup",
         help="play one coup of a campaign again, and draw it",
-        description="Play one coup of a campaign by itself and print its truth and its verdicts. Give the name that "
+        description="Play one coup of a campaign alone and print its truth and its verdicts. Give the name that "
         "the report has for the coup, and the same options as for the campaign. Exit code 1 if truth and verdicts "
         "disagree.",
     )
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def play(plan: CampaignPlan, index: int, mark: int, wheeld: Path, without: frozenset[str] = frozenset()) -> Played:
-    """Play the coup of `mark` by itself. If it then agrees, but disagreed in the campaign, play it from the mark at
+    """Play the coup of `mark` alone. If it then agrees, but disagreed in the campaign, play it again from the mark at
     which the campaign had started the daemon.
 
     Raises NoCoupError for a mark that the evening does not have, BlackBoxError.
@@ -91,9 +91,9 @@ def play(plan: CampaignPlan, index: int, mark: int, wheeld: Path, without: froze
 
 
 def _replay(part: Slice, wheeld: Path) -> Played:
-    """Play `part` with all its messages, whatever goes wrong in it, and compare its last mark."""
+    """Play `part` to its end, whatever goes wrong in it, and compare its last mark."""
     comparer = SpanComparer(part.spans(), part.evening.world.layout.beams_deg)
-    messages, _ = replay_all(wheeld, part.lines(), facts=True)
+    messages, _ = replay_all(wheeld, part.lines())
     for message in messages:
         comparer.receive(message)
     comparer.finish()
@@ -107,7 +107,7 @@ def picture(played: Played, title: str) -> str:
     own = replace(part, first=part.last)
     scale = part.faulty.scale
     beams_deg = part.evening.world.layout.beams_deg
-    # When each ball rested, and the times in the truth of each void. The truth of a result has no times.
+    # The picture shows when each ball came to rest, and evidence and deadline of each true void.
     rests_s = [(fall.rest_s * scale, fall.number) for fall in part.evening.world.falls]
     truth = [(s, f"rests in {number}") for s, number in rests_s if own.start_us <= s * 1e6 < own.end_us]
     for outcome in (outcome for span in own.spans() for outcome in span.outcomes if "evidence_t" in outcome):
@@ -133,11 +133,11 @@ def _summary(played: Played) -> Iterator[str]:
     mark = part.evening.marks[part.last]
     yield f"{mark.scenario}, {mark.start_s:.3f} to {mark.end_s:.3f} s of its evening"
     if part.first != part.last:
-        yield f"it agrees if it is played alone, so it was played from mark {part.first} on, as in the campaign"
+        yield f"the coup agrees if it is played alone, so it was played from mark {part.first} on, as in the campaign"
     for strike in replace(part, first=part.last).strikes():
         yield f"  sensors: {strike.from_us / 1e6:.6f} s {strike.fault}: {strike.what}"
     if compared is None:
-        yield "not compared: daemon and people were out of step before this coup"
+        yield "not compared: already before this coup the table was not in the state that people expect"
         return
     for each in compared.comparisons:
         yield f"{each.kind}: truth {_truth(each)}; published {_verdict(each)}"

@@ -1,5 +1,5 @@
-"""Draws a log on one time axis: the observations, the facts that the daemon concluded, and its verdicts. The command
-`hw-sim draw` is at the end."""
+"""Draws a log on one time axis: the observations, the facts that the daemon concluded, and the verdicts. The command
+`hw-sim draw` is at the end of the module."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -35,11 +35,9 @@ STATE_COLOURS = {
     "suspended": "#e2b8d6",
 }
 SAME_PASS_S = 0.02
-"""A pulse within this time of a true pass at the same beam is that pass, early, late or doubled."""
+"""A pulse this near to a true pass at the same beam is that pass, even if it is early, late or doubled."""
 NAMED_LEAST_S = 0.3
-"""A state that is shorter is too narrow for its name."""
-
-Draw: TypeAlias = "Callable[[Axes, LogTimeline], None]"
+"""A state that lasts for a shorter time is too narrow in the picture for its name."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +46,11 @@ class _Row:
 
     name: str
     height: float
-    draw: Draw
+    draw: Callable[[Axes, LogTimeline], None]
 
 
 def draw(timeline: LogTimeline, title: str, name: str) -> str:
-    """Return the picture as SVG. The same timeline gives the same text, with ids derived from `name`. Raises
+    """Return the picture as SVG. The same timeline gives the same text. Its ids are made from `name`. Raises
     MissingExtraError."""
     names = len({name for _, name in timeline.facts})
     strikes = len({strike.text for strike in timeline.strikes})
@@ -105,8 +103,8 @@ def _dots(axes: Axes, dots: list[tuple[float, int]], marker: str, colour: str, l
 def _sorted_out(
     pulses: list[tuple[float, int]], others: list[tuple[float, int]] | None
 ) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
-    """Return the pulses that have one of `others` near them at the same beam, and those that do not. If `others` is
-    None (not known), every pulse counts as having one."""
+    """Return first the pulses that have one of `others` near them at the same beam, then the pulses that have none. If
+    `others` is None (not known), all pulses are in the first list."""
     if others is None:
         return pulses, []
     ordered = sorted(others)
@@ -175,7 +173,7 @@ def _states(axes: Axes, timeline: LogTimeline) -> None:
 
 def _verdicts(axes: Axes, timeline: LogTimeline) -> None:
     for verdict in timeline.verdicts:
-        # Inward, beside the line: most verdicts are at the end, and text past the edge would make all rows narrower.
+        # The text is on the inner side of the line. At the edge, a text outside would make all rows narrower.
         is_late = 2 * verdict.t_s > timeline.start_s + timeline.end_s
         side, ha = (-3, "right") if is_late else (3, "left")
         axes.annotate(f"verdict: {verdict.text}", (verdict.t_s, 0.78), (side, 0), textcoords="offset points", ha=ha,
@@ -190,7 +188,7 @@ def _verdicts(axes: Axes, timeline: LogTimeline) -> None:
     axes.set_yticks([])
 
 
-# `hw-sim draw`: draws an observation log on one time axis, for example the stored log of a coup.
+# The command `hw-sim draw`. It draws an observation log on one time axis, for example the stored log of a coup.
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -227,7 +225,7 @@ def picture(path: Path, wheeld: Path) -> str:
     except (gzip.BadGzipFile, EOFError, zlib.error) as wrong:
         raise BadDataError(f"{path}: damaged, or not copied completely ({wrong})") from wrong
     lines = log.splitlines(keepends=True)
-    messages, ended = replay_all(wheeld, lines, facts=True)
+    messages, ended = replay_all(wheeld, lines)
     if ended.code:
         raise BadDataError(f"{path}: {ended.stderr}")
     try:

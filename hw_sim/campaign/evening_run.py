@@ -1,5 +1,5 @@
-"""Draws one evening of a campaign, adds faults, plays it into the black box, and compares it with its truth. If a
-disagreement leaves the table in another state than people expect, the black box starts again at the next mark.
+"""Draws one evening of a campaign, adds faults, plays it into the black box, and compares it with its truth. If the
+table is in another state than people expect after a disagreement, the black box starts again at the next mark.
 
 Several evenings run in parallel processes. The number of processes does not change the result.
 """
@@ -27,16 +27,16 @@ from hw_sim.evening import AMERICANS, Evening, campaign_evening, repeatable
 from hw_sim.faults import FaultyEvening, Rates, add_faults, swarm
 
 EVENING_COUPS = 250
-"""Coups in an evening. With this number, starting the black box costs little, and two evenings fit in memory."""
+"""The coups of an evening: so many that the start of the black box costs little, and so few that memory suffices."""
 
 
 @dataclass(frozen=True)
 class CampaignPlan:
-    """The parameters of a campaign. `faults`: factor of the default rates. `margin`: launches of two to four laps only.
-    `people`: factor of how often people press early, late, twice and wrongly. `americans`: the share of evenings on an
-    American wheel.
+    """The parameters of a campaign. `faults`: a factor for the default rates. `margin`: launches of two to four laps
+    only. `people`: a factor for how often people press early, late, twice and wrongly. `americans`: the share of
+    evenings on an American wheel.
 
-    A coup is named by its evening and its mark in it, so the length of an evening is a parameter, too.
+    The name of a coup has its evening and its mark. So the length of an evening is a parameter, too.
     """
 
     seed: str
@@ -53,7 +53,7 @@ class CampaignPlan:
         )
 
     def faulty(self, evening: Evening, index: int, without: frozenset[str] = frozenset()) -> FaultyEvening:
-        """Return the evening with its faults, except those of the kinds `without`."""
+        """Return the evening with its faults, except the kinds in `without`."""
         rates = swarm(repeatable(f"{self.named(index)} swarm"), Rates().times(self.faults))
         return add_faults(evening, self.named(index), rates, without=without)
 
@@ -71,7 +71,7 @@ class CampaignPlan:
 
 @dataclass(frozen=True)
 class Segment:
-    """One run of the black box, from mark `first` to the end or until daemon and people were out of step."""
+    """One run of the black box, from mark `first` to the end or to a mark after which `run_segments` starts again."""
 
     first: int
     compared: tuple[ComparedSpan, ...]
@@ -80,8 +80,8 @@ class Segment:
 
 @dataclass(frozen=True)
 class EveningRun:
-    """The result of one evening. `refused`: the black box refused the wheel, because one beam can prove no direction.
-    `failed`: the reason if the black box ended with another error, or accepted a wheel with one beam. Times are
+    """The result of one evening. `refused`: the black box refused the wheel, because one beam cannot prove a direction.
+    `failed`: what is wrong if the black box ended with another error, or accepted a wheel with one beam. Times are
     processor seconds."""
 
     index: int
@@ -136,7 +136,7 @@ def run_evening(plan: CampaignPlan, index: int, wheeld: Path) -> EveningRun:
 
 
 def run_segments(part: Slice, wheeld: Path) -> Iterator[Segment]:
-    """Play and compare `part`. After a mark that left daemon and people out of step, start again at the next mark."""
+    """Play and compare `part`. If the table is in a state that people do not expect, start again at the next mark."""
     first = part.first
     while first <= part.last:
         rest = replace(part, first=first)
@@ -152,14 +152,14 @@ def run_segments(part: Slice, wheeld: Path) -> Iterator[Segment]:
 
 
 Result: TypeAlias = Callable[[], EveningRun]
-"""Waits until an evening has been run, and returns it."""
+"""A function that waits until an evening has been run, and returns it."""
 
 
 def run_evenings(plan: CampaignPlan, coups: int, jobs: int, wheeld: Path) -> Iterator[EveningRun]:
     """Run evenings 0, 1, 2, … until they have `coups` rows, `jobs` at a time.
 
-    An evening whose layout is refused has no rows, so other evenings run in its place. An evening that was started but
-    is not needed is not returned, because only the plan may decide which evenings belong to a campaign.
+    An evening whose layout is refused has no rows, so another evening runs in its place. If an evening was started that
+    is not needed, its result is dropped: only the plan may decide which evenings belong to a campaign.
     """
     with _workers(jobs) as submit:
         pending: deque[Result] = deque()
@@ -175,7 +175,7 @@ def run_evenings(plan: CampaignPlan, coups: int, jobs: int, wheeld: Path) -> Ite
 
 @contextmanager
 def _workers(jobs: int) -> Iterator[Callable[[CampaignPlan, int, Path], Result]]:
-    if jobs == 1:  # no second process is needed: an evening runs when its result is requested
+    if jobs == 1:  # without a second process, an evening runs when its result is wanted
         yield lambda *evening: partial(run_evening, *evening)
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of the progress bar's thread

@@ -1,7 +1,7 @@
-"""Finds the fault that caused a disagreement: plays the same coup again, each time without one kind of fault.
+"""Finds the fault that caused a disagreement: plays the same coup again and again, each time without one kind of fault.
 
 A kind is a cause if the coup agrees without that kind. If the coup agrees only without all kinds, all of them caused
-the disagreement together. A coup that disagrees even with faultless sensors is *unexplained*: a defect of ours.
+the disagreement together. A disagreement even with faultless sensors is *unexplained*: it is a defect of ours.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 from hw_sim.campaign.black_box import replay
 from hw_sim.campaign.comparison import Kind, SpanComparer
@@ -19,13 +18,10 @@ from hw_sim.faults import KINDS, FaultyEvening, Strike
 
 ALL = frozenset(KINDS)
 
-FaultyWithout: TypeAlias = Callable[[frozenset[str]], FaultyEvening]
-"""Returns the same evening with the same seed, without the given kinds of fault."""
-
 
 @dataclass(frozen=True)
 class Disagreement:
-    """The mark that disagreed, the kinds of disagreement, and the mark at which that run of the black box started."""
+    """A disagreement of mark `mark`: its kinds, and the mark `since` at which that run of the black box started."""
 
     mark: int
     since: int
@@ -36,9 +32,9 @@ class Disagreement:
 class Explanation:
     """Why a coup disagreed.
 
-    `causes`: the kinds of fault that caused it. Each is a cause by itself. If `together`, only all of them are.
-    `alone`: whether the coup also disagrees if it is played alone. If not, play the evening from mark `since`.
-    `strikes`: the strikes of those faults in the coup, as text.
+    `causes`: the kinds of fault that caused it, each alone or, if `together`, only all together. `alone`: whether the
+    coup also disagrees if it is played alone. If not, it must be played from mark `since` on. `strikes`: the strikes of
+    those faults in the coup, as texts.
     """
 
     causes: tuple[str, ...]
@@ -49,13 +45,13 @@ class Explanation:
 
     @property
     def found(self) -> bool:
-        """Whether faults caused it."""
+        """Whether faults caused the disagreement."""
         return self.together or bool(self.causes)
 
 
 @dataclass
 class _Case:
-    """A disagreement that is being explained. `first`: the mark from which its coup is played."""
+    """A disagreement whose causes are searched. `first`: the mark from which its coup is played."""
 
     disagreement: Disagreement
     first: int
@@ -72,14 +68,14 @@ class _Case:
 
 @dataclass
 class _Replays:
-    """Plays parts of one evening again. `cpu_s` is the processor time that the black box used for this."""
+    """Plays parts of one evening again. `cpu_s`: the processor time that the black box has used for this."""
 
     evening: Evening
     wheeld: Path
     cpu_s: float = 0.0
 
     def disagreement(self, faulty: FaultyEvening, first: int, mark: int) -> frozenset[Kind]:
-        """Return the kinds in which `mark` disagrees if the table opens at mark `first`."""
+        """Return the kinds in which mark `mark` disagrees if the table opens at mark `first`."""
         part = Slice(self.evening, faulty, first, mark)
         comparer = SpanComparer(part.spans(), self.evening.world.layout.beams_deg)
         ended = replay(self.wheeld, part.lines(), comparer.receive)
@@ -92,11 +88,12 @@ class _Replays:
 def explain(
     evening: Evening,
     faulty: FaultyEvening,
-    faulty_without: FaultyWithout,
+    faulty_without: Callable[[frozenset[str]], FaultyEvening],
     disagreements: Sequence[Disagreement],
     wheeld: Path,
 ) -> tuple[dict[int, Explanation], float]:
-    """Return the explanation of each disagreement by its mark, and the processor seconds that the black box needed."""
+    """Return the explanation of each disagreement by its mark, and the processor seconds that the black box needed.
+    `faulty_without` returns the same evening with the same seed, without the given kinds of fault."""
     replays = _Replays(evening, wheeld)
     cases: list[_Case] = []
     for disagreement in disagreements:

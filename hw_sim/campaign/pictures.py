@@ -1,4 +1,4 @@
-"""Uses Matplotlib, an extra that is imported only to draw. The same figure gives the same SVG text."""
+"""Draws with Matplotlib, which is an extra and is imported only to draw. The same figure gives the same SVG text."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def blank(width_in: float, height_in: float) -> Figure:
 
 
 def svg(figure: Figure, name: str) -> str:
-    """Return the figure as an `<svg>` element. It has no date, so the same figure gives the same text. Its ids are
-    derived from `name`, so two figures can be on one page."""
+    """Return the figure as an `<svg>` element. It has no date, so that the same figure gives the same text. Its ids are
+    made from `name`, so that two figures can be on one page."""
     from matplotlib import rc_context  # noqa: PLC0415
 
     text = StringIO()

@@ -1,4 +1,4 @@
-"""Draws the pictures of a campaign's report. Each is an `<svg>` element with a title and an explanation."""
+"""Draws the pictures of a campaign's report. Each picture is an `<svg>` element with a title and an explanation."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _margins(margin: dict[str, Any]) -> Plot:
 def _laps(rows: Sequence[VerdictRow]) -> Plot:
     figure, axes = _axes(8, 4.5)
     for beams, some in laps_by_beams(rows).items():
-        # Less than a tenth of a lap is not visible here, and a dot for each coup would take megabytes.
+        # Nobody sees less than a tenth of a lap here, and a dot for each coup would take megabytes.
         dots = sorted({(round(run, 1), round(seen, 1)) for run, seen in some})
         axes.plot([run for run, _ in dots], [seen for _, seen in dots], ".", markersize=3, label=f"{beams} beams")
     axes.plot(LAPS_AXIS, LAPS_AXIS, color=FAINT, linewidth=1, zorder=0)

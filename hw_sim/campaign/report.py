@@ -1,4 +1,4 @@
-"""Counts the results of a campaign: all of its report except the pictures, as JSON values."""
+"""Counts the results of a campaign. The report consists of JSON values, and has everything except the pictures."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from hw_sim.campaign.rows import EarlyWarning, VerdictRow
 LAPS_SLACK = 0.02
 """Tolerance in laps, because the truth has only two decimals."""
 NEARLY = (3.0, 3.3)
-"""A run with laps in this range may have too few passes to prove three laps."""
+"""A run of so many laps may have too few passes to prove three laps."""
 LOWEST_MARGINS = 10
-"""How many of the coups with the lowest margin are listed."""
+"""The report lists so many of the coups with the lowest margin."""
 FALSE_VOIDS_ANY = 2
 """How many false voids any campaign may have. In a short campaign, the allowed share would be less than one void."""
 ASKED_ANY, ASKED_SHARE = 2, 1e-4
-"""How many numbers may await the chef although the script expects a proof: two in any campaign, or one in ten thousand
-valid coups if that is more."""
+"""How often the chef may have to confirm a number although the script expects a proof: twice in any campaign, or once
+in ten thousand valid coups if that is more."""
 IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE = 1, 1e-5
 """How many suspensions of an idle table may have no cause: one, or one in a hundred thousand coups if that is more."""
 
 STRAY_SCENARIOS, OWN_STRAY = ("stray_pulse", "stray_idle"), "the scenario's own stray"
-"""Scenarios that contain a stray pulse even without faults, and the cause that is reported if it makes a coup void."""
+"""Scenarios with a stray pulse even without faults, and the report's name for this pulse as the cause of a void."""
 
 Key = TypeVar("Key", int, str)
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of wall-clock time, and processor seconds of the simulator and of the black box."""
+    """The seconds of a campaign by the wall clock, and the processor seconds of the simulator and of the black box."""
 
     wall_s: float
     simulator_s: float
@@ -45,7 +45,7 @@ class Timing:
 def report(
     plan: CampaignPlan, asked: int, evening_runs: Sequence[EveningRun], timing: Timing, false_voids_max: float
 ) -> dict[str, Any]:
-    """Return the whole report. Only `timing` depends on more than the plan and the programs."""
+    """Return the whole report. Except for `timing`, it depends only on the plan and the programs."""
     rows = [row for evening_run in evening_runs for row in evening_run.rows]
     disagreements = [
         _disagreement(plan, evening_run, row)
@@ -54,8 +54,8 @@ def report(
         if row.kind not in AGREEING
     ]
     valid = sum(row.truth == "result" for row in rows)
-    false_voids = sum(row.kind == "false_void" for row in rows)
     counts = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
+    false_voids = counts["false_void"]
     idle = [one for evening_run in evening_runs for one in evening_run.idle_suspensions]
     failed = [
         {"evening": plan.named(evening_run.index), "words": evening_run.failed}
@@ -134,7 +134,7 @@ def _failures(
         (not coups, "nothing was compared"),
         (
             counts["asked"] > max(ASKED_ANY, ASKED_SHARE * valid) and not hard and not plan.margin,
-            f"{counts['asked']} numbers of {valid} valid coups await the chef",
+            f"in {counts['asked']} of {valid} valid coups the chef must confirm the number",
         ),
         (
             idle > max(IDLE_SUSPENSIONS_ANY, IDLE_SUSPENSIONS_SHARE * coups) and not hard,
@@ -211,7 +211,7 @@ def _margins(rows: Iterable[VerdictRow]) -> dict[str, Any]:
 
 
 def laps_by_beams(rows: Iterable[VerdictRow]) -> dict[int, list[tuple[float, float]]]:
-    """Return (laps run, laps proven) of every coup with a right result, by number of beams, in the order of these."""
+    """Return (laps run, laps proven) of every coup with a right result, by the number of beams, smallest first."""
     laps: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for row in rows:
         if row.kind == "right" and row.laps_run is not None and row.laps_seen is not None:
@@ -229,8 +229,8 @@ def _unseen(laps: list[float]) -> dict[str, float | int]:
 
 
 def _unproven(rows: Iterable[VerdictRow]) -> dict[str, dict[str, float | int]]:
-    """Count the coups with slightly more than three laps, by number of beams: how many there were, and how many of them
-    the passes did not prove."""
+    """Return for each number of beams: how many balls ran slightly more than three laps, and for how many of them the
+    passes did not prove three laps."""
     low, high = NEARLY
     nearly = (row for row in rows if row.laps_run is not None and low <= row.laps_run < high)
     return {

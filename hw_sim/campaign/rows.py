@@ -1,4 +1,4 @@
-"""The values that a campaign keeps for each coup. They are small, and the same in every run of the campaign."""
+"""The values that a campaign keeps of each coup. They are small, and the same in every run of the campaign."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from hw_sim.faults import GROSS
 from hw_sim.world import World
 
 FAULT_KNOWN_US = 3_000_000
-"""The longest time from the start or end of a sensor's fault until it is reported or has an effect."""
+"""The longest time from the start or the end of a sensor's fault until a message reports it or it has an effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictRow:
-    """One outcome or verdict. `truth` and `verdict`: "result", the cause of a void, or "nothing". Times in µs.
+    """One outcome with its verdict, or one of them. `truth` and `verdict`: "result", the cause of a void, or "nothing".
 
-    `number` is the true number, `verdict_number` the published one. `delay_us` is the time from a void's evidence to
-    its verdict, and `allowed_us` the time to its deadline. `margin` is the published margin of the verdict.
+    `number` is the true number, `verdict_number` the published one. `delay_us` is the time in µs from a void's evidence
+    to its verdict, and `allowed_us` the time to its deadline. `margin` is the published margin of the verdict.
     """
 
     coup: str
@@ -43,9 +43,9 @@ class VerdictRow:
 
 @dataclass(frozen=True, slots=True)
 class EarlyWarning:
-    """An early warning, or a missing one. `of`: `foreseen` (a void for too few laps came after the warning),
-    `unforeseen` (such a void came without a warning), `false` (the coup was valid), `moot` (it was void by another
-    cause), `leaving` (forecasts when the ball leaves the track).
+    """An early warning of the daemon, or a missing one. `of`: `foreseen` (a void for too few laps came after the
+    warning), `unforeseen` (such a void came without a warning), `false` (after the warning the coup was valid), `moot`
+    (after the warning it was void by another cause), `leaving` (a forecast when the ball leaves the track).
 
     `before_left_us` and `before_void_us`: the time from the warning until the ball left the track, and until the void.
     `error_us`: the forecast time minus the true one.
@@ -118,8 +118,7 @@ def _name(kind: str | None, cause: str | None) -> str:
 
 
 def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: float) -> Iterator[EarlyWarning]:
-    """Yield the early warnings of one span, compared with the outcomes of their coups. A time on the log's clock is the
-    world's time multiplied by `scale`."""
+    """Yield the early warnings of one span, compared with the outcomes of their coups. `scale`: see `FaultyEvening`."""
     coup = f"{evening}/{compared.span.index}"
     foreseen = {n.payload["coup"]: n for n in reversed(compared.notices) if n.payload["notice"] == "void_foreseen"}
     for each in compared.comparisons:
@@ -145,7 +144,7 @@ def early_warnings(evening: str, compared: ComparedSpan, world: World, scale: fl
 
 
 def _left_us(world: World, t_us: int, scale: float) -> int | None:
-    """Return the time at which the ball of `t_us` left the track. None if a hand blocked it, or if no ball ran."""
+    """Return when the ball that ran at `t_us` left the track. None if a hand blocked it, or if no ball ran."""
     t_s = t_us / scale / 1e6
     for run, after in pairwise([*world.runs, None]):
         if run is not None and run.t_s <= t_s <= run.end_s:

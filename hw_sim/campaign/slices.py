@@ -1,4 +1,4 @@
-"""Makes logs of parts of an evening, from one mark to another, as if the table had been opened at the first mark."""
+"""Makes logs of parts of an evening, from one mark to another, as if the table had opened at the first mark."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from hw_sim.faults import FaultyEvening, Strike
 from hw_sim.world import T_US, us
 
 WATCHED_US = 3_000_000
-"""How long before its start a log shows the rotor. Without this, the launch would count as unseen (docs/rulebook.md 7).
-This time is longer than a ball can stay undetected."""
+"""How long before its first mark a log shows the rotor. Otherwise the first launch would count as unseen
+(docs/rulebook.md 7). In this time sensors see any ball that runs."""
 MET_US = 30_000_000
-"""How long before its start a log shows readers that meet the lying ball: two turns of the slowest rotor. Readers that
-never met it prove nothing when the rotor stops before the ball falls (docs/rulebook.md, N5)."""
+"""How long before its first mark a log shows readers that meet the lying ball: two turns of the slowest rotor. Readers
+that never met it prove nothing when the rotor stops before the ball falls (docs/rulebook.md, N5)."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,14 @@ class Slice:
         ]
 
     def lines(self) -> Iterator[bytes]:
-        """Yield the lines of the slice's log. A log from the evening's first mark on is complete. One from a later mark
-        starts with the earlier clock readings, the last rotor edges and sightings of the lying ball, the present states
-        (failed sensors, an object in the cylinder), and the command "open"."""
+        """Yield the lines of the slice's log. From the evening's first mark on, the log is complete. From a later mark
+        on, it starts with the earlier clock readings, the last rotor edges and sightings of the lying ball, the present
+        states (failed sensors, an object in the cylinder), and the command "open"."""
         return log.lines(self.header, self.events())
 
     @property
     def header(self) -> dict[str, Any]:
-        """Return the content of the first line of the log."""
+        """The content of the log's first line."""
         return {**self.evening.header, "last_number": self.evening.marks[self.first].last_number}
 
     def events(self) -> Iterator[SimEvent]:
@@ -86,15 +86,15 @@ class Slice:
         before = self.evening.marks[self.first].first
         for event in events[start : min(bisect_left(events, end_us, key=T_US), len(events) - 1)]:
             if isinstance(event, TableCommand) and event.coup is not None:
-                # The table of this log counts its coups from its own start.
+                # The coups of this log are counted from its own start.
                 yield msgspec.structs.replace(event, coup=event.coup - before)
             else:
                 yield event
         yield End(end_us)
 
     def _watched(self, start: int) -> int:
-        """Return the index of the event from which its log shows the rotor, and the readers that meet the lying ball:
-        after the ball ran, a sensor or the link failed, or a person told where the ball lies."""
+        """Return the index of the event from which the log shows the rotor and the readers that meet the lying ball.
+        From there to WATCHED_US before the start no ball runs, no sensor fails, and nobody names the ball's pocket."""
         events = self.faulty.events
         lying = bisect_left(events, self.start_us - MET_US, key=T_US)
         for index in range(lying, start):
@@ -104,17 +104,17 @@ class Slice:
         return min(lying, bisect_left(events, self.start_us - WATCHED_US, key=T_US))
 
     def strikes(self) -> list[Strike]:
-        """Return the strikes of faults that are at least partly in this slice."""
+        """Return the strikes of faults that are in this slice, or partly in it."""
         return [one for one in self.faulty.strikes if one.from_us < self.end_us and one.to_us >= self.start_us]
 
     @property
     def start_us(self) -> int:
-        """Return the start of the slice on the clock of the log."""
+        """The start of the slice on the clock of the log."""
         return self._log_us(us(self.evening.marks[self.first].start_s)) if self.first else 0
 
     @property
     def end_us(self) -> int:
-        """Return the end of the slice. The last slice of an evening includes the seconds after its last mark."""
+        """The end of the slice on the clock of the log. After an evening's last mark, the last seconds are included."""
         if self.last + 1 >= len(self.evening.marks):
             return self.faulty.events[-1].t_us
         return self._log_us(us(self.evening.marks[self.last].end_s))

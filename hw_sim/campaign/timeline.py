@@ -24,7 +24,7 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True)
 class ReadPocket:
-    """The ball in a pocket before a reader. `number` is computed from the rotor's angle at that time. None if the angle
+    """A reader sees the ball in a pocket. `number` follows from the rotor's angle at that time. It is None if the angle
     is not known."""
 
     t_s: float
@@ -59,8 +59,8 @@ class ShownVerdict:
 class LogTimeline:
     """One log. Times are in seconds of the log's clock.
 
-    `notes`: commands, objects and self-tests. `facts`: those that the daemon concluded. `true_passes`, `strikes` and
-    `truth` come from the simulation and are empty for a log of a real wheel.
+    `notes`: commands, objects and self-tests. `facts`: what the daemon concluded. `true_passes`, `strikes` and `truth`
+    come from the simulation. The log of a real wheel does not have them.
     """
 
     beams: int
@@ -79,7 +79,7 @@ class LogTimeline:
     truth: list[tuple[float, str]] = field(default_factory=list)
 
     def cut(self) -> LogTimeline:
-        """Return the timeline between `start_s` and `end_s` only. Other entries would widen the picture or its text."""
+        """Return only what is between `start_s` and `end_s`. Anything else would make the picture wider."""
 
         def here(t_s: float) -> bool:
             return self.start_s <= t_s <= self.end_s
@@ -129,7 +129,7 @@ def read_timeline(log: Iterable[bytes], published: Iterable[HeardMessage]) -> Lo
 
 
 class RotorCurve:
-    """The rotor's motion, computed from the log lines of its encoder."""
+    """The rotor's motion, from the log lines of its encoder."""
 
     def __init__(self, ticks: int, edges: list[Line]) -> None:
         self._ticks = ticks
@@ -137,7 +137,7 @@ class RotorCurve:
         self._times = [edge["t"] for edge in edges]
 
     def angle(self, t_us: int) -> float | None:
-        """Return the angle of pocket 0 in turns, interpolated between edges. None with fewer than two edges."""
+        """Return the angle of pocket 0 in turns, interpolated between edges. None if there are fewer than two edges."""
         if len(self._edges) < 2:
             return None
         after = min(max(1, bisect_right(self._times, t_us)), len(self._edges) - 1)
@@ -186,6 +186,6 @@ def _verdict(message: HeardMessage) -> ShownVerdict:
     void = message.topic == "void"
     payload = message.payload
     evidence = datetime.fromisoformat(payload["evidence_at" if void else "number_at"])
-    ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()  # UTC is unlikely to step in between
+    ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()  # a step of UTC in between is unlikely
     text = f"{payload['words']}: {payload['cause']}, {payload['rule']}" if void else f"{payload['number']}"
     return ShownVerdict(message.t / 1e6, message.t / 1e6 - ago_s, text, void)
