@@ -1,1 +1,1 @@
-"""A world for the controller to run against: wheel, ball, people, sensor board, with their faults."""
+"""Simulates what is around the controller: wheel, ball, people and sensor board, with their faults."""

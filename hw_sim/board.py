@@ -3,13 +3,13 @@
 It has no I/O and reads no clock. The caller feeds events at their times, collects bytes, and gives the time. `t_us` is
 the time of the simulated world. The board's own clock counts from its last boot, so the two differ after a reset.
 
-The levels of the sensors belong to the world. If an object falls in, or a door is opened, while the board is off, its
-next heartbeat reports this.
+The levels of the sensors belong to the world. If an object falls in, or a door is opened, while the board is off, the
+next heartbeat of the board reports this.
 
-Its faults are: `reset` (a new boot: empty ring, clock at 0); `silent` (the program hangs: it receives, observes and
-sends nothing, and the edges of that time are lost); `deaf` (it receives nothing but continues to send); `wraps_us` (its
-clock returns to 0 at this value, like a counter of 32 bits without a carry); `babble` (random bytes on the line); and
-the faults of its `cable`.
+The faults of the board are: `reset` (a new boot: no events in the ring, clock at 0); `silent` (the program hangs: it
+receives, observes and sends nothing, and the edges of that time are lost); `deaf` (it receives nothing but continues to
+send); `wraps_us` (its clock returns to 0 at this value, like a counter of 32 bits without a carry); `babble` (random
+bytes on the line); and the faults of its `cable`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HELD_US = 150_000
 SELF_TEST_US = 20_000
 """How long the simulated self-test takes. The specification allows half a second."""
 ROOM_BYTES = 4096
-"""The most bytes that a caller gets in one call: the buffer of a serial driver."""
+"""The most bytes that a caller gets in one call: the size of a serial driver's buffer."""
 _SENSOR_KINDS: dict[str, m.SensorKind] = {kind: kind for kind in m.SENSOR_KINDS}
 _BUTTONS: dict[str, m.Button] = {button: button for button in m.BUTTONS}
 
@@ -47,7 +47,7 @@ class BoardSetup:
 
 
 class SimBoard:
-    """One board, from its power-up. Feed it the events in time order, and carry its bytes."""
+    """One board, from its power-up on. The caller feeds it the events in time order, and carries its bytes."""
 
     def __init__(self, setup: BoardSetup, *, boot_id: int = 1, cable: Cable | None = None, up_us: int = 0) -> None:
         """`up_us`: how long the board has been on when the world begins."""
@@ -66,7 +66,7 @@ class SimBoard:
         self._beat_us = up_us
 
     def reset(self) -> None:
-        """Start again, as after a watchdog reset or a power cut. The ring is lost. Clock and event numbers restart."""
+        """Start again, as after a watchdog reset or a power cut: no events in the ring, clock and `next_seq` at 0."""
         self._boot((self.boot_id + 1) % 2**32)
 
     def restart_clock(self) -> None:
@@ -173,7 +173,7 @@ class SimBoard:
         data = bytes(self._babble)
         self._babble.clear()
         while len(data) + ENCODED_BYTES_MAX < room:
-            message = self._answer() or self._heartbeat() or self._events()  # the most urgent first
+            message = self._answer() or self._heartbeat() or self._events()  # the most urgent message first
             if message is None:
                 break
             data += encode_frame(encode(message))
@@ -195,7 +195,7 @@ class SimBoard:
                 return m.ButtonPress(_BUTTONS[name])
         return None
 
-    # Messages of the host
+    # Messages from the host
 
     @staticmethod
     def _version(hello: m.Hello) -> int:
@@ -237,9 +237,9 @@ class SimBoard:
     def _heartbeat(self) -> m.Heartbeat | None:
         fits = 0 < self._waiting <= m.EVENTS_MAX
         if self.board_us < self._beat_us or (fits and not self._went_back):
-            return None  # these events go before it
+            return None  # the waiting events are sent before the heartbeat
         self._beat_us, self._went_back = self.board_us + m.HEARTBEAT_US, False
-        # A beam or a reader that has failed is blocked.
+        # The heartbeat shows a failed beam or reader as blocked.
         faulty = [sensor.partition("/") for sensor in self._faulty]
         beams, readers = (
             tuple(sorted(int(number) for of, _, number in faulty if of == kind)) for kind in ("beam", "reader")
@@ -263,7 +263,7 @@ class SimBoard:
         )
 
     def _events(self) -> m.Events | None:
-        """The next batch, if it is full, contains more than rotor edges, or a heartbeat is due."""
+        """Return the next events that wait, if they fill a frame, if one is urgent, or if a heartbeat is due."""
         self._sent_seq = max(self._sent_seq, self.oldest_seq)
         waiting = self._waiting
         if not waiting or (waiting < m.EVENTS_MAX and self.board_us < self._beat_us and not self._is_urgent):
@@ -272,7 +272,7 @@ class SimBoard:
         start = self._sent_seq - self.oldest_seq
         batch = [self._ring[at] for at in range(start, start + min(waiting, m.EVENTS_MAX))]
         batch = [timed for timed in batch if timed.board_us - first_us <= m.SPAN_US_MAX]
-        first_shown_us = self._shown_us(first_us)  # a new frame begins where the clock restarts
+        first_shown_us = self._shown_us(first_us)  # if the clock goes back to 0, the next frame begins there
         batch = [timed for timed in batch if self._shown_us(timed.board_us) >= first_shown_us]
         first_seq, self._sent_seq = self._sent_seq, self._sent_seq + len(batch)
         shown = tuple(m.TimedEvent(self._shown_us(timed.board_us), timed.event) for timed in batch)
@@ -284,10 +284,10 @@ class SimBoard:
 
     @property
     def _is_urgent(self) -> bool:
-        """Whether an event waits to be sent, and is no rotor edge or was requested by the host."""
+        """Whether an event waits that must be sent at once: it is no rotor edge, or the host requested it again."""
         return self._sent_seq < self._urgent_seq
 
     @property
     def _waiting(self) -> int:
-        """How many events wait to be sent. 0 before a host has asked."""
+        """How many events wait to be sent. 0 until a host has sent a hello."""
         return self.next_seq - max(self._sent_seq, self.oldest_seq) if self.greeted else 0

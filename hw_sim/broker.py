@@ -35,7 +35,7 @@ def configuration(port: int) -> str:
     """Return the text of the broker's configuration file."""
     lines = [f"listener {port} 127.0.0.1", "allow_anonymous true", "persistence false", "log_dest stderr"]
     if os.geteuid() == 0:
-        lines.append("user root")  # otherwise it changes to a user that may not exist or cannot read this file
+        lines.append("user root")  # otherwise mosquitto changes to a user that may not exist or cannot read this file
     return "\n".join(lines) + "\n"
 
 

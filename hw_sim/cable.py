@@ -1,8 +1,8 @@
 """The cable between board and host, and its faults.
 
 The fault model: a cut (no byte passes in either direction until the repair), lost bytes, bytes that arrive with another
-value, and bytes that neither end sent. The last three each have a rate, and are drawn from a seed. No fault depends on
-the meaning of the bytes.
+value, and bytes that neither end sent. Each of the last three faults has a rate and is drawn from a seed. No fault
+depends on the meaning of the bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Cable:
         self._rng = random.Random(seed)  # noqa: S311  the places of the faults are no secret
 
     def carry(self, data: bytes) -> bytes:
-        """The bytes of `data` that arrive at the other end."""
+        """Return the bytes that arrive at the other end if `data` is sent."""
         if self.cut:
             return b""
         if not self.drop and not self.noise and not self.damage:

@@ -1,5 +1,5 @@
-"""Programs that run beside the demo. Each has its own session and writes its output to a file. It is ended by its pid.
-No program outlives the demo, even if the demo is killed: a remaining daemon would keep the journal locked.
+"""The programs that the demo starts. Each has its own session and writes its output to a file. The demo ends each by
+its pid. Even if the demo is killed, they end with it: a daemon that still runs would keep the journal locked.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 from hw_sim.exits import UnavailableError
 
 END_S_MAX = 5.0
-"""A normal end takes a fraction of a second. A child that takes longer than this is killed."""
+"""A program normally ends within a fraction of a second. A child that takes longer than this is killed."""
 LOG_LINES_SHOWN = 6
-"""How many of the last lines of output are shown when a child has ended by itself."""
+"""How many of the last lines of output are shown if a child has ended by itself."""
 
 READY_S_MAX = 20.0
 """A server usually listens within two seconds. On a small and busy computer it takes longer."""
@@ -66,15 +66,15 @@ class Child:
 
 @asynccontextmanager
 async def child(name: str, command: list[str], log: Path) -> AsyncIterator[Child]:
-    """Run `command` until the block ends. It has its own session, so that Ctrl-C reaches only the demo. The demo then
-    ends its children."""
+    """Run `command` until the block ends. The program has its own session, so that Ctrl-C reaches only the demo, which
+    then ends its programs."""
     with log.open("wb") as file:
         parent = os.getpid()
         prctl = ctypes.CDLL(None, use_errno=True).prctl
 
         def set_up() -> None:
-            """Called by the child before it starts its program. After that the system kills the child when `parent` is
-            killed. If `parent` has ended already, the child ends at once."""
+            """Let the system kill the child when `parent` is killed. The child calls this before it starts its program.
+            If `parent` has ended already, the child ends at once."""
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
                 os._exit(1)

@@ -1,4 +1,4 @@
-"""The command `hw-sim`. Each subcommand is a module with `add(subparsers)`, which sets `run(args) -> exit code`."""
+"""The command `hw-sim`. Each subcommand is a module: `add(subparsers)` declares it and the function that runs it."""
 
 from __future__ import annotations
 

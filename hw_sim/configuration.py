@@ -19,9 +19,9 @@ from hw_sim.wheel import POCKETS, WheelLayout, printed
 from hw_sim.words import Language
 
 SILENCE_S = (0.2, 1.0)
-"""The least `silence_s_max` that a configuration may have, and the default."""
+"""The smallest `silence_s_max` that a configuration may have, and the default."""
 OUTAGE_S = 3.5
-"""A silence of this many simulated seconds must be a fault. The outages of the scenarios last at least four seconds."""
+"""A silence of this many simulated seconds must count as a fault. An outage in a scenario takes at least 4 seconds."""
 
 
 def sections(
@@ -129,7 +129,7 @@ def layout_of(path: Path) -> WheelLayout:
 def broker_of(path: Path, credentials: Path | None) -> BrokerAddress | None:
     """Return the broker of the configuration at `path`, with the chef's certificate and key from the folder
     `credentials`. None if the configuration names no broker, or if the broker asks for a login and the two files are
-    missing or no PEM files. Raises BadDataError."""
+    missing or are not PEM files. Raises BadDataError."""
     told = _read(path)
     table, mqtt = told.table, told.mqtt
     if mqtt is None:
@@ -164,7 +164,7 @@ def _as_printed(number: int) -> int | str:
 
 
 def silence_s(speed: float) -> float:
-    """Return the silence that must be a fault, in real seconds. At a higher speed an outage is shorter."""
+    """Return `silence_s_max`, in real seconds. At a higher speed it is smaller, because outages are shorter."""
     least, most = SILENCE_S
     return round(min(most, max(least, OUTAGE_S / speed)), 3)
 

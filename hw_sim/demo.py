@@ -1,4 +1,4 @@
-"""`hw-sim demo`: a broker, a simulated wheel, `wheeld run`, its pages, and a view of its messages."""
+"""`hw-sim demo` and `bench`: a broker, a simulated wheel, `wheeld run`, its pages, and a view of its messages."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ FIRST = (
     "obstacle_rotor_stops",
     "breakdown_link",
 )
-"""These give twelve verdicts, with all eight causes of a void. The scenarios after them are drawn at random."""
+"""The first scenarios of the demo. They give twelve verdicts, with all eight causes of a void. Then come drawn ones."""
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
-"""Without one of these in the environment there is no screen for a browser."""
+"""If none of these environment variables is set, there is no screen for a browser."""
 
 
 def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare `demo`, and `bench`, which is the demo played by hand."""
+    """Declare the subcommands `demo` and `bench`. The bench is the demo, played by hand."""
     parser = subparsers.add_parser(
         "demo",
         help="broker, simulated wheel, daemon, its pages and a live view",
@@ -133,8 +133,8 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _held(state: Path) -> Iterator[None]:
-    """Lock the directory until the block ends. The lock of the journal stops a second daemon too late: its demo has
-    already overwritten the configuration of the first one. Raises DemoError."""
+    """Lock the directory until the block ends. The journal's lock would stop the daemon of a second demo too late: that
+    demo would already have overwritten the configuration of the first demo. Raises DemoError."""
     directory = os.open(state, os.O_RDONLY)
     try:
         try:
@@ -155,7 +155,7 @@ class PageServer(NamedTuple):
 
 
 class Demo:
-    """One run of the demo: its table, a subscriber, the people who act on what is published, and its pages."""
+    """One run of the demo: its table, a subscriber, its pages, and people who do what the messages ask for."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self._state: Path = args.state
@@ -185,7 +185,7 @@ class Demo:
             import aiomqtt  # noqa: PLC0415  an optional package
         except ImportError:
             raise DemoError("aiomqtt is not installed: pip install './hw_sim[demo]'") from None
-        # The first signal ends the demo. A second one does not disturb the clean-up.
+        # The first signal ends the demo. A second signal does not disturb the clean-up.
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -211,7 +211,7 @@ class Demo:
         events = self._bench.events(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
         with Pty(port) as pty:
             async with self._pages(served, monitor, directory / "page.log") as pages:
-                # The daemon must end first. Otherwise it would report a silent wheel while the others end.
+                # The daemon must end first. Otherwise it would report a silent wheel while the other parts end.
                 await _first_of(
                     self._run_daemon(command),
                     self._listen(client),
@@ -222,7 +222,7 @@ class Demo:
                 )
 
     async def _run_daemon(self, command: list[str]) -> None:
-        """Run the daemon while its power is on. Raises DemoError if the daemon ends by itself."""
+        """Run the daemon whenever the power is on. Raises DemoError if the daemon ends by itself."""
         while True:
             async with child("wheeld", command, self._state / "wheeld.log") as daemon:
                 await _first_of(_fail(daemon.ended()), self._power.get())
@@ -231,7 +231,7 @@ class Demo:
 
     @asynccontextmanager
     async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[PageServer]:
-        """Serve the wheel's pages in a separate program, and the bench page in this one, until the block ends. The
+        """Serve the wheel's pages in a separate program, and the bench page in this program, until the block ends. The
         bench page shows the live page in a frame. Raises DemoError."""
         try:
             from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  an optional package
@@ -249,8 +249,8 @@ class Demo:
             yield PageServer(running, pages_port, f"{bench}/bench")
 
     async def _announce(self, pages: PageServer) -> None:
-        """Show the address of the bench page when the pages are ready, and open it in a browser if there is one. Raises
-        DemoError when the program of the pages ends."""
+        """When the pages are ready, show the address of the bench page, and open the page in a browser if there is one.
+        Raises DemoError when the program of the pages ends."""
         await listens(pages.process, pages.port)
         self._view.show_address(pages.bench)
         if self._may_open and sys.stdout.isatty() and any(map(os.environ.get, DISPLAYS)):
@@ -272,7 +272,7 @@ class Demo:
         return "\n".join([wheel, *rest, *mqtt])
 
     async def _listen(self, client: aiomqtt.Client) -> None:
-        """Show the messages until there are enough verdicts, up to the message `table` after the last verdict."""
+        """Show the messages. If there are enough verdicts, end after the next message `table`."""
         async for message in client.messages:
             leaf = message.topic.value.removeprefix(ROOT)
             if isinstance(message.payload, bytes) and not leaf.startswith(("cmd/", "ack")):
@@ -290,8 +290,8 @@ class Demo:
                 return
 
     def _deliver(self, event: SimEvent) -> None:
-        """Send an event to the panel, to the power switch or to the board. A button sends no reason and no name, so a
-        command with one comes from a panel, which is an MQTT client."""
+        """Send an event to the panel, to the power switch or to the board. A button sends no reason and no name. So a
+        command with a reason or a name comes from the panel, an MQTT client."""
         if isinstance(event, TableCommand) and (event.reason or event.who):
             self._panel.put_nowait(event)
         elif isinstance(event, SensorState) and event.sensor == POWER:
@@ -349,12 +349,12 @@ class Demo:
 
 
 async def _fail(ended: Coroutine[Any, Any, str]) -> None:
-    """Raise DemoError when a child ends that should still run."""
+    """Raise DemoError when a child has ended that should still run."""
     raise DemoError(await ended)
 
 
 async def _first_of(*works: Coroutine[Any, Any, object]) -> None:
-    """Run all `works` until the first one ends, and raise its error if it has one. Then cancel the others in order."""
+    """Run all `works` until the first one ends. Then cancel the others in order. Raises the error of the first one."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,9 +1,9 @@
 """`hw-sim disc`: draws the disc of a rotor's encoder, to be printed at its true size.
 
-Two rings. The outer one has white and black bars in turn, each two sectors wide: two sensors a quarter of a period
-apart (or some whole periods more) see each change of a sector. The inner one is black except for the zero mark, which
-is one sector wide and lies in the middle of a white bar. So its edges come in the middle of a sector, and the disc
-looks the same from its other side. docs/build/README.md says how to use it.
+The disc has two rings. The outer ring has white and black bars in turn, each two sectors wide. Two sensors that are a
+quarter of a period apart (or a quarter and some whole periods) together see each change of a sector. The inner ring is
+black except for the zero mark. The mark is one sector wide and lies in the middle of a white bar. So its edges come in
+the middle of a sector, and the disc looks the same from its other side. docs/build/README.md says how to use the disc.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from pathlib import Path
 from hw_sim.exits import UsageError, writing
 
 SECTORS_PER_PERIOD = 4
-"""A white bar and a black bar. Each of two sensors changes twice."""
+"""A period is a white bar and a black bar. In a period each of the two sensors changes twice."""
 SECTORS_MAX = 4096
 """The most sectors that a configuration may have."""
 SECTORS_APART = 5
-"""From sensor A to sensor B: a period, so that the two have room beside each other, and one sector."""
+"""The sectors from sensor A to sensor B: one sector, and a period so that both sensors have room."""
 RING_MM, GAP_MM = 12.0, 4.0
-"""The width of each ring, and the white between them."""
+"""The width of each ring, and of the white gap between them."""
 SECTOR_MM_MIN = 1.5
-"""The width of a sector, in the middle of its ring. A reflective sensor at 1 mm sees a spot of about 1 mm."""
+"""The smallest width of a sector, in the middle of its ring. A reflective sensor sees a spot of about 1 mm."""
 RULER_MM = 100
 MARGIN_MM, TEXT_MM = 10.0, 42.0
 
@@ -77,7 +77,7 @@ def draw(diameter_mm: float, sectors: int) -> str:
 
 
 def sector_mm(radius_mm: float, sectors: int) -> float:
-    """The width of one sector at a radius."""
+    """Return the width of one sector at a radius."""
     return math.tau * radius_mm / sectors
 
 
@@ -119,13 +119,13 @@ def _lines(outer: float, inner: float, sectors: int) -> Iterator[str]:
 
 
 def _at(radius_mm: float, place: float, sectors: int) -> tuple[str, str]:
-    """The point at a radius and an angle in sectors, clockwise from the top."""
+    """Return the point at a radius and an angle in sectors, clockwise from the top."""
     angle = math.tau * place / sectors
     return f"{radius_mm * math.sin(angle):.5f}", f"{-radius_mm * math.cos(angle):.5f}"
 
 
 def _black(kind: str, inside: float, outside: float, start: float, end: float, sectors: int) -> str:
-    """Part of a ring, from an angle to another one."""
+    """Return a black part of a ring, from one angle to another, in sectors."""
     (ax, ay), (bx, by) = _at(outside, start, sectors), _at(outside, end, sectors)
     (cx, cy), (dx, dy) = _at(inside, end, sectors), _at(inside, start, sectors)
     long = int(end - start > sectors / 2)

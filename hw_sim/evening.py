@@ -29,13 +29,13 @@ AMERICANS = 0.2
 """The part of a campaign's evenings that are played on an American wheel."""
 ROTOR_TICKS = (37, 74, 148, 296, 592)
 COUPS = (6, 20)
-"""The least and the most scenarios of a drawn evening."""
+"""The smallest and the largest number of scenarios in a drawn evening."""
 BEAMS = (2, 2, 3, 4, 6, 8)
 CAMPAIGN_TICKS = (37, 37, 37, 37, 74, 74, 74, 148, 148, 296, 592)
 """Low numbers are drawn more often: few ticks are harder for the daemon, and one coup with 592 ticks takes as much time
-as sixteen with 37."""
+as sixteen coups with 37."""
 CAMPAIGN_BEAMS = (1, *9 * (2,), *5 * (3,), *10 * (4,), *3 * (5,), *5 * (6,), *2 * (7,), *5 * (8,))
-"""One evening in forty has a single beam. It cannot prove a direction, and a daemon must refuse that wheel."""
+"""One evening in forty has a single beam. One beam cannot prove a direction, and a daemon must refuse that wheel."""
 DOUBLED = 0.05
 """The part of a campaign's commands for which a person presses the button twice."""
 DOUBLED_MAX = 0.5
@@ -43,13 +43,13 @@ CAMPAIGN_PAUSE_FACTOR = 0.2
 """The rotor also turns between coups. Long pauses would add many log lines to a campaign, and test nothing."""
 GAP_S = 2.5
 """The time between two scenarios. People wait until the daemon has accepted their last command. If a pulse makes it
-unclear whether a ball runs, the command waits up to 2.4 s for the answer."""
+unclear whether a ball runs, the command waits up to 2.4 s until this is clear."""
 STARTED = "2026-11-20T18:00:00Z"
 """A fixed date: the same seed gives the same bytes on any day."""
 
 
 class UnknownScenarioError(UsageError):
-    """No scenario has this name, or the scenario cannot be played at this place."""
+    """No scenario has this name, or the scenario cannot be played at this place of an evening."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Mark:
     `truth[first:first + count]` of the evening.
 
     At both ends the table is in "faites vos jeux" and the ball lies in the pocket of the last number. `last_number` is
-    that number at the start. It is None if there was no number yet, and then the ball lies in no pocket.
+    that number at the start, or None if there was no number yet. Then the ball lies in no pocket.
     """
 
     start_s: float
@@ -85,8 +85,8 @@ class Evening:
 
 
 def draw_evening(seed: int, *, margin: bool = False) -> Evening:
-    """Draw an evening, which depends only on `seed`. `margin` adds launches of two to four laps, in which the passes
-    may prove fewer laps than the ball ran."""
+    """Draw an evening, which depends only on `seed` and `margin`. `margin` adds launches of two to four laps, in which
+    the passes may prove fewer laps than the ball ran."""
     rng = repeatable(f"evening {seed}")
     layout = draw_layout(rng)
     choices = drawable(layout)
@@ -124,7 +124,7 @@ def script(names: Sequence[str], seed: int = 0, *, american: bool = False) -> Ev
     """Return an evening with the named scenarios in that order. The wheel and all random values are drawn from `seed`.
     `american`: use an American wheel.
 
-    Raises UnknownScenarioError, with the nearest known name. Also raises it if a scenario that must be first is not.
+    Raises UnknownScenarioError for an unknown name (tells the nearest), or if a `first_only` scenario comes later.
     """
     scenarios = named(names)
     rng = repeatable(f"script {seed} {' '.join(names)}")
@@ -140,7 +140,7 @@ def repeatable(seed: str) -> random.Random:
 
 
 def named(names: Sequence[str]) -> list[Scenario]:
-    """The scenarios of those names. Raises UnknownScenarioError like `script`."""
+    """Return the scenarios with these names. Raises UnknownScenarioError like `script`."""
     for name in names:
         if name not in SCENARIOS:
             near = get_close_matches(name, SCENARIOS, n=1)
@@ -154,7 +154,7 @@ def named(names: Sequence[str]) -> list[Scenario]:
 
 
 def drawable(layout: WheelLayout) -> list[Scenario]:
-    """The scenarios that may follow any other at that wheel."""
+    """Return the scenarios that this wheel can play after any other scenario."""
     return [s for s in SCENARIOS.values() if not s.first_only and (layout.wheel == "french" or not s.french_only)]
 
 
@@ -167,7 +167,7 @@ def _played(scenarios: list[Scenario], layout: WheelLayout, rng: random.Random, 
 
 
 class _Recorder:
-    """A table, from its opening. Plays one scenario after another and records their marks."""
+    """Opens a table, plays one scenario after another on it, and records their marks."""
 
     def __init__(
         self, layout: WheelLayout, rng: random.Random, last_number: int | None, pause_factor: float = 1.0
@@ -212,9 +212,9 @@ class _Recorder:
 def draw_layout(
     rng: random.Random, *, french: bool = False, ticks: Sequence[int] = ROTOR_TICKS, beams: Sequence[int] = BEAMS
 ) -> WheelLayout:
-    """Draw a table and the places of its sensors. `french`: no fair wheel, for scenarios that reverse the rotor.
-    `ticks` and `beams`: the possible numbers of encoder sectors and of beams. A number given twice is twice as
-    likely."""
+    """Draw a table and the places of its sensors. `french`: never draw a Fair wheel, for scenarios that reverse the
+    rotor. `ticks` and `beams`: the possible numbers of encoder sectors and of beams. A number that is given twice is
+    twice as likely."""
     house, game = rng.choice([h for h in DRAWN if not (french and h[1] == "fair")])
     fair = game == "fair"
     direction: Direction = rng.choice(("cw", "ccw"))

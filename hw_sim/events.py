@@ -1,7 +1,7 @@
 """The events at the simulated wheel, one structure for each kind. `t_us` is the time on the sensor board's clock.
 
-The physics makes them, the simulated board sends them, and a log contains them without change. They have the form of
-the observation log, format 1 (docs/observation-log.md). They share no types with the program under test.
+The physics makes the events, the simulated board sends them, and a log contains them without change. They have the form
+of the observation log, format 1 (docs/observation-log.md). They share no types with the program under test.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Sensed(_Event, frozen=True):
 
     @property
     def message(self) -> messages.Event:
-        """The board's message about it."""
+        """The board's message about this event."""
         return self.sent(*msgspec.structs.astuple(self)[1:])
 
 
 class Switched(Sensed, frozen=True):
-    """A new level of a switch. The first member is the level. `bounces`: whether the contact of the switch bounces."""
+    """A switch has a new level, the first member. `bounces`: whether the contact of the switch bounces."""
 
     switch: ClassVar[str]
     bounces: ClassVar[bool] = False
@@ -52,7 +52,7 @@ class Switched(Sensed, frozen=True):
 
     @property
     def message(self) -> messages.Event:
-        """The board's message about it."""
+        """The board's message about this event."""
         return self.sent(self.stands)
 
 
@@ -77,7 +77,7 @@ class BallPass(Sensed, frozen=True, tag="ball"):
 
 
 class Sighting(Sensed, frozen=True, tag="pocket"):
-    """The ball, lying in a pocket, passed under reader number `reader`."""
+    """The ball lay in a pocket and passed under reader number `reader`."""
 
     reader: int
     sent: ClassVar[Callable[..., messages.Event]] = messages.PocketSighting
@@ -140,7 +140,7 @@ class ClockReading(_Event, frozen=True, tag="clock"):
 
 
 class End(_Event, frozen=True, tag="end"):
-    """The end of the events, which are complete up to this time."""
+    """All events up to this time have come."""
 
 
 SimEvent: TypeAlias = (

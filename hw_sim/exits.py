@@ -15,7 +15,7 @@ class CommandError(Exception):
 
 
 class UsageError(CommandError):
-    """The options are wrong, or do not go together."""
+    """An option is wrong, or two options cannot be used together."""
 
     exit_code = 2
 

@@ -1,10 +1,10 @@
 """From the track to a pocket: the ball rolls down the slope, may hit deflectors, and bounces in the turning rotor.
 
-- **The slope** (Small & Tse 2012, Chaos 22, 033150): r̈ = r·θ̇²·cos α − g·sin α, beginning in balance. The ball
+- **The slope** (Small & Tse 2012, Chaos 22, 033150): r̈ = r·θ̇²·cos α − g·sin α, at first in balance. The ball
   continues to slow down. Let s be the part of its radius by which it has moved inwards. To first order
   s̈ = λ²·(s + 2bt), with λ² = g·sin α/radius and b = slowing/speed. So s = 2b·(sinh(λt)/λ − t).
 - **The deflectors**: there are eight, alternately upright (long down the slope) and flat (long round the bowl). The
-  ball still turns and may hit one. A hit takes up to an eighth of a turn from its angle (the same paper) and most of
+  ball still turns and may hit one. A hit sets it back by up to an eighth of a turn (the same paper) and takes most of
   its speed. Then it rolls down again from rest.
 - **The rotor** turns in the opposite direction. In the rotor's frame the ball lands in a pocket, and a fret throws it
   out again with less speed, sometimes high up or backwards. This repeats until the ball cannot climb a fret. There it
@@ -43,12 +43,12 @@ HIT_S = (0.1, 0.9)
 KEPT = (0.55, 0.9)
 """The part of its speed in the rotor's frame that a ball keeps when a fret throws it out."""
 THROWN_BACK = 0.15
-"""The part of the throws that reverse the direction of the ball."""
+"""The share of the throws that reverse the direction of the ball."""
 RISE = (0.4, 0.8)
 """Upward speed after a throw, as a part of the speed before the throw."""
 HIGH = 0.4
 HIGH_S = (0.3, 0.9)
-"""The part of the throws that send the ball up to the cone, and how long it then stays out of the pockets."""
+"""The share of the throws that send the ball up to the cone, and how long it then stays out of the pockets."""
 CLIMB_M_S = 0.2
 """A ball whose speed relative to the rotor is less than this stays in its pocket."""
 IN_POCKET_S = (0.03, 0.12)
@@ -69,15 +69,15 @@ class _Ball:
 
 @dataclass(frozen=True)
 class Bias:
-    """A French rotor that favours the pockets of `numbers`, all equally. Together they come `times` as often as on a
-    rotor without a bias."""
+    """A French rotor that favours the pockets of `numbers`, all equally. Together these numbers come `times` times as
+    often as on a rotor without a bias."""
 
     numbers: frozenset[int]
     times: float
 
     @property
     def drawn_in(self) -> float:
-        """The part of the falls into other pockets that end in one of `numbers` instead."""
+        """The share of the falls into other pockets that end in a pocket of `numbers` instead."""
         share = len(self.numbers) / len(POCKETS)
         return (self.times - 1) * share / (1 - share)
 
@@ -91,7 +91,7 @@ class Bias:
 def fall(
     run: BallRun, rotor: SimRotor, rng: random.Random, bias: Bias | None = None, pockets: Sequence[int] = POCKETS
 ) -> Fall:
-    """The fall of the ball of `run`, from leaving the track to rest in one of the `pockets`."""
+    """Draw the fall of the ball of `run`, from leaving the track to rest in one of the `pockets`."""
     while True:
         ball = _slope(run, rng)
         fallen = _bounce(run.end_s, _rotor_edge(_deflectors(ball, run, rng), run), rotor, rng, pockets)
@@ -102,7 +102,7 @@ def fall(
 def fall_off_obstacle(
     run: BallRun, hang_s: float, rotor: SimRotor, rng: random.Random, pockets: Sequence[int] = POCKETS
 ) -> Fall:
-    """The fall from a deflector to rest. The ball hung on the deflector until `hang_s` after it left the track."""
+    """Draw the fall from a deflector to rest. The ball hung there until `hang_s` after it left the track."""
     first = run.track.deflector_angle
     nearest = first + round((run.angle + run.turning * run.laps - first) * DEFLECTORS) / DEFLECTORS
     still = _Ball(run.end_s + hang_s, nearest, rng.uniform(*SHAKEN_REV_S), 0.0)
@@ -110,7 +110,7 @@ def fall_off_obstacle(
 
 
 def _slope(run: BallRun, rng: random.Random) -> _Ball:
-    """The ball when it reaches the ring of deflectors."""
+    """Return the ball when it reaches the ring of deflectors."""
     speed = math.sqrt(run.speed_squared(run.laps))
     slowing = run.track.c0_rev_s2 + run.track.c2_per_rev * speed**2 + rng.uniform(*CONE_REV_S2)
     rate = math.sqrt(GRAVITY_M_S2 * math.sin(run.track.slope) / RADIUS_M)
@@ -128,7 +128,7 @@ def _slope(run: BallRun, rng: random.Random) -> _Ball:
 
 
 def _deflectors(ball: _Ball, run: BallRun, rng: random.Random) -> _Ball:
-    """The ball after the ring of deflectors: unchanged, or after its hit on the first deflector that it meets."""
+    """Return the ball after the ring of deflectors: unchanged, or after its hit on the first deflector in its way."""
     place = (ball.angle - run.track.deflector_angle) * DEFLECTORS * run.turning
     for number in range(math.floor(place), math.floor(place) + 4):
         deep_m, wide_m = UPRIGHT_M if number % 2 == 0 else FLAT_M
@@ -144,7 +144,7 @@ def _deflectors(ball: _Ball, run: BallRun, rng: random.Random) -> _Ball:
 
 
 def _rotor_edge(ball: _Ball, run: BallRun) -> _Ball:
-    """The ball when it reaches the rotor, down the slope. Nearer the axis, the same speed is more turns per second."""
+    """Return the ball when it has rolled down to the rotor. Nearer the axis, the same speed is more turns a second."""
     pull = GRAVITY_M_S2 * math.sin(run.track.slope) * 5 / 7
     way_m = DEFLECTOR_RADIUS_M - POCKET_RADIUS_M
     t_s = (math.sqrt(ball.down_m_s**2 + 2 * pull * way_m) - ball.down_m_s) / pull
@@ -153,8 +153,8 @@ def _rotor_edge(ball: _Ball, run: BallRun) -> _Ball:
 
 
 def _bounce(left_s: float, ball: _Ball, rotor: SimRotor, rng: random.Random, pockets: Sequence[int]) -> Fall:
-    """The fall, with the bounces from the first pocket to the last. The speed down the slope and the speed round the
-    bowl have the same weight for the bounces."""
+    """Return the fall, with the bounces from the first pocket to the last. The speed down the slope and the speed round
+    the bowl have the same weight for the bounces."""
     t_s, place = ball.t_s, ball.angle - rotor.angle_at(ball.t_s)
     speed = (ball.speed_rev_s - rotor.speed_at(ball.t_s)) * math.tau * POCKET_RADIUS_M
     lively = math.hypot(speed, ball.down_m_s)
@@ -172,5 +172,5 @@ def _bounce(left_s: float, ball: _Ball, rotor: SimRotor, rng: random.Random, poc
 
 
 def _pocket(place: float, pockets: Sequence[int]) -> int:
-    """The number at `place`, in turns clockwise from zero on the rotor."""
+    """Return the number at `place`, in turns clockwise from zero on the rotor."""
     return pockets[round(place * len(pockets)) % len(pockets)]

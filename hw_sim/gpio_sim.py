@@ -3,9 +3,9 @@
     python -m hw_sim.gpio_sim CHIP
 
 reads edges, one on each line (`AT_NS PIN LEVEL`), up to an empty line, and prints `ready`. Then it reads the time of
-AT_NS 0 on the host's monotonic clock and plays the edges. At the end it prints the real time of each, on that clock.
+AT_NS 0 on the host's monotonic clock and plays the edges. At the end it prints when it played each edge, on that clock.
 
-The chip is made through configfs, which needs root and a kernel with gpio-sim (`make test-gpio` builds one).
+The chip is made through configfs, which needs root and a kernel with gpio-sim (`make test-gpio` builds such a kernel).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wheeld.ports import Edge
 CONFIGFS = Path("/sys/kernel/config/gpio-sim")
 PLATFORM = Path("/sys/devices/platform")
 LATE_NS = 1_000_000
-"""A sleep ends some tenths of a millisecond late. Only a longer delay than this also delays the edges after it."""
+"""A sleep ends some tenths of a millisecond late. Only a longer delay than this also delays the edges that follow."""
 PULL = {True: b"pull-up", False: b"pull-down"}
 
 
@@ -45,7 +45,7 @@ class SimChip:
         return SimChip(name)
 
     def pull(self, pin: int, *, level: bool) -> None:
-        """Pull the line from outside, against its resistor."""
+        """Pull the line to a level from outside, against its resistor."""
         if pin not in self._pulls:
             self._pulls[pin] = os.open(self._lines / f"sim_gpio{pin}" / "pull", os.O_WRONLY)
         os.pwrite(self._pulls[pin], PULL[level], 0)
@@ -57,8 +57,8 @@ class SimChip:
     def play(self, edges: Iterable[Edge]) -> Iterator[int]:
         """Pull each line at its time. Yields the real time of each edge, in host monotonic ns.
 
-        If an edge is late because the computer stood still, all later edges get the same delay. A real wheel would not
-        catch up either.
+        If an edge is late because the computer stood still, all later edges get the same delay. After a delay, a real
+        wheel would not be faster either.
         """
         late_ns = 0
         for edge in edges:

@@ -1,4 +1,4 @@
-"""`hw-sim scenarios`: the names of the scenarios, with a sentence about each."""
+"""`hw-sim scenarios`: prints the names of the scenarios, with a sentence about each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:  # noqa: ARG001  every subcommand takes its options
+def run(args: argparse.Namespace) -> int:  # noqa: ARG001  `cli` calls every subcommand with its options
     """Print the list. Returns the exit code."""
     width = max(map(len, SCENARIOS))
     for name, scenario in sorted(SCENARIOS.items()):

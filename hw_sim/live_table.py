@@ -1,4 +1,4 @@
-"""A simulated table for a live run: it is played part by part on one time axis, and need not have an end."""
+"""A simulated table for a live run, which is played part by part on one time axis. The run need not have an end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LiveTable:
         self._forget_s = 0.0
 
     def play(self, play: Play) -> list[SimEvent]:
-        """Play one part. Returns its events. The `End` after them gives the time up to which they are complete."""
+        """Play one part. Returns its events, with an `End` after them."""
         start_s = self._played_s
         play(self.table)
         self._played_s = self.table.now_s

@@ -28,7 +28,7 @@ def write(path: Path, header: dict[str, Any], events: Iterable[SimEvent]) -> Non
     """Write the log to `path`. It is compressed if `path` ends in `.gz`. Raises OSError."""
     data = b"".join(lines(header, events))
     if path.suffix == ".gz":
-        data = gzip.compress(data, mtime=0)  # no time of day: the same bytes on every run
+        data = gzip.compress(data, mtime=0)  # without the time of day, each run gives the same bytes
     path.write_bytes(data)
 
 

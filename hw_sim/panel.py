@@ -1,4 +1,4 @@
-"""The chef's panel of a simulated table: an MQTT client that reads its messages and sends commands without a button."""
+"""The chef's panel of a simulated table: an MQTT client that reads messages and sends commands that have no button."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from hw_sim.subscriber import SEQUENCED, Payload, Subscriber
 
 READ_BYTES = 65_536
 PACKET_BYTES_MAX = 65_536
-"""The broker does not send us larger packets. A message of the feed is much smaller."""
+"""The panel asks the broker to send no larger packets. A message of the feed is much smaller."""
 KEEPALIVE_S = 15
 AGAIN_S = 1.0
 """The time from the end of a connection to the next attempt. A broker restarts within a second or two."""
 AS_USUAL = "as usual"
-"""The reason that is sent if a person has given none, because a panel requires one."""
+"""The reason that the panel sends if a person has given none, because each command of a panel has a reason."""
 LOGINS = {"chef": "chef-{table}", "table": "table-system-{table}", "direction": "direction"}
 """The login names with which people send commands: those of the roles in docs/interfaces.md. A broker with an access
 list accepts a name only from its own user. The demo's broker has no access list."""
 
 
 class BrokerAddress(NamedTuple):
-    """The address of a table's broker, and the TLS files of the chef's login there. Without `ca_file`, no TLS."""
+    """The address of a table's broker, and the TLS files of the chef's login there. Without `ca_file` TLS is off."""
 
     root: str
     """The common beginning of the table's topics, with a "/" at its end."""
@@ -62,8 +62,8 @@ def payload_of(command: TableCommand, shown: Payload | None) -> bytes:
 
 
 class ChefClient:
-    """A client that connects again after each failure. `subscriber` gets the messages of the table. `tell` gets a line
-    of text when the connection begins or ends."""
+    """A client that connects again after each failure. `subscriber` gets the messages of the table. `tell` is called
+    with a line of text when the connection begins or ends."""
 
     def __init__(self, broker: BrokerAddress, subscriber: Subscriber, *, tell: Callable[[str], None]) -> None:
         self.subscriber = subscriber
@@ -72,7 +72,7 @@ class ChefClient:
         self._told = ""
 
     def say(self, command: TableCommand) -> None:
-        """Send the command as the chef. It is lost while there is no connection. People notice and give it again."""
+        """Send the command as the chef. Without a connection it is lost. People notice that, and give it again."""
         if self._writer is not None:
             leaf = command_leaf("chef", command.name, self._broker.table)
             payload = payload_of(command, self.subscriber.table)
@@ -89,7 +89,7 @@ class ChefClient:
             await asyncio.sleep(AGAIN_S)
 
     async def _connect(self) -> NoReturn:
-        """Connect, and receive messages. Raises OSError when the connection ends, ValueError if it cannot be used."""
+        """Connect and receive messages. Raises OSError when the connection ends, ValueError if the login is refused."""
         broker = self._broker
         tls = None
         if broker.ca_file is not None:
@@ -137,7 +137,7 @@ class ChefClient:
 
 
 def _whole(data: bytes) -> tuple[list[mqtt5.Packet], bytes]:
-    """Return the complete packets in `data`, and the incomplete rest. Raises ValueError if the data is no packet."""
+    """Return the complete packets in `data`, and the bytes after them. Raises ValueError if the data is not MQTT."""
     packets: list[mqtt5.Packet] = []
     while True:
         try:

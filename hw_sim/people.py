@@ -2,8 +2,8 @@
 table waits for.
 
 A script alone would continue at a table that is suspended, for example after a restart during a coup. It would not
-notice that a number awaits the chef, or that the angle of the pockets is unknown. A table always publishes the steps
-that lead to the next coup (`waiting_codes`), so people need no rules of their own.
+notice that the chef must confirm a number, or that the angle of the pockets is unknown. A table always publishes the
+steps that lead to the next coup (`waiting_codes`). So people need no rules of their own.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from hw_sim.table import ROTOR_RPM, Outcome, SimTable
 STEPS_MAX = 30
 """From any state a few steps lead to "faites vos jeux". After this many steps the table is stuck."""
 PATIENCE = 8
-"""How often people look for a number that does not come, before the chef says that the ball's place is unknown."""
+"""How often people look for a number that does not come. Then the chef says that the ball's place is unknown."""
 PLACE = "rotor/place"
-"""In `failing`: the encoder does not show the angle of the pockets, until a person names the pocket of the ball."""
+"""If the table has this in `failing`, the angle of the pockets is unknown until a person names the ball's pocket."""
 WAITS = ("repair", "start_wheel", "ball_at_rest", "object_level")
-"""Steps that end by themselves or need a technician. The steps after them must wait. Only the failure PLACE is repaired
-by a person's command."""
+"""Steps that end by themselves or need a technician. The steps after them must wait. But if only PLACE fails, a
+person's command is the repair."""
 DONE = (
     "repair",
     "clear_object",
@@ -40,7 +40,7 @@ DONE = (
 )
 """The steps that people do."""
 ROTOR_KEPT_REV_S = 0.8 * ROTOR_RPM[0] / 60
-"""Readers see a lying ball soon if the rotor has at least this speed. A slower rotor is pushed."""
+"""Readers see a lying ball soon if the rotor has at least this speed. People push a slower rotor."""
 CLEAR_S = 1.0
 """The time in which a hand takes an object out of the cylinder."""
 
@@ -50,7 +50,7 @@ class TableStuckError(Exception):
 
 
 def give_up(stuck: TableStuckError) -> None:
-    """Raise the error."""
+    """Raise `stuck`, so that nobody tries again."""
     raise stuck
 
 
@@ -88,7 +88,7 @@ class People:
             yield from self._live.play(scenario)
 
     def compare(self, *, whole: bool) -> None:
-        """Compare the verdicts of the current scenario with its truth. Without `whole`, only those received."""
+        """Compare the verdicts of the current scenario with its truth. If not `whole`, more verdicts may still come."""
         if not self.scenario:
             return
         published = [verdict.name for verdict in self._subscriber.verdicts[self._known[0] :]]
@@ -112,13 +112,13 @@ class People:
                 did.clear()
 
     def _awaited(self) -> str:
-        """The first step that the table waits for and people can do. "" if there is nothing to do."""
+        """Return the first step that the table waits for and people can do. "" if there is none."""
         table, live = self._subscriber.table, self._live.table
         if table is None:
             return ""
         for code in table["waiting_codes"]:
             if code == "launch":
-                live.last_number = table["last_number"]  # other people may have played meanwhile
+                live.last_number = table["last_number"]  # other people may have played since the last scenario
                 return "launch" if self._is_back else "put_back"
             if code in WAITS and not (code == "repair" and table["failing"] == [PLACE]):
                 return ""
@@ -131,7 +131,7 @@ class People:
         live, say, does = self._live, self._words.say, list[SimEvent]()
         match code:
             case "put_back" if times > 1 and self._is_back:
-                # The ball lies there, but the readers show it in another pocket.
+                # The ball lies in the right pocket, but the readers show it in another one.
                 does += live.command("suspend", by="direction", reason=say("the ball lies there"))
                 does += [*live.wait(self._look_s), *self._name_pocket("resume")]
             case "put_back":
@@ -186,5 +186,5 @@ def told_of(table: Payload | None) -> str:
 
 
 def outcome_name(outcome: Outcome) -> str:
-    """Return the name of an outcome, in the form of `ToldVerdict.name`."""
+    """Return the name of an outcome, as `ToldVerdict.name` has it on a French wheel."""
     return f"result {outcome['number']}" if outcome["kind"] == "result" else f"void {outcome['cause']}"

@@ -1,4 +1,4 @@
-"""GPIO pins in virtual time: `wheeld.ports.Pins` without a chip."""
+"""Simulated GPIO pins in virtual time, which a program uses as `wheeld.ports.Pins`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wheeld.ports import Edge, PinsError, Pull, Taken
 class SimPins:
     """Lines that change as planned with `play`. Edges are reported `latency_ns` later. `advance` makes time pass.
 
-    `error_ns` is only what the pins say about themselves: the times of their edges are exact.
+    `error_ns` is the error that the pins claim for the times of their edges. In truth these times are exact.
     """
 
     def __init__(self, *, now_ns: int = 0, latency_ns: int = 0, error_ns: int = 0) -> None:
@@ -29,7 +29,8 @@ class SimPins:
         self._number = 0
 
     def listen(self, pin: int, pull: Pull) -> bool:
-        """Claim an input and return its level. Before its first edge, a line has the level of its resistor."""
+        """Claim an input and return its level. Before its first edge, a line has the level of its resistor. Raises
+        PinsError if the pin is in use."""
         if pin in self._listened or pin in self.out:
             raise PinsError(f"pin {pin} is in use")
         self._listened[pin] = 0
@@ -40,7 +41,7 @@ class SimPins:
         return self._levels[pin]
 
     def drive(self, pin: int, *, level: bool) -> None:
-        """Store the level in `out`."""
+        """Store the level of an output in `out`. Raises PinsError if the pin is in use."""
         if pin in self._listened:
             raise PinsError(f"pin {pin} is in use")
         self.out[pin] = level
@@ -57,17 +58,17 @@ class SimPins:
         self._listened.clear()
         self._reported.clear()
 
-    # Calls for tests
+    # What happens to the lines
 
     def play(self, edges: Iterable[Edge]) -> None:
-        """Plan edges. None of them may be in the past."""
+        """Plan edges, none of them in the past."""
         for edge in edges:
             assert edge.at_ns >= self.now_ns, f"{edge} is past"
             self._number += 1
             heapq.heappush(self._due, (edge.at_ns + self._latency_ns, self._number, edge))
 
     def swallow(self, pin: int, edges: int) -> None:
-        """Lose the next `edges` edges of `pin`. The pin's own count includes them."""
+        """Lose the next `edges` edges of `pin`. The `seq` of the edges after them still counts them."""
         self._swallow[pin] = edges
 
     def overflow(self, edges: int) -> None:
@@ -75,7 +76,7 @@ class SimPins:
         self._lost += edges
 
     def advance(self, now_ns: int) -> None:
-        """Let time pass to `now_ns`, which never goes back."""
+        """Let time pass to `now_ns`, which may not be in the past."""
         assert now_ns >= self.now_ns, "time would go back"
         self.now_ns = now_ns
         while self._due and self._due[0][0] <= now_ns:

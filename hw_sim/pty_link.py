@@ -1,6 +1,6 @@
-"""A simulated board on a pseudo-terminal, paced by the wall clock. A program opens it like a serial port.
+"""Plays a simulated board on a pseudo-terminal, by the wall clock. A program opens the terminal like a serial port.
 
-The host's end is a path of your choice. A host may close and reopen it. A host that does not read blocks the board's
+You choose the path of the host's end. A host may close and reopen it. A host that does not read blocks the board's
 transmitter, as with USB. The board keeps its events until it can send them.
 
 The path is a symbolic link to this process's own descriptor of the terminal, `/proc/PID/fd/N`, never to `/dev/pts/N`.
@@ -31,9 +31,9 @@ from hw_sim.exits import FileError, told
 READ_BYTES = 4096
 """The size of a pseudo-terminal's own buffer."""
 NAP_S_MIN = 0.001
-"""At high speeds the board would wake more often than the computer can schedule. It then sends more data at once."""
+"""The shortest sleep. At high speeds this is long for the board, which then sends more data at once."""
 NAP_S_MAX = 0.02
-"""How often a blocked transmitter is tried again."""
+"""The longest sleep. After it, a blocked transmitter is tried again."""
 DESCRIPTORS = 1024
 """The descriptor in the link is drawn from the upper half of the numbers that a process may use, below this number.
 Processes use low numbers first. So another process that gets the PID of a killed one has no descriptor there."""
@@ -127,7 +127,7 @@ class Player:
     def __init__(
         self, board: SimBoard, pty: Pty, *, speed: float = 1.0, deliver: Callable[[SimEvent], None] | None = None
     ) -> None:
-        """`deliver` is called with each event at its time. By default the board gets all events."""
+        """`deliver` is called with each event at its time. Without it, the board gets all events."""
         self.board = board
         self._deliver = deliver or board.feed
         self._pty = pty
@@ -146,7 +146,7 @@ class Player:
         self._loop.add_reader(self._pty.master, self._receive)
         try:
             for event in events:
-                # Run the board up to `t_us`. A late player catches up event by event, and still reads from the host.
+                # Run the board up to `t_us`. A late player plays event after event, and still reads from the host.
                 self._horizon_us = event.t_us
                 while self.now_us < event.t_us:
                     self._advance()

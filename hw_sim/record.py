@@ -1,4 +1,4 @@
-"""`hw-sim record`: an evening as an observation log, with its truth in a second file."""
+"""`hw-sim record`: writes an evening as an observation log, with its truth in a second file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The rotor's motion, in pieces of constant acceleration. So the time of every crossing of an angle is exact.
+"""The rotor's motion, in pieces of constant acceleration. So the times at which the rotor reaches an angle are exact.
 
 A free rotor loses speed in its bearing at a constant rate. A hand also brakes, reverses or pushes it at a constant
-rate. The direction never changes within a piece. A reversal is one piece to rest and another piece from rest.
+rate. The direction never changes within a piece. A reversal is two pieces: the rotor stops, then begins to turn again.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class Piece:
     accel: float
 
     def speed_at(self, t_s: float) -> float:
-        """Speed in rev/s at `t_s`."""
+        """Return the speed in rev/s at `t_s`."""
         return self.speed + self.accel * (t_s - self.t_s)
 
     def angle_at(self, t_s: float) -> float:
-        """Angle in turns at `t_s`, not reduced to one turn."""
+        """Return the angle in turns at `t_s`, not reduced to one turn."""
         dt = t_s - self.t_s
         return self.angle + (self.speed + self.accel * dt / 2) * dt
 
     def time_at(self, angle: float) -> float:
-        """The time at which the rotor is at `angle`, which must be within this piece."""
+        """Return the time in s at which the rotor is at `angle`, which must be within this piece."""
         way = abs(angle - self.angle)
         forward = self.accel if self.speed > 0 or (self.speed == 0 and self.accel > 0) else -self.accel
         root = math.sqrt(max(0.0, self.speed**2 + 2 * forward * way))
@@ -44,8 +44,8 @@ class SimRotor:
     """The motion of a whole evening. Orders are given in time order. Each order replaces all motion after its time."""
 
     def __init__(self, angle: float, speed: float, drag_per_s: float) -> None:
-        """The rotor turns freely from time 0. `drag_per_s`: the part of its speed at release that the bearing takes in
-        each second."""
+        """The rotor turns freely from time 0 on. `drag_per_s`: how much it loses in each second, as a part of the speed
+        at which a hand let it go."""
         self._drag_per_s = drag_per_s
         self._pieces: list[Piece] = []
         self._coast(0.0, angle, speed)
@@ -58,20 +58,20 @@ class SimRotor:
             self._pieces.append(Piece(stop, piece.angle_at(stop), 0.0, 0.0))
 
     def piece_at(self, t_s: float) -> Piece:
-        """The piece at `t_s`."""
+        """Return the piece at `t_s`."""
         return self._pieces[max(0, bisect_right(self._pieces, t_s, key=_t_s) - 1)]
 
     def angle_at(self, t_s: float) -> float:
-        """Angle in turns at `t_s`."""
+        """Return the angle in turns at `t_s`."""
         return self.piece_at(t_s).angle_at(t_s)
 
     def speed_at(self, t_s: float) -> float:
-        """Speed in rev/s at `t_s`, clockwise positive."""
+        """Return the speed in rev/s at `t_s`, clockwise positive."""
         return self.piece_at(t_s).speed_at(t_s)
 
     def order(self, t_s: float, speed: float, accel: float) -> float:
-        """Let a hand bring the rotor to `speed` (rev/s) from `t_s`, at the rate `accel` (rev/s², positive). A reversal
-        goes through rest. Returns the time at which the hand lets go."""
+        """Let a hand bring the rotor to `speed` (rev/s) from `t_s` on, at the rate `accel` (rev/s², positive). To
+        reverse, the rotor first stops. Returns the time in s at which the hand lets go."""
         here = self.piece_at(t_s)
         angle, now = here.angle_at(t_s), here.speed_at(t_s)
         self._pieces = [piece for piece in self._pieces if piece.t_s < t_s]
@@ -95,7 +95,7 @@ class SimRotor:
         self._pieces = self._pieces[self._pieces.index(here) :]
 
     def crossings(self, offset: float, period: float, t_from: float, t_to: float) -> Iterator[tuple[float, int, bool]]:
-        """Yield (time in s, k, clockwise) for each crossing of offset + k·period between the two times, in order."""
+        """Yield (s, k, clockwise) for each crossing of offset + k·period (turns) between the two times, in order."""
         first = max(0, bisect_right(self._pieces, t_from, key=_t_s) - 1)
         last = bisect_right(self._pieces, t_to, key=_t_s)
         for piece, following in pairwise([*self._pieces[first : last + 1], None]):
@@ -119,7 +119,7 @@ class SimRotor:
 
 
 def tick_entered(boundary: int, ticks: int, *, clockwise: bool) -> int:
-    """The sector entered at `boundary` (boundary/ticks of a turn): clockwise the one above it, else the one below."""
+    """Return the sector that the rotor enters at border `boundary`: clockwise the one after it, else the one before."""
     return (boundary if clockwise else boundary - 1) % ticks
 
 

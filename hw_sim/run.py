@@ -37,8 +37,8 @@ def add(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = subparsers.add_parser(
         "run",
         help="play a wheel on a pseudo-terminal",
-        description="Play a wheel on a pseudo-terminal, until Ctrl-C or the last of the named scenarios. It begins "
-        "when a host listens, presses the buttons of chef and table, and prints the truth of each coup.",
+        description="When a host listens, play a wheel on a pseudo-terminal, until Ctrl-C or the last of the named "
+        "scenarios. Press the buttons of chef and table, and print the truth of each coup.",
     )
     parser.add_argument("--pty", type=Path, required=True, metavar="PATH", help="where the serial port shall appear")
     parser.add_argument("--scenario", nargs="+", metavar="NAME", help="scenarios to play, in order; then it ends")
@@ -75,7 +75,7 @@ def add_pace(parser: argparse.ArgumentParser, *, speed: float) -> None:
 def _speed(text: str) -> float:
     speed = float(text)
     if not 0.1 <= speed <= 100:
-        raise argparse.ArgumentTypeError("must be 0.1 to 100: no machine keeps up with more")
+        raise argparse.ArgumentTypeError("must be 0.1 to 100: no computer is fast enough for more")
     return speed
 
 
@@ -87,10 +87,10 @@ def run(args: argparse.Namespace) -> int:
     layout = _layout(args.layout, rng, scenarios or [])
     panel = _panel(args.layout, args.panel)
     last_number = None if scenarios and scenarios[0].first_only else rng.choice(sorted(layout.pockets))
-    # People with a panel first put the ball in its pocket.
+    # With a panel, people first put the ball in the pocket of the number that the table shows.
     live = LiveTable(layout, rng, last_number if panel is None else None)
     live.table.pause_factor = QUICK_PAUSE_FACTOR if args.quick else 1.0
-    print_now("# the configuration of this wheel, beside [journal] and [mqtt]:")
+    print_now("# the configuration of this wheel, to be completed by [journal] and [mqtt]:")
     name = f"sim-{args.seed}"
     print_now(sections(layout, site="sim", table=name, last_number=last_number, port=args.pty, speed=args.speed))
     # After a restart of the simulator the board must have another boot id.
@@ -108,8 +108,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _panel(file: Path | None, credentials: Path | None) -> ChefClient | None:
-    """Return the chef's panel at the broker of the configuration `file`. Print a line and return None if no file
-    names a broker, or if the broker asks for a login that `credentials` does not contain. Raises BadDataError."""
+    """Return the chef's panel at the broker of the configuration `file`. Print a line and return None if there is no
+    file or broker, or if the broker asks for a login and `credentials` does not have it. Raises BadDataError."""
     broker = None if file is None else broker_of(file, credentials)
     if broker is None:
         print_now(
@@ -132,7 +132,7 @@ def _layout(file: Path | None, rng: random.Random, scenarios: Sequence[Scenario]
 
 
 def print_now(line: str) -> None:
-    """Print a line at once: standard output may be a pipe."""
+    """Print a line at once. Without the flush, a line for a pipe would come late."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
@@ -140,7 +140,7 @@ def print_now(line: str) -> None:
 async def _play(
     board: SimBoard, path: Path, speed: float, events: Iterable[SimEvent], panel: ChefClient | None
 ) -> None:
-    """Play to the end, or until SIGINT or SIGTERM. These signals are no errors."""
+    """Play to the end, or until SIGINT or SIGTERM. Such a signal is not an error."""
 
     def deliver(event: SimEvent) -> None:
         if panel is not None and isinstance(event, TableCommand) and no_button_says(event):
@@ -180,11 +180,11 @@ def live_events(
     """
     print_line("# waiting for a host that opens the port")
     while not is_heard():
-        # Without a host the events are dropped: a board that fills its ring would start with overwritten events.
+        # Until then the board gets no events: they would fill its ring, and the first events would be overwritten.
         yield from (event for event in live.wait(0.5) if isinstance(event, End))
 
     def begin(scenario: Scenario) -> None:
-        # Delete old outcomes: this may run for months.
+        # Delete old outcomes, because the program may run for months.
         live.table.truth.clear()
         print_line(f"{live.table.now_s:9.1f} s  plays {scenario.name}: {scenario.about}")
 
@@ -208,7 +208,7 @@ def live_events(
 
 
 def _told(live: LiveTable, scenarios: Iterable[Scenario], print_line: Print) -> Iterator[Scenario]:
-    """Yield the scenarios. When the caller asks for the next one, the last one was played, and its truth is printed."""
+    """Yield the scenarios. When the caller asks for the next one, print the truth of the last one, which was played."""
     for scenario in scenarios:
         yield scenario
         for outcome in live.table.truth:
@@ -216,7 +216,7 @@ def _told(live: LiveTable, scenarios: Iterable[Scenario], print_line: Print) -> 
 
 
 def outcome_text(outcome: Outcome, words: Words = ENGLISH) -> str:
-    """The truth of one coup, in a line."""
+    """Return the truth of one coup in a line."""
     if outcome["kind"] == "result":
         return words.say("result {number}, {laps} laps", number=outcome["number"], laps=f"{outcome['laps']:g}")
     return words.say("void {cause}", cause=outcome["cause"])

@@ -22,7 +22,7 @@ NAMES = {
     "notice": translatable("notice"),
     "reply": translatable("reply"),
 }
-"""The name of each kind of message in these lines. The key is the last level of its topic."""
+"""The name of each kind of message, as people read it. The key is the last level of the message's topic."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ToldVerdict:
 
 @dataclass
 class Subscriber:
-    """Everything received since the subscription."""
+    """What was received since the subscription."""
 
     table: Payload | None = None
     numbers: list[int] = field(default_factory=list)
@@ -79,10 +79,10 @@ class Subscriber:
     def _is_next(self, payload: Payload) -> bool:
         """Whether the message is new: the broker may deliver it twice. Also counts a gap before the message."""
         seq, boot_id, last = payload["seq"], payload["boot_id"], self.seqs[-1] if self.seqs else 0
-        # With a restored or new journal, a run of the daemon continues with lower numbers.
+        # After a restore or with a new journal, another run of the daemon has lower numbers.
         if seq <= last and boot_id in self._boot_ids:
             return False
-        # No gap after a message of an earlier run: the messages in between were sent before this subscription.
+        # After a message of an earlier run this is no gap: the messages in between were sent before the subscription.
         self.gaps += bool(last) and boot_id == self._boot_ids[-1] and seq != last + 1
         if boot_id not in self._boot_ids:
             self._boot_ids.append(boot_id)
@@ -99,7 +99,7 @@ def verdict_text(leaf: str, payload: Payload, words: Words) -> str:
     """Return the text of a result (its number in digits and words, its laps) or of a void (its cause, its reason)."""
     if leaf == "result":
         laps, rpm = payload["laps"], payload["rotor_rpm"]
-        run = [] if laps is None else [words.say("{laps} laps", laps=f"{laps:g}")]  # null: not proven
+        run = [] if laps is None else [words.say("{laps} laps", laps=f"{laps:g}")]  # null: laps are not proven
         run += [] if rpm is None else [words.say("rotor {rpm} rpm", rpm=f"{rpm:.1f}")]
         return " · ".join([printed(payload["number"]), payload["announcement"], *([", ".join(run)] if run else [])])
     who = f" ({payload['by']}: {payload['reason']})" if payload.get("reason") else ""
@@ -131,5 +131,5 @@ def message_text(leaf: str, payload: Payload, words: Words) -> str | None:
 
 
 def numbers_text(numbers: list[int], words: Words) -> str:
-    """The last numbers as text, the newest first."""
+    """Return the last numbers as text, the newest first."""
     return " ".join(map(printed, numbers)) or words.say("none yet")

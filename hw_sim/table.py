@@ -1,8 +1,8 @@
-"""The simulated table: the actions of ball, rotor and people that a scenario calls, one after the other.
+"""The simulated table: what ball, rotor and people do. A scenario calls these actions, one after the other.
 
 `SimTable.now_s` is the time of the next action. A scenario begins and ends in "faites vos jeux" with the ball in the
 pocket of the last number, so that scenarios can follow each other in any order. The scenario writes the truth of each
-coup, which follows from its own actions and docs/rulebook.md.
+coup. This truth follows from the scenario's actions and docs/rulebook.md.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ from hw_sim.wheel import LAPS_NEEDED, BallRun, Track, WheelLayout, opposite, sig
 from hw_sim.world import MARGIN_S, SensorOutage, Slipped, Stay, World, us
 
 LAUNCH_REV_S = (1.3, 2.6)
-"""How fast boulers launch (first laps of ball_lap_times.json: 1.0–2.4 rev/s)."""
+"""How fast boulers launch (the first laps in ball_lap_times.json have 1.0–2.4 rev/s)."""
 HARDEST_REV_S = 3.5
-"""No hand launches at 4, and a daemon may rely on it. On a slow track even this push may end sooner than asked."""
+"""The hardest push: no hand launches at 4 rev/s, and a daemon may rely on that. On a slow track it may be too weak."""
 ROTOR_RPM = (10.0, 20.0)
 """How fast boulers turn the rotor (docs/wheels.md: 14–20 rpm on motor wheels; Cammegh recommends at least 10)."""
 BEARING_PER_S = (0.001, 0.003)
-"""The part of its speed that a rotor loses in a second."""
+"""The part of its speed that a free rotor loses in a second."""
 ROTOR_LEAST_REV_S = 0.05
-"""A rotor that is slower than this is pushed before the next action."""
+"""A hand pushes a rotor that is slower than this."""
 MANY_BEAMS = 4
 """With at least this many beams, two stray pulses must not deceive a daemon. With fewer beams, one must not."""
 LAPS_MOST = 24.0
 """No launched ball runs more laps than this."""
 SIGHTINGS_TO_CALL = 3
-"""Sightings in one pocket before the number is out (rulebook R3)."""
+"""How many sightings in one pocket prove the number (docs/rulebook.md R3)."""
 TOLD_BY_COUPS = 3
 """If one sensor alone sees nothing in this many coups, the daemon tells people (docs/rulebook.md 6)."""
 AT_ONCE_S = 0.05
-"""The time that "at once" means (end of the rulebook)."""
+"""The time that "at once" means (end of docs/rulebook.md)."""
 DOUBLE_PRESS_S = (0.15, 0.6)
-"""The time from the first press of a button to the second press, by a person who is not sure."""
+"""The time until a person who is not sure presses a button for the second time."""
 OVERDUE_GAPS, OVERDUE_LAPS = 2.5, 0.75
-"""One pass may be missed. The pass after it is overdue when the slowest ball would have run this many of the widest
-gaps between beams since it left the track, and at least this part of a lap."""
+"""When the next pass is overdue: the slowest ball would by now have run this many times the widest gap between beams,
+and at least this part of a lap. This is long enough if one pass is missed."""
 LAUNCH_KNOWN_S = 2.5
-"""The time from a launch until it must be known. The rulebook has no deadline. Several passes take less time than this,
-even with two beams."""
+"""The time from a launch until the daemon must know it. The rulebook has no deadline. Several passes take less time
+than this, even with two beams."""
 
 
 @dataclass(frozen=True)
 class Fumbles:
-    """People who press a button twice: for the part `doubled` of all commands. `rng` is separate, so that all other
-    actions are the same with and without fumbles."""
+    """People who give the share `doubled` of all commands twice. `rng` is separate, so that all other actions are the
+    same with and without fumbles."""
 
     rng: random.Random
     doubled: float
@@ -63,9 +63,9 @@ class Fumbles:
 
 class Outcome(TypedDict, total=False):
     """The truth of one coup, as in a `.truth.json`. `out_t`: when its number was out. This is the first sighting of the
-    ball at rest. If there was none, it is the time at which the chef gave the number. `closed_t`: the time by which its
+    ball at rest. If there was none, it is the time at which the chef gave the number. `closed_t`: the time by which the
     bets must be shown as closed. `blind`: the one sensor that saw nothing. `down_t`: when the sensors' line went down,
-    or the encoder slipped, if this affected the ball's run. `readers_dead`: at some time of the coup no reader
+    or when the encoder slipped, if this was during the ball's run. `readers_dead`: for some time of the coup, no reader
     worked."""
 
     kind: str
@@ -86,21 +86,21 @@ class Outcome(TypedDict, total=False):
 def laps_safe(beams_deg: Sequence[float], needed: int = LAPS_NEEDED) -> float:
     """Return how many laps a run needs so that its passes prove the `needed` laps, wherever it begins and ends.
 
-    The ball runs up to one gap between beams before the first pass, and up to one after the last pass. A third gap is
-    lost because no later pass confirms that the last pass was the ball's. With four beams or more, two must confirm it.
+    The ball runs up to one gap between beams before its first pass, and up to one gap after its last pass. A third gap
+    is lost because a later pass must confirm each pass. With four beams or more, two later passes must confirm it.
     """
     unproven = 4 if len(beams_deg) >= MANY_BEAMS else 3
     return needed + unproven * widest_gap_laps(beams_deg) + 0.05
 
 
 def widest_gap_laps(beams_deg: Sequence[float]) -> float:
-    """The widest gap between two neighbouring beams, in laps."""
+    """Return the widest gap between two neighbouring beams, in laps."""
     angles = sorted(beams_deg)
     return max(after - before for before, after in pairwise([*angles, angles[0] + 360])) / 360
 
 
 class SimTable:
-    """One table, from the start of the evening. `world` records what happens at it."""
+    """One table, from the start of the evening on. `world` records what happens at the table."""
 
     def __init__(self, layout: WheelLayout, rng: random.Random, last_number: int | None) -> None:
         """At time 0 the rotor turns, and the ball lies in the pocket of `last_number` (in a hand if that is None)."""
@@ -117,7 +117,7 @@ class SimTable:
         self.scenario = ""
         self.fumbles: Fumbles | None = None
         self.pause_factor = 1.0
-        """A factor for the ordinary pauses for bets and settling: less than 1 if a viewer waits."""
+        """A factor for the ordinary pauses, in which people bet and pay: less than 1 if a viewer waits."""
         self.laps_safe = laps_safe(layout.beams_deg, layout.laps_needed)
         """The passes of a run with this many laps prove the needed laps."""
         self._stay: Stay | None = None
@@ -136,13 +136,13 @@ class SimTable:
         self.now_s += self.rng.uniform(low_s, high_s)
 
     def wait_until(self, t_s: float) -> None:
-        """Let time pass until `t_s`, if that is in the future."""
+        """Let time pass until `t_s`, unless that is past."""
         self.now_s = max(self.now_s, t_s)
 
     def command(
         self, name: str, by: str = "chef", reason: str = "", who: str | None = None, number: int | None = None
     ) -> None:
-        """Let a person give a command now, and perhaps press the button twice."""
+        """Let a person give a command now, and perhaps give it twice."""
         self._press(TableCommand(us(self.now_s), name, by, reason, who, number=number))
 
     def confirm(self, number: int | None = None, reason: str = "all saw it") -> None:
@@ -190,9 +190,8 @@ class SimTable:
         return self.world.last_tick_s(self.now_s)
 
     def next_tick_s(self) -> float:
-        """Time of the turning rotor's next tick."""
-        ticks = self.world.rotor.crossings(0.0, 1 / self.layout.rotor_ticks, self.now_s, math.inf)
-        return next(ticks)[0]
+        """Return the time in s of the turning rotor's next tick."""
+        return next(self.world.rotor.crossings(0.0, 1 / self.layout.rotor_ticks, self.now_s, math.inf))[0]
 
     # the ball in a pocket or in a hand
 
@@ -234,12 +233,12 @@ class SimTable:
         self.now_s = first_s + self.rng.uniform(0.1, 0.9) * (self.now_s - first_s)
 
     def turn_s(self) -> float:
-        """How long one turn of the rotor takes now."""
+        """Return how long one turn of the rotor takes now, in s."""
         return 1 / abs(self.world.rotor.speed_at(self.now_s))
 
     def put_ball_back(self, number: int | None = None) -> None:
-        """Let a hand put the ball back after a void: in the pocket of the last number, of `number` if given, or in any
-        pocket if there was no number. Time passes until the readers have seen it there."""
+        """Let a hand put the ball back after a void: in the pocket of `number` if given, else of the last number, or in
+        any pocket if there was no number. Time passes until the readers have seen it there."""
         self.lift_ball()
         self.wait(2, 5)
         self.keep_turning()
@@ -277,7 +276,7 @@ class SimTable:
             angle = self.rng.random()
             speed = self.track.launch_speed(laps, angle, turning)
             run = BallRun.free(self.track, self.now_s, angle, turning, speed)
-            if run.laps > laps - 1e-6:  # else: on this badly kept bowl no ball leaves the track at that place
+            if run.laps > laps - 1e-6:  # else no ball leaves the track at that place of this badly kept bowl
                 return run
 
     def _good_push(self, turning: int, seconds: float) -> BallRun:
@@ -296,12 +295,12 @@ class SimTable:
                 low = min(HARDEST_REV_S, low + 0.1)
 
     def pass_s(self, index: int) -> float:
-        """Time of pass number `index` of the latest run, counted from 0. If there are fewer, that of the last pass."""
+        """Return the time in s of pass `index` (from 0) of the latest run, or of its last pass if there are fewer."""
         times = [t_s for t_s, _ in self.run.passes(self.layout.beams_deg)]
         return times[min(index, len(times) - 1)]
 
     def pass_count(self) -> int:
-        """The number of beam passes of the latest run."""
+        """Return how many passes the latest run has."""
         return sum(1 for _ in self.run.passes(self.layout.beams_deg))
 
     def wait_for_part_of_run(self, low: float, high: float) -> None:
@@ -315,7 +314,7 @@ class SimTable:
 
     def fall(self, *, hang_s: float = 0.0, elsewhere: bool = False) -> int:
         """Let the ball leave the track, hang on an obstacle for `hang_s`, fall and rest in a pocket. Time passes until
-        it rests. Returns the number. With `elsewhere` the pocket is not the one from which the ball was taken."""
+        it rests. Returns the number. With `elsewhere`, the ball rests in another pocket than before the launch."""
         run, rotor = self.run, self.world.rotor
         taken_from = self.world.stays[-1].number if elsewhere and self.world.stays else None
         while True:
@@ -342,12 +341,12 @@ class SimTable:
         self.world.direct_events.append(BallPass(us(self.now_s), self.rng.randrange(len(self.layout.beams_deg))))
 
     def throw_ball_in(self, number: int) -> Stay:
-        """Throw a second ball in the cylinder. It lies in the pocket of `number` from now on."""
+        """Let a second ball lie in the pocket of `number` from now on. Returns its stay."""
         self.world.stays.append(Stay(number, self.now_s))
         return self.world.stays[-1]
 
     def blind(self, sensors: Sequence[str]) -> None:
-        """Let these sensors see nothing from now on. No self-test reports it."""
+        """Let these sensors see nothing from now on. No self-test reports this."""
         self.world.outages += [SensorOutage(sensor, self.now_s) for sensor in sensors]
 
     def see_again(self) -> None:
@@ -361,11 +360,11 @@ class SimTable:
         self.world.slipped.append(Slipped(by, self.now_s))
 
     def set_disc_back(self) -> None:
-        """Let a technician set the slipped disc back to its place. This is one more slip."""
+        """Let a technician set the slipped disc back to its place. For the daemon this is one more slip."""
         self.world.slipped[-1].to_s = self.now_s
 
     def outage(self, sensor: str, low_s: float, high_s: float) -> float:
-        """Let `sensor` fail its self-test now, and pass it again after a drawn time. Returns the time of its return."""
+        """Let `sensor` fail its self-test now, and pass it after a drawn time. Returns when it works again, in s."""
         back_s = self.now_s + self.rng.uniform(low_s, high_s)
         self.world.direct_events.append(SensorState(us(self.now_s), sensor, ok=False))
         self.world.direct_events.append(SensorState(us(back_s), sensor, ok=True))
@@ -398,7 +397,7 @@ class SimTable:
         )
 
     def overdue_s(self) -> float:
-        """The longest time from leaving the track until the next pass of the ball is overdue."""
+        """Return how long after the ball left the track its next pass is overdue at the latest, in s."""
         left_us = us(self.run.end_s)
         all_beams = enumerate(self.layout.beams_deg)
         see = [degrees for beam, degrees in all_beams if not self.world.is_silent(f"beam/{beam}", left_us)]
@@ -408,7 +407,7 @@ class SimTable:
     def void(self, cause: str, evidence_s: float, deadline_s: float, laps: float | None = None) -> None:
         """Record a void coup. Its evidence is at `evidence_s`, and the verdict must be published by `deadline_s`.
         `laps`: the laps that the ball ran, if the chef says that they were too few. If sensors missed passes, the
-        daemon may have found too few laps before."""
+        daemon may have said so before him."""
         self.truth.append(
             {
                 "kind": "void",

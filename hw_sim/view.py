@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 ROWS = 11
 """The number of verdicts shown. With the other lines they fit on a terminal of 24 lines."""
-
-
 NAME_WIDTH = 17
 """The length of the longest name of a line in any language, plus a space."""
 
@@ -41,7 +39,7 @@ class Lines:
         self.show_message("--- " + say("the wheel plays {name}: {about}", name=scenario.name, about=about))
 
     def show_message(self, line: str | None) -> None:
-        """Print the text of a message, if it is not None. Print it at once, because the output may be a pipe."""
+        """Print the text of a message, if it has one. The text goes out at once, even if the output is a pipe."""
         if line is not None:
             self._out.write(f"{line}\n")
             self._out.flush()

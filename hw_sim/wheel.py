@@ -8,13 +8,13 @@ The ball on the track obeys, with ω in rev/s and θ its angle,
     dω/dt = −(c0 + c2·ω²) − rub − g·sin(θ − low)
 
 - c0 and c2: rolling friction and air drag.
-- rub: between about 1.0 and 0.6 rev/s, seven of the nine balls of ball_lap_times.json slow down three to five times as
-  fast as before and after. The reason is not known. Probably the ball then comes down from the wall, and slides until
-  its spin has reversed. So a ball begins to rub only once in a run, and stops only once.
+- rub: in ball_lap_times.json seven of nine balls slow down three to five times as fast between about 1.0 and 0.6 rev/s
+  as before and after. The reason is not known. Probably the ball then comes down from the wall, and slides until its
+  spin has reversed. So in the model a ball rubs only once in a run.
 - g·sin: a bowl that is not level pulls the ball towards its lowest point; g = gravity·sin(tilt)/(2π·radius).
 
-With laps instead of time, the equation is linear in ω² with a sinusoidal force. So ω² has a closed form at every place,
-and needs no step size. Only the time needs a quadrature (Gauss, three points on a quarter of a lap: exact to 1 µs).
+With laps instead of time, the equation is linear in ω², with a sinusoidal force. So ω² has a closed form at every
+place. Only the time needs numerical integration (Gauss, three points on a quarter of a lap: exact to 1 µs).
 
 The ball leaves the track when ω² falls below ω_leave²·(1 − lean·cos(θ − low)). The slope is steeper on the high side,
 so the ball leaves earlier there. In a part of a badly kept bowl no ball leaves (Thorp's forbidden zone).
@@ -48,36 +48,35 @@ AMERICAN_POCKETS = (
 """The numbers clockwise on the American rotor, from zero. 37 is the double zero."""
 
 LAPS_NEEDED = 3
-"""C10: the laps that a daemon must prove at the French tables."""
+"""The laps that a daemon must prove at the French tables (docs/rulebook.md, C10)."""
 LEAVE_REV_S = (0.43, 0.50)
 """The speed at which balls leave the track (the last laps in ball_lap_times.json have 0.43–0.48 rev/s)."""
 C0_REV_S2 = (0.003, 0.025)
-"""Rolling friction, range of the fits to ball_lap_times.json."""
+"""The rolling friction, from the smallest to the largest value that fits a ball of ball_lap_times.json."""
 C2_PER_REV = (0.045, 0.100)
-"""Air drag, range of the fits to ball_lap_times.json."""
+"""The air drag, from the same fits."""
 RUB_REV_S2 = (0.10, 0.25)
 RUB_FROM_REV_S = (0.95, 1.10)
 RUB_TO_REV_S = (0.55, 0.68)
-"""How much a ball rubs, and the speeds at which it begins and stops: ranges of the fits to ball_lap_times.json."""
+"""How much a ball rubs, and the speeds at which it begins and stops to rub, from the same fits."""
 RUBBING = 0.75
-"""The part of the wheels on which balls rub. It was seven of nine runs."""
+"""The share of the wheels on which balls rub. In ball_lap_times.json seven of nine balls rub."""
 LEVEL_DEG, BADLY_KEPT_DEG = 0.1, 0.3
-"""The tilt of a well-kept table is at most the first angle, and of a badly kept one at most the second. Thorp played on
-tables with up to 0.2°."""
+"""The largest tilt of a well-kept table, and of a badly kept one. Thorp played on tables with up to 0.2°."""
 BADLY_KEPT = 0.1
-"""The part of the wheels that are tilted by more than the first angle."""
+"""The share of the wheels that are tilted by more than LEVEL_DEG."""
 RADIUS_M = 0.36
 """The radius of the ball's path on the track, in a bowl of 32 inches."""
 GRAVITY_M_S2 = 9.81
 DEFLECTORS = 8
 """The number of deflectors on the slope under the track. They are alternately upright and flat."""
 STEP_LAPS = 1 / 16
-"""The step of the search for a crossing. Within one step the sine of the tilt has at most one turning point."""
-PANEL_LAPS = 1 / 4
-"""The length of one panel of the quadrature. Its error is 7e-8 s with the worst tilt (Gauss's remainder)."""
+"""The step of the search in `_meeting`. Within one step the sine of the tilt has at most one turning point."""
+PIECE_LAPS = 1 / 4
+"""The length of one piece of the integration. With the worst tilt its error is 7e-8 s (Gauss's remainder)."""
 GAUSS = math.sqrt(3 / 5)
 NEAR_LAPS = 1e-12
-"""The precision of a crossing. The rounding of floats begins at 1e-14."""
+"""The precision of the search in `_meeting`. The rounding of floats begins at 1e-14."""
 
 
 def printed(number: int) -> str:
@@ -86,12 +85,12 @@ def printed(number: int) -> str:
 
 
 def sign(direction: Direction) -> int:
-    """Clockwise +1, counter-clockwise −1."""
+    """Return +1 for clockwise, −1 for counter-clockwise."""
     return 1 if direction == "cw" else -1
 
 
 def opposite(direction: Direction) -> Direction:
-    """The other direction."""
+    """Return the other direction."""
     return "ccw" if direction == "cw" else "cw"
 
 
@@ -111,7 +110,7 @@ class WheelLayout:
     laps_needed: int = LAPS_NEEDED
 
     def behind(self, number: int) -> float:
-        """The way clockwise from zero to the pocket of `number` on the rotor, in turns."""
+        """Return how far clockwise from zero the pocket of `number` is on the rotor, in turns."""
         return self.pockets.index(number) / len(self.pockets)
 
 
@@ -129,7 +128,7 @@ class Fall:
 
 @dataclass(frozen=True)
 class Arc:
-    """ω² as a function of the laps, from `x`, while the friction is constant:
+    """ω² as a function of the laps, from lap `x` on, while the friction is constant:
     floor + wave·sin(2π·laps + phase) + above·e^(−fade·(laps − x))."""
 
     x: float
@@ -140,34 +139,34 @@ class Arc:
     above: float
 
     def square(self, laps: float) -> float:
-        """ω² in rev²/s² at `laps`."""
+        """Return ω² in rev²/s² at `laps`."""
         swing = self.wave * math.sin(math.tau * laps + self.phase)
         return self.floor + swing + self.above * math.exp(self.fade * (self.x - laps))
 
     def seconds(self, start: float, end: float) -> float:
-        """Time in s from `start` to `end` (laps). They must be at most one panel apart."""
+        """Return the time in s from `start` to `end` (laps), which may be at most PIECE_LAPS apart."""
         half, middle = (end - start) / 2, (start + end) / 2
         off = half * GAUSS
         sides = 1 / math.sqrt(self.square(middle - off)) + 1 / math.sqrt(self.square(middle + off))
         return half * (5 * sides + 8 / math.sqrt(self.square(middle))) / 9
 
     def over(self, square: float) -> Callable[[float], float]:
-        """By how much ω² exceeds `square` at a place."""
+        """Return the function that tells by how much ω² exceeds `square` at a place (laps)."""
         return lambda laps: self.square(laps) - square
 
     def under(self, square: float) -> Callable[[float], float]:
-        """By how much ω² is less than `square` at a place."""
+        """Return the function that tells by how much ω² is less than `square` at a place (laps)."""
         return lambda laps: square - self.square(laps)
 
     def near(self, square: float, spare: float) -> float:
-        """The place (laps) where ω², without its wave, has fallen to `square` + `spare`. The real ω² falls to `square`
-        between the places for `spare` = `wave` and `spare` = −`wave`."""
+        """Return the place (laps) where ω² without its wave has fallen to `square` + `spare`. The true ω² falls to
+        `square` between the places for `spare` = `wave` and for `spare` = −`wave`."""
         return self.x - math.log((square - self.floor + spare) / self.above) / self.fade
 
 
 @dataclass(frozen=True)
 class Track:
-    """The properties of the bowl: friction, air drag and rubbing (see above), the speed at which a ball leaves the
+    """The properties of the bowl: friction, air drag and rubbing (see the module), the speed at which a ball leaves the
     track, the tilt, the angle of the lowest point, and the angle of the first upright deflector."""
 
     c0_rev_s2: float
@@ -182,7 +181,7 @@ class Track:
 
     @staticmethod
     def draw(rng: random.Random) -> Track:
-        """A bowl drawn from the ranges that were measured on real wheels."""
+        """Draw a bowl from the ranges that were measured on real wheels."""
         return Track(
             c0_rev_s2=rng.uniform(*C0_REV_S2),
             c2_per_rev=rng.uniform(*C2_PER_REV),
@@ -199,27 +198,27 @@ class Track:
 
     @cached_property
     def pull_rev_s2(self) -> float:
-        """The tilt's pull along the track, half way between its highest and its lowest point."""
+        """The pull of the tilt along the track (rev/s²), half way between its highest and its lowest point."""
         return GRAVITY_M_S2 * math.sin(math.radians(self.tilt_deg)) / (math.tau * RADIUS_M)
 
     @cached_property
     def slope(self) -> float:
-        """Angle (rad) of the slope under the track, on which a ball of the leaving speed neither climbs nor falls."""
+        """The angle (rad) of the slope under the track. There a ball with leaving speed neither climbs nor falls."""
         return math.atan((math.tau * self.leave_rev_s) ** 2 * RADIUS_M / GRAVITY_M_S2)
 
     @cached_property
     def lean(self) -> float:
-        """The part by which the tilt raises and lowers the square of the leaving speed, to first order in the tilt."""
+        """The part of the square of the leaving speed by which the tilt raises and lowers it, to first order."""
         return math.radians(self.tilt_deg) / (math.sin(self.slope) * math.cos(self.slope))
 
     def leave_speed_squared(self, angle: float) -> float:
-        """Square of the speed (rev²/s²) below which the ball leaves the track at `angle`."""
+        """Return the square of the speed (rev²/s²) below which the ball leaves the track at `angle`."""
         return self.leave_rev_s**2 * (1 - self.lean * math.cos(math.tau * (angle - self.low_angle)))
 
     def launch_speed(self, laps: float, angle: float, turning: int) -> float:
-        """Speed (rev/s) with which a ball launched at `angle` leaves the track after exactly `laps`.
+        """Return the launch speed (rev/s) of a ball that is launched at `angle` and leaves the track after `laps`.
 
-        In the forbidden zone of a badly kept bowl there is no such speed. The ball leaves sooner (see `BallRun.laps`).
+        In the forbidden zone of a badly kept bowl there is no such speed: the ball leaves sooner (`BallRun.laps`).
         """
         x, square = laps, self.leave_speed_squared(angle + turning * laps)
         for rub, since, _ in reversed(self.stages()):
@@ -231,14 +230,14 @@ class Track:
         return math.sqrt(arc.square(0.0))
 
     def stages(self) -> tuple[tuple[float, float, float], ...]:
-        """(rub in rev/s², ω² at its start, ω² at its end) of the stages of a run, in order."""
+        """Return (rub in rev/s², ω² at its start, ω² at its end) for each stage of a run, in order."""
         if not self.rub_rev_s2:
             return ((0.0, math.inf, 0.0),)
         high, low = self.rub_from_rev_s**2, self.rub_to_rev_s**2
         return ((0.0, math.inf, high), (self.rub_rev_s2, high, low), (0.0, low, 0.0))
 
     def arc(self, rub: float, x: float, square: float, angle: float, turning: int) -> Arc:
-        """The motion of a ball that was launched at `angle`, rubs by `rub` and has ω² = `square` at `x` laps."""
+        """Return the motion of a ball that was launched at `angle`, rubs by `rub` and has ω² = `square` at `x` laps."""
         fade = 2 * self.c2_per_rev
         wave = 2 * self.pull_rev_s2 / math.hypot(fade, math.tau)
         phase = math.tau * turning * (angle - self.low_angle) + math.atan2(math.tau, -fade)
@@ -248,8 +247,8 @@ class Track:
 
 
 def _meeting(ahead: Callable[[float], float], start: float, way: int) -> float:
-    """Find the place where `ahead` first falls to zero, from `start` forwards (way +1) or backwards (−1). First it goes
-    in steps, then by the false position method."""
+    """Return the first place from `start` on, forwards (`way` +1) or backwards (−1), where `ahead` is zero. Search in
+    steps, then by the false position method."""
     held, met = start, start
     over = under = ahead(start)
     while under > 0:
@@ -295,7 +294,7 @@ class BallRun:
 
     @cached_property
     def _arcs(self) -> list[Arc]:
-        """The parts of the motion in order. The last one has no end."""
+        """The parts of the motion in order. The last part has no end."""
         x, square, arcs = 0.0, self.speed_rev_s**2, []
         for rub, _, until in self.track.stages():
             if square <= until:
@@ -309,50 +308,50 @@ class BallRun:
 
     @cached_property
     def _clock(self) -> tuple[list[float], list[float], list[Arc]]:
-        """The laps at which the pieces of the integration begin (`PANEL_LAPS`), and for each the time and the arc of
+        """The laps at which the pieces of the integration begin (`PIECE_LAPS`), and for each the time and the arc of
         the run that is valid from that lap on."""
         laps, times, arcs = [0.0], [self.t_s], [self._arcs[0]]
         for arc, end in zip(self._arcs, [*(arc.x for arc in self._arcs[1:]), self.laps], strict=True):
             arcs[-1] = arc if arc.x <= self.laps else arcs[-1]
             while laps[-1] < min(end, self.laps):
-                laps.append(min(laps[-1] + PANEL_LAPS, end, self.laps))
+                laps.append(min(laps[-1] + PIECE_LAPS, end, self.laps))
                 times.append(times[-1] + arc.seconds(laps[-2], laps[-1]))
                 arcs.append(arc)
         return laps, times, arcs
 
     def speed_squared(self, laps: float) -> float:
-        """ω² after `laps`, from the closed form in the angle."""
+        """Return ω² in rev²/s² after `laps`."""
         return next(arc for arc in reversed(self._arcs) if arc.x <= laps).square(laps)
 
     def time_at(self, laps: float) -> float:
-        """Sensing time (s) at which the ball has run `laps`, which may not be more than the whole run."""
+        """Return the sensing time (s) at which the ball has run `laps`, which may not be more than the whole run."""
         starts, times, arcs = self._clock
-        panel = max(0, bisect_right(starts, laps) - 1)
-        return times[panel] + arcs[panel].seconds(starts[panel], laps)
+        piece = max(0, bisect_right(starts, laps) - 1)
+        return times[piece] + arcs[piece].seconds(starts[piece], laps)
 
     def laps_at(self, t_s: float) -> float:
-        """Laps run by sensing time `t_s` (s): none before the launch, all after the end."""
+        """Return the laps that the ball has run at sensing time `t_s` (s): 0 before the launch, all after the end."""
         starts, times, arcs = self._clock
-        panel = bisect_right(times, t_s) - 1
-        if panel < 0 or t_s >= times[-1]:
-            return 0.0 if panel < 0 else self.laps
-        start, arc = starts[panel], arcs[panel]
+        piece = bisect_right(times, t_s) - 1
+        if piece < 0 or t_s >= times[-1]:
+            return 0.0 if piece < 0 else self.laps
+        start, arc = starts[piece], arcs[piece]
         laps = start
         for _ in range(4):  # Newton: each step squares the error, which is less than a quarter of a lap at first
-            laps += (t_s - times[panel] - arc.seconds(start, laps)) * math.sqrt(arc.square(laps))
+            laps += (t_s - times[piece] - arc.seconds(start, laps)) * math.sqrt(arc.square(laps))
         return laps
 
     @cached_property
     def end_s(self) -> float:
-        """The time at which the ball left the track or was blocked."""
+        """The sensing time (s) at which the ball left the track or a hand blocked it."""
         return self.time_at(self.laps)
 
     def blocked(self, t_s: float) -> BallRun:
-        """Return the same run, ended by a hand at `t_s`."""
+        """Return the same run, but ended by a hand at `t_s`."""
         return replace(self, laps=self.laps_at(t_s))
 
     def laps_at_most(self, beams_deg: tuple[float, ...]) -> float:
-        """The most laps that its passes allow: from the beam before its first pass to the beam after its last pass."""
+        """Return the most laps that the passes allow: from the beam before the first pass to the one after the last."""
         offsets = [((beam / 360 - self.angle) * self.turning) % 1.0 for beam in beams_deg]
         places = [lap + offset for lap in range(-1, math.ceil(self.laps) + 2) for offset in offsets]
         return min(each for each in places if each > self.laps) - max(each for each in places if each < 0)

@@ -1,7 +1,7 @@
-"""A wheel that is connected by wires: its events as levels of GPIO lines.
+"""A wheel that is connected by wires: turns its events into levels of GPIO lines.
 
-The encoder's lines follow from the rotor's motion. Beams and readers are blocked for as long as the ball takes to pass.
-Contacts bounce. Commands without a button have no line. `commands_without_button` returns them.
+The levels of the encoder's lines follow from the rotor's motion. The ball blocks a beam or a reader while it passes.
+Contacts bounce. Commands without a button have no line: `commands_without_button` returns them.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ PERIOD = 4
 
 @dataclass(frozen=True)
 class Wires:
-    """The use of each line. `steps_a_tick`: 1 for a quadrature encoder, 4 for slots. Sensors and buttons pull low when
-    active. The door's contact pulls low while the door is closed."""
+    """The numbers of the lines. `steps_a_tick`: 1 for a quadrature encoder, 4 for slots. An active sensor or button
+    pulls its line low. The door's contact pulls its line low while the door is closed."""
 
     a: int
     b: int
@@ -67,7 +67,7 @@ class Change:
 
 
 def levels(world: World, wires: Wires) -> dict[int, bool]:
-    """The levels at time 0, when nothing is blocked or pressed."""
+    """Return the level of each line at time 0, when nothing is blocked or pressed."""
     turn = world.layout.rotor_ticks * wires.steps_a_tick
     angle = world.rotor.angle_at(0.0)
     a, b = _phase(math.floor(angle * turn))
@@ -79,7 +79,7 @@ def levels(world: World, wires: Wires) -> dict[int, bool]:
 
 
 def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires) -> list[Edge]:
-    """Every change of a line from time 0 to `end_s`, in order."""
+    """Return every change of a line from time 0 to `end_s`, in order."""
     changes: list[Change] = []
     turn = world.layout.rotor_ticks * wires.steps_a_tick
     for t_s, border, clockwise in world.rotor.crossings(0.0, 1 / turn, 0.0, end_s):
@@ -99,7 +99,7 @@ def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires) 
         if change.t_s >= end_s:
             break
         level = change.active
-        if change.pin not in encoder:  # two objects before a sensor block it until both are gone
+        if change.pin not in encoder:  # two things in front of a sensor block it until both are gone
             blocked[change.pin] = max(0, blocked.get(change.pin, 0) + (1 if change.active else -1))
             level = bool(blocked[change.pin]) is (change.pin == wires.door_pin)
         if now[change.pin] is not level:
@@ -109,12 +109,12 @@ def edges(world: World, events: Iterable[SimEvent], end_s: float, wires: Wires) 
 
 
 def commands_without_button(events: Iterable[SimEvent], wires: Wires) -> list[TableCommand]:
-    """The commands that have no button."""
+    """Return the commands that have no button."""
     return [event for event in events if isinstance(event, TableCommand) and event.name not in wires.buttons]
 
 
 def _index(wires: Wires) -> float:
-    """The place at which Z begins, in steps. It is in the middle of a step."""
+    """Return the place at which Z begins, in steps. It is in the middle of a step."""
     return wires.index_tick * wires.steps_a_tick + (wires.steps_a_tick > 1) + 0.5
 
 
@@ -127,7 +127,7 @@ def _of(event: SimEvent, world: World, wires: Wires) -> Iterator[Change]:
     t_s = event.t_us / 1e6
     match event:
         case BallPass(beam=beam):
-            # The ball blocks the beam, or a stray pulse does, for a shorter time.
+            # A ball blocks the beam while it passes. Without a ball, this is a stray pulse of STRAY_S.
             run = next((run for run in world.runs if run.t_s <= t_s <= run.end_s), None)
             width_s = STRAY_S
             if run is not None:
@@ -152,7 +152,7 @@ def _blocked(pin: int, middle_s: float, width_s: float) -> Iterator[Change]:
 
 
 def _moved(pin: int, t_s: float, *, active: bool) -> Iterator[Change]:
-    """The changes of a contact that moves and bounces."""
+    """Yield the changes of a contact that moves and bounces."""
     for number, bounce_s in zip(count(), BOUNCE_S, strict=False):
         yield Change(t_s + bounce_s, pin, active=(number % 2 == 0) is active)
 

@@ -1,7 +1,7 @@
 """`hw-sim wiring`: draws which line is on which pin of a Pico or of a Raspberry Pi, from a file in TOML.
 
-The file names the header and has a table for each wire: a `[[supply]]` by the pin's number on the header, a `[[line]]`
-by its GPIO number. docs/build/board.toml is one.
+The file names the header and has a table for each wire. A `[[supply]]` gives the number of its pin on the header, a
+`[[line]]` its GPIO number. docs/build/board.toml is such a file.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ HEADERS: dict[HeaderName, tuple[str, ...]] = {
     ),
 }
 # fmt: on
-"""What each pin is, from pin 1 on. A Pico's pins go down on the left and up on the right; those of a Pi go across."""
+"""The names of the pins, from pin 1 on. A Pico's pins go down on the left and up on the right, a Pi's row by row."""
 PREFIX: dict[HeaderName, str] = {"pico": "GP", "pi": "GPIO"}
 COLOURS = {
     "black": "#000", "brown": "#8b4513", "red": "#d00", "orange": "#f80", "yellow": "#ec0",
     "green": "#090", "blue": "#06c", "violet": "#93c", "grey": "#888", "white": "#fff",
 }  # fmt: skip
-"""Colours of wires."""
+"""The colours of wires by name, as SVG has them."""
 ROW, TOP, MIDDLE, SIDE = 24, 60, 160, 470
-"""Sizes in the drawing: the height of a pin and of the title, the width of the header and of the text beside it."""
+"""Sizes in the drawing: the height of a pin and of the title, the width of the header and of the text on each side."""
 
 
 class Wire(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,8 +60,8 @@ class Supply(Wire, frozen=True, forbid_unknown_fields=True):
 
 
 class WiredLine(Wire, frozen=True, forbid_unknown_fields=True):
-    """A line. `gpio`: its number at the processor. `through`: the parts between the sensor and the pin. `key`: what the
-    line is in the configuration or the firmware."""
+    """A line. `gpio`: its number at the processor. `through`: the parts between the sensor and the pin. `key`: the name
+    of the line in the configuration or in the firmware."""
 
     key: str
     gpio: int
@@ -69,7 +69,7 @@ class WiredLine(Wire, frozen=True, forbid_unknown_fields=True):
 
 
 class WiredHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is wired to a header."""
+    """A header and all its wires."""
 
     title: str
     header: HeaderName
@@ -77,11 +77,11 @@ class WiredHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     line: tuple[WiredLine, ...]
 
     def pin(self, line: WiredLine) -> int:
-        """The pin's number on the header. Raises ValueError."""
+        """Return the number of the line's pin on the header. Raises ValueError if the header has no such pin."""
         return HEADERS[self.header].index(f"{PREFIX[self.header]}{line.gpio}") + 1
 
     def mistakes(self) -> Iterator[str]:
-        """Yield what is wrong with the wires, in words."""
+        """Yield each mistake in the wiring, as a text."""
         names = HEADERS[self.header]
         wires: tuple[Wire, ...] = (*self.supply, *self.line)
         for wire in wires:
@@ -135,7 +135,7 @@ def draw(wiring: WiredHeader) -> str:
 
 
 def _place(header: HeaderName, pin: int) -> tuple[bool, int]:
-    """Whether a pin is on the right side, and its row from above."""
+    """Return whether a pin is on the right side, and its row, counted from the top."""
     names = HEADERS[header]
     if header == "pi":
         return pin % 2 == 0, (pin - 1) // 2

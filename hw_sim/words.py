@@ -1,6 +1,5 @@
 """The texts of the demo and the bench page in the language of the viewer: the English texts in the code, or their
-translations in `hw_sim/locale`, which `make catalogues` updates. The daemon sends its own sentences already in that
-language.
+translations in `hw_sim/locale`, which `make catalogues` updates. The daemon sends its messages in that language, too.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Say: TypeAlias = Callable[..., str]
 
 
 def translatable(text: str) -> str:
-    """Mark a text for the catalogues, because it is no literal in the call that translates it. Returns the text."""
+    """Return `text`, and mark it for the catalogues, because the call that translates it gets only a variable."""
     return text
 
 
@@ -39,11 +38,11 @@ CODES = (
     translatable("bets closed"),
     translatable("bets locked"),
 )
-"""Each text is a member of the message `table` and a code of that member."""
+"""Each text is the name of a member of the message `table`, and a code that this member may have."""
 
 
 class Words:
-    """Translates these texts into one language."""
+    """Translates the texts of the demo and the bench page into one language."""
 
     def __init__(self, language: Language) -> None:
         self.language = language

@@ -1,7 +1,7 @@
 """What happens at the wheel, and what faultless sensors report of it.
 
 `table.SimTable` writes the ball's runs and rests, the rotor's motion and the commands of people into a `World`.
-`World.events` computes every crossing exactly and sorts the events by time. `faults` adds sensor faults afterwards.
+`World.events` computes exactly when sensors see ball and rotor, and sorts the events by time. `faults` adds faults.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hw_sim.wheel import BallRun, Fall, WheelLayout
 
 LOOK_BACK_S = 1.0
 MARGIN_S = 1e-3
-"""Rounding to a microsecond moves an event by less than this."""
+"""Rounding to a microsecond changes the time of an event by less than this."""
 
 T_US = attrgetter("t_us")
 """Sorts a log by time. Events of the same microsecond keep their order."""
@@ -86,9 +86,9 @@ class World:
         )
 
     def last_tick_s(self, t_s: float) -> float:
-        """Time of the rotor's last encoder edge up to `t_s`."""
+        """Return the time in s of the last encoder edge up to `t_s`."""
         back_s = LOOK_BACK_S
-        while True:  # an evening has hundreds of thousands of edges before this one
+        while True:  # look at a short time first, because an evening has hundreds of thousands of edges
             edges = self.rotor.crossings(0.0, 1 / self.layout.rotor_ticks, max(0.0, t_s - back_s), t_s)
             latest = max((t for t, _, _ in edges), default=None)
             if latest is not None:
@@ -96,13 +96,11 @@ class World:
             back_s *= 8
 
     def events(self, end_s: float) -> list[SimEvent]:
-        """All events from time 0 to `end_s`, in order. At the same microsecond rotor events precede sightings."""
-        seen = self._seen(0.0, end_s)
-        seen.append(End(us(end_s)))
-        return seen
+        """Return all events from time 0 to `end_s`, in order. At the same microsecond, edges come before sightings."""
+        return [*self._seen(0.0, end_s), End(us(end_s))]
 
     def between(self, start_s: float, end_s: float) -> list[SimEvent]:
-        """Return the events from `start_s` and before `end_s`, in order: one part of an evening without an end."""
+        """Return the events from `start_s` on and before `end_s`, in order. The evening need not have an end."""
         start_us, end_us = us(start_s), us(end_s)
         return [event for event in self._seen(start_s - MARGIN_S, end_s) if start_us <= event.t_us < end_us]
 
@@ -117,7 +115,7 @@ class World:
         self.slipped = [slipped for slipped in self.slipped if slipped.to_s >= before_s]
 
     def edges(self, start_s: float, end_s: float) -> list[RotorEdge]:
-        """The encoder's edges between the two times, in order. Most events are edges."""
+        """Return the encoder's edges between the two times, in order."""
         ticks = self.layout.rotor_ticks
         seen = [
             RotorEdge(round(t_s * 1_000_000), tick_entered(k, ticks, clockwise=clockwise), "cw" if clockwise else "ccw")
@@ -133,16 +131,16 @@ class World:
         return seen
 
     def slipped_by(self, t_s: float) -> int:
-        """The number of sectors by which the encoder's disc is ahead of its right place at that time."""
+        """Return how many sectors the encoder's disc is ahead of its right place at `t_s`."""
         return sum(slipped.by for slipped in self.slipped if slipped.from_s <= t_s < slipped.to_s)
 
     def passes(self) -> list[BallPass]:
-        """The ball's passes at all beams, run by run."""
+        """Return the ball's passes at all beams, run by run."""
         seen = [BallPass(us(t_s), beam) for run in self.runs for t_s, beam in run.passes(self.layout.beams_deg)]
         return [event for event in seen if not self.is_silent(event.seen_by, event.t_us)]
 
     def lying(self, start_s: float, end_s: float) -> list[Sighting]:
-        """The sightings of the ball in its pockets between the two times, stay by stay."""
+        """Return the sightings of the ball in its pockets between the two times, stay by stay."""
         seen = [
             Sighting(us(t_s), reader) for stay in self.stays for t_s, reader in self.sightings(stay, start_s, end_s)
         ]
