@@ -11,8 +11,8 @@ HELD_UP_US_MAX = 5_000_000
 
 @dataclass(frozen=True)
 class CableRates:
-    """The rates of faults. `torn`: some bytes within the line are lost. `merged`: its end is lost. `held_up`: the host
-    does not read for up to 5 s, then reads all. `absent`: no host for up to 40 s. `noise`: a few random bytes."""
+    """The rates of faults. `torn`: bytes in the line are lost. `merged`: its line break is lost. `held_up`: the host
+    reads nothing for up to 5 s, then all. `absent`: no host for up to 40 s. `noise`: random bytes before the line."""
 
     torn: float = 0.0
     merged: float = 0.0

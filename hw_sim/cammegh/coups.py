@@ -1,7 +1,7 @@
 """Coups as a wheel head reports them: phases of status lines, and the truth of each coup.
 
-A phase is a state that lasts for a number of lines, 500 ms each. Durations are those of real games. Only the ball's run
-is shorter, because the lines in its middle are all alike.
+A phase is a state that lasts for a number of lines, 500 ms each. Phases take as long as in real games. Only the ball's
+run is shorter, because the lines in its middle are all alike.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TypeAlias
 
 RUNAWAY_RPM = 9.5
-"""How much a recorded runaway rotor sped up from one line to the next."""
+"""How much faster a real rotor became from one line to the next, when its speed was out of control."""
 
 LAPS_PER_LINE_MAX = 1.5
-"""The laps in one line after a hard throw, with three laps a second."""
+"""The laps in the time of one line after a hard launch: three laps a second."""
 
 
 class Model(Enum):
@@ -45,8 +44,8 @@ class HeadPhase:
         return self.rpm[0] + (self.rpm[1] - self.rpm[0]) * line / max(1, self.lines - 1)
 
     def laps_at(self, line: int) -> int:
-        """Return the laps counted at `line`. A ball that will soon leave the track takes more than a second for a lap,
-        so two lines show the last lap."""
+        """Return the laps counted at line number `line`. A ball that will soon leave the track needs more than a second
+        for a lap. So two lines show the last lap."""
         return min(self.laps[1], self.laps[0] + (self.laps[1] - self.laps[0]) * line // max(1, self.lines - 2))
 
 
@@ -54,7 +53,7 @@ class HeadPhase:
 class HeadCoup:
     """The truth of one coup, and its phases.
 
-    `number`: None if the wheel gives none. `laps`: the count of a Mercury. A SlingShot does not report laps. `reports`:
+    `number`: None if the wheel gives none. `laps`: what a Mercury counts. A SlingShot does not report laps. `reports`:
     what a host that receives every line can report of the coup, in addition to the number. `power_cycle`: whether the
     wheel is switched off and on after the coup.
     """
@@ -72,9 +71,6 @@ class HeadCoup:
     """The time at which the wheel gave its number."""
     delivered: bool = True
     """Whether every line of the coup reached the host unchanged."""
-
-
-Play: TypeAlias = Callable[["Drawing"], HeadCoup]
 
 
 class Drawing:
@@ -107,8 +103,8 @@ class Drawing:
         return self.rng.randint(least, most)
 
     def before_launch(self) -> list[HeadPhase]:
-        """Return the phases before the launch. A SlingShot brakes its rotor, waits and reverses it. The rotor of a
-        Mercury, which a bouler turns, keeps turning."""
+        """Return the phases before the launch. A SlingShot brakes its rotor, waits and reverses it. A bouler turns the
+        rotor of a Mercury, which does not stop."""
         before, self.rpm = self.rpm, self.rng.uniform(14.0, 19.9)
         if self.is_mercury:
             self.rotor = self.rng.randrange(2)
@@ -139,7 +135,7 @@ class Drawing:
         ]
 
     def fallen(self) -> HeadPhase:
-        """Return state 5. The number comes with its first line."""
+        """Return state 5. The number comes with the first line of this state."""
         return HeadPhase(5, self.lines(3, 8), self.rotor, (self.rpm, self.rpm), 1 - self.rotor)
 
     def played(self, phases: list[HeadPhase], *reports: str, number: bool = True, same: bool = False) -> HeadCoup:
@@ -156,7 +152,7 @@ def valid(draw: Drawing) -> HeadCoup:
 
 
 def same_direction(draw: Drawing) -> HeadCoup:
-    """The ball runs with the rotor. A SlingShot is reset and spins again. A Mercury continues and gives a number."""
+    """The ball runs with the rotor. A SlingShot is reset and launches again. A Mercury continues and gives a number."""
     before, run = draw.before_launch(), draw.run(same=True, flags=2)
     if draw.is_mercury:
         return draw.played([*before, *run, draw.fallen()], "same_direction", same=True)
@@ -177,15 +173,13 @@ def rotor_stopped(draw: Drawing) -> HeadCoup:
     """The rotor stops while the ball runs, and the game ends without a number."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     braking = replace(leaving, rpm=(draw.rpm, 0.5))
-    standing = HeadPhase(
-        4, draw.lines(4, 8), draw.rotor, (0.0, 0.0), leaving.ball, laps=(leaving.laps[1], leaving.laps[1])
-    )
+    standing = HeadPhase(4, draw.lines(4, 8), draw.rotor, (0.0, 0.0), leaving.ball, laps=(leaving.laps[1],) * 2)
     closed = HeadPhase(6, draw.lines(2, 5), draw.rotor, (0.0, 0.0))
     return draw.played([*before, rim, braking, standing, closed], "rotor_stopped", "void", number=False)
 
 
 def runaway(draw: Drawing) -> HeadCoup:
-    """The rotor speeds up past what three digits can show, and slows down. The wheel still gives the number."""
+    """The rotor becomes faster than three digits can show, and slows down. The wheel still gives the number."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     up = HeadPhase(4, 10, draw.rotor, (draw.rpm, draw.rpm + 9 * RUNAWAY_RPM), leaving.ball, laps=leaving.laps)
     last = (leaving.laps[1], leaving.laps[1])
@@ -225,14 +219,14 @@ def launch_failed(draw: Drawing) -> HeadCoup:
 
 
 def ball_flickers(draw: Drawing) -> HeadCoup:
-    """Single lines of state 4 do not detect the ball. This has no effect."""
+    """In single lines of state 4 the ball is not detected. This has no effect."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     flicker = HeadPhase(4, 1, draw.rotor, (draw.rpm, draw.rpm), flags=1)
     return draw.played([*before, rim, leaving, flicker, leaving, flicker, replace(leaving, lines=2), draw.fallen()])
 
 
 def ball_lost(draw: Drawing) -> HeadCoup:
-    """The ball is not detected for more than 5 s of state 4, and the wheel closes."""
+    """In state 4 the ball is not detected for more than 5 s, and the wheel closes."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     lost = replace(leaving, lines=draw.lines(10, 30), flags=1)
     closed = HeadPhase(6, 4, draw.rotor, (0.3, 0.0))
@@ -247,7 +241,7 @@ def off_track(draw: Drawing) -> HeadCoup:
 
 
 def void_game(draw: Drawing) -> HeadCoup:
-    """A Mercury voids the game and starts again. The same digit may also contain another warning."""
+    """A Mercury voids the game and starts again. The digit that shows this may also contain another warning."""
     before, (rim, leaving) = draw.before_launch(), draw.run()
     flags = draw.rng.choice((8, 9))
     void = replace(leaving, lines=draw.lines(1, 3), flags=flags, laps=(leaving.laps[1],) * 2)
@@ -271,7 +265,7 @@ def slow_rotor(draw: Drawing) -> HeadCoup:
 _BOTH = (valid, same_direction, rotor_stopped, runaway, sensor_fault, closed_in_game, power_cycle)
 _SLINGSHOT = (launch_failed, ball_flickers, ball_lost, off_track)
 _MERCURY = (same_direction_unflagged, few_laps, void_game, dealer_lock, slow_rotor)
-KINDS: dict[Model, dict[str, Play]] = {
+KINDS: dict[Model, dict[str, Callable[[Drawing], HeadCoup]]] = {
     Model.SLINGSHOT_2: {play.__name__: play for play in (*_BOTH, *_SLINGSHOT)},
     Model.MERCURY_360: {play.__name__: play for play in (*_BOTH, *_MERCURY)},
 }

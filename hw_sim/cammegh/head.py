@@ -1,6 +1,6 @@
-"""The electronics of a wheel head: status lines, bare numbers and replies. It uses no I/O and no clock.
+"""The electronics of a wheel head: status lines, bare numbers and replies. They use no I/O and no clock.
 
-Call `advance` with the time, then send `data_to_send`. Pass what the host writes to `receive`.
+Call `advance` with the time, then send the bytes of `data_to_send`. Give `receive` the bytes that the host writes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hw_sim.cammegh.coups import HeadCoup, HeadPhase, Model
 LINE_US = 500_000
 """Time between two status lines."""
 REPLY_US = (25_000, 195_000)
-"""Shortest and longest time of the recorded replies."""
+"""The shortest and the longest time until a recorded reply came."""
 POWER_ON_SILENCE_LINES = 8
 """For how many lines a wheel sends nothing after it is switched on."""
 SPINS = {Model.SLINGSHOT_2: 256, Model.MERCURY_360: 255}
@@ -30,7 +30,7 @@ FIXED = {"S": "V2.50", "V": "V2.50 simulated SlingShot 2", "R": "OK", "K": "OK",
 @dataclass(frozen=True)
 class HeadSetup:
     """The setup of a head. `port`: 1 takes commands and sends bare numbers, 2 does neither. `ignores`: parameters that
-    it answers with OK but does not change. `bonus`: if it sends bonus lines. `first_spin`: number of the first game."""
+    it does not change although it replies OK. `bonus`: it sends bonus lines. `first_spin`: the first game's number."""
 
     mode: int = 1158
     port: int = 1
@@ -40,7 +40,7 @@ class HeadSetup:
 
 
 class SimHead:
-    """Plays `coups`. Those that are over are in `truth`."""
+    """Plays `coups`. The coups that are over are in `truth`."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class SimHead:
         self.setup = setup
         self.mode = setup.mode
         self.over = False
-        """Whether there are no more coups. Then the last status is repeated."""
+        """Whether there are no more coups. Then the head repeats the last status."""
         self.truth: list[HeadCoup] = []
         self.parameters = dict(PARAMETERS)
         self.level = "advanced"
@@ -77,7 +77,7 @@ class SimHead:
 
     @property
     def wants_us(self) -> int:
-        """Return the time of the next status line or the next arrival of bytes."""
+        """The time of the next status line or the next arrival of bytes."""
         return min([self._next_line_us, *(due_us for due_us, _ in self._arriving)])
 
     def advance(self, now_us: int) -> None:
@@ -202,7 +202,7 @@ class SimHead:
 
     def _parameter(self, rest: str) -> str:
         key, _, values = rest.partition(" ")
-        if rest == "f":  # store
+        if rest == "f":  # this stores the parameters
             return "*T OK"
         if key.lower() not in self.parameters:
             return "*T OK" if values else "*T NO"

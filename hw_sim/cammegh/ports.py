@@ -1,7 +1,7 @@
-"""The ports of a wheel head, in wall-clock time: a pseudo-terminal, or TCP as an Ethernet serial server offers it.
+"""The ports of a wheel head, in wall-clock time: a pseudo-terminal, or TCP, as if from a serial device server.
 
-TCP is on the loopback only. It is raw (pyserial's `socket://`) or uses RFC 2217 (pyserial's `rfc2217://`). Unread bytes
-are lost, as on RS-232 without flow control.
+TCP is on the loopback only. It is raw (pyserial's `socket://`) or uses RFC 2217 (pyserial's `rfc2217://`). Bytes that
+the host does not read are lost, as on RS-232 without flow control.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from hw_sim.pty_link import Pty
 
 LOOPBACK = "127.0.0.1"
 NAP_S_MAX = 0.02
-"""Bytes from a host are read within this time."""
+"""The head reads the bytes of a host within this time."""
 UNSENT_BYTES_MAX = 65_536
-"""The largest number of unread bytes, which are minutes of lines. A host with more will not read them."""
-Send = Callable[[bytes], None]
+"""The most bytes that wait for a host. They are minutes of lines: a host that leaves so many does not read."""
 
 
 class Pace:
-    """Runs a head with `speed` simulated seconds in each real second, and sends its bytes to every port."""
+    """Runs a head with `speed` simulated seconds in each real second, and sends the head's bytes to every port."""
 
     def __init__(self, head: SimHead, *, speed: float = 1.0) -> None:
         self.head = head
-        self.ports: list[Send] = []
+        self.ports: list[Callable[[bytes], None]] = []
         self.listeners: list[Callable[[], bytes]] = []
         """Functions that return what a host wrote, for ports that must be polled."""
         self._speed = speed
@@ -55,7 +54,7 @@ class Pace:
                 send(data)
 
     def on_pty(self, pty: Pty) -> None:
-        """Use `pty`, whose context has been entered, as a port."""
+        """Use `pty` as a port. Its `with` block must have begun."""
 
         def send(data: bytes) -> None:
             with contextlib.suppress(BlockingIOError):
@@ -91,14 +90,14 @@ class RawPort(asyncio.Protocol):
         self.write(data)
 
     def write(self, data: bytes) -> None:
-        """Write to the network. pyserial's PortManager calls this, too."""
+        """Write bytes to the network. pyserial's PortManager calls this, too."""
         assert self.transport is not None
         if self.transport.get_write_buffer_size() <= UNSENT_BYTES_MAX:
             self.transport.write(data)
 
 
 class Rfc2217Port(RawPort):
-    """One connection with RFC 2217. A host may set the baud rate, although there is no real port."""
+    """One connection with RFC 2217. A host may set the baud rate, but there is no real port."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Add the connection of a host, and negotiate the telnet options."""
@@ -113,7 +112,7 @@ class Rfc2217Port(RawPort):
         self._nowhere.close()
 
     def data_received(self, data: bytes) -> None:
-        """Pass on what the host wrote, without the telnet commands."""
+        """Pass on what the host wrote, except the telnet commands."""
         super().data_received(b"".join(self._manager.filter(data)))
 
     def send(self, data: bytes) -> None:

@@ -2,8 +2,8 @@
 
 A session owes its client each message (QoS 1) until the client confirms it, even over several connections.
 
-Times are those of the timeline. Both ends detect a connection that was cut without notice after one and a half
-keep-alives. If the network is back sooner, the messages sent in the meantime arrive.
+Times are those of the timeline. If the network is cut without notice, both ends detect this after one and a half
+keep-alives. If the network is back sooner, the messages that were sent in the meantime arrive.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hw_sim.whole.timeline import Timeline
 
 TRAVEL_S = 0.001
-"""Time from a client to the broker, or back."""
+"""The time of a message from a client to the broker, or back."""
 KEEPALIVE_S = 5.0
 
 
@@ -33,7 +33,7 @@ class Delivery(NamedTuple):
 
 @dataclass(eq=False)
 class Client:
-    """One connection. `deliver` is called with each message it has subscribed to, and `ended` at its end."""
+    """One connection. `deliver` is called with each message for the client, and `ended` when the connection ends."""
 
     deliver: Callable[[Delivery], None]
     ended: Callable[[], None]
@@ -54,7 +54,7 @@ class KeptSession:
     ended_us: int = 0
 
     def hears(self, topic: str) -> bool:
-        """Whether the session has subscribed to `topic`, by its name or with a `+` for any of its levels."""
+        """Whether the session has subscribed to `topic`, by its name or with `+` instead of some levels."""
         levels = topic.split("/")
         return any(
             len(wanted) == len(levels) and all(one in ("+", level) for one, level in zip(wanted, levels, strict=True))
@@ -63,7 +63,7 @@ class KeptSession:
 
 
 class SimBroker:
-    """The broker. It passes every message to its `listeners`, which represent the panels of the people in the room."""
+    """The broker. It passes every message to its `listeners`, which are the panels of the people at the table."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -81,8 +81,8 @@ class SimBroker:
     # --- the daemon's connection -----------------------------------------------------------------------------------
 
     def connect(self, client: Client, *, keeps_s: float, resumes: bool) -> bool:
-        """Take a new connection and end an older one of the same client. Continue the kept session if `resumes`.
-        Return whether a session was continued. Raises BrokerAwayError."""
+        """Take a new connection and end an older one. Continue the kept session if `resumes`. Returns whether a session
+        was continued. Raises BrokerAwayError."""
         if not self.is_up or not self.has_network:
             raise BrokerAwayError
         if self.client is not None:
@@ -95,7 +95,7 @@ class SimBroker:
         return kept is not None
 
     def subscribe(self, client: Client, topics: set[str]) -> None:
-        """Deliver `topics` from now on, beginning with their retained messages."""
+        """Deliver the messages of `topics` from now on, first those that are retained."""
         if self._session is None or self._session.client is not client:
             return
         self._session.topics |= topics
@@ -104,7 +104,7 @@ class SimBroker:
                 self._deliver(client, Delivery(topic, payload, retained=True))
 
     def unsubscribe(self, client: Client, topics: set[str], *, taken: Callable[[], None]) -> None:
-        """Stop delivering `topics`, and call `taken` when the client has the broker's confirmation."""
+        """Stop delivering the messages of `topics`, and call `taken` when the client has the broker's confirmation."""
         if self._session is not None and self._session.client is client:
             self._session.topics -= topics
         self.ask(client, taken)
@@ -158,8 +158,7 @@ class SimBroker:
         client.ended()
 
     def unheard(self, is_silent: Callable[[], bool] = lambda: True) -> None:
-        """Drop a client that has become silent, because its keep-alive does not arrive. This happens after one and a
-        half keep-alives, if `is_silent` is true then."""
+        """Drop the client if it is not heard for one and a half keep-alives, and `is_silent` is true then."""
         client = self.client
 
         def found_out() -> None:
@@ -226,7 +225,7 @@ class SimBroker:
         self.unheard(lambda: not self.has_network)
 
     def mend_network(self) -> None:
-        """Let messages pass again. Those sent in the meantime arrive now."""
+        """Let messages pass again. The messages that were sent in the meantime arrive now."""
         self.has_network = True
         if (client := self.client) is not None:
             held, client.held = client.held, []

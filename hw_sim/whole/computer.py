@@ -1,4 +1,4 @@
-"""The daemon's computer: power, processes, clocks, its disk's faults, and systemd, which starts the daemon again."""
+"""The daemon's computer: power, processes, clocks, faults of the disk, and systemd, which starts the daemon again."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hw_sim.whole.witness import Witness
 STARTED_UTC_US = 1_800_000_000_000_000
 WATCHDOG_S = 20.0
 RESTART_S = 5.0
-"""From the service's unit: systemd kills a daemon that is silent for WATCHDOG_S, and starts it RESTART_S later."""
+"""As in the service's unit: systemd kills a daemon that is silent for WATCHDOG_S, and starts it RESTART_S later."""
 BOOT_S = 8.0
-"""Time from power-on to the daemon's start."""
+"""The time from power-on to the daemon's start."""
 
 
 class SimComputer:
@@ -23,7 +23,7 @@ class SimComputer:
         self._witness = witness
         self.has_power = True
         self.wants_daemon = True
-        """Whether the daemon's program has to be started now."""
+        """Whether somebody must start the daemon's program now."""
         self.runs = False
         self.started_us = 0
         self.stalled_until_us = 0
@@ -33,14 +33,14 @@ class SimComputer:
         self.disk_free_us = 0
         """The time at which a slow disk will have finished the calls that wait."""
         self.disk_is_full = False
-        self.kill: Callable[[], None] = _nothing
+        self.kill: Callable[[], None] = lambda: None
         """Ends the program at once."""
-        self.lose_power: Callable[[], None] = _nothing
-        """Ends the program at once. Data that was not on disk is lost."""
-        self.stop: Callable[[], None] = _nothing
+        self.lose_power: Callable[[], None] = lambda: None
+        """Ends the program at once. Data that is not on disk is lost."""
+        self.stop: Callable[[], None] = lambda: None
         """Asks the program to end."""
-        self.disk_changed: Callable[[], None] = _nothing
-        """Called when the disk becomes full or has room again."""
+        self.disk_changed: Callable[[], None] = lambda: None
+        """Is called when the disk becomes full or has room again."""
         self._utc_step_us = 0
         self._host_ns, self._since_us, self._ppm = 0, 0, 0.0
         self._alive_us = 0
@@ -89,7 +89,7 @@ class SimComputer:
         self._alive_us = self._timeline.now_us
 
     def ended(self) -> None:
-        """Note that the program has ended or was killed. systemd starts it again."""
+        """Note that the program has ended or was killed. Then systemd starts it again."""
         self.runs = False
         self.stalled_until_us = 0
         self._witness.begins("down", self._timeline.now_us)
@@ -146,7 +146,3 @@ class SimComputer:
             self._timeline.after_s(BOOT_S, self._want)
         elif self.runs:
             self.lose_power()
-
-
-def _nothing() -> None:
-    return

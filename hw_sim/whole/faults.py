@@ -1,4 +1,4 @@
-"""Injects the faults of a plan into a house, and records when the last of them is over."""
+"""Injects the faults of a plan into a house, and records when the last fault is over."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Faults:
         self._left = Counter(fault.coup for fault in house.plan.faults)
         self.injected: Counter[str] = Counter()
         self.over_us = 0
-        """When the faults that have begun are over. The time that people need to end some of them is not included."""
+        """When the faults that have begun are over, without the time that people need to end some of them."""
         computer, sight = house.computer, house.sight
         self._acts: Mapping[str, Callable[[PlannedFault], None]] = {
             # the daemon's computer, and its disk
@@ -95,7 +95,7 @@ class Faults:
         return self._house.now_us >= self.over_us
 
     def of_coup(self, index: int, marks_us: Mapping[str, int]) -> None:
-        """Schedule the faults of coup `index`, which begins now. `marks_us` is the time of each mark."""
+        """Plan the faults of coup `index`, which begins now. `marks_us` is the time of each mark."""
         self._left.pop(index, None)
         for number, fault in enumerate(self._house.plan.faults):
             if fault.coup == index:
@@ -154,7 +154,7 @@ class Faults:
         self._set(fault, self._line(fault).cable, noise=both, drop=both)
 
     def _all_power(self, fault: PlannedFault) -> None:
-        """Cut the power of everything at once. Restore each part at a random time within 5 s after the fault."""
+        """Cut the power of everything at once. Each part gets it back at a random time within 5 s after the fault."""
         house, rng = self._house, repeatable(f"{self._house.plan.seed} {fault.at_s}")
         house.computer.power(on=False)
         house.broker.stop()

@@ -1,8 +1,8 @@
-"""A wheel's own head at the simulated table. Every half second it sends a status line of what truly happens.
+"""A wheel's own head at the simulated table. Every half second it sends a status line about what truly happens.
 
 The head follows those rules of the vendor's guide that a host can observe. It detects a ball after one lap, reports "no
-more bets" some seconds before the ball leaves the track, and reports the number soon after the ball rests. Laps and the
-ball's direction are for heads that report them. A SlingShot 2 does not.
+more bets" some seconds before the ball leaves the track, and reports the number soon after the ball rests. It reports
+laps and the ball's direction only if its model does: a SlingShot 2 does not.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ HEARD_BYTES_MAX = 4096
 
 
 class WatchedHead(SimHead):
-    """The head of the wheel of `world`, as a `Device` at the end of a `SimLine`."""
+    """The head of the wheel of `world`, at the end of a `SimLine`."""
 
     def __init__(self, model: Model, world: Callable[[], World], rng: random.Random, cable: Cable) -> None:
         super().__init__(model, iter(()), rng)
         self.cable = cable
         self.silent = False
-        """Whether it has no power."""
+        """Whether the head has no power."""
         self.is_stopped = False
-        """Whether it has stopped its own game. A person must start it again."""
+        """Whether the wheel has stopped its own game. A person must start it again."""
         self.misfires = False
         self._world = world
         self._begins_anew = False
@@ -53,7 +53,7 @@ class WatchedHead(SimHead):
         """Ignore `event`: the head looks at the wheel itself."""
 
     def data_to_send(self, room: int = HEARD_BYTES_MAX) -> bytes:
-        """Return the bytes that arrive now. Bytes that were not read in time are lost."""
+        """Return the bytes that arrive now. Bytes that the host did not read in time are lost."""
         self._arriving = [one for one in self._arriving if one[0] > self._now_us - LOST_US]
         return b"" if self.silent else self.cable.carry(super().data_to_send())[:room]
 
@@ -114,7 +114,7 @@ def line_at(world: World, t_s: float) -> Line:
 
 
 def _state(world: World, begun: int, t_s: float) -> tuple[int, int | None]:
-    """Return the state at `t_s`, when `begun` runs have begun, and the number while it is shown."""
+    """Return the state at `t_s`, and the number that the head shows then. `begun`: how many runs have begun."""
     run = world.runs[begun - 1]
     if run.laps_at(t_s) < 1:
         return WAITING, None
@@ -124,7 +124,7 @@ def _state(world: World, begun: int, t_s: float) -> tuple[int, int | None]:
         return (RUNNING if t_s < closing_s else CLOSING), None
     fall = next((fall for fall in world.falls if run.end_s <= fall.rest_s), None)
     if fall is None or (begun < len(world.runs) and world.runs[begun].t_s < fall.rest_s):
-        # The ball is on an obstacle, or a hand took it. The head waits some seconds for it.
+        # The ball is on an obstacle, or a hand took it. The head waits for the ball for some seconds.
         return (CLOSING if t_s < run.end_s + WAITS_S else WAITING), None
     called_s = fall.rest_s + CALLED_AFTER_S
     if t_s < called_s:

@@ -1,6 +1,6 @@
 """A simulated house: wheel, board, lines, power, broker, people and settlement core, but no daemon.
 
-The code that runs the daemon connects it to `lines`, `broker` and `computer`. Running `timeline` plays the evening.
+Whoever runs the daemon connects it to `lines` or `wires`, `broker` and `computer`. To play the evening, run `timeline`.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from hw_sim.world import us
 ROOT = f"wheel/v1/house/{TABLE}/"
 FIRST_NUMBER = 17
 PAUSE_FACTOR = 0.15
-"""Shortens the pauses of the people, because long pauses cost time and test nothing."""
+"""This factor makes the pauses of people shorter, because long pauses cost time and test nothing."""
 ANSWER_S = 3.5
-"""Time to wait for an answer. Every command but "tout va" is decided sooner."""
+"""How long a person waits for an answer. The daemon answers every command except "tout va" sooner."""
 VERDICT_S = 5.0
-"""How long people watch what is published after a scenario."""
+"""How long people wait after a scenario for what the daemon publishes."""
 TAIL_S = 10.0
-"""Length of the quiet time at the end. A table that nobody touches must publish nothing then."""
+"""How long nobody does anything at the end. The daemon must then publish nothing."""
 ROTOR_STEP_S = 0.1
 ROTOR_STOPS_REV_S = 0.001
 SAYS_US = 300_000
-"""Time from the moment when a hand stops a running ball to the chef's command."""
+"""The time from the moment when a hand stops a running ball to the chef's command."""
 THIRD_OF_LAP_DEG = 120
 LAST = "valid"
-"""The scenario at the end of each evening. A table that is in order publishes a result for it."""
+"""The scenario at the end of each evening. The daemon must publish a result for it if it has recovered."""
 
 
 class WitnessedTable(SimTable):
@@ -96,7 +96,7 @@ class House:
         rng, cable = repeatable(f"{plan.seed} head"), Cable(hash_of(f"{plan.seed} head"))
         self.board, self.head = board, WatchedHead(model, lambda: table.world, rng, cable)
         self.lines: dict[str, SimLine] = {}
-        """The lines, by the name of the port. A head without a board has the only line."""
+        """The lines, by the name of the port."""
         if plan.source in BOARDS:
             self.lines["board"] = SimLine(self.timeline, board)
         if plan.source in HEADS:
@@ -115,7 +115,7 @@ class House:
         self.is_done = False
         self._seen: set[bytes] = set()
         self._launched: set[int] = set()
-        """The launch times of the coups that the witness has."""
+        """The launch times (µs) of the coups that the witness has."""
         self._events = self._evening()
         self._look()
         self._go_on()
@@ -124,11 +124,11 @@ class House:
 
     @property
     def now_us(self) -> int:
-        """Return the time of the timeline."""
+        """The time of the timeline."""
         return self.timeline.now_us
 
     def _go_on(self) -> None:
-        """Schedule the next event of the wheel. The people decide by what they know at that time."""
+        """Plan the next event of the wheel. People decide what to do only now, by what they know."""
         event = next(self._events, None)
         if event is None:
             self.is_done = True
@@ -157,7 +157,7 @@ class House:
         self.sight.see(event)
 
     def _say(self, command: TableCommand) -> None:
-        """Give a command at a panel. If no answer comes, press a button: "rien va" for "suspend" and "close"."""
+        """Give a command at a panel. If no answer comes, press its button ("rien va" for "suspend" and "close")."""
         word = self.panel.give(
             command.name, by=command.by, reason=command.reason, who=command.who, number=command.number
         )
@@ -187,26 +187,26 @@ class House:
         yield from self._play(len(self.plan.coups), LAST)
         yield from self.live.wait(VERDICT_S)
         if self.plan.source == "slingshot":
-            yield from self.people.make_ready("prompt")  # its numbers await the chef
+            yield from self.people.make_ready("prompt")  # the chef must confirm each of its numbers
         self.witness.begins("tail", self.now_us)
         yield from self.live.wait(TAIL_S)
 
     def _play(self, index: int, scenario: str) -> Iterator[SimEvent]:
-        # Each coup has its own seed, so a plan with one fault less changes nothing else in the evening.
+        # Each coup has its own seed, so that the evening of a plan with one fault less is otherwise the same.
         self.live.table.rng.seed(f"{self.plan.seed} coup {index}")
         self.round = index
         if self.witness.rounds:
             self.witness.rounds[-1].to_us = self.now_us
         before = len(self.live.table.truth)
         events = self.live.play(SCENARIOS[scenario])
-        # The marks of this scenario: its start, first launch, and first rest after that.
+        # The marks of this scenario: its start, its first launch, and the first rest after that.
         world, start_us = self.live.table.world, self.now_us
         launch_us = min((us(run.t_s) for run in world.runs if us(run.t_s) >= start_us), default=start_us)
         rest_us = min((us(stay.from_s) for stay in world.stays if us(stay.from_s) > launch_us), default=start_us)
         self.faults.of_coup(index, {"start": start_us, "launch": launch_us, "rest": rest_us})
         truth = [outcome_name(one) for one in self.live.table.truth[before:]]
         self.witness.rounds.append(Round(index, self.now_us, truth))
-        # Record each ball that came to rest after a valid run. Commands do not matter, because one may be lost.
+        # Record each ball that came to rest after a valid run, whatever people commanded: a command may be lost.
         runs = [run for run in world.runs if us(run.t_s) >= self.now_us]
         for run, following in zip_longest(runs, runs[1:]):
             until_s = math.inf if following is None else following.t_s
@@ -246,10 +246,10 @@ class House:
         self.panel.hear(leaf, payload)
         self.settlement.take(leaf, payload, self.now_us / 1e6)
 
-    # --- looking on --------------------------------------------------------------------------------------------------
+    # --- what the witness records ------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Record, twice a second, what the screens show and whether the cables work."""
+        """Record, twice a second, whether lines, broker and daemon work and whether bets are shown as open."""
         t_us, witness = self.now_us, self.witness
         observers: list[SimLine | SimWires] = [*self.lines.values()] or [self.wires]
         self.head.advance(t_us)
@@ -275,7 +275,7 @@ class House:
 
     @property
     def _is_online(self) -> bool:
-        """Whether the broker retains that the daemon is online."""
+        """Whether the broker's retained message says that the daemon is online."""
         there = self.broker.retained.get(ROOT + "availability")
         return there is not None and bool(json.loads(there)["state"] == "online")
 

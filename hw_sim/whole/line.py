@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from hw_sim.board import SimBoard
 from hw_sim.events import SimEvent
@@ -11,16 +10,15 @@ from hw_sim.whole.heads import WatchedHead
 from hw_sim.whole.timeline import Timeline
 
 BUFFER_BYTES = 4096
-"""How many unread bytes the kernel keeps. If there are more, the board waits."""
+"""How many unread bytes the kernel keeps. Further bytes wait in the board."""
 LEAST_ROOM_BYTES = 1024
 TRAVEL_US = 500
-Device: TypeAlias = SimBoard | WatchedHead
 
 
 class SimLine:
-    """A board, or a head, and its line. `wake` is the reader's callback while the daemon has the port open."""
+    """A board or a head, and its line. `wake` tells a daemon with an open port that bytes came or the line changed."""
 
-    def __init__(self, timeline: Timeline, board: Device) -> None:
+    def __init__(self, timeline: Timeline, board: SimBoard | WatchedHead) -> None:
         self._timeline = timeline
         self.board = board
         self.cable = board.cable
@@ -58,7 +56,7 @@ class SimLine:
         data = bytes(self.waiting)
         self.waiting.clear()
         if len(data) > BUFFER_BYTES - LEAST_ROOM_BYTES:
-            self._plan()  # the board waited for room
+            self._plan()  # the board has waited for room
         return data
 
     def feed(self, event: SimEvent) -> None:
@@ -69,7 +67,7 @@ class SimLine:
     # --- faults ------------------------------------------------------------------------------------------------------
 
     def power(self, *, on: bool) -> None:
-        """Cut or restore the board's power. Then the board starts again, and unsent data is lost."""
+        """Cut the board's power, or restore it. With the power the board starts again. Its unsent data is lost."""
         if on and not self.has_power:
             self.board.advance(self._timeline.now_us)
             self.board.reset()
@@ -77,7 +75,7 @@ class SimLine:
         self._changed()
 
     def plug(self, *, is_plugged: bool) -> None:
-        """Pull the plug or put it back. The board keeps its power, which comes from elsewhere."""
+        """Pull the plug of the line, or put it back. The board keeps its power, which does not come over the line."""
         self.is_plugged = is_plugged
         self._changed()
 

@@ -19,38 +19,38 @@ if TYPE_CHECKING:
     from hw_sim.whole.house import House
 
 TABLE = "wheel-1"
-"""The table's name. The logins of its people end with it."""
+"""The table's name. The logins of the table's people end with it."""
 READY_S, SLIP_S = 75.0, 45.0
 """If people do what the table asks for, it must be ready for the next coup within READY_S after the faults. The longest
 case: readers see the ball in a wrong pocket, and people say "tout va", "suspend", and "resume" with the number. If the
-disc has slipped during another fault, people first put the ball back. Then it may take SLIP_S longer."""
+disc has slipped, people may first have to put the ball back, which may take SLIP_S more."""
 LOOK_S = 1.0
-"""Time between two looks at the published state."""
+"""The time between two looks at the published state."""
 PLACE_SEEN_S = 12.0
-"""Time in which a reader has seen a lying ball twice, at 12 turns a minute."""
+"""The time in which a reader has seen a lying ball twice, at 12 turns a minute."""
 FIRST_POCKET = 17
 """The pocket in which the ball is laid before the first number."""
 SETTLES_S = 3.0
-"""Time to wait for a new state after an action. A command may wait 2.4 s before it is decided."""
+"""How long people wait for a new state after an action. A command may wait 2.4 s before the daemon decides it."""
 LATE_S = 12.0
 PATIENCE_S = 20.0
-"""How long the chef waits for a number after the run, before he says "rien va"."""
+"""How long the chef waits for a number before he says "rien va"."""
 GIVES_UP_S = 400.0
-"""Time after which people stop trying to make the table ready."""
+"""After this time people stop trying to make the table ready."""
 WRONG = ("open", "operations_done", "tout_va", "resume", "rien_ne_va_plus", "confirm")
 WORDS = ("open", "operations_done", "tout_va", "resume")
 """The codes of `waiting_codes` that are commands."""
 STEPS = ("start_wheel", "clear_object", "put_back", "turn_rotor", "confirm", *WORDS)
 """All codes that ask people to act."""
 WAITS = ("repair", "ball_at_rest", "object_level")
-"""Codes that end without an action. People only wait."""
+"""Codes for which people only wait: what they name ends by itself, or a technician ends it."""
 MAY_COUNT = ("faites_vos_jeux", "bets_closed_early", "ball_running", "rien_ne_va_plus", "ball_on_obstacle")
 """States in which the present coup may still get a result."""
 LOOK, RESTART = "look", "restart_board"
 RESTARTS = ("clock_ran_back", "no_answer", "no_events")
 """Troubles for which a notice asks people to switch the board off and on."""
 TECHNICIAN_S = 4.0
-"""The technician's time until he switches the board off, and until he switches it on again."""
+"""The time that a technician needs to switch a board off or on, or to start a wheel."""
 
 
 class SimPanel:
@@ -67,11 +67,11 @@ class SimPanel:
         self.table: dict[str, Any] | None = None
         self.seq = 0
         self.trouble = ""
-        """The trouble of the line to the sensors, from the latest notice."""
+        """The trouble of the line to the sensors, as the latest notice says."""
         self._asked: dict[str, Word] = {}
 
     def hear(self, leaf: str, payload: bytes) -> None:
-        """Take a message of the table. An older state is not shown again."""
+        """Take a message of the table. An older state does not replace a newer one."""
         if leaf == "table":
             table = json.loads(payload)
             if table["seq"] >= self.seq:
@@ -90,7 +90,7 @@ class SimPanel:
         return any(word.name == "rien_va" and word.t_us >= since_us for word in self._asked.values())
 
     def give(self, name: str, *, by: str = "chef", reason: str = "", **more: Any) -> Word:
-        """Give a command. The values of `more` that are not None become members of it."""
+        """Give a command. The values of `more` that are not None become members of the command."""
         now_us = self._timeline.now_us
         asked = {"id": f"{name}-{now_us}", "by": by, "reason": reason or "as usual"}
         asked |= {key: value for key, value in more.items() if value is not None}
@@ -111,8 +111,8 @@ class HousePeople:
         self._house = house
 
     def stopped_the_ball(self) -> None:
-        """Say "rien va" after a hand stopped a running ball, unless the panel already shows the coup as void. No sensor
-        can distinguish that hand from a fall, so the chef must say it (C11)."""
+        """Say "rien va" after a hand stopped a running ball, unless the panel shows that the coup gets no result
+        anyway. No sensor can distinguish that hand from a fall, so the chef must say it (C11)."""
         table = self._house.panel.table
         if table is not None and table["state"] in MAY_COUNT:
             self._house.panel.give("rien_va", reason="a hand stopped the ball")
@@ -126,7 +126,7 @@ class HousePeople:
             self._house.panel.give(word, reason="time is money")
 
     def make_ready(self, manner: Manner) -> Iterator[SimEvent]:
-        """Do all that is needed until the next coup may be launched."""
+        """Do all that the table waits for, until the next ball may be launched."""
         house, live = self._house, self._house.live
         began_us = house.now_us
         if manner == "wrong":
@@ -146,7 +146,7 @@ class HousePeople:
         house.witness.ends("not ready", house.now_us)
 
     def _watch_the_clock(self, began_us: int, manner: Manner) -> None:
-        """Record a trouble if the table is not ready in time after the last fault."""
+        """Record an error if the table is not ready in time after the last fault."""
         house = self._house
         since_us = max(began_us, house.faults.over_us)
         if not house.faults.are_over_now or manner == "late":
@@ -163,7 +163,7 @@ class HousePeople:
             house.witness.troubles.append(f"stuck: not ready {ready_s:g} s after the faults: {said}")
 
     def _next_step(self, began_us: int) -> str | None:
-        """Return the action for the published state, or None if the next coup can be launched."""
+        """Return the action for the published state, or None if the next ball may be launched."""
         house = self._house
         table, live = house.panel.table, house.live.table
         if table is None or not house.broker.is_up:
@@ -181,13 +181,13 @@ class HousePeople:
         is_back = number is None or house.live.table.ball_is_in(number)
         match code:
             case "clear_object" if not house.witness.is_so("object"):
-                # No object lies there, but the table waits for its removal. A command is given if one can help.
+                # The table waits until an object is taken out, but no object is there. Only a command may help.
                 return "resume" if "resume" in table["waiting_codes"] else LOOK
             case "repair" if house.panel.trouble in RESTARTS:
                 return RESTART
             case "repair" if table["failing"] == ["rotor/place"]:
                 return "name_place"
-            case "put_back" | "tout_va" if is_back is (code == "put_back"):  # people look before "tout va"
+            case "put_back" | "tout_va" if is_back is (code == "put_back"):  # people look where the ball is
                 return "doubt_place" if is_back else "put_back"
             case _ if code in WAITS:
                 return LOOK
@@ -246,7 +246,7 @@ class HousePeople:
         yield from live.wait(LOOK_S)
 
     def _doubt_place(self) -> Iterator[SimEvent]:
-        """Say "tout va" for a ball that the table wrongly sees elsewhere. If refused, do what the answer says."""
+        """Say "tout va", because the table sees the ball in a wrong pocket. If it refuses, do what its answer says."""
         house, live = self._house, self._house.live
         word = house.panel.give("tout_va", reason="the ball lies there")
         yield from live.wait(PLACE_SEEN_S)
@@ -256,7 +256,7 @@ class HousePeople:
             yield from self._name_place()
 
     def _answer(self) -> Iterator[SimEvent]:
-        """Answer for a number that awaits the chef. He saw whether the coup was good, and where the ball lies."""
+        """Let the chef confirm the number, or say "rien va". He saw whether the coup was good, and its number."""
         house = self._house
         last = house.witness.coups[-1] if house.witness.coups else None
         is_of_round = last is not None and last.round == house.round

@@ -15,8 +15,8 @@ Manner: TypeAlias = Literal["prompt", "late", "twice", "wrong"]
 Mark: TypeAlias = Literal["start", "launch", "rest"]
 Source: TypeAlias = Literal["board", "pins", "mercury", "slingshot", "slingshot_board", "slingshot_pins"]
 HEADS: Collection[Source] = ("mercury", "slingshot", "slingshot_board", "slingshot_pins")
-"""Sources in which the wheel's own head gives the number. In the last two, a board also observes rotor, ball and
-objects, or pins also observe ball and objects."""
+"""Sources with the wheel's own head, which gives the number. In the last two, a board observes rotor, ball and objects,
+too, or pins observe ball and objects, too."""
 HEADS_ALONE: Collection[Source] = ("mercury", "slingshot")
 SLINGSHOTS: Collection[Source] = ("slingshot", "slingshot_board", "slingshot_pins")
 WIRED: Collection[Source] = ("pins", "slingshot_pins")
@@ -44,9 +44,9 @@ OF_A_HEAD = frozenset(
         "close_running",
     }
 )
-"""Scenarios that a head can show correctly. Without readers, no sensor sees a rest that the head does not count."""
+"""Scenarios that a head can show correctly. If the ball of a void coup comes to rest, a head does not report it."""
 NOT_OF_THE_WHOLE = frozenset({"bouler_change"})
-"""Scenarios that campaigns test better than the whole."""
+"""Scenarios that campaigns test better."""
 OF_A_BOARD = frozenset(
     {
         "breakdown_link",
@@ -60,12 +60,12 @@ OF_A_BOARD = frozenset(
     }
 )
 """Scenarios that need a board: its line fails, or it reports a failing sensor, or it shows at once that the disc slips.
-Pins cannot show these."""
+Pins cannot show these events."""
 
 
 class PlannedFault(msgspec.Struct, frozen=True, omit_defaults=True):
     """A fault of `kind` in coup number `coup`. It begins `at_s` after `mark` (before it if negative) and lasts `for_s`.
-    `amount`: see `KINDS`. A mark that a coup does not have, such as its launch, is at the coup's start."""
+    `amount`: see `KINDS`. If the coup does not have that mark, for example no launch, its start is meant."""
 
     kind: str
     coup: int
@@ -116,7 +116,7 @@ BOARD: tuple[Source, ...] = ("board",)
 BOARDS: Collection[Source] = ("board", "slingshot_board")
 SEEN: Collection[Source] = (*BOARDS, *WIRED)
 READ: Collection[Source] = ("board", "pins")
-"""LINES have a line to a device, BOARDS a board, SEEN a sensor of foreign objects, READ pocket readers."""
+"""Sources in LINES have a line to a device, in BOARDS a board, in SEEN an object sensor, in READ pocket readers."""
 
 
 class FaultKind(msgspec.Struct, frozen=True):
@@ -166,7 +166,7 @@ KINDS: Mapping[str, FaultKind] = {
         "one byte in 500 arrives with another value, in both directions", (5, 30), is_harmless=True, at=BOARD
     ),
     "all_power": FaultKind("everything loses its power, and the parts get it back one by one", (2, 30)),
-    # The sensors. `amount` selects one of the sensors of a kind. The disc has 37 ticks, so 36 ahead is one back
+    # The sensors. `amount` selects one of the sensors of a kind. The disc has 37 ticks: 36 ticks ahead is one back
     "disc_slips": FaultKind("the encoder's disc slips, by `amount` ticks", (0, 0), (2, 35), at=BOARD),
     "disc_slips_back": FaultKind("the encoder's disc slips, by `amount` ticks", (0, 0), (-35, -2), at=BOARD),
     "beam_blind": FaultKind("a beam sees nothing", (5, 90), (0, 100), at=SEEN),
@@ -200,7 +200,7 @@ KINDS: Mapping[str, FaultKind] = {
 COUPS = (1, 2)
 FAULTS = (1, 4)
 AT_S: Mapping[Mark, tuple[float, float]] = {"start": (0.0, 32.0), "launch": (-1.0, 12.0), "rest": (-5.0, 6.0)}
-"""The time from each mark at which a fault begins, as a range. A coup takes about half a minute."""
+"""How long after each mark a fault may begin, as a range. A coup takes about half a minute."""
 MANNERS: tuple[Manner, ...] = ("prompt", "prompt", "prompt", "late", "twice", "wrong")
 
 

@@ -1,4 +1,4 @@
-"""A simulated settlement core: it stores each message once, in order, acknowledges, and asks for what is missing."""
+"""A simulated settlement core: it stores and acknowledges each message once, in order, and asks for missing ones."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from hw_sim.subscriber import SEQUENCED
 
 ASKS_AGAIN_S = 10.0
-"""Time after which an unanswered request is repeated."""
+"""After this time, an unanswered request is repeated."""
 
 
 class Settlement:
-    """A settlement core. Its store survives a restart. `say` publishes to a leaf, or returns False without a broker."""
+    """A settlement core. A restart loses nothing of `stored`. `say` publishes, and returns False if that fails."""
 
     def __init__(self, say: Callable[[str, bytes], bool]) -> None:
         self._say = say
@@ -22,7 +22,7 @@ class Settlement:
         self._asked_s = -ASKS_AGAIN_S
 
     def take(self, leaf: str, payload: bytes, now_s: float) -> None:
-        """Take a message."""
+        """Take a message of the table."""
         if not self.runs or leaf not in SEQUENCED:
             return
         self._waiting.setdefault(json.loads(payload)["seq"], payload)
@@ -34,7 +34,7 @@ class Settlement:
         self._say("ack", b'{"seq":%d}' % len(self.stored))
 
     def ask(self, now_s: float) -> None:
-        """Ask for the next missing message, unless this was asked recently."""
+        """Ask for the next missing message, unless it has asked within the last ASKS_AGAIN_S."""
         if not self.runs or now_s - self._asked_s < ASKS_AGAIN_S:
             return
         self._asked_s = now_s

@@ -1,5 +1,5 @@
-"""How the wheel's sensors report what happens: correctly, late or not at all. If the encoder's disc has slipped, they
-report another rotor angle."""
+"""The wheel's sensors, which report what happens correctly, late or not at all. If the encoder's disc has slipped, it
+reports another angle of the rotor."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LATE_US = 30_000
 
 
 class SimSight:
-    """The sensors of one wheel. They call `report` with what they see. A sensor with a count in `blind` or `late` is
-    blind or late. The count is that of the active causes. `slipped`: by how many ticks the encoder's disc is ahead."""
+    """The sensors of one wheel. They call `report` with what they see. `blind` and `late` count for each sensor the
+    faults that now make it blind or late. `slipped`: by how many ticks the encoder's disc is ahead."""
 
     def __init__(self, timeline: Timeline, rotor_ticks: int, report: Callable[[SimEvent], None]) -> None:
         self._timeline, self._ticks, self._report = timeline, rotor_ticks, report

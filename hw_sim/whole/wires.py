@@ -14,19 +14,19 @@ from wheeld.ports import Edge, Taken
 
 A, B, Z = ENCODER = (2, 3, 4)
 BEAMS, READERS, OBJECT = 5, 20, 16
-"""The pins of the first beam and the first reader, which the others follow, and of the object sensor."""
+"""The pins of the first beam, of the first reader and of the object sensor. The other beams and readers follow."""
 BUTTONS = {"rien_va": 13, "tout_va": 14, "operations_done": 15, "rien_ne_va_plus": 17, "open": 18, "resume": 19}
 INDEX_TICK = 5
 BEAM_S, READER_S = 0.008, 0.040
 """How long the ball blocks a beam and a reader."""
 INDEX_S, STANDING_S = 0.004, 0.05
-"""Time between two checks of the position of a near mark: while the rotor turns, and while it stands still."""
+"""The time between two looks at the mark when it is near: while the rotor turns, and while it stands still."""
 LAG_NS = 30_000_000
-"""Delay of every edge. A ball blocks a sensor before its middle passes it, but an edge cannot be in the past."""
+"""The delay of every edge. The ball blocks a sensor before the time of the event, but no edge can be in the past."""
 
 
 class HousePins(SimPins):
-    """Pins that use the computer's clock."""
+    """Pins whose time is the computer's clock."""
 
     def __init__(self, clock_ns: Callable[[], int]) -> None:
         super().__init__(now_ns=clock_ns())
@@ -70,8 +70,8 @@ class SimWires:
         at_ns = self._clock_ns() + LAG_NS
         match event:
             case RotorEdge():
-                # Set A and B at the border of two ticks. Z is set from the middle of the marked tick to that of the
-                # next.
+                # A and B change at the border of two ticks. Z is high from the middle of the marked tick to the middle
+                # of the next tick.
                 place = event.tick % PERIOD
                 self._level(A, at_ns, level=place in (1, 2))
                 self._level(B, at_ns, level=place in (2, 3))
@@ -87,8 +87,8 @@ class SimWires:
                 self._blocked(BUTTONS[name], at_ns, PRESS_S)
 
     def _watch_index(self) -> None:
-        """Check the rotor often while the mark is near, because a hand may stop or turn it between two edges. The mark
-        is on the encoder's disc and slips with it."""
+        """Look often while the mark is near, because a hand may stop or turn the rotor between two edges. The mark is
+        on the encoder's disc and slips with it."""
         world, now_s = self._world(), self._timeline.now_us / 1e6
         rotor, slipped = world.rotor, world.slipped_by(now_s)
         past = (rotor.angle_at(now_s) * self._ticks + slipped - INDEX_TICK) % self._ticks

@@ -1,6 +1,6 @@
 """A record of what truly happened at the wheel, and of commands and messages. It does not use the daemon.
 
-Afterwards oracles compare the messages with the truth. Times are those of the timeline, in microseconds.
+Afterwards tests compare the messages with the truth. Times are those of the timeline, in microseconds.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TrueCoup:
-    """A valid coup as it was played, from its launch to its rest in the pocket of `number`. An early launch also counts
-    here as valid, because this depends on commands."""
+    """A valid coup as it was played, from its launch to its rest in the pocket of `number`. A coup that was launched
+    too early also counts as valid here, because that depends on commands."""
 
     round: int
     launch_us: int
@@ -24,8 +24,8 @@ class TrueCoup:
 
 @dataclass(frozen=True)
 class TrueRun:
-    """The run of a launched ball on the track: its start and end, when it passed its second beam, and when it passed a
-    beam that is a third of a lap or more from the first."""
+    """The run of a launched ball on the track: its start and end, when the ball passed its second beam, and when it
+    passed a beam that is a third of a lap or more from its first beam."""
 
     from_us: int
     to_us: int
@@ -59,7 +59,7 @@ class Word:
 
 @dataclass
 class TimeSpan:
-    """The time in which a condition was true. Without an end, it is still true."""
+    """A time in which a condition was true. If the time has no end, the condition is still true."""
 
     from_us: int
     to_us: float = math.inf
@@ -71,7 +71,7 @@ class TimeSpan:
 
 @dataclass
 class Witness:
-    """The record of one evening. `spans` has the times in which each named condition was true."""
+    """The record of one evening. `spans` has, for each condition by name, the times in which it was true."""
 
     coups: list[TrueCoup] = field(default_factory=list)
     published: list[FirstTaken] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Witness:
     runs: list[TrueRun] = field(default_factory=list)
     """The runs of three laps or more."""
     sightings: list[int] = field(default_factory=list)
-    """The times at which a lying ball was under a reader. The reader may have missed it."""
+    """The times at which a lying ball was under a reader, even if the reader did not see it."""
     troubles: list[str] = field(default_factory=list)
     """Errors that no fault excuses."""
 
@@ -110,7 +110,7 @@ class Witness:
         return not self.was("object", coup.launch_us, coup.rest_us)
 
     def of(self, *leaves: str) -> Iterator[FirstTaken]:
-        """Return the messages whose topic ends with one of `leaves`."""
+        """Return the messages whose leaf is one of `leaves`."""
         return (one for one in self.published if one.leaf in leaves)
 
 
