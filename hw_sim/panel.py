@@ -23,7 +23,7 @@ KEEPALIVE_S = 15
 AGAIN_S = 1.0
 """The time from the end of a connection to the next attempt. A broker restarts within a second or two."""
 AS_USUAL = "as usual"
-"""The reason that the panel sends if a person has given none, because each command of a panel has a reason."""
+"""The panel sends this reason if a person has given none, because a command from a panel must have one."""
 LOGINS = {"chef": "chef-{table}", "table": "table-system-{table}", "direction": "direction"}
 """The login names with which people send commands: those of the roles in docs/interfaces.md. A broker with an access
 list accepts a name only from its own user. The demo's broker has no access list."""

@@ -112,7 +112,7 @@ class Hand:
         return self._live.play(go_on)
 
     def tidy(self) -> bool:
-        """Undo everything with which the people of the demo could not play. Returns whether they can play now: a
+        """Undo everything that would hinder the people of the demo. Returns whether they can play now: a
         running ball must first come to rest, and its number must be proven."""
         if POWER in self._amiss:
             self._rest_s = self._table.now_s  # the daemon starts now, and needs time to publish

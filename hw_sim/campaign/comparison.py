@@ -141,7 +141,7 @@ class SpanComparer:
     _table: dict[str, Any] = field(default_factory=lambda: {"state": ""})
     """The payload of the latest `table` message."""
     _told: set[str] = field(default_factory=set)
-    """The sensors that are blind, and of which people have been told. The daemon tells them only once."""
+    """The blind sensors of which people have been told. The daemon tells people of each sensor only once."""
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from hw_sim.campaign.rows import EarlyWarning, VerdictRow
 LAPS_SLACK = 0.02
 """Tolerance in laps, because the truth has only two decimals."""
 NEARLY = (3.0, 3.3)
-"""A run of so many laps may have too few passes to prove three laps."""
+"""A run whose laps are in this range may have too few passes to prove three laps."""
 LOWEST_MARGINS = 10
 """The report lists so many of the coups with the lowest margin."""
 FALSE_VOIDS_ANY = 2
