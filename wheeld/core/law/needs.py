@@ -45,16 +45,16 @@ def asked(known: Known) -> Command:
     return known.command
 
 
+def seen_in_place(known: Known) -> bool | None:
+    """Return whether readers see the ball in the pocket of the last number. None if no sensor can see where the ball
+    lies, or if there is no last number."""
+    number = known.table_state.last_number
+    return None if number is None else known.observer.lies_in(known.pockets.index_of[number], known.now_us)
+
+
 def is_in_place(known: Known) -> bool:
-    """Return whether the ball lies in the pocket of the last number. True if there is no last number, or no sensor."""
-    number = known.table_state.last_number
-    return number is None or known.observer.lies_in(known.pockets.index_of[number], known.now_us) is not False
-
-
-def is_seen_in_place(known: Known) -> bool:
-    """Return whether readers see the ball in the pocket of the last number."""
-    number = known.table_state.last_number
-    return number is not None and known.observer.lies_in(known.pockets.index_of[number], known.now_us) is True
+    """Return whether the ball lies in the pocket of the last number. Without a number or such a sensor this is true."""
+    return seen_in_place(known) is not False
 
 
 def is_seen_elsewhere(known: Known) -> bool:
@@ -66,12 +66,6 @@ def is_seen_elsewhere(known: Known) -> bool:
     return number is not None and place is not None and place != known.pockets.index_of[number]
 
 
-def is_place_unseen(known: Known) -> bool:
-    """Return whether the ball belongs in a pocket, and no sensor can see whether it lies in that pocket."""
-    number = known.table_state.last_number
-    return number is not None and known.observer.lies_in(known.pockets.index_of[number], known.now_us) is None
-
-
 def must_rest_first(known: Known) -> bool:
     """Return whether the command that the table awaits is refused until the ball rests. Every command that opens the
     bets has this rule, for the ball of any coup: nobody may bet on a coup that was not observed completely
@@ -80,7 +74,7 @@ def must_rest_first(known: Known) -> bool:
     where, table = known.observer.ball.where, known.table_state
     if where is Where.RUNS:
         return table.state is State.SUSPENDED or _opens_bets_next(known)
-    is_falling = where is Where.FALLS and not is_seen_in_place(known)
+    is_falling = where is Where.FALLS and not seen_in_place(known)
     return is_falling and _opens_bets_next(known)
 
 
@@ -267,7 +261,7 @@ SEEN_TO_TURN = Need(
 )
 PLACE_SEEN = Need(
     "place_seen",
-    lambda known: not is_place_unseen(known),
+    lambda known: known.table_state.last_number is None or seen_in_place(known) is not None,
     rules="3",
     word=translatable("no sensor sees where the ball lies: the person's word counts"),
 )

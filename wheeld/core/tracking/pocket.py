@@ -247,7 +247,7 @@ class PocketFromReaders(PocketTracker):
         super().__init__(setting.readers_deg, setting.sightings_to_call, rotor, state, sight)
         self._min_laps, self._chef_answers = setting.min_laps, "R2" in setting.confirmable
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
-        self.ball, self._beams, self._pulses, self._run = ball, beams, beams, beams.run
+        self.ball, self._beams, self._run = ball, beams, beams.run
 
     @property
     def counters(self) -> dict[str, int]:
@@ -328,7 +328,7 @@ class PocketFromReaders(PocketTracker):
         assert off is not None, "they see it"
         self._rotor.shift(-off * self._rotor.pockets.pocket_deg)
         self.restart()
-        self._pulses.forget()
+        self._beams.forget()
         self.state.latest = {}
         self.ball.rest()
         self.ball.take_word(pocket_index, pocket_index, by_eye=True)
@@ -432,7 +432,7 @@ class PocketFromReaders(PocketTracker):
             figures = {name: value for name, value in asked.figures.items() if name not in ("number", "pocket_index")}
             return [*evidence, msgspec.structs.replace(asked, figures=figures)]
         evidence.append(self._number(self.state.streak))
-        self._pulses.forget()
+        self._beams.forget()
         return evidence
 
     def _began_before(self, t_us: int) -> bool:
@@ -445,10 +445,10 @@ class PocketFromReaders(PocketTracker):
         if ball.doubt == "unmet" and self.pocket == ball.before_gap is not None:
             ball.doubt = None
         if self.pocket == lay_in:
-            self._pulses.rest(t_us)
+            self._beams.rest(t_us)
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
-                self._pulses.forget()
+                self._beams.forget()
             # After a gap a hand put the ball back in its pocket: what is known of the pockets is still valid.
             was_brought = called and ball.carried and ball.doubt is not None
             return [Evidence(Fact.BALL_MOVED, t_us, self._placed(streak))] if was_brought else []
@@ -457,10 +457,10 @@ class PocketFromReaders(PocketTracker):
         ball.note_elsewhere()
         evidence = []
         began_us = streak[0].t_us
-        passes = self._pulses.few_passes(began_us)
+        passes = self._beams.few_passes(began_us)
         if passes is not None and len(passes.passes) >= (PASSES_FROM_UNKNOWN if lay_in is None else 1):
             evidence.append(self._beams.weak_launch(began_us))
-        self._pulses.forget()
+        self._beams.forget()
         came_from: Figures = {} if lay_in is None else {"from_pocket_index": lay_in}
         return [*evidence, Evidence(Fact.BALL_MOVED, t_us, {**self._placed(streak), **came_from})]
 
@@ -485,7 +485,7 @@ class PocketFromReaders(PocketTracker):
     def _number(self, streak: list[Seen]) -> Evidence:
         """Return the number, dated by the first of the sightings that prove it (R3)."""
         t_us = streak[0].t_us
-        placed, record = self._placed(streak), self._pulses.record()
+        placed, record = self._placed(streak), self._beams.record()
         figures: Figures = {**record.figures, **placed}
         filled = self._times_filled(streak[-1].pocket_index) >= FILLED_BEFORE
         is_short = record.is_short_of(self._min_laps)
