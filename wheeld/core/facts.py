@@ -25,15 +25,15 @@ VoidRule: TypeAlias = Literal["N1", "N2", "N3", "N4", "N5", "N6", "N7", "N8"]
 ObjectLevel: TypeAlias = Literal["unknown", "clear", "present"]
 """Whether a foreign object is in the cylinder (N6). `unknown` means neither yes nor no (docs/rulebook.md 7)."""
 LastCoup: TypeAlias = Literal["next", "this", "played"]
-"""Which coup is la dernière after it was announced (A5): the next coup, the present one, or one that was played."""
+"""Which coup is la dernière (A5): the next coup or the present one. `played`: it was played."""
 
 
 class Named(Enum):
-    """Members whose value is only their name. So a stored member stays valid when its other attributes change. The
-    class declares those attributes, in the order in which the members give them."""
+    """An enumeration in which the value of a member is a name, and other attributes come after it. So a stored value
+    stays valid when an attribute changes. The class declares the attributes in the same order as the members."""
 
     def __new__(cls, name: str, *rest: object) -> Self:
-        """Take the first word of a member as its value."""
+        """Make a member. `name` is its value, and `rest` has its other attributes."""
         member = object.__new__(cls)
         member._value_ = name
         for attribute, value in zip(cls.__annotations__, rest, strict=True):
@@ -59,11 +59,11 @@ class State(Named):
     RIEN_NE_VA_PLUS = "rien_ne_va_plus", "rien_ne_va_plus", "closed"
     """The ball was launched, and "rien ne va plus" was said."""
     BALL_ON_OBSTACLE = "ball_on_obstacle", "ball_on_obstacle", "locked"
-    """The ball left the track longer ago than a fall takes, and it is in no pocket."""
+    """The ball left the track longer ago than a fall takes, and readers see it in no pocket."""
     AWAITING_CHEF = "awaiting_chef", "awaiting_chef", "closed"
     """The number is out. The chef must confirm what no sensor has proven of the number (R3b) or of the ball's run."""
     OPERATIONS = "operations", "operations", "closed"
-    """The number is out and is being paid."""
+    """The number is out. The croupiers take and pay bets."""
     RIEN_VA = "rien_va", "rien_va", "closed"
     """The coup was void. "Tout va" is owed."""
     RIEN_VA_OPERATIONS_OWED = "rien_va_operations_owed", "rien_va", "closed"
@@ -148,7 +148,7 @@ class Fact(Named):
 
 @unique
 class Cause(Named):
-    """Why a coup is void: the cause's name in messages, and a description in a few words for a board."""
+    """Why a coup is void: the cause's name in messages, and a description in a few words for a display."""
 
     rule: VoidRule
     """The rule that makes the coup void. `houses.Profile` has the article of the house for it."""
@@ -188,11 +188,8 @@ _BUSY = "stop other programs on the computer, or repair a line that bounces"
 @unique
 class Trouble(Named):
     """What is wrong with a sensor or with the line to the sensors: its name in messages and logs, a description, and
-    how to mend it, in plain words. If several troubles exist, the first of them in this list explains most.
-
-    Six of them are kinds of silence: nothing is received, garbage is received, no answer comes, the board is refused,
-    events are missing, no events are sent. The last ones (`is_warning`) stop no play.
-    """
+    how to mend it, in plain words. If there are several troubles, the first in this list explains the most. The last
+    four are warnings (`is_warning`): they stop no play."""
 
     text: str
     mend: str
@@ -269,14 +266,14 @@ class Trouble(Named):
 
     @property
     def is_warning(self) -> bool:
-        """Whether the sensors' reports are complete in spite of it: laps, pockets and their order are right."""
+        """Whether the sensors' reports are complete in spite of this trouble, so that laps and pockets are right."""
         return self in (self.LINE_DAMAGED, self.CLOCK_DRIFTS, self.LEVEL_WITHOUT_EVENT, self.HEARTBEAT_INTERVAL)
 
 
 @unique
 class Awaited(Enum):
-    """What a table waits for: its code in messages. Every language has a phrase for each code. The codes are in the
-    order in which the table needs them."""
+    """What a table waits for, as a code in messages. Every language has a phrase for each code. The table waits for the
+    codes in this order."""
 
     NO_LAUNCH = "no_launch"
     """The ball was taken from its pocket. A launch now would be void (N2)."""
@@ -289,7 +286,7 @@ class Awaited(Enum):
     START_WHEEL = "start_wheel"
     """Somebody must start a wheel again that has stopped its own game (N8)."""
     BALL_AT_REST = "ball_at_rest"
-    """A ball that runs or falls must come to rest. Until then no bets are invited."""
+    """A ball that runs or falls must come to rest. Before that, nobody may open the bets."""
     CLEAR_OBSTACLE = "clear_obstacle"
     """A ball left the track, and no reader saw it at rest. Somebody must take it off the obstacle where it may lie."""
     OBJECT_LEVEL = "object_level"
@@ -314,12 +311,12 @@ class Awaited(Enum):
 
 
 SENSED = frozenset({Awaited.BALL_AT_REST, Awaited.OBJECT_LEVEL, Awaited.NUMBER, Awaited.FALL_OR_STOP})
-"""What comes by itself. No person has to do anything for it."""
+"""The codes of what comes by itself. No person has to do anything for it."""
 
 
 class Person(NamedTuple):
-    """The person who said something, and the reason given. `user` and `role`: the name and the role of the sender at
-    the broker. Both are None if the word did not come through the broker."""
+    """The person who said something (`by`), and the reason given. `user` and `role`: the sender's name and role at the
+    broker. Both are None if the word did not come through the broker."""
 
     by: str
     reason: str

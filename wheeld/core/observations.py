@@ -1,12 +1,12 @@
-"""What sensors saw: the observation log, format 1 (docs/observation-log.md), and its lines as structures in memory.
+"""Observations: each line of the observation log, format 1 (docs/observation-log.md), as a structure in memory.
 
-There is one structure for each kind of line. `t_us` is always the sensing clock, in integer microseconds since the
-log's header. Angles are degrees clockwise, seen from above. Some kinds belong to this program only, and other programs
-skip them as unknown: `time` (nothing older will come), `clock` (UTC at a sensing time), `standstill`, `restart`, and
-the reports of a commercial wheel head (`head_…`). A head's report has the time at which the host received its line.
+There is one structure for each kind of line. `t_us` is a time of the sensing clock, in whole microseconds since the
+`started` of the log's header. Angles are degrees clockwise, seen from above. Other programs skip the kinds that only
+this program knows: `time` (nothing older will come), `clock` (UTC at a sensing time), `standstill`, `heard`, `restart`,
+and the reports of a commercial wheel head (`head_…`). A head's report has the time at which the host received its line.
 
-This module also describes each kind of sensor for all other modules: `Sensed` is what a sensor of our own saw, and
-`SENSOR_KINDS` has the properties of each kind.
+This module also describes the sensors: `Sensed` is what a sensor of our own saw, and `SENSOR_KINDS` has the properties
+of each kind of sensor.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ CommandName: TypeAlias = Literal[
     "ruling",
 ]
 RuledAs: TypeAlias = Literal["stands", "void", "number", "other"]
-"""How the direction rules on a coup: the verdict stands, it is void, it has another number, or as its reason says."""
+"""How the direction rules on a coup: the verdict stands, the coup is void, it has another number, or what the reason
+says."""
 
 Source: TypeAlias = Literal["sensors", "head"]
 """What reports the rotor, the ball or the pocket: sensors of our own on a board or on pins, or the wheel's head."""
 Unproven: TypeAlias = Literal["void", "chef"]
-"""What becomes of a coup if these sensors cannot prove all that a valid coup needs (R1, R2)."""
+"""What becomes of a coup if the table's sensors cannot prove R1 and R2: it is void, or the chef confirms it."""
 HeadPhase: TypeAlias = Literal["idle", "ready", "running", "closing", "off_track", "number", "locked"]
 HeadWarned: TypeAlias = Literal[
     "ball_not_detected", "same_direction", "sensors", "launch_failed", "rotor_speed", "void_game", "no_number"
@@ -50,18 +51,18 @@ HeadWarned: TypeAlias = Literal[
 StoodStill: TypeAlias = Literal["machine", "journal"]
 
 DOOR = "door"
-"""The cabinet's door, as the name of something that has a level."""
+"""The name of the cabinet's door, which has a level as a sensor has."""
 
 OBJECT = "object"
 """The sensor for foreign objects."""
 PLACE = "rotor/place"
-"""The place of the pockets, as the name of something that may fail. An encoder or a ball in a known pocket shows it."""
+"""The place of the pockets on the rotor. It may fail like a sensor: then nobody knows where the pockets stand."""
 
 
 class SensorKind(NamedTuple):
     """The properties of a kind of sensor. A sensor's name begins with its kind: "beam/2", "object". `text`: what people
-    call the sensor, or all sensors of the kind. `numbered_text`: what they call one of several. `has_level`: it reports
-    its level. `may_be_left_out`: a person may decide to go on without it (docs/rulebook.md 6)."""
+    call the sensor, or all sensors of the kind. `numbered_text`: what people call one sensor, if there are several.
+    `has_level`: it reports its level. `may_be_left_out`: a person may leave it out (docs/rulebook.md 6)."""
 
     text: str
     numbered_text: str = ""
@@ -84,12 +85,12 @@ SENSOR_KINDS: dict[str, SensorKind] = {
 
 
 def kind_of(sensor: str) -> SensorKind:
-    """Return the kind of a sensor. Raise KeyError if no sensor has that name."""
+    """Return the kind of a sensor. Raises KeyError if no sensor has that name."""
     return SENSOR_KINDS[sensor if sensor in SENSOR_KINDS else sensor.partition("/")[0]]
 
 
 LINE_BYTES_MAX = 65_536
-"""A header with a whole snapshot is about 8 kB. A line of nearly this length is not one of ours."""
+"""The longest line that is read. Ours are much shorter: a header with a complete snapshot has about 8 kB."""
 
 
 class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -98,14 +99,14 @@ class _Line(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, f
 
 class Sensed(_Line, frozen=True):
     """What a sensor of our own saw. `named`: the format of the sensor's name. `is_rare`: a sensor that works reports
-    less often than `ChatterGuard` allows."""
+    this seldom, so `ChatterGuard` limits how often it may be reported."""
 
     named: ClassVar[str]
     is_rare: ClassVar[bool] = True
 
     @property
     def sensor(self) -> str:
-        """The sensor's name, as in a `SensorState`."""
+        """The sensor's name, the same as in a `SensorState`."""
         return self.named.format(self)
 
     @property
@@ -150,18 +151,17 @@ class ForeignObject(Sensed, frozen=True, tag="object"):
 
 
 class Level(_Line, frozen=True, tag="level"):
-    """The level of `sensor` at this moment (docs/rulebook.md 7): `object`, `beam/N`, `reader/N`, `button/NAME` or
-    `door`. `active`: a body is in the cylinder, something blocks the beam or the reader, the button is held, the
-    cabinet is open. Each change of the door is reported in this way too."""
+    """The level of `sensor` at this moment (docs/rulebook.md 7). `sensor`: `object`, `beam/N`, `reader/N`,
+    `button/NAME` or `door`. `active`: a body is in the cylinder, something blocks the beam or the reader, the button is
+    held, or the door is open. A change of the door, too, is reported as a `Level`."""
 
     sensor: str
     active: bool
 
 
 class SensorState(_Line, frozen=True, tag="sensor"):
-    """Self-test: whether `sensor` works. Names: `beam/N`, `reader/N`, `rotor`, `object`, `link`; of a wheel head `head`
-    for its line, `head/sensors` for its sensors. `what`: what is wrong, if known. The sensor may work in spite of
-    it."""
+    """Whether `sensor` works: `beam/N`, `reader/N`, `rotor`, `object` or `link`; of a wheel head, its line (`head`) or
+    its sensors (`head/sensors`). `what`: what is wrong, if known. A sensor that works may have a trouble too."""
 
     sensor: str
     ok: bool
@@ -169,13 +169,13 @@ class SensorState(_Line, frozen=True, tag="sensor"):
 
 
 class Command(_Line, frozen=True, tag="command"):
-    """What a person or the table system asked for. `coup`: if given, it must be the present one. `by`: the person, as
-    named by the sender. `user`, `role`: the sender's name and role at the broker, None for a button. `case`: the case
-    of C11 that "rien va" names. `number`: the number that the chef confirms, if it is not the one that was seen (R3b).
-    `without`: the names of the sensors that `resume` leaves out. `until_us`: the latest moment at which it can have
-    been said. It is given if only a range is known, which begins at `t_us` (docs/rulebook.md 7). `accepted`: whether a
-    late bet was accepted. `about`, `ruled_as`: the coup on which the direction rules, and the ruling. `announced`:
-    `who` spins next, not now."""
+    """What a person or the table system asked for. `coup`: if given, it must be the present coup. `by`: the person whom
+    the sender names. `user`, `role`: the sender's name and role at the broker, None for a button. `case`: the case of
+    C11 that "rien va" names. `number`: the number that the chef confirms, if it is not the one that was seen (R3b); or
+    the number that a ruling gives, or in whose pocket the ball lies (`resume`, `open`). `without`: the names of the
+    sensors to leave out (`resume`, `open`). `until_us`: if it is in doubt when this was said, it was said between
+    `t_us` and this time (docs/rulebook.md 7). `accepted`: whether a late bet was accepted. `about`, `ruled_as`: the
+    coup on which the direction rules, and the ruling. `announced`: `who` spins next, not now."""
 
     name: CommandName
     by: str
@@ -196,7 +196,7 @@ class Command(_Line, frozen=True, tag="command"):
 
     @property
     def latest_us(self) -> int:
-        """The latest moment at which it can have been said. It is later than `t_us` only if the word is in doubt."""
+        """The latest moment at which it can have been said. It is later than `t_us` only if that is in doubt."""
         return self.t_us if self.until_us is None else self.until_us
 
     @property
@@ -206,10 +206,10 @@ class Command(_Line, frozen=True, tag="command"):
 
 
 class HeadGame(_Line, frozen=True, tag="head_game"):
-    """The phase of its game that the wheel reports, and the wheel's own number of the game.
+    """The phase of the wheel's game, as the wheel reports it. `spin`: the wheel's own number for the game.
 
-    `idle`: its table is closed. `ready`: no ball runs. `running`: the ball runs. `closing`: no more bets. `off_track`:
-    the ball has left the track. `number`: the game has its number. `locked`: a dealer has locked it.
+    `idle`: the table is closed. `ready`: no ball runs. `running`: the ball runs. `closing`: no more bets. `off_track`:
+    the ball has left the track. `number`: the game has its number. `locked`: a dealer has locked the wheel.
     """
 
     phase: HeadPhase
@@ -217,11 +217,9 @@ class HeadGame(_Line, frozen=True, tag="head_game"):
 
 
 class HeadBall(_Line, frozen=True, tag="head_ball"):
-    """The wheel's own sensors report whether the ball runs, its laps, and its direction as soon as two lines agree.
-
-    `laps` and `direction` None: this wheel, or this line, does not report them. `laps` 0: earlier reports of laps do
-    not count.
-    """
+    """What the wheel's own sensors report of the ball: whether it runs, its laps, and its direction, as soon as two
+    lines agree on it. `laps` and `direction` are None if this wheel, or this line, does not report them. `laps` 0:
+    earlier reports of laps do not count."""
 
     runs: bool
     direction: Direction | None = None
@@ -229,18 +227,16 @@ class HeadBall(_Line, frozen=True, tag="head_ball"):
 
 
 class HeadRotor(_Line, frozen=True, tag="head_rotor"):
-    """The rotor's speed and direction, as often as the head reports them. `rpm` None: the rotor turns, or may turn, too
-    fast for the head's field. 0: it does not turn, as far as the field can show."""
+    """The rotor's speed and direction, as often as the head reports them. `rpm` None: the head's line cannot show how
+    fast the rotor turns, because it turns, or may turn, too fast. 0: the rotor stands, or turns too slowly to show."""
 
     rpm: float | None
     direction: Direction
 
 
 class HeadNumber(_Line, frozen=True, tag="head_number"):
-    """The winning number of game `spin`. `number` None: the wheel's own lines contradict each other.
-
-    `whole` False: the reader of the line did not receive this game from its launch on.
-    """
+    """The winning number of game `spin`. `number` None: the wheel's own lines contradict each other. `whole` False: not
+    all lines of this game were received from its launch on."""
 
     number: int | None
     spin: int
@@ -248,8 +244,8 @@ class HeadNumber(_Line, frozen=True, tag="head_number"):
 
 
 class HeadWarning(_Line, frozen=True, tag="head_warning"):
-    """The names of all present warnings. Empty: all warnings have ended. `void`: the game is over without a number, by
-    the wheel's own report or by its maker's rule. If a sensor of the wheel fails, a `SensorState` (`head/sensors`)
+    """The names of all present warnings. Empty: all warnings have ended. `void`: the game is over without a number, as
+    the wheel reports or as its maker's rule says. If a sensor of the wheel fails, a `SensorState` (`head/sensors`)
     comes too."""
 
     warnings: tuple[HeadWarned, ...] = ()
@@ -257,8 +253,8 @@ class HeadWarning(_Line, frozen=True, tag="head_warning"):
 
 
 class HeadJump(_Line, frozen=True, tag="head_jump"):
-    """The wheel has counted the games from `from_spin` to `to_spin` without reporting them. If both are equal, a number
-    came without a run."""
+    """The wheel has counted the games from `from_spin` to `to_spin`, but did not report them. If both are equal, the
+    wheel reported a number without a run."""
 
     from_spin: int
     to_spin: int
@@ -278,14 +274,14 @@ class ClockReading(_Line, frozen=True, tag="clock"):
 
 
 class TimePassed(_Line, frozen=True, tag="time"):
-    """Every observation older than `t_us` has been reported. Up to this time, an absence is certain."""
+    """All observations older than `t_us` have been reported. It is certain that nothing else was seen before it."""
 
 
 class Standstill(_Line, frozen=True, tag="standstill"):
-    """`what` stood still from `t_us` until `to_us`. A `machine` (stopped, starved) received no words in that time, and
-    what sensors kept came afterwards. While the `journal` (its disk) stood still, words and sensors were received, but
-    what followed was stored and published late. `slept_us`: for how long the machine was also suspended. Then its clock
-    did not run either, and nothing was observed."""
+    """`what` stood still from `t_us` until `to_us`. If it was the `machine` (stopped, starved), no words were received
+    in that time, and what the sensors kept came afterwards. If it was the `journal` (its disk), words and observations
+    were received, but what followed from them was stored and published late. `slept_us`: for how long the machine was
+    also suspended: then its clock stood too, and nothing was observed."""
 
     to_us: int = msgspec.field(name="to")
     what: StoodStill = "machine"
@@ -294,14 +290,14 @@ class Standstill(_Line, frozen=True, tag="standstill"):
 
 class Heard(_Line, frozen=True, tag="heard"):
     """All words that people said until `until_us` have been received. Later words may still be on their way. None: no
-    word is on its way, and none will be delayed until the next observation of this kind."""
+    word is on its way, and until the next `Heard` no word is delayed."""
 
     until_us: int | None = msgspec.field(default=None, name="until")
 
 
 class Restarted(_Line, frozen=True, tag="restart"):
-    """The controller was restarted here: nothing was observed from its last message until now. `away_until_us`: what
-    follows up to this time happened during its absence. The sensors kept it, but people's words were not received."""
+    """The daemon was restarted: it observed nothing from its last message until now. `away_until_us`: what is observed
+    before this time happened while no daemon ran. The sensors kept it, but people's words were not received."""
 
     away_until_us: int = msgspec.field(name="away_until", default=0)
 
@@ -328,7 +324,7 @@ Observation: TypeAlias = (
 )
 
 FREQUENT = {Rotor, BallPass, TimePassed}
-"""Kinds that come often and by themselves. They change what is published only if a fact follows from them."""
+"""Kinds of observations that come often. They change what is published only if a fact follows from them."""
 LEVELS = (ForeignObject, Level, SensorState, Heard, *HeadReport.__args__)
-"""Kinds that report the present state of something. If a command was taken while their source was silent, they come
-late, and then hold from now on. A fault that is dated late is better than one that is never known or seems to last."""
+"""Kinds that report the present state of something. If they come late, because a command was taken while their source
+was silent, they count from now on. It is better to date a fault late than not to know that it began, or ended."""

@@ -15,13 +15,13 @@ from wheeld.core.tracking.evidence import Evidence
 S, F = State, Fact
 
 NOTICED_US = 1_000_000
-"""A shorter standstill is only in the log. People at the table take it for a slow network, and a busy computer has many
-of them."""
+"""No notice is published of a shorter standstill. A busy computer has many of them, and people at the table do not
+notice them."""
 STOOD = {"machine": translatable("the machine stood still"), "journal": translatable("the journal's disk stood still")}
 
 
 def said_of(evidence: Evidence, row: Row) -> tuple[Text, ...]:
-    """Return the text of a notice about this evidence. Of a sensor's trouble: what is wrong, what mends it."""
+    """Return the texts of a notice about this evidence. For a sensor's trouble: what is wrong, and what mends it."""
     if evidence.fact is F.STOOD_STILL:
         return (Text(STOOD[str(evidence.figures["what"])]),)
     if evidence.fact is not F.SENSOR_TROUBLE:
@@ -32,8 +32,8 @@ def said_of(evidence: Evidence, row: Row) -> tuple[Text, ...]:
 
 
 def standstill(still: Standstill, since: str, until: str) -> Iterator[Evidence]:
-    """Yield the facts of a standstill: one for a notice if it was long, and a fault of the link (N8) if observations
-    are missing. The notice then gives the cause of the fault. `since` and `until`: its begin and end, as text."""
+    """Yield the facts of a standstill: one for a notice if it was long or the machine slept; and if the machine slept,
+    a fault of the link (N8), because observations are missing. `since` and `until`: its beginning and end, as text."""
     lasted_us = still.to_us - still.t_us + still.slept_us
     if lasted_us >= NOTICED_US or still.slept_us:
         seconds = round(lasted_us / 1e6, 1)
@@ -43,7 +43,7 @@ def standstill(still: Standstill, since: str, until: str) -> Iterator[Evidence]:
 
 
 def _sensor_fault(evidence: Evidence, known: Known) -> Fact:
-    """Choose the fact of a fault. If the running coup can be proven without the sensor, the fault does not void it."""
+    """Choose the fact of a sensor's fault. If the running coup can be proven without this sensor, it is not void."""
     is_running = known.table_state.state in RUNNING
     spared = is_running and known.observer.can_spare(str(evidence.figures["sensor"]))
     return F.SENSOR_SPARED if spared else evidence.fact
@@ -75,7 +75,7 @@ ROWS = (
     notice(F.DOOR_CLOSED, ELSEWHERE, "door_closed", "7", "the person who answers for the wheel must know"),
     breakdown(F.RESTARTED, RUNNING, "the restart hid a part of the coup"),
     ignore(F.RESTARTED, S.AWAITING_CHEF, "N8", "the number goes on awaiting the chef"),
-    ignore(F.RESTARTED, ELSEWHERE, "", "no coup was running: the table is where it was"),
+    ignore(F.RESTARTED, ELSEWHERE, "", "no coup was running: the table stays in its state"),
     notice(
         F.STOOD_STILL,
         ELSEWHERE,

@@ -1,4 +1,4 @@
-"""The fall into a pocket: number, obstacle, rotor, object, the ball at rest (R3, N4, N5, N6, N8)."""
+"""The fall into a pocket: the number, an obstacle, the rotor, an object, and the ball at rest (R3, N4, N5, N6, N8)."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ NUMBERS = (F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED)
 
 
 def _number(evidence: Evidence, known: Known) -> Fact:
-    """Choose the fact of a number. After a void, in a suspension or at a closed table, a ball in its old pocket was
-    only put back. While a number awaits the chef (R3b), a ball in another pocket was moved by a hand, or launched
-    again. While it is unknown whether an object is in the cylinder, no number is proven (N6)."""
+    """Choose the fact of a number. After a void, while play is suspended, or at a closed table, a ball in the pocket
+    where it belongs was only put back. While a number awaits the chef (R3b), a ball in another pocket was moved by a
+    hand, or launched again. While it is unknown whether an object is in the cylinder, no number is proven (N6)."""
     state = known.table_state.state
     is_at_home = _is_at_home(evidence, known)
     if state in (*AFTER_VOID, S.SUSPENDED, S.CLOSED) and is_at_home:
@@ -43,28 +43,28 @@ def _number(evidence: Evidence, known: Known) -> Fact:
 
 
 def _ball_moved(evidence: Evidence, known: Known) -> Fact:
-    """Choose the fact of a ball that lies in another pocket than before. It is in place if it lies in the pocket of the
-    last number or of the number that awaits the chef, or if it is seen for the first time. Else it moved unseen, or a
-    hand carried it."""
+    """Choose the fact of a ball that lies in another pocket than before. It is in place if it lies where it belongs, or
+    if it is seen for the first time. Otherwise a hand may have carried it, or nobody saw how it moved."""
     if known.table_state.state is S.AWAITING_CHEF and known.table_state.current.overtaken:
         return F.NUMBER_OVERTAKEN
     is_first_seen = known.table_state.ball_belongs_in is None and "from_pocket_index" not in evidence.figures
     if is_first_seen or _is_at_home(evidence, known):
         return F.BALL_IN_PLACE
     is_carried, came_from = known.observer.ball.carried, "from_pocket_index" in evidence.figures
-    no_game = known.table_state.state in (S.CLOSED, S.SUSPENDED)  # a ball that ran then may be in any pocket
+    no_game = known.table_state.state in (S.CLOSED, S.SUSPENDED)  # a ball that ran without a game may lie anywhere
     return F.BALL_CARRIED if is_carried or (no_game and not came_from) else evidence.fact
 
 
 def _is_at_home(evidence: Evidence, known: Known) -> bool:
-    """Return whether the ball is in the pocket of the number that awaits the chef, or of the last number."""
+    """Return whether the ball is where it belongs: in the pocket of the number that awaits the chef, or of the last
+    number."""
     return evidence.figures.get("number") in (known.table_state.ball_belongs_in, None)
 
 
 def awaits_first(row: Row, evidence: Evidence, known: Known) -> bool:
-    """Return whether the number of the coup awaits the chef (R3b) before this breakdown counts. This is so if the run
-    is proven, and if readers saw the ball in its present or last pocket before the breakdown. Facts about the number
-    itself are no such breakdown."""
+    """Return whether, before this breakdown counts, the coup's number must await the chef (R3b). This is so if the run
+    is proven, and if readers saw the ball in its pocket before the breakdown. A fact about the number itself is no such
+    breakdown."""
     seen, latest = known.table_state.current.seen, known.observer.pocket.sightings
     is_breakdown = row.void is Cause.BREAKDOWN and evidence.fact not in NUMBERS
     if seen is None or not is_breakdown or known.table_state.state not in RUNNING:
@@ -142,7 +142,7 @@ ROWS = (
         "readers saw the ball in the same pocket again; the chef still answers for the rest",
         Act.AWAIT,
     ),
-    ignore(F.NUMBER_UNPROVEN, S.AWAITING_CHEF, "R3b", "it is the number that awaits the chef"),
+    ignore(F.NUMBER_UNPROVEN, S.AWAITING_CHEF, "R3b", "this number awaits the chef already"),
     notice(
         F.NUMBER_OVERTAKEN,
         S.AWAITING_CHEF,
@@ -200,7 +200,7 @@ ROWS = (
         F.OBJECT_IN, ELSEWHERE, "foreign_object", "N6", "no void now; the next coup waits until the object is cleared"
     ),
     ignore(F.OBJECT_OUT, ELSEWHERE, "N6", "commands that waited for a clear cylinder may go on"),
-    ignore(F.OBJECT_UNKNOWN, ELSEWHERE, "7", "nothing is decided on it until the object sensor has reported again"),
+    ignore(F.OBJECT_UNKNOWN, ELSEWHERE, "7", "what depends on it is not decided before the object sensor has reported"),
     on(
         F.BALL_MOVED,
         (S.FAITES_VOS_JEUX, S.OPERATIONS),

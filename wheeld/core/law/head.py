@@ -43,7 +43,7 @@ ROWS = (
     breakdown(F.WHEEL_VOID, RUNNING, "the wheel itself declares its game void"),
     notice(F.WHEEL_VOID, ELSEWHERE, "wheel_void", "", "no coup is running; a result stands"),
     notice(F.WHEEL_VOID, S.AWAITING_CHEF, "wheel_void", "N8", "the number that awaits the chef goes on awaiting him"),
-    ignore(F.WHEEL_VOID, AFTER_VOID, "", "its coup is void already"),
+    ignore(F.WHEEL_VOID, AFTER_VOID, "", "the coup of this game is void already"),
     breakdown(
         F.NUMBER_CORRECTED, RUNNING, "a wheel that contradicts its own number proves no number; nobody may confirm it"
     ),

@@ -1,4 +1,4 @@
-"""The launch (A1, N2, N3; docs/rulebook.md 6). A launch proven after the table moved on has its row in `late`."""
+"""The launch (A1, N2, N3; docs/rulebook.md 6). `late_row` has the rows of launches that are proven late."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ROWS = (
         Act.DISOWN,
         Act.OVERTAKE,
     ),
-    # --- a warning before the launch: it would be void
+    # --- a warning before a launch that would be void
     notice(
         F.BALL_TAKEN, S.OPERATIONS, "operations_unfinished", "N2", "operations are not finished: a launch now is void"
     ),
@@ -63,7 +63,7 @@ ROWS = (
         'operations are not finished, and "{tout_va}" is not said: a launch now is void',
     ),
     notice(F.BALL_TAKEN, S.RIEN_VA, "tout_va_owed", "N2", '"{tout_va}" is not said: a launch now is void'),
-    ignore(F.BALL_TAKEN, ELSEWHERE, "", "a launch is awaited, or would begin no coup"),
+    ignore(F.BALL_TAKEN, ELSEWHERE, "", "a launch is awaited, or it would begin no coup"),
     # --- a launch that is awaited and does not come
     notice(F.LAUNCH_AWAITED, S.BETS_CLOSED_EARLY, "launch_awaited", "6", _STILL_AWAITED),
     notice(F.LAUNCH_FAILED, BEFORE_LAUNCH, "launch_awaited", "6", _STILL_AWAITED),

@@ -1,11 +1,10 @@
 """The needs of commands and launches, and the functions and values that guards, conditions and needs use.
 
-A guard chooses between two facts of sensors if the outcome depends on more than the fact itself. It is in the module of
-those facts, beside their rows, and is listed in `GUARDS` of that module. It changes nothing.
+A guard chooses between two facts of sensors if the outcome depends on more than the fact itself. It is in the module
+that has the rows of these facts, and in `GUARDS` of that module. It changes nothing.
 
-Each need is one object. It tests whether the need is met. If not, it gives what the table waits for, the rules and text
-with which a command is refused, and how long the command waits. The clauses of `people` and the launch name the needs.
-The refusals, the codes of what the table waits for, and the page of the law are made from them.
+The clauses in `people` and `launch` name their needs. From the needs come the refusals of commands, the codes of what
+the table waits for, and parts of the page of the law.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ EvidenceGuard: TypeAlias = Callable[[Evidence, Known], Fact]
 
 def asked(known: Known) -> Command:
     """Return the command to decide."""
-    assert known.command is not None, "a guard of commands is asked about one"
+    assert known.command is not None, "the conditions and needs of commands are tested for a command"
     return known.command
 
 
@@ -58,8 +57,8 @@ def is_in_place(known: Known) -> bool:
 
 
 def is_seen_elsewhere(known: Known) -> bool:
-    """Return whether readers see the ball in another pocket than that of the last number. While the rotor stands, they
-    see nothing: a hand may have put the ball back."""
+    """Return whether readers see the ball in another pocket than the one of the last number. False while the rotor
+    stands: readers see nothing then, and a hand may have put the ball back."""
     number, place = known.table_state.last_number, known.observer.place(known.now_us)
     if known.observer.rotor.is_standing:
         return False
@@ -67,10 +66,10 @@ def is_seen_elsewhere(known: Known) -> bool:
 
 
 def must_rest_first(known: Known) -> bool:
-    """Return whether the command that the table awaits is refused until the ball rests. Every command that opens the
-    bets has this rule, for the ball of any coup: nobody may bet on a coup that was not observed completely
-    (docs/rulebook.md 6). "Resume" waits for a ball on the track even if it opens no bets. The wait ends by itself: the
-    ball is seen at rest, or the time of a fall is over."""
+    """Return whether the command that the table awaits is refused until the ball rests. This is so for every command
+    that opens the bets, whatever coup the ball is of: nobody may bet on a coup that was not observed completely
+    (docs/rulebook.md 6). While a ball is on the track, "resume" is refused even if it opens no bets. This ends by
+    itself: the ball is seen at rest, or it has had the time to fall."""
     where, table = known.observer.ball.where, known.table_state
     if where is Where.RUNS:
         return table.state is State.SUSPENDED or _opens_bets_next(known)
@@ -79,13 +78,13 @@ def must_rest_first(known: Known) -> bool:
 
 
 def is_obstacle_open(known: Known) -> bool:
-    """Return whether a launched ball was never seen at rest, and the command that the table awaits opens the bets. No
-    sensor can distinguish an obstacle from a hand. So a person looks, and confirms it."""
+    """Return whether a launched ball was never seen at rest, and the command that the table awaits opens the bets. For
+    sensors, a ball on an obstacle and a ball in a hand look the same. So a person's word counts."""
     return known.observer.ball.where is Where.UNSEEN and _opens_bets_next(known)
 
 
 def _opens_bets_next(known: Known) -> bool:
-    """Return whether the command that the table awaits leads to a new game, or back into one."""
+    """Return whether the command that the table awaits opens the bets, or leads back to a game that awaits a launch."""
     table = known.table_state
     match table.state:
         case State.SUSPENDED:
@@ -100,10 +99,11 @@ def _opens_bets_next(known: Known) -> bool:
 
 
 CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the person's word counts")
-"""Published with "tout va" and "operations done" while the object sensor is left out (N6)."""
+"""The text of a notice when a person's word leaves the object sensor out (N6)."""
 
 PLACED = translatable("the ball lies in {number}, as a person says; readers saw it {off_pockets} pockets from there")
-"""Every later number depends on this word (docs/rulebook.md 7)."""
+"""The text of a notice when a person names the pocket of the ball. All later numbers depend on this word
+(docs/rulebook.md 7)."""
 
 
 def without_text(sensors: tuple[str, ...]) -> Text:
@@ -117,8 +117,8 @@ def without_text(sensors: tuple[str, ...]) -> Text:
 
 
 def left_out_after(known: Known) -> tuple[str, ...]:
-    """Return the sensors that are left out after the present command: those that it names, and those that are already
-    left out and still fail. A sensor that works again is used again."""
+    """Return the sensors that are left out after the present command: the sensors that it names, and those that are
+    left out already and still fail. A sensor that works again is used again."""
     named = known.command.without if known.command is not None else ()
     observer = known.observer
     kept = (sensor for sensor in observer.left_out if observer.is_faulty(sensor))
@@ -126,15 +126,15 @@ def left_out_after(known: Known) -> tuple[str, ...]:
 
 
 def named_pocket(known: Known) -> int | None:
-    """Return the pocket in which the ball lies according to the present command, a `resume` or an `open`."""
+    """Return the index of the pocket in which the ball lies, as the present command says. None if it names none."""
     number = None if known.command is None else known.command.number
     return None if number is None else known.pockets.index_of[number]
 
 
 def _why_no_place(known: Known) -> Text | None:
-    """Return why the position of the pockets would be unknown after the present command, or None if it is known. A
-    person's word is accepted only if the position is unknown, or if readers see the ball in a wrong pocket. Otherwise
-    one wrong word would make every number wrong."""
+    """Return why the place of the pockets would be unknown after the present command, or why the pocket that it names
+    is not accepted. None if there is no such reason. A person may name a pocket only if the place is unknown, or if it
+    is the pocket where the ball belongs. Otherwise one wrong word would make every number wrong."""
     observer, pocket = known.observer, named_pocket(known)
     if pocket is None:
         return Text(Trouble.SLIPPED.mend) if PLACE in observer.faults else None
@@ -146,7 +146,7 @@ def _why_no_place(known: Known) -> Text | None:
 
 
 def why_not(known: Known) -> tuple[Text, ...]:
-    """Return why no coup could be observed completely after the present command. Empty if it could."""
+    """Return why no coup could be observed completely after the present command. Empty if coups could be."""
     observer, after = known.observer, left_out_after(known)
     if unknown := [sensor for sensor in after if sensor not in observer.setting.sensors]:
         return (Text("this table has no such sensor: {names}", {"names": ", ".join(unknown)}),)
@@ -172,7 +172,7 @@ def why_not(known: Known) -> tuple[Text, ...]:
 
 A = Awaited
 DIRECTION = "direction"
-"""The role of the direction at the broker."""
+"""The role at the broker that the direction has."""
 
 CHEF_AWAITED = When("chef_awaited", "a number still awaiting the chef", lambda known: known.table_state.awaits_chef)
 TOUT_VA_OWED = When("tout_va_owed", "tout va still owed", lambda known: known.table_state.tout_va_owed)
@@ -184,7 +184,8 @@ TIME_NOT_OVER = When(
 
 
 def _is_so_already(known: Known) -> bool:
-    """Return whether a command changes nothing. A button pressed twice must not restart the time of a bouler."""
+    """Return whether a command would change nothing. A person who presses a button twice must not restart the bouler's
+    time."""
     table, command = known.table_state, asked(known)
     if command.name == "bouler":
         return command.who == (table.spinning.next_who if command.announced else table.spinning.who)
@@ -195,7 +196,7 @@ SO_ALREADY = When("so_already", "which is so already", _is_so_already)
 
 
 def _may_lift(known: Known) -> bool:
-    """Return whether the direction has not suspended play, or whether the present command is its own."""
+    """Return whether the present command may end a suspension: if the direction made it, only the direction may."""
     table, command = known.table_state, known.command
     if command is not None and command.role == DIRECTION:
         return True
@@ -255,7 +256,8 @@ IN_PLACE = Need(
     "no reader has seen the ball in its pocket yet: does the rotor turn?",
     wait_us=10_000_000,
 )
-"""In 10 s a rotor at 12 turns a minute passes a reader twice. With a slower rotor the chef repeats the command."""
+"""In the 10 s of the wait, a rotor at 12 turns a minute carries the ball past a reader twice. With a slower rotor, the
+chef repeats the command."""
 SEEN_TO_TURN = Need(
     "seen_to_turn", lambda known: is_in_place(known) or not known.observer.rotor.is_standing, A.TURN_ROTOR, "3"
 )
@@ -290,7 +292,8 @@ def _is_number_given(known: Known) -> bool:
 
 
 def _is_number_read(known: Known) -> bool:
-    """Return whether the chef had read the present number. Before it, his panel may have shown another one."""
+    """Return whether the chef can have read the number that awaits him: he names a number himself, or his command came
+    after the question. Before that, his panel may have shown another number."""
     called, command = known.table_state.current.called, asked(known)
     return command.number is not None or called is None or command.t_us >= called.asked_us
 
@@ -319,13 +322,13 @@ HAS_VERDICT = Need(
 
 BETS_OPEN = (AT_REST, NO_OBSTACLE)
 PLAY = (WHEEL_PLAYS, SENSORS_WORK, LEVEL_TOLD)
-"""If these needs are met, the coming coups can be observed completely."""
+"""If these needs are met, the next coups can be observed completely."""
 NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
-"""No object is in the cylinder. This refuses no launch: a coup that is launched over an object is void (N6)."""
+"""The cylinder is clear. A launch is not refused without this: with an object in the cylinder its coup is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
 BALL_BACK = (*OPERATIONS_OVER, NOT_RUNNING, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
 ASKED = (NUMBER_GIVEN, NUMBER_READ, ANNOUNCED, HAS_VERDICT)
-"""Needs that concern the content of the command itself."""
+"""Needs that depend on the content of the command itself."""
 NEEDS = (DIRECTION_SAYS, WHEEL_PLAYS, SENSORS_WORK, *BALL_BACK, *BETS_OPEN, NO_MORE_BETS, *ASKED)
 
 
@@ -335,6 +338,7 @@ def lacking(row: Row, known: Known) -> list[Need]:
 
 
 def in_the_way(row: Row, known: Known) -> Need | None:
-    """Return the need for which a command with this row is refused now, or else one that is met by a person's word."""
+    """Return the first unmet need for which a command with this row is refused. If there is none: the first unmet need
+    for which a person's word is enough. None if there is none of these either."""
     lacks = lacking(row, known)
     return next((need for need in lacks if need.text), next((need for need in lacks if need.word), None))

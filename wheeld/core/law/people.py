@@ -1,4 +1,4 @@
-"""What people ask by commands and buttons (A1–A6, N7; docs/rulebook.md 3 and 6). `needs` contains their needs."""
+"""What people ask for by commands and buttons (A1–A6, N7; docs/rulebook.md 3 and 6). Their needs are in `needs`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ S, F = State, Fact
 
 
 def missing(command: Command, pockets: PocketLayout) -> str:
-    """Return what is missing or wrong in a command, so that it cannot be done. Empty if nothing is."""
+    """Return what is missing or wrong in a command, so that it must be refused. Empty if nothing is."""
     if command.name in ("bouler", "acknowledge") and not command.who:
         return translatable("the command does not say who the bouler is")
     if command.name == "confirm" and command.coup is None:
@@ -55,7 +55,7 @@ def fact_of(command: Command) -> Fact:
 
 
 def cited(row: Row, fact: Fact, known: Known) -> tuple[str, ...]:
-    """Return the rules that the answer to a command cites. For a confirmation: those that no sensor has proven."""
+    """Return the rules that the reply to a command cites. For a confirmation: the rules that no sensor has proven."""
     called = known.table_state.current.called
     if fact is not F.CONFIRM or row.refuse or called is None:
         return row.rules
@@ -131,7 +131,7 @@ ROWS = (
         "R3b R1 R2",
         "the chef answers for what no sensor has proven",
         Act.CONFIRM,
-        Act.DISOWN,  # the run is over: readers that still see the ball in its pocket see no new coup
+        Act.DISOWN,  # the run is over: if readers still see the ball in its pocket, this is no new coup
     ).needing(needs.NUMBER_GIVEN, needs.NUMBER_READ),
     on(
         F.CONFIRM,

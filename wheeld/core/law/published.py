@@ -20,7 +20,7 @@ _AFTER_VOID = (*_STOPPED, State.RIEN_VA, State.RIEN_VA_OPERATIONS_OWED)
 
 
 class _Said(msgspec.Struct):
-    """The members of any message of the feed that say how the table stands. Those after `at` depend on its kind."""
+    """The members of a message that tell the state of the table. Only some kinds have the members after `at`."""
 
     seq: int
     hash: str
@@ -45,13 +45,13 @@ class _Said(msgspec.Struct):
 
 
 class PublishedState:
-    """The state of a table that has published the messages that were taken, in their order."""
+    """The state of a table, made from the messages that it published. Give them to `take` in their order."""
 
     def __init__(self) -> None:
         self.state = TableState()
 
     def take(self, topic: str, payload: bytes, at_utc_us: int) -> None:
-        """Take the next message, whose date is `at_utc_us`. Raises msgspec.MsgspecError if it is none of a feed."""
+        """Take the next message, dated `at_utc_us`. Raises msgspec.MsgspecError if it is no message of a feed."""
         said, state = msgspec.json.decode(payload, type=_Said), self.state
         state.seq, state.prev, state.told_us = said.seq, said.hash, at_utc_us
         if topic != "ruling" and said.coup > state.coup:
@@ -67,7 +67,7 @@ class PublishedState:
             self._stand(said, state_of(said.state, [_CODES[code] for code in said.waiting_codes if code in _CODES]))
 
     def _decide(self, after: State) -> None:
-        """Note a verdict. Usually the next message says where the table stands, but that message may be missing."""
+        """Note a verdict, and the state after it. Usually the next message gives that state, but it may be missing."""
         state = self.state
         state.decided = True
         if state.state not in _STOPPED:

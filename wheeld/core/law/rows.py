@@ -1,5 +1,4 @@
-"""The parts of which the clauses of the law are made: rows, their conditions and needs, the kinds of clause, and groups
-of states."""
+"""What the law is made of: rows with their conditions and needs, the kinds of clauses, and groups of states."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @unique
 class Goto(Enum):
-    """The target of a row that names no state."""
+    """The target of a row that does not name the next state."""
 
     STAY = "stay"
     RETURN = "return"
@@ -29,14 +28,14 @@ STAY, RETURN = Goto.STAY, Goto.RETURN
 
 @unique
 class Act(Enum):
-    """What a row does besides moving the table. The adjudicator carries out each act in one place."""
+    """What a row does in addition to a move of the table. The adjudicator does each act in one place."""
 
     BEGIN = "begin a coup"
     RESULT = "publish the result"
     AWAIT = "keep the number for the chef"
     DOUBT = "which number awaits the chef is in doubt"
     CONFIRM = "publish the result by the chef's word"
-    DISOWN = "let the run belong to no coup to come"
+    DISOWN = "let the run belong to no future coup"
     LOSE_PLACE = "where the pockets stand is in doubt"
     ASTRAY = "after a gap the ball lies elsewhere: the chef confirms each number"
     AT_HOME = "the ball is where it belongs; if readers saw a hand bring it there, the doubt ends"
@@ -55,24 +54,23 @@ class Act(Enum):
 
 
 class When(msgspec.Struct, frozen=True):
-    """A condition besides the state, for a row of what people ask. `text` is added after the text of the fact."""
+    """What must hold, in addition to the state, for a row of what people ask. `text` comes after the fact's text."""
 
     name: str
     text: str
     holds: Callable[[Known], bool]
 
     def of(self, fact: Fact) -> str:
-        """Return the text of this fact under the condition."""
+        """Return the text of the fact and, after it, of the condition."""
         return f"{fact.text}, {self.text}"
 
 
 class Need(msgspec.Struct, frozen=True):
-    """What must be met before a command is done, or before a launch counts.
+    """What must be so before a command is done, or what the table waits for before a launch.
 
-    `code`: what the table waits for while the need is not met. `rules` and `text`: the rules and the text with which a
-    command is then refused. `reasons` adds to that text. Without a text, nothing is refused. `wait_us`: how long the
-    command first waits for the need. `word`: no sensor can test the need, so the command is done on a person's word,
-    and this text is published.
+    While the need is not met: the table waits for `code`, and a command is refused with these `rules`, this `text` and
+    these `reasons`, after it has waited for `wait_us`. Without a text no command is refused. `word`: no sensor shows
+    that the need is met, so the command is done on a person's word, and this text is published.
     """
 
     name: str
@@ -86,9 +84,9 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What one fact does in one state. `rules`: the rules of docs/rulebook.md that it applies (a digit is a section).
-    `text`: why. `refuse`: whether a command is refused. `when`: the row applies only under this condition. `needs` are
-    tested in their order: the first that is not met refuses the command, or adds its reasons to a refusal."""
+    """What one fact does in one state. `rules`: the rules of docs/rulebook.md that the row applies (a digit is a
+    section). `text`: why. `refuse`: the command is refused. `when`: the row applies only if this condition holds.
+    `needs`: the first unmet need refuses the command, or only adds its reasons if the row refuses it anyway."""
 
     next: State | Goto
     rules: tuple[str, ...]
@@ -103,7 +101,7 @@ class Row(msgspec.Struct, frozen=True):
 
 S = State
 ON_TRACK = (S.BALL_RUNNING, S.RIEN_NE_VA_PLUS)
-"""A coup runs, and no evidence shows that its ball rests on an obstacle."""
+"""A coup runs, and nothing shows that its ball rests on an obstacle."""
 RUNNING = (*ON_TRACK, S.BALL_ON_OBSTACLE)
 COUP = (*RUNNING, S.AWAITING_CHEF)
 """A coup has begun, and it has no verdict yet."""
@@ -116,25 +114,24 @@ IDLE = (S.CLOSED, *OPEN_IDLE)
 
 
 def all_but(*states: State) -> tuple[State, ...]:
-    """Return every other state."""
+    """Return all states except these."""
     return tuple(state for state in State if state not in states)
 
 
 NO_COUP = all_but(*COUP)
 ELSEWHERE: tuple[State, ...] = ()
-"""In a clause: every state in which no other clause names the fact. For facts that have no consequence in most
-states."""
+"""In a clause, this means every state in which no other clause names the fact."""
 
 
 class Clause(msgspec.Struct, frozen=True):
-    """One row for several facts in several states. `ELSEWHERE`: in every state that has no other row for the fact."""
+    """One row for one or more facts in one or more states. `states` may be `ELSEWHERE`."""
 
     facts: tuple[Fact, ...]
     states: tuple[State, ...]
     row: Row
 
     def when(self, condition: When) -> Clause:
-        """Return this clause with a condition. Another clause has the row without the condition."""
+        """Return this clause with a condition. Another clause must have the row that applies if it does not hold."""
         return msgspec.structs.replace(self, row=msgspec.structs.replace(self.row, when=condition))
 
     def needing(self, *needs: Need) -> Clause:
@@ -151,14 +148,14 @@ States: TypeAlias = State | Iterable[State]
 def on(
     facts: Facts, states: States, to: State | Goto, rules: str, text: str, *acts: Act, kind: str | None = None
 ) -> Clause:
-    """Move the table to a state, or do something. `kind`: the kind of the notice that an act publishes."""
+    """Move the table to the state `to`, do the acts, or both. `kind`: the kind of the notice that an act publishes."""
     return _clause(facts, states, Row(to, tuple(rules.split()), text, acts=acts, notice=kind))
 
 
 def void(
     facts: Facts, states: States, cause: Cause, text: str, *acts: Act, to: State = State.RIEN_VA, rules: str = ""
 ) -> Clause:
-    """Make the coup void by the rule of its cause. `rules`: further rules that apply."""
+    """Make the coup void, by the rule of the cause. `rules`: other rules that also apply."""
     return _clause(facts, states, Row(to, (cause.rule, *rules.split()), text, void=cause, acts=acts))
 
 

@@ -1,16 +1,17 @@
-"""The complete table, with one row for every state and every fact. The law looks a row up, and the row gives the next
-state. This module also gives the facts that the next state meets at once.
+"""The complete table of the law, with one row for every state and every fact. The row gives the next state. This module
+also gives the facts that are already there when the table enters a state.
 
 The rows and their guards are in one module for each subject: `launch`, `run`, `drop`, `breakdown`, `head`, `people`.
-A command may have several rows for one state, each but the last with a condition (`When`).
+A command may have several rows for one state. Then all of them except the last have a condition (`When`).
 
 A launch that is proven after the table moved on means what it meant when it was made. It has its own rows here.
-Questions make most commands wait until a launch is proven (`waiting`). Three kinds are still late: a launch that a head
-reports later; one of few passes that is proven when a reader sees the ball in its pocket; and one before a sensor
-fault, which waits for no launch. A published verdict stays. The coup that the launch would have begun is void.
+Questions make most commands wait until a launch is proven (`waiting`). Three kinds of launches are still proven late: a
+launch that a head reports later; a launch with few passes, which is proven when a reader sees the ball in its pocket;
+and a launch before a sensor fault, because the fault waits for no launch. A published verdict stays. The coup that the
+launch would have begun is void.
 
-The needs of the rows give what a table waits for in each state, as codes, and what a command would do in it. The texts
-of the codes are in the phrases of each language.
+This module also gives, as codes, what a table waits for in each state: unmet needs first. The texts of the codes are in
+the phrases of each language.
 """
 
 from __future__ import annotations
@@ -50,9 +51,10 @@ GUARDS = drop.GUARDS | breakdown.GUARDS
 
 
 def collected(clauses: Iterable[Clause]) -> Mapping[tuple[State, Fact], tuple[Row, ...]]:
-    """Return the table of these clauses. Each pair has its rows with a condition in the written order, then the one
-    without. A state that has no such row of its own uses the row for `ELSEWHERE`. Raises ValueError if the row without
-    a condition is missing, or if two rows have the same condition."""
+    """Return the table of these clauses. For each state and fact: the rows with a condition, in the written order, then
+    the row without. Where a clause names no state (`ELSEWHERE`), its row applies in each state that has no other row
+    with the same condition. Raises ValueError if the row without a condition is missing, or if two rows have the same
+    condition."""
     rows: dict[tuple[State | None, Fact], dict[When | None, Row]] = {}
     for clause in clauses:
         for state, fact in product(clause.states or (None,), clause.facts):
@@ -78,12 +80,12 @@ LAW = collected(CLAUSES)
 
 
 def rule(state: State, fact: Fact, held: Container[When] = ()) -> Row:
-    """Return the row for `fact` in `state` if exactly the conditions in `held` are met. There always is one."""
+    """Return the row for `fact` in `state` if the conditions in `held` hold, and no others. Every pair has a row."""
     return next(row for row in LAW[state, fact] if row.when is None or row.when in held)
 
 
 def row_for(fact: Fact, known: Known) -> Row:
-    """Return the row for `fact` at this table now, without a look at its needs."""
+    """Return the row for `fact` at this table now. It does not test the needs of the row."""
     rows = LAW[known.table_state.state, fact]
     return next(row for row in rows if row.when is None or row.when.holds(known))
 
@@ -97,8 +99,8 @@ class Ruled(NamedTuple):
 
 
 def look_up(evidence: Evidence, known: Known) -> Ruled:
-    """Return the fact of this evidence, as its guard decides, and the row for it: the row of the present state; for a
-    launch that is proven late, the row of `late`; for a command that has an unmet need, a refusal."""
+    """Return the fact of this evidence, as its guard decides, and its row. For a launch that is proven late, this is a
+    row of `LATE`. For a command with an unmet need it is a refusal. Otherwise it is the row of the present state."""
     guard = GUARDS.get(evidence.fact)
     fact = evidence.fact if guard is None else guard(evidence, known)
     row = late_row(evidence, known) or row_for(fact, known)
@@ -133,7 +135,7 @@ _GROUPS = {
     **dict.fromkeys(RUNNING, Meaning.RUNNING),
     State.AWAITING_CHEF: Meaning.OVERTAKING,
 }
-_OF_VOID = Row(STAY, ("2",), "its coup is void already; the run never becomes another", acts=(Act.DISOWN,))
+_OF_VOID = Row(STAY, ("2",), "its coup is void already; its run begins no other coup", acts=(Act.DISOWN,))
 _WHILE_CLOSED = Row(
     STAY, ("6",), "no game was on at the launch", acts=(Act.NOTICE, Act.DISOWN), notice="launch_while_closed"
 )
@@ -170,13 +172,14 @@ LATE: dict[tuple[Meaning, State], Row] = {
     (Meaning.AWAITED, State.CLOSED): _ENDED,
     (Meaning.AWAITED, State.SUSPENDED): _STOPPED,
 }
-"""What a late launch does, by its meaning and the present state. In every other pair it has the usual row."""
+"""What a late launch does, by its meaning and the present state. In all other cases it has the usual row."""
 
 
 def late_row(evidence: Evidence, known: Known) -> Row | None:
-    """Return the row of a launch that meant something else when it was made than now. None if it is not late."""
+    """Return the row of a launch that is proven late: its meaning when it was made is not its meaning now. Otherwise
+    None: the usual row applies."""
     if evidence.fact not in LAUNCHES or known.table_state.awaits_chef:
-        return None  # no launch removes a number that awaits the chef (N8)
+        return None  # a late launch, too, leaves the number that awaits the chef (N8)
     now = known.table_state.state
     meaning = _meaning(evidence, known)
     if meaning in (_GROUPS[now], Meaning.RUNNING):
@@ -187,14 +190,15 @@ def late_row(evidence: Evidence, known: Known) -> Row | None:
 
 
 def too_early_us(row: Row, evidence: Evidence, table: TableState) -> int:
-    """Return how long before the present state began an early launch was made. 0 for any other row."""
+    """Return the time, in µs, from a launch that came too early to the present state. 0 if the row is for no such
+    launch."""
     is_early = row in (_EARLY, _EARLY_THEN_CLOSED, _EARLY_THEN_SUSPENDED)
     return table.history[-1].since_us - evidence.evidence_us if is_early else 0
 
 
 def _meaning(evidence: Evidence, known: Known) -> Meaning:
-    """Return what a launch meant, by the state of the table when it was made. A head does not report that time. If the
-    launch may belong to a coup that is void now, it does: one ball does not make two coups."""
+    """Return what a launch meant, by the state of the table when it was made. A head does not report this time exactly:
+    if the launch may belong to the last void coup, it belongs to it. So one ball does not make two coups."""
     last_void = known.table_state.last_void
     earliest_us = evidence.evidence_us if evidence.earliest_us is None else evidence.earliest_us
     void = {(state, last_void.coup) for state in (*BEFORE_LAUNCH, *RUNNING)} if last_void is not None else set()
@@ -205,9 +209,9 @@ def _meaning(evidence: Evidence, known: Known) -> Meaning:
 
 
 def standing_evidence(before: State, known: Known, evidence_us: int) -> Iterator[Evidence]:
-    """Yield the facts that began earlier and that a new state meets at once. A coup that begins meets an object in the
-    cylinder (N6). An open table meets a sensor that failed, or a wheel that stopped, while a number awaited the chef
-    (N8). A game that waits for its launch meets a wheel that has failed to launch."""
+    """Yield the facts that are already there when the table enters its present state: when a coup begins, an object in
+    the cylinder (N6); when a coup ends and the table is open, a sensor that fails or a wheel that has stopped (N8);
+    when the launch is awaited again, a wheel that has failed to launch. `before`: the state before."""
     state, observer = known.table_state, known.observer
     if before in BEFORE_LAUNCH and state.state in RUNNING and state.object_level == "present":
         yield Evidence(Fact.OBJECT_IN, evidence_us)
@@ -220,14 +224,13 @@ def standing_evidence(before: State, known: Known, evidence_us: int) -> Iterator
 
 
 STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
-"""For this long after a restart, a ball that is first seen may have run before the restart. Even the slowest ball is
-seen within one lap. If its coup was void, the same run is no second launch (docs/rulebook.md 2: once void, it never
-becomes another)."""
+"""A ball that is first seen within this time after a restart may have been launched before it: the slowest ball takes
+this long for a lap. If its coup was void, the same run is no second launch (docs/rulebook.md 2)."""
 
 
 class Move(NamedTuple):
-    """The target of a row: the state, the state after a later `resume`, and whether a new game begins, with open bets
-    and an awaited launch."""
+    """Where a row leads: the next state, the state after a later `resume`, and whether a new game begins, in which bets
+    are open and the launch is awaited."""
 
     state: State
     resume_to: State
@@ -235,7 +238,7 @@ class Move(NamedTuple):
 
 
 def move(row: Row, table: TableState) -> Move | None:
-    """Return the move that the row makes from the present state; None if the table stays in it."""
+    """Return the move that the row makes from the present state. None if the table stays in this state."""
     if row.next is Goto.STAY:
         return None
     after = table.resume_to if row.next is Goto.RETURN else row.next
@@ -261,8 +264,8 @@ def is_closed(state: State) -> bool:
 
 
 def history_after_restart(table: TableState) -> list[Stood]:
-    """Return the states from sensing time 0 on. The ball of a coup may still run though the coup was void before, or is
-    void by the restart. As long as it may run, the state counts as `ball_running`."""
+    """Return the states from sensing time 0 on. If the latest coup was void, or if the restart makes it void, its ball
+    may still run. As long as it may run, the state counts as `ball_running`."""
     last_void = table.last_void
     if table.state in RUNNING or (last_void is not None and last_void.coup == table.coup):
         return [Stood(0, State.BALL_RUNNING, table.coup), Stood(STILL_RUNNING_US, table.state, table.coup)]
@@ -282,7 +285,7 @@ AWAITED: dict[State, tuple[Awaited, ...]] = {
     State.RIEN_VA_OPERATIONS_OWED: (Awaited.TOUT_VA, Awaited.OPERATIONS_DONE),
     State.SUSPENDED: (Awaited.RESUME,),
 }
-"""What moves the table on from each state."""
+"""For each state: what leads to the next state."""
 FACTS = {
     Awaited.OPEN: Fact.OPEN,
     Awaited.LAUNCH: Fact.LAUNCHED,
@@ -290,7 +293,7 @@ FACTS = {
     Awaited.TOUT_VA: Fact.TOUT_VA,
     Awaited.RESUME: Fact.RESUME,
 }
-"""The fact of each code. The table waits for the needs of this fact first."""
+"""The fact of each code that has needs. The table waits for these needs first."""
 
 
 def awaited(known: Known) -> tuple[Awaited, ...]:
@@ -301,18 +304,18 @@ def awaited(known: Known) -> tuple[Awaited, ...]:
 
 
 def codes(state: State, lacks: Collection[Need], *, is_kept: bool = False) -> tuple[Awaited, ...]:
-    """Return the codes of unmet needs, then the codes of what moves the table on from `state`. If a number is kept for
-    the chef while play is stopped, his answer comes last (R3b)."""
+    """Return the codes of unmet needs, then the codes of what leads on from `state`. If a number is kept for the chef
+    while play is stopped (`is_kept`), his answer comes last (R3b)."""
     first = {need.code for need in lacks}
     if Awaited.REPAIR in first:
-        first.discard(Awaited.OBJECT_LEVEL)  # it is reported only after the repair
+        first.discard(Awaited.OBJECT_LEVEL)  # the object sensor reports only after the repair
     after = [Awaited.CONFIRM] if is_kept and state is not State.AWAITING_CHEF else []
     before = [code for code in Awaited if code in first] if first else []  # usually all needs are met
     return (*before, *AWAITED[state], *after)
 
 
 def state_of(name: StateName, waiting_codes: Collection[Awaited]) -> State:
-    """Return the state of a `table` message. Two states may have one name in it; the awaited codes differ."""
+    """Return the state of a table from its `table` message. If two states have this name, the codes decide."""
     candidates = [state for state in State if state.wire_name == name]
     if len(candidates) == 1:
         return candidates[0]
@@ -324,8 +327,8 @@ def state_of(name: StateName, waiting_codes: Collection[Awaited]) -> State:
 def row_of(
     name: CommandName, state: State, waiting_codes: Collection[Awaited], last_coup: LastCoup | None
 ) -> Row | None:
-    """Return the row by which the command does something in `state` if no need prevents it. Panels offer only such
-    commands. None if the command is refused, or changes nothing."""
+    """Return the row of a command in `state`, for panels. None if the command would be refused, or would change
+    nothing: panels do not offer it. Needs are not tested."""
     is_announced = last_coup is not None
     held: dict[When, bool] = {
         CHEF_AWAITED: Awaited.CONFIRM in waiting_codes,

@@ -1,15 +1,16 @@
-"""The time from which words of people count, and what waits for the answer to an open question. So the law takes
-everything in the order in which it happened (docs/rulebook.md 7).
+"""Decides when words of people count, and what waits for the answer to an open question. So the law takes everything in
+the order in which it happened (docs/rulebook.md 7).
 
-Sensors date what they see. A word of a person may be delayed by the network or by a standstill of the machine. Then its
-time is unknown, unless its sender gives it: it lies between two moments. In a coup the word counts from the earliest
-moment, before a number. Otherwise it counts from the latest, after a launch. If in doubt, the coup is void.
+Sensors date what they see. The network, or a standstill of the machine, may delay a person's word. Then it is in doubt
+when it was said, unless its sender gives the time. While a coup runs, such a word counts from the earliest moment at
+which it can have been said: so it comes before a number. Otherwise it counts from the latest moment: so it comes after
+a launch.
 
-Each row of `HOLDS` below names a question, the states in which its answer matters, and the words of people and facts
-of sensors that wait if they are dated after the question began. Words keep their order: a word that is said while
-another one waits, waits behind it. A command also waits for a need that may be met without a person (`needs`).
-Everything else is taken at once. "Rien ne va plus" waits for no question: bets close when it is said, and it means the
-same before a launch and after.
+Each row of `HOLDS` below names a question, the states in which the answer matters, and the words of people and facts of
+sensors that wait for it. They wait if they are dated after the question began. Words keep their order: a word that is
+said while another word waits, waits behind it. A command also waits for a need that may be met without a person
+(`needs`). Everything else is taken at once. "Rien ne va plus" waits for no question: bets close when it is said, and it
+means the same before a launch and after it.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from wheeld.core.observations import Command, CommandName
 from wheeld.core.tracking.evidence import Evidence, Question, Topic
 
 ON_THEIR_WAY_US = 60_000_000
-"""How long a word is on its way at most. A connection that fails is made again within half a minute, and a broker
-keeps words no longer than this. A sender that gives an earlier time more likely has a wrong clock than a late word."""
+"""No word is on its way for longer than this. A lost connection is made again within half a minute, and the broker
+keeps no word for longer. If a sender gives an earlier time, his clock is probably wrong."""
 
 
 def when_said(name: str, since: int | None, came: int, said: int | None) -> tuple[int, int]:
-    """Return the earliest and the latest moment at which a command counts as said. All times are on one clock, which
-    may be any. `came`: its arrival. `since`: from then until `came` no word could be received (None: words could be
-    received). `said`: when it was said according to its sender, None if he gives no time.
+    """Return the earliest and the latest moment at which a command counts as said. All times are µs of the same clock.
+    `came`: when the command arrived. `since`: no word could be received from `since` to `came`; None if words could be
+    received. `said`: when it was said, as its sender says; None if he gives no time.
 
     If words could be received, only "rien va" may count from before its arrival (N7). For any other word, a wrong clock
     could give a time before the event that the word answers.
@@ -49,27 +50,27 @@ def when_said(name: str, since: int | None, came: int, said: int | None) -> tupl
 
 
 WAITING_MAX = 256
-"""The most that waits at one time. A question is open for some seconds. People and sensors never give so much in that
-time. If more comes, the oldest is decided without an answer, so that memory stays bounded."""
+"""The most words and facts that may wait. A question is open for some seconds, in which people and sensors never give
+so many. If there are more, the oldest is decided without an answer, so that memory stays limited."""
 
 Happening: TypeAlias = Evidence | Command
 """A fact that sensors proved, or a word of a person."""
 
 
 class Wait(NamedTuple):
-    """The time from which something counts, and until when it waits."""
+    """When a word or a fact counts as happened, and until when it waits."""
 
     counts_us: int
     until_us: int
 
 
 WaitOf: TypeAlias = Callable[[Happening], Wait]
-"""A function that returns how a happening waits in the present state of the table."""
+"""A function that returns the `Wait` of a happening in the present state of the table."""
 
 
 class Waitlist(msgspec.Struct):
-    """Gives out what happened in the order of time, each item when no open question holds it any more. `unheard`: since
-    when words of people may be on their way, and until when they can arrive. None: no word is on its way."""
+    """Gives out words and facts in the order of their time, each when it no longer waits. `unheard`: since when words
+    of people may be on their way, and until when they can arrive. None: no word is on its way."""
 
     waiting: list[Happening] = []
     unheard: tuple[int, int] | None = None
@@ -80,8 +81,8 @@ class Waitlist(msgspec.Struct):
         return frozenset(happening.name for happening in self.waiting if isinstance(happening, Command))
 
     def take(self, now_us: int, wait_of: WaitOf) -> Happening | None:
-        """Take out and return the first item that need not wait. None while all must wait. Words keep their order: each
-        waits behind an earlier word that waits."""
+        """Take out and return the first item that need not wait. None if all must wait. Words keep their order: a word
+        also waits while an earlier word waits."""
         is_behind = False
         for happening, wait in self._in_order(wait_of):
             is_word = isinstance(happening, Command)
@@ -93,14 +94,14 @@ class Waitlist(msgspec.Struct):
         return None
 
     def due_us(self, now_us: int, wait_of: WaitOf) -> int | None:
-        """Return the time at which the wait of the next item ends. None if no wait ends by time. An item whose time is
-        over at `now_us` and that was not given out waits behind another word, which must be given out first."""
+        """Return the time at which the next wait ends. None if no wait ends later than `now_us`. A word whose wait has
+        ended, and that was not given out, waits behind an earlier word."""
         ends_us = (wait_of(happening).until_us for happening in self.waiting)
         return min((until_us + 1 for until_us in ends_us if until_us >= now_us), default=None)
 
     def _in_order(self, wait_of: WaitOf) -> Iterator[tuple[Happening, Wait]]:
-        """Yield all items in the order of the time from which they count now. At the same time, facts of sensors come
-        before words, and an earlier arrival before a later one."""
+        """Yield all items in the order of the time from which they count now. If two count from the same time, a fact
+        comes before a word, and what arrived earlier comes first."""
         waits = [(happening, wait_of(happening)) for happening in self.waiting]
         yield from sorted(waits, key=lambda one: (one[1].counts_us, isinstance(one[0], Command)))
 
@@ -109,11 +110,12 @@ F, S = Fact, State
 
 NUMBERS = frozenset({F.NUMBER, F.NUMBER_UNPROVEN, F.NUMBER_UNCONFIRMED})
 AT_ONCE: frozenset[CommandName] = frozenset({"suspend", "close"})
-"""While such a word waits, no word waits for its needs: the direction may stop play at any moment (A6)."""
+"""While one of these words waits, other words do not wait for their needs: the direction may stop play at any moment
+(A6), and words keep their order."""
 
 
 class Hold(NamedTuple):
-    """The words and facts that wait for an answer in `states`, if they are dated after the question began."""
+    """The words and facts that in these `states` wait for an answer, if they are dated after the question began."""
 
     topic: Topic
     states: tuple[State, ...]
@@ -128,7 +130,7 @@ HOLDS = (
         NO_COUP,
         frozenset({"open", "operations_done", "tout_va", "resume", "suspend", "close", "last_coup"}),
         frozenset({F.OBJECT_IN, F.OBJECT_OUT, F.OBJECT_UNKNOWN}),
-        "a launch means what it meant when it was made; over an object it is void",
+        "a launch means what it meant when it was made; with an object in the cylinder it is void",
     ),
     Hold(
         Topic.LAUNCH, (S.FAITES_VOS_JEUX,), frozenset({"rien_va"}), why="without a launch there is no coup to void (N7)"
@@ -169,11 +171,11 @@ HOLDS = (
 )
 
 AT_HAND = frozenset({*COUP, S.BETS_CLOSED_EARLY})
-"""The states in which there is a coup that "rien va" can make void."""
+"""In these states there is a coup that "rien va" can make void."""
 
 
 def waits(known: Known, waitlist: Waitlist) -> WaitOf:
-    """Return the function that gives how something waits for the questions open at this table now."""
+    """Return the function that gives the `Wait` of a happening at this table now."""
     return partial(wait_of, open_questions=[*questions(known, waitlist)], known=known, said=waitlist.said)
 
 
@@ -185,8 +187,8 @@ def questions(known: Known, waitlist: Waitlist) -> Iterator[Question]:
 
 
 def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Question]:
-    """Yield the questions of words that may be on their way. A number that waits for them is not out yet. What happened
-    after that number waits, as it did before its proof."""
+    """Yield the questions that are open because words may be on their way. A number waits for these words, so it is not
+    out yet. What happened after that number waits too, as it did before the number was proven."""
     yield Question(Topic.SAID, since_us, until_us)
     for one in waitlist.waiting:
         if isinstance(one, Evidence) and one.fact in NUMBERS:
@@ -196,8 +198,8 @@ def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Quest
 def wait_of(
     happening: Happening, open_questions: Iterable[Question], known: Known, said: frozenset[CommandName]
 ) -> Wait:
-    """Return from when this counts at this table, and until when it waits. It waits for the sensors to report up to its
-    time, for open questions that could change its meaning, and for its needs. `said`: the words that wait."""
+    """Return when this counts as happened at this table, and until when it waits: for the sensors to report up to its
+    time, for open questions that could change its meaning, and for its needs. `said`: the names of words that wait."""
     state = known.table_state.state
     if isinstance(happening, Evidence):
         counts_us = happening.evidence_us
