@@ -1,7 +1,6 @@
 """Applies the law: looks up the row for evidence or a command, does what the row requires, and answers the command.
 
-The rows and their guards decide. The first page of the law (`law/__init__.py`) lists what the table remembers beside
-its state.
+The rows and their guards decide. `law/__init__.py` lists what the table remembers in addition to its state.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ LOW_MARGINS: dict[Measure, str] = {
     ),
     "time": translatable("the verdict stands; the launch was close to the moment from which it was allowed"),
 }
-"""The text of a notice about a verdict with a low margin, by the measure of the margin."""
+"""For each measure: the text of the notice that a verdict has a low margin by this measure."""
 
 IN_DOUBT = translatable("no command could arrive from {since} to {until}: this one counts from the earlier time")
-"""What a reply adds to a "rien va" if it is not known when it was said (docs/rulebook.md 7)."""
+"""A part of the reply to "rien va", if it is in doubt when it was said (docs/rulebook.md 7)."""
 
 
 class PendingStep:
@@ -68,7 +67,7 @@ class PendingStep:
 
 
 class Adjudicator:
-    """The law at one table. Its messages, verdicts and replies are added to `pending`, the present step."""
+    """Applies the law at one table. It adds messages, verdicts and replies to `pending`, the present step."""
 
     def __init__(
         self,
@@ -85,7 +84,7 @@ class Adjudicator:
         self._test, self._min_laps = setting.test, setting.min_laps
 
     def answer(self, command: Command, now_us: int) -> None:
-        """Apply the law to a command and reply. Refuse a command that cannot be understood, or is for another coup."""
+        """Apply the law to a command and reply. Refuse a command that lacks something, or is for another coup."""
         coup = self._state.coup
         if command.coup is not None and command.coup != coup:
             say = self._catalogue.say
@@ -97,7 +96,7 @@ class Adjudicator:
             self._apply_command(command, now_us)
 
     def apply(self, evidence: Evidence, now_us: int, command: Command | None = None) -> Ruled:
-        """Apply the law to evidence, or to a command, at sensing time `now_us`. Return its ruling."""
+        """Apply the law to evidence, or to a command, at sensing time `now_us`. Return the fact and its row."""
         state, before = self._state, self._state.state
         self._note(evidence)
         ruled = look_up(evidence, self._known(now_us, command))
@@ -132,7 +131,7 @@ class Adjudicator:
         """Note times and directions for the result, and whether an object is in the cylinder."""
         coup = self._state.current
         if evidence.fact in OF_A_RUN and coup.called is not None:
-            return  # it belongs to another ball, and the number of this coup awaits the chef
+            return  # the number of this coup awaits the chef: the evidence is of another ball
         match evidence.fact:
             case Fact.OBJECT_IN | Fact.OBJECT_OUT | Fact.OBJECT_UNKNOWN:
                 self._state.object_level = OBJECT_LEVELS[evidence.fact]
@@ -144,8 +143,8 @@ class Adjudicator:
                 self._note_seen(evidence)
 
     def _note_seen(self, evidence: Evidence) -> None:
-        """Note where readers saw the ball, if its run is proven or the chef answers for it. A ball that is seen sooner
-        after its last pass than a fall takes is still bouncing."""
+        """Note where readers saw the ball, if its run is proven or the chef can answer for its laps. A ball that is
+        seen less than `REST_US` after its last pass is still bouncing, and is not noted."""
         coup, record = self._state.current, self._observer.track.record()
         has_run = bool(coup.directions) and coup.left_track_us is not None
         first_us = self._observer.pocket.sightings[0].t_us
@@ -182,7 +181,7 @@ class Adjudicator:
                 self._note_word(act, now_us, command)
 
     def _act_on_number(self, act: Act, evidence: Evidence, now_us: int, command: Command | None) -> None:
-        """Publish the number, keep it for the chef, doubt it, or take the chef's word for it, as the row requires."""
+        """Do an act that concerns the number: publish it, keep it for the chef, doubt it, or take the chef's word."""
         match act:
             case Act.RESULT:
                 self._result(self._called(evidence, now_us), now_us, None)
@@ -201,7 +200,7 @@ class Adjudicator:
                 self._confirm(command, now_us)
 
     def _note_word(self, act: Act, now_us: int, command: Command | None) -> None:
-        """Change what people's words change besides the state."""
+        """Do an act that follows from a person's word, and that is not about the number."""
         state, utc_us = self._state, self._clock.utc_at_us(now_us)
         match act:
             case Act.AWAIT_LAUNCH:
@@ -213,11 +212,11 @@ class Adjudicator:
                 state.forget_last()
             case Act.TOUT_VA:
                 state.tout_va_owed = False
-                self._take_word_for_place(by_eye=True)  # C11: who says it has put the ball back
+                self._take_word_for_place(by_eye=True)  # C11: the person who says it has seen the ball put back
             case Act.BEGIN_PLAY:
                 state.spinning.start(utc_us)
             case Act.USE_SENSORS:
-                assert command is not None, "a person says which"
+                assert command is not None, "a person says which sensors"
                 self._use_sensors(command, now_us)
             case Act.END_PLAY:
                 state.forget_last()
@@ -235,7 +234,7 @@ class Adjudicator:
                     state.spinning.announce(command.who, command.by if command.name == "acknowledge" else None)
 
     def _called(self, evidence: Evidence, now_us: int) -> Called:
-        """Return the number that this evidence has, with what a result of it contains."""
+        """Return the number of this evidence, with what its result will contain."""
         laps, number = evidence.figures.get("laps_proven"), evidence.figures.get("number")
         return Called(
             number=None if number is None else int(number),
@@ -270,9 +269,9 @@ class Adjudicator:
             self._notify(command, now_us, "chefs_word", word)
 
     def _figures_of(self, command: Command, now_us: int) -> Figures:
-        """Return the figures of a message. A change of bouler: from whom to whom, the first one's full minutes, and
-        whether it was announced and acknowledged. A late bet: how far the ball had run. "Rien va" to a number that
-        awaits the chef: what sensors saw (R3b)."""
+        """Return the figures of the message about a command. For a change of bouler: both boulers, the full minutes
+        that the first one served, and whether the change was announced and acknowledged. For a late bet: how far the
+        ball had run. For "rien va" while a number awaits the chef: what sensors saw (R3b)."""
         if command.accepted is not None:
             answer: Figures = {"accepted": "yes" if command.accepted else "no", "said_us": command.t_us}
             return answer | self._observer.track.record().figures
@@ -292,7 +291,7 @@ class Adjudicator:
         return figures
 
     def _reply(self, command: Command, now_us: int, *, done: bool, why: str) -> None:
-        """Reply to a command. A button shows no reply, so a notice is published if a button's command is refused."""
+        """Reply to a command. A button cannot show a reply: if its command is refused, also publish a notice."""
         asked = (command.id, command.name, command.by)
         self._pending.replies.append(Reply(now_us, *asked, done, why, user=command.user, test=self._test))
         if command.id is None and not done:
@@ -305,13 +304,14 @@ class Adjudicator:
         self._pending.messages.append(notice)
 
     def _lose_place(self, now_us: int) -> None:
-        """Forget the place of the pockets. The row suspends play, or the standing fault does after the chef's word."""
+        """Forget the place of the pockets. The row suspends play, or the sensor fault does so after the chef's word."""
         for evidence in self._observer.lose_place(now_us):
             if evidence.fact is not Fact.SENSOR_FAULT:
                 self.apply(evidence, now_us)
 
     def _use_sensors(self, command: Command, now_us: int) -> None:
-        """Use all sensors that work, except those that a person has left out. Publish a notice of a change."""
+        """Leave out the sensors that the command names, and use those that work again. Publish a notice if any change.
+        If it names the ball's pocket, take the person's word for the place of the pockets."""
         if (pocket := named_pocket(self._known(now_us, command))) is not None:
             off = self._observer.find_place(pocket, now_us)
             figures: Figures = {"number": self._pockets.order[pocket], "off_pockets": round(off, 2)}
@@ -333,8 +333,8 @@ class Adjudicator:
     # --- verdicts -----------------------------------------------------------------------------------------------------
 
     def _doubt(self) -> None:
-        """Forget the number that awaits the chef, who must then name one (R3b): the ball was seen in two pockets, or
-        its head contradicts itself. What is seen of a ball that was launched since then causes no doubt."""
+        """Forget which number awaits the chef, so that he must name it (R3b): the ball was seen in two pockets, or the
+        head contradicts itself. What is seen after another launch causes no doubt."""
         state = self._state
         called = state.current.called
         if called is None or not state.awaits_chef or state.current.overtaken:
@@ -343,7 +343,7 @@ class Adjudicator:
         state.current.called = msgspec.structs.replace(called, number=None, unproven=unproven)
 
     def _confirm(self, command: Command | None, now_us: int) -> None:
-        """Publish the number that awaited the chef, or another one that the chef states, on his word (R3b)."""
+        """Publish the number that awaited the chef, or another one that he names, on his word (R3b)."""
         assert command is not None, "a person confirms"
         called = self._state.current.called
         if called is None:  # no reader sees where the ball lies
@@ -363,15 +363,15 @@ class Adjudicator:
         self._take_word_for_place(by_eye=True)
 
     def _take_word_for_place(self, *, by_eye: bool) -> None:
-        """Note that the ball lies in the pocket of the last number, by a person's word or by readers, however seldom
-        they met it there. So the pocket from which the next launch takes the ball is known. If one pass and then
-        another pocket is seen, the ball was launched (docs/rulebook.md 6)."""
+        """Note that the ball lies in the pocket of the last number, because a person looked (`by_eye`) or because
+        readers met it there. So it is known from which pocket the next launch takes the ball. If then one pass is seen,
+        and the ball in another pocket, it was launched (docs/rulebook.md 6)."""
         number = self._state.last_number
         if number is not None:
             self._observer.take_word(self._pockets.index_of[number], by_eye=by_eye)
 
     def _result(self, called: Called, now_us: int, person: Person | None) -> None:
-        """Publish as a result the number that was just called, or the one that awaited the chef."""
+        """Publish the result: the number that was just proven, or the number that awaited the chef."""
         number = called.number
         assert number is not None, "a result has a number"
         self._pending.messages.append(self._writer.result(now_us, number, called, person))
@@ -379,7 +379,7 @@ class Adjudicator:
         self._decide("result", "result", called.margin, now_us)
 
     def _void(self, row: Row, cause: Cause, evidence: Evidence, now_us: int, command: Command | None) -> None:
-        """Publish the coup as void. The margin of a launch that came too early is how early it came."""
+        """Publish the coup as void. For a launch that came too early, the margin is how early it came."""
         if early_us := too_early_us(row, evidence, self._state):
             evidence = msgspec.structs.replace(evidence, margin=Margin.early(early_us))
         person, case = (command.person, command.case) if command else (None, None)
@@ -389,7 +389,7 @@ class Adjudicator:
         self._state.tout_va_owed = True
 
     def _decide(self, verdict: Verdict, name: str, sure: Margin | None, now_us: int) -> None:
-        """Note that the coup has its verdict. If it was near to flipping, publish a notice too: the verdict stands, but
+        """Note that the coup has its verdict. If its margin is low, publish a notice too: the verdict stands, but
         somebody should find out why."""
         if sure is not None and sure.value < LOW:
             figures: Figures = {"verdict": name, "margin": sure.value, "margin_of": sure.of}
@@ -401,8 +401,8 @@ class Adjudicator:
     # --- the table's state --------------------------------------------------------------------------------------------
 
     def _move(self, row: Row, since_us: int, now_us: int, command: Command | None) -> None:
-        """Change to the state of the row, since `since_us`. A command changes it just after the time at which it was
-        said, so a pass with exactly this time came before it."""
+        """Change to the state of the row, with the time `since_us`. For a command, this is 1 µs after it was said: a
+        pass with exactly the same time came before it."""
         state = self._state
         moved = move(row, state)
         if moved is None:

@@ -1,7 +1,7 @@
 """The texts for people, in the language of the table. gettext catalogues translate the English texts of the code.
 
-An English text in the code is the key of its translations. The translations are in `wheeld/locale/{language}`. After a
-text has changed, `python -m wheeld.locale` brings them up to date.
+The English text is the key of its translations, which are in `wheeld/locale/{language}`. After a text has changed,
+`python -m wheeld.locale` brings the catalogues up to date.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 def translatable(text: str) -> str:
-    """Mark a text for the catalogues that `say` does not receive as a literal. Return the text itself."""
+    """Return the text itself. This marks a text that the catalogues must have, but that no call of `say` contains."""
     return text
 
 
@@ -33,9 +33,10 @@ LANGUAGE_NAMES: dict[Language, str] = {
 
 class Text(NamedTuple):
     """A text for people, before its language is known: an English text of the code, and its parts. A part is a value
-    that is the same in every language, or a `Text`, or several."""
+    that is the same in every language, or one `Text` or more."""
 
-    # No msgspec.Struct: every command imports this module, and msgspec takes a quarter of the shortest command's start.
+    # Not a msgspec.Struct: every command imports this module, and for the shortest command the import of msgspec takes
+    # a quarter of the time to start.
     english: str
     parts: Mapping[str, Part] = MappingProxyType({})
 
@@ -44,25 +45,25 @@ Part: TypeAlias = "str | int | float | Text | tuple[Text, ...]"
 
 
 def either(first: Text | str, last: str, *more: str) -> Text:
-    """Return a text that offers names to choose from: "a or b"."""
+    """Return a text that names two or more things to choose from: "a or b"."""
     both = Text("{first} or {last}", {"first": first, "last": last})
     return either(both, *more) if more else both
 
 
 class Catalogue:
-    """The texts of one language. `words`: parts that every text may use, such as the house's words of a void."""
+    """The texts of one language. `words`: parts that every text may use, such as the house's words for "rien va"."""
 
     def __init__(self, language: Language, words: Mapping[str, str] = NO_WORDS) -> None:
         self.language = language
         self._texts, self._words = _load(language), words
 
     def say(self, text: str, /, **parts: object) -> str:
-        """Translate an English text of the code and put `parts` in the places that it names, such as "{coup}"."""
+        """Translate an English text of the code, and put `parts` in its named places, such as "{coup}"."""
         return self._texts.gettext(text).format(**self._words, **parts)
 
     def say_number(self, text: str, printed: str) -> str:
-        """Translate a text whose words depend on its only part, `{number}`, which is written as it is `printed` in its
-        pocket. Italian says "nel 7", but "nell'8"."""
+        """Translate a text whose only part is `{number}`, and whose words depend on this number. Italian says "nel 7",
+        but "nell'8". `printed`: the number as it is printed in its pocket."""
         return self._texts.ngettext(text, text, int(printed)).format(number=printed)
 
     def say_text(self, text: Text) -> str:
@@ -94,9 +95,10 @@ class Catalogue:
 
 @cache
 def forms_of(language: Language) -> Mapping[str, tuple[str, ...]]:
-    """Return every text for people by its English text. A text whose words depend on a number has several forms."""
+    """Return the forms of every text for people. The key is the English text. A text whose words depend on a number
+    has several forms."""
     forms: dict[str, list[str]] = {}
-    # English has no catalogue: the keys of any other are its texts. The standard library lists keys only here.
+    # English has no catalogue: its texts are the keys of any other catalogue. Only `_catalog` lists the keys.
     known: dict[str | tuple[str, int], str] = _load("fr" if language == "en" else language)._catalog  # type: ignore[attr-defined]
     for key, text in known.items():
         english = key if isinstance(key, str) else key[0]
@@ -107,7 +109,7 @@ def forms_of(language: Language) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _load(language: Language) -> gettext.NullTranslations:
-    """Load the compiled catalogue from the package. English needs none: its texts are in the code."""
+    """Load the compiled catalogue from the package. English has no catalogue, because its texts are in the code."""
     if language == "en":
         return gettext.NullTranslations()
     compiled = pkgutil.get_data("wheeld", f"locale/{language}/LC_MESSAGES/wheeld.mo")

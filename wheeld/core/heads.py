@@ -1,4 +1,4 @@
-"""The wheel heads that can be read, one row for each product. Elsewhere only a maker's own package names a product."""
+"""The wheel heads that can be read, one row for each product. Only this file and the makers' packages name products."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import msgspec
 class Head(msgspec.Struct, frozen=True, kw_only=True):
     """What a commercial wheel head can do, and which module reads its line.
 
-    `name` is for people. `reader`: the module of its maker, a `wheeld.sources.head.reader.Reader`. `counts_laps`: it
-    reports the ball's laps (R2). Every head reports which way the ball runs (R1). `says_opposite`: it does so by its
-    phase `closing`, which means that the ball runs against the rotor. `launches`: it turns its rotor and launches by
-    itself. So an idle head of this kind plays no game until people start it.
+    `name` is for people. `reader`: the package that reads the lines of its maker. `counts_laps`: it reports the ball's
+    laps (R2). Every head reports which way the ball runs (R1). `says_opposite`: it reports this only by its phase
+    `closing`, which means that the ball runs against the rotor. `launches`: it turns its rotor and launches by itself.
+    So an idle head of this kind plays no game until people start it.
 
-    `run_after_us`, `run_within_us`: the shortest time from a launch until the head sees the run, and the longest time
-    until its report is received. `number_within_us`: the longest time from the ball's last pass to the head's number.
+    `run_after_us`: the shortest time from a launch until the head sees the run. `run_within_us`: the longest time from
+    a launch until its report is received. `number_within_us`: the longest time from the ball's last pass to the number.
     """
 
     name: str
@@ -36,12 +36,12 @@ _CAMMEGH = partial(
     run_within_us=2_000_000,
     number_within_us=30_000_000,
 )
-"""These heads report a run after its first revolution, which takes a third of a second after the hardest throw. The
-line comes up to half a second later (docs/wheels.md 1.3). None of 159 recorded games took more than 32 s from `closing`
-to the number. `closing` comes 3.5 laps, about 7 s, before the ball leaves the track (1.3, 1.8)."""
+"""These heads report a run after its first lap. After the hardest throw, this lap takes a third of a second. The line
+comes up to half a second later (docs/wheels.md 1.3). None of 159 recorded games took more than 32 s from `closing` to
+the number. `closing` comes 3.5 laps, about 7 s, before the ball leaves the track (1.3, 1.8)."""
 HEADS: dict[str, Head] = {
     "mercury-360": _CAMMEGH(name="Mercury 360"),
     "slingshot-2": _CAMMEGH(name="SlingShot 2", counts_laps=False, says_opposite=True, launches=True),
 }
-"""The heads, by the product's name in the configuration and in logs. A Mercury's extended lines report laps and the
-ball's direction. No line of a SlingShot 2 reports them (docs/wheels.md 1.3, 1.6, 1.7)."""
+"""The heads. Each key is the product's name in the configuration and in logs. A Mercury's extended lines report laps
+and the ball's direction. No line of a SlingShot 2 reports them (docs/wheels.md 1.3, 1.6, 1.7)."""

@@ -1,6 +1,6 @@
-"""The houses, as data: what the game of each house requires, says and calls its rules.
+"""The houses, as data: what the game of each house requires, its words, and the articles of its regulation.
 
-A new jurisdiction is a new `Profile`, with its `Announcements`.
+For a new jurisdiction, add a `Profile` and its `Announcements`.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ WheelType: TypeAlias = Literal["french", "fair"]
 """The rotor of a `french` wheel, and of an American one, may turn either way in each coup. The rotor of a `fair` wheel
 always turns in one configured direction (A7)."""
 VoidWords: TypeAlias = Literal["rien va", "nulla vale", "no spin"]
-"""The words with which the chef declares a coup void. C11 has the first two, South Dakota the third. The Venezia texts
-have none."""
+"""The words with which the chef declares a coup void. The first two are in C11, the third is in the rules of South
+Dakota. The Venezia texts have no such words."""
 TOUT_VA: Mapping[VoidWords, str] = {"rien va": "tout va", "nulla vale": "tutto vale", "no spin": "spin again"}
-"""The words after which the game continues, in the language of the words that declared the coup void (C11). South
-Dakota prescribes none. We chose the words for it."""
+"""The words after which the game continues (C11), in the language of the words that declared the coup void. South
+Dakota prescribes no such words: "spin again" is ours."""
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """The game of one house.
 
-    `articles`: the house's article for each rule of docs/rulebook.md that has one. The key is the rule, "N2", or a
-    section, "3". `min_laps`: the fewest full laps of a valid coup. A table may require more (R2). `language` (of
-    messages) and `void_words` apply if the table's configuration chooses none. `announcements`: how the numbers are
-    announced (R4). `late_bets`: whether the chef may accept a late bet (A3).
+    `articles`: the house's article for each rule of docs/rulebook.md that has one. The key is a rule, "N2", or a
+    section, "3". `min_laps`: the fewest full laps of a valid coup. A table may require more (R2). `language` (of the
+    messages) and `void_words` apply if the table's configuration chooses no others. `announcements`: how the numbers
+    are announced (R4). `late_bets`: whether the chef may accept a late bet (A3).
     """
 
     house: str
@@ -46,8 +46,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     late_bets: bool = True
 
     def cited(self, rules: tuple[str, ...], text: str, catalogue: Catalogue) -> str:
-        """Return `text` after the rules that it rests on, each with the house's article: "N2, Art. 11: …". The `text`
-        must already be in the catalogue's language."""
+        """Return `text` with its rules in front, each with the house's article: "N2, Art. 11: …". `text` must already
+        be in the catalogue's language."""
         if not rules:
             return text
         cited = catalogue.joined(
@@ -58,8 +58,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         return catalogue.say("{first}: {second}", first=cited, second=text)
 
     def void_cited(self, rules: tuple[str, ...], text: str, catalogue: Catalogue) -> str:
-        """Return `cited` for a coup that the first of the rules makes void. If the house has no article for that rule,
-        the custom is added: "N8: a sensor failed; by custom, a coup that …"."""
+        """Return `cited` for a void coup. The first rule is the one that makes it void. If the house has no article for
+        that rule, the custom is added: "N8: a sensor failed; by custom, a coup that …"."""
         why = self.cited(rules, text, catalogue)
         if rules[0] in self.articles:
             return why
@@ -77,7 +77,7 @@ CUSTOMS: Mapping[str, str] = {
     "N7": translatable("the chef may declare a coup void until its number is out"),
     "N8": translatable("a coup that was not observed to its end is void"),
 }
-"""What makes a coup void at every table, in words. It is for houses that have no article for the rule."""
+"""For each rule that makes a coup void: the custom in words, for houses that have no article for the rule."""
 
 _ARTICLES = {
     **dict.fromkeys(("R1", "R2"), "Art. 10"),
@@ -90,8 +90,8 @@ _ARTICLES = {
     "A5": "Art. 14",
     "A6": "Art. 15",
 }
-"""The articles of Campione's roulette, the only French regulation here that numbers articles. None makes a coup void
-that was not observed completely (N8): Art. 15 lets the direction suspend play, but does not mention the coup."""
+"""The articles of Campione's roulette. No other French regulation here numbers its articles. There is none for N8:
+Art. 15 lets the direction suspend play, but does not say that the coup is void."""
 
 _ROULETTE = Profile(
     house="campione",

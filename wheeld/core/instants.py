@@ -1,4 +1,4 @@
-"""Instants in UTC from the sensing clock, and as text. All are integers: a float would lose the microseconds."""
+"""Makes UTC from sensing times, and text from UTC. All times are integers: a float would lose the microseconds."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from wheeld.core.observations import ClockReading
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 AHEAD_US_MAX = 60_000_000
-"""If the host's clock was wrong by more than this, its correction is followed at once. Dates that run an hour ahead
-would be worse than dates that go back, and a notice reports that they go back."""
+"""If the host's clock is set back by more than this, the dates of messages go back at once, and a notice reports it.
+Dates that are an hour ahead would be worse. After a smaller correction they never go back."""
 
 
 class ClockState(msgspec.Struct):
-    """The latest reading of the sensing clock: UTC at `t_us`, and its rate.
+    """The latest reading of the sensing clock: UTC at `t_us`, and how much faster UTC runs, in parts per billion.
 
-    Message dates go back only after an error of more than `AHEAD_US_MAX`. If a reading shows a smaller one, by which
-    they ran ahead of the true date, they continue at half speed until the true date has reached them. `ahead_us`: how
-    far they ran ahead at `t_us`. `stood_us`: the beginning and the end of the latest standstill.
+    If a reading shows that message dates are ahead of the true date by no more than `AHEAD_US_MAX`, they go on at half
+    speed until the true date has reached them. `ahead_us`: how far they were ahead at `t_us`. `stood_us`: the beginning
+    and the end of the latest standstill.
     """
 
     t_us: int = 0
@@ -31,7 +31,7 @@ class ClockState(msgspec.Struct):
 
     @classmethod
     def starting(cls, utc_us: int, *, told_us: int) -> ClockState:
-        """Return the state at a start, when sensing time 0 is `utc_us`. `told_us`: the latest date of past messages."""
+        """Return the state at a start: sensing time 0 is `utc_us`. `told_us`: the latest date of a message."""
         return cls(utc_us=utc_us, ahead_us=_ahead_us(told_us, utc_us))
 
     def read(self, reading: ClockReading, *, told_us: int) -> None:
@@ -40,7 +40,7 @@ class ClockState(msgspec.Struct):
         self.t_us, self.utc_us, self.rate_ppb = reading.t_us, reading.utc_us, reading.rate_ppb
 
     def published_us(self, t_us: int) -> int:
-        """Return the earliest time at which a decision of `t_us` can be published."""
+        """Return the earliest time at which a decision of `t_us` can be published. In a standstill, this is its end."""
         since_us, until_us = self.stood_us
         return max(t_us, until_us) if since_us <= t_us else t_us
 
@@ -52,15 +52,15 @@ class ClockState(msgspec.Struct):
         return self.utc_us + passed_us + ahead_us
 
     def text(self, t_us: int) -> str:
-        """The instant of the sensing time `t_us` as text (see `to_text`)."""
+        """Return the UTC of the sensing time `t_us` as text (see `to_text`)."""
         return to_text(self.utc_at_us(t_us))
 
     def dated(self, now_us: int, *times_us: int) -> tuple[int, list[str]]:
-        """Return UTC of `now_us` in µs since 1970, and that instant and the other sensing times as text."""
+        """Return the UTC of `now_us` in µs since 1970, and the texts of `now_us` and of the other sensing times."""
         return self.utc_at_us(now_us), self.texts(now_us, *times_us)
 
     def texts(self, *times_us: int) -> list[str]:
-        """The instants of several sensing times as text."""
+        """Return the UTC of each sensing time as text."""
         return [to_text(self.utc_at_us(t_us)) for t_us in times_us]
 
 
@@ -69,12 +69,12 @@ def _ahead_us(told_us: int, utc_us: int) -> int:
 
 
 def to_text(utc_us: int) -> str:
-    """Return RFC 3339 with microseconds: "2026-11-20T18:00:14.553061Z"."""
+    """Return µs since 1970 as RFC 3339 text in UTC: "2026-11-20T18:00:14.553061Z"."""
     return (_EPOCH + timedelta(microseconds=utc_us)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def from_text(text: str) -> int:
-    """Return UTC µs since 1970 of an RFC 3339 instant. Raise ValueError if it is none, or has no offset."""
+    """Return the µs since 1970 of an RFC 3339 text. Raises ValueError if the text is wrong, or has no UTC offset."""
     instant = datetime.fromisoformat(text)
     if instant.tzinfo is None:
         message = f"{text!r} names no offset: end it with Z"
@@ -83,5 +83,5 @@ def from_text(text: str) -> int:
 
 
 def to_utc_us(instant: datetime) -> int:
-    """Return UTC µs since 1970 of an instant that has an offset."""
+    """Return the µs since 1970 of an instant that has a UTC offset."""
     return (instant - _EPOCH) // timedelta(microseconds=1)

@@ -1,5 +1,5 @@
-"""The pockets of a wheel, and every fact of a number on which the regulations pay (docs/rulebook.md A8 and 5). There
-are no amounts here.
+"""The pockets of a wheel, and the facts of a number that bets are paid on (docs/rulebook.md A8 and 5). There are no
+amounts here.
 
 `PocketLayout` is the structure. `SINGLE_ZERO` is the French layout with 37 pockets, `DOUBLE_ZERO` the American one with
 38. A house's profile names its layout.
@@ -17,19 +17,19 @@ Parity: TypeAlias = Literal["pair", "impair"]
 Half: TypeAlias = Literal["manque", "passe"]
 Label: TypeAlias = Literal["00"]
 LABELS: Mapping[int, Label] = {37: "00"}
-"""What is printed in a pocket if it is not the number in digits. No cloth has a number 37."""
+"""What is printed in a pocket, if it is not the number. "00" needs a number of its own, and no cloth has a 37."""
 Pair: TypeAlias = tuple[int, int]
-"""Two numbers side by side on the cloth. They are the name of a finale à cheval."""
+"""Two numbers that are neighbours on the cloth. They name a finale à cheval."""
 
 
 def label_of(number: int) -> str:
-    """Return what is printed in the pocket of a number, on every wheel that has the number."""
+    """Return what is printed in the pocket of a number. It is the same on every wheel that has the number."""
     return LABELS.get(number, str(number))
 
 
 def number_of(label: str | int) -> int:
-    """Return the number of the pocket with this label. A number is returned as it is. Raise ValueError if no pocket has
-    the label."""
+    """Return the number of the pocket with this label. A number is returned as it is. Raises ValueError if no pocket
+    has the label."""
     if isinstance(label, int):
         return label
     named = {text: number for number, text in LABELS.items()}
@@ -43,8 +43,8 @@ class NumberFacts(msgspec.Struct, frozen=True):
     """The facts of one number, and the `label` that is printed in its pocket. A zero has no colour, parity, half, dozen
     or column.
 
-    `finals_plein`: the finale en plein that wins with this number, named by its last digit. `finals_cheval`: the
-    finales à cheval that win with it, each named by its pair.
+    `finals_plein`: the finale en plein that wins with this number: its last digit. `finals_cheval`: the finales à
+    cheval that win with this number, each with the pair that names it.
     """
 
     number: int
@@ -65,9 +65,9 @@ class PocketLayout:
     """The pockets of one kind of wheel.
 
     `order`: the numbers clockwise from zero. `index_of`: the place of each number in `order`. `count`: how many pockets
-    there are. `pocket_deg`: the width of each. `printed`: a short text of what is printed in them. `facts`: of each
-    number. `finals_across`: the finals à cheval of two numbers side by side in one row of the cloth. `finals_down`:
-    those of two numbers one below the other. If there are none, there is no final en plein either.
+    there are. `pocket_deg`: the width of a pocket. `printed`: a short text of what is printed in the pockets. `facts`:
+    the facts of each number. `finals_across`: the finales à cheval of two numbers side by side in a row of the cloth.
+    `finals_down`: those of two numbers one below the other. Without finales à cheval there is no finale en plein.
     """
 
     def __init__(
@@ -83,8 +83,8 @@ class PocketLayout:
         named = [LABELS[number] for number in order if number in LABELS]
         self.printed = ", ".join((f"0…{max({*order} - {*LABELS})}", *named))
         self._red, self._sectors = red, sectors
-        # A final across (V) has every number that ends as one of the two: à cheval if both are in one row, else en
-        # plein. A final down has the pair, and the pairs 10, 20, … higher, as long as both numbers are on the cloth.
+        # A finale across (V) has every number with the last digit of one of the two, en plein if only one of them is in
+        # a row. A finale down has the pair, and the pairs 10, 20, … higher, if both numbers are on the cloth.
         self._finals = {pair: frozenset(number for number in order if number % 10 in pair) for pair in finals_across}
         for upper, lower in finals_down:
             tens = range(0, len(order) - lower, 10)
@@ -114,14 +114,14 @@ class PocketLayout:
 
 # fmt: off
 SINGLE_ZERO = PocketLayout(
-    # clockwise from zero, by the table of neighbours in VF
+    # clockwise from zero, from the table of neighbours in VF
     order=(
         0, 32, 15, 19, 4, 21, 2, 25, 17, 34, 6, 27, 13, 36, 11, 30, 8, 23, 10,
         5, 24, 16, 33, 1, 20, 14, 31, 9, 22, 18, 29, 7, 28, 12, 35, 3, 26,
     ),
     # The red numbers, as V lists them. All other numbers except zero are black.
     red=frozenset({1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}),
-    # C17 and V: each announced sector, with its winning numbers
+    # C17 and V: the numbers of each sector that can be announced
     sectors={
         "serie_5_8": frozenset({5, 8, 10, 11, 13, 16, 23, 24, 27, 30, 33, 36}),
         "voisins_du_zero": frozenset({0, 2, 3, 4, 7, 12, 15, 18, 19, 21, 22, 25, 26, 28, 29, 32, 35}),
@@ -129,12 +129,12 @@ SINGLE_ZERO = PocketLayout(
         "nassa": frozenset({0, 3, 12, 15, 19, 26, 32, 35}),
         "zero_spiel": frozenset({0, 3, 12, 15, 26, 32, 35}),
     },
-    # C17 and V: the finals à cheval that are accepted
+    # C17 and V: the finales à cheval that are accepted
     finals_across=((0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (7, 8), (8, 9)),
     finals_down=((0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (5, 8), (6, 9), (7, 10), (8, 11), (9, 12)),
 )
 DOUBLE_ZERO = PocketLayout(
-    # clockwise from zero; each odd number lies opposite the next even one, as on the American rotor
+    # clockwise from zero; each odd number is opposite the next even number, as on every American rotor
     order=(
         0, 28, 9, 26, 30, 11, 7, 20, 32, 17, 5, 22, 34, 15, 3, 24, 36, 13, 1,
         37, 27, 10, 25, 29, 12, 8, 19, 31, 18, 6, 21, 33, 16, 4, 23, 35, 14, 2,

@@ -1,4 +1,4 @@
-"""The wheel, sensors and limits of one table, as the core gets them from the configuration or from a log's header."""
+"""The setting of one table: its wheel, sensors and limits. It comes from the configuration or from a log's header."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ ROTOR_TICKS_MAX = 4096
 LAPS_MAX = 20
 SIGHTINGS_MAX = 20
 MIRROR_DEG = 20.0
-"""Two beams so nearly opposite each other give the same times for both directions of the ball: R1 can't be proven."""
+"""If two beams are less than this from opposite, their times hardly show the ball's direction: R1 can't be proven."""
 STRAYS_MAX = 3
 MANY_BEAMS = 4
-"""The number of beams from which two strays are tolerated. The two additional gaps that this costs are then short."""
+"""With this many beams or more, two strays are tolerated. This makes proven runs two gaps shorter, but the gaps are
+small."""
 NAME_PATTERN = r"[a-z0-9][a-z0-9_-]{0,63}"
 """The form of the names of a site and a table, which are parts of topics."""
 
 Part: TypeAlias = Literal["rotor", "ball", "pocket"]
 SENSORS_OF: dict[Part, str] = {"rotor": "rotor_ticks", "ball": "beams_deg", "pocket": "readers_deg"}
-"""The field that describes our own sensors for each part of the wheel. It is empty if there are none."""
+"""For each part of the wheel: the field that describes our own sensors of it. The field is empty without such
+sensors."""
 Problem: TypeAlias = tuple[str, Text]
 """A setting, and what is wrong with it."""
 NAME = Text("lower-case letters, digits, - and _, 64 at most")
@@ -97,9 +99,9 @@ def _key(
 class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the core needs to know of a table. Each setting of a table is declared only here.
 
-    A field determines its key in the configuration file (none if it is derived from others), what is said of a wrong
-    value, its line in `wheeld check-config` (`row`) and its member in a log's `Header`, which always contains a field
-    without a default. Angles: degrees clockwise from the bowl's mark.
+    Each field determines its key in the configuration file (if it has one), the text about a wrong value, its line in
+    `wheeld check-config` (`row`), and its member in the `Header` of a log, where fields without a default are always
+    written. Angles: degrees clockwise from the bowl's mark.
     """
 
     table: Annotated[
@@ -111,7 +113,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
     ]
     game: Annotated[str, _key("table.game", translatable("the game of this house"), quoted(GAMES), "roulette")]
     wheel: Literal["french", "fair"]
-    """The wheel of the game."""
+    """The type of the game's wheel."""
     rotor_ticks: Annotated[
         int,
         _key(
@@ -271,7 +273,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             example=True,
         ),
     ] = False
-    """Some jurisdictions require it (docs/standards.md)."""
+    """Some jurisdictions require this (docs/standards.md)."""
     test: Annotated[
         bool,
         _key(
@@ -281,7 +283,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
             example=True,
         ),
     ] = False
-    """docs/standards.md lists who requires it."""
+    """docs/standards.md lists the standards that require this."""
     void_words: Annotated[
         VoidWords | None,
         _key(
@@ -310,7 +312,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def strays(self) -> int:
-        """How many pulses may be strays, in any place: see `strays_tolerated`."""
+        """How many pulses may be strays, whichever they are: `strays_tolerated`, or its default."""
         if self.strays_tolerated is not None:
             return self.strays_tolerated
         return 2 if len(self.beams_deg) >= MANY_BEAMS else 1
@@ -326,7 +328,7 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
         return self.catalogue_in(self.table_language)
 
     def catalogue_in(self, language: Language) -> Catalogue:
-        """Return these texts in any language."""
+        """Return the same texts in `language`."""
         return Catalogue(language, {"void": self.words, "tout_va": TOUT_VA[self.words]})
 
     @property
@@ -351,14 +353,14 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def confirmable(self) -> tuple[str, ...]:
-        """The rules among R1 and R2 for which the chef may answer. With a head, those that nothing can prove, if the
-        setting says so. With beams, laps that passes only suggest, unless the setting makes such a coup void."""
+        """The rules among R1 and R2 for which the chef may answer. With a head: the rules that nothing can prove, if
+        `unproven` says so. With beams: R2, for laps that passes only suggest, unless `unproven` makes the coup void."""
         by_default = "chef" if self.ball == "sensors" else "void"
         return ("R2",) if (self.unproven or by_default) == "chef" else ()
 
     @property
     def tells_object(self) -> bool:
-        """Whether a sensor reports after each gap if a foreign object is in the cylinder."""
+        """Whether a sensor reports, after each gap, whether a foreign object is in the cylinder."""
         return self.levels and self.object_sensor
 
     @property
@@ -377,14 +379,14 @@ class TableSetting(msgspec.Struct, frozen=True, kw_only=True):
 class Header(TableSetting, frozen=True, kw_only=True, tag_field="kind", tag="wheel", omit_defaults=True):
     """The first line of a log: the table's setting, and the table's state at the beginning of the log.
 
-    `started`: UTC of sensing time 0. `snapshot` is only in a log that a daemon stored: the complete state of the
-    adjudicator just before the first observation, so that a replay of the log gives the published bytes.
+    `started`: the UTC of sensing time 0. `snapshot` is only in a log that a daemon stored: the complete state of the
+    table just before the first observation, so that a replay of the log gives the published bytes.
     """
 
     format: Literal[1]
     started: str
     site: str = "log"
-    """A log need not give it."""
+    """The site of a log that does not name one."""
     boot_id: str = ""
     snapshot: dict[str, Any] | None = None
 
@@ -395,7 +397,7 @@ def from_header(header: Header) -> TableSetting:
 
 
 def config_keys() -> dict[str, ConfigKey]:
-    """Return the place in the configuration file of each field of `TableSetting` that the file can set."""
+    """Return, for each field of `TableSetting` that the configuration file can set, its place in the file."""
     return {
         field.name: note.extra["key"]
         for field in structs.fields(TableSetting)
@@ -404,7 +406,7 @@ def config_keys() -> dict[str, ConfigKey]:
 
 
 def rows_of(setting: TableSetting) -> Iterator[Text]:
-    """Yield what the table's settings mean for people: one line for each that has a value and a `row`."""
+    """Yield what the table's settings mean, for people: one text for each field that has a value and a `row`."""
     for field, key in config_keys().items():
         value = getattr(setting, field)
         if key.row and value is not None:
@@ -457,7 +459,7 @@ def _head(setting: TableSetting) -> Iterator[Problem]:
 
 
 def _source(key: Part, setting: TableSetting) -> Iterator[Problem]:
-    """Check that each of rotor, ball and pocket has one source, and that every sensor is used."""
+    """Check that the rotor, the ball or the pocket (`key`) has one source, and that its sensors are used."""
     if getattr(setting, key) != "head":
         return
     if setting.head is None:
@@ -485,7 +487,7 @@ def _number(setting: TableSetting) -> Iterator[Problem]:
 
 
 def _within(value: float, least: float, most: float) -> Text:
-    """Return a text that `value` is beyond its limits. Figures are as in the file."""
+    """Return the text that `value` is outside its limits. The numbers are written as in the file."""
     limits = {"value": str(value), "least": str(least), "most": str(most)}
     return Text("{value} is not within {least}…{most}", limits)
 

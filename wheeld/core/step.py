@@ -1,6 +1,6 @@
-"""What one step of the adjudicator asks for: messages to store and publish, replies to give, logs to store.
+"""One step of the table: messages to store and publish, replies to send, logs and memory to store.
 
-Its caller does this in order: store messages, logs and memory in the journal in one transaction, then publish.
+The caller first stores messages, logs and memory in the journal, in one transaction. Then it publishes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ RETAINED: frozenset[str] = frozenset({"table", "board"})
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One complete MQTT message. `payload`: the exact JSON to publish, the same bytes each time that it is sent.
+    """One complete MQTT message. `payload`: the exact JSON to publish. Each time it is sent it has the same bytes.
 
     `seq`: its place in the feed, None if the topic is not in `SEQUENCED`. `t_us`: its sensing time. `retained`: the
-    broker keeps it, though its topic is not in `RETAINED`.
+    broker keeps this message even if its topic is not in `RETAINED`.
     """
 
     t_us: int
@@ -36,12 +36,11 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """The answer to one command: done, or refused and why. `id` is None for a button: the reply is logged, not
-    published.
+    """The answer to one command: whether it was done (`done`), and why (`why`). `id` is None for a button. Then the
+    reply is logged, not published.
 
-    `user`: the sender's name at the broker, None for a button. `last_seq` (only of an answer to `resend`): the feed's
-    latest number, so that the sender knows when it has everything. `test`: a bench table replied. The journal sets it
-    in the replies that it makes itself.
+    `user`: the sender's name at the broker, None for a button. `last_seq`: only in an answer to `resend`, the feed's
+    latest number, so that the sender knows when it has everything. `test`: the reply is from a bench table.
     """
 
     t_us: int
@@ -80,7 +79,7 @@ class CoupLog(msgspec.Struct, frozen=True):
 
 
 class AppliedFact(msgspec.Struct, frozen=True):
-    """One fact as the law applied it: the time, the state to which it led, and its evidence."""
+    """One fact as the law took it: when, the state of the table after it, and the time and figures of its evidence."""
 
     t_us: int
     fact: Fact
@@ -103,7 +102,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 def joined(steps: Sequence[Step]) -> Step:
-    """Join what follows from several observations, in order, to one step, so that all of it is stored or none."""
+    """Join the steps of several observations, in order, into one step, so that all of it is stored or none."""
     memories = [step.memory for step in steps if step.memory is not None]
     return Step(
         tuple(message for step in steps for message in step.messages),

@@ -1,11 +1,12 @@
-"""One complete table: observations in, what to store and publish out. Live runs, replays and simulations use it.
+"""One complete table. It takes observations, and returns what to store and publish. Live runs, replays and simulations
+use it.
 
 The observer concludes what an observation proves, the adjudicator applies the law to it, the writer writes messages.
 Before each observation, every absence with an earlier deadline becomes a fact, dated by its deadline. So the outcome
 never depends on how often the table is called.
 
-The table's state, and what it waits for, are published after each change. All observations from before a coup until its
-verdict are kept. They are the log that is stored with the verdict.
+After each change, the table publishes its state and what it waits for. It keeps all observations from before a coup
+until its verdict: they are the coup log, which is stored with the verdict.
 """
 
 from __future__ import annotations
@@ -52,11 +53,12 @@ from wheeld.core.tracking.observer import Observer, ObserverState
 from wheeld.core.tracking.sight import Sight, still_left_out
 
 IDLE_MAX = 20_000
-"""Observations kept while no coup runs (about five minutes). The next coup needs only those of the last minute."""
+"""The most observations that are kept while no coup runs: about five minutes of them. The next coup needs only those of
+the last minute."""
 
 
 class Snapshot(msgspec.Struct):
-    """The complete table between two observations, as it changes. The header of each coup's log contains it."""
+    """The complete state of a table. Its parts change with the table. The header of each coup log contains it."""
 
     now_us: int
     table_state: TableState
@@ -66,7 +68,7 @@ class Snapshot(msgspec.Struct):
 
 
 class CoupRecorder:
-    """The observation log that is being written: a header with the state of the table, and all later observations."""
+    """The coup log that is being written: a header with the state of the table, and all observations after it."""
 
     def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
         self._setting, self._boot_id, self._snapshot = setting, boot_id, snapshot
@@ -75,7 +77,7 @@ class CoupRecorder:
         self.observations: list[Observation] = []
 
     def header(self, now_us: int) -> Header:
-        """Return the first line of a log that begins now. A replay begins with the complete state in it."""
+        """Return the first line of a log that begins now. A replay starts from the complete state in it."""
         self._snapshot.now_us = now_us
         members = msgspec.structs.asdict(self._setting) | {"last_number": self._snapshot.table_state.last_number}
         return Header(
@@ -99,11 +101,11 @@ class CoupRecorder:
 
 ALL_WORK: Mapping[str, Trouble | None] = MappingProxyType({})
 LINES = ("link", "head")
-"""The text of a trouble of these lines already names the device to which the line leads."""
+"""The texts about troubles of these lines already name the device to which the line leads."""
 
 
 class StatePublisher:
-    """The messages `table` and `board` of one table. They are added to `pending`, the present step."""
+    """Adds the messages `table` and `board` of one table to `pending`, the present step."""
 
     def __init__(
         self, setting: TableSetting, state: TableState, observer: Observer, writer: MessageWriter, pending: PendingStep
@@ -113,7 +115,7 @@ class StatePublisher:
         self._writer, self._pending = writer, pending
 
     def publish(self, now_us: int) -> None:
-        """Publish `table` if anything in it changed, and with it `board` if that changed too."""
+        """Publish `table` if anything in it has changed, and also `board` if anything in that has changed."""
         state, observer = self._state, self._observer
         state.head_game, state.slipped = observer.kept
         codes, words = self.awaited(now_us, self._catalogue)
@@ -152,10 +154,10 @@ def waiting_for(
     called: Called | None = None,
     failing: Mapping[str, Trouble | None] = ALL_WORK,
 ) -> str:
-    """Return all steps that are still owed, in order, as one text for the people at the table.
+    """Return everything that the table waits for, in order, as one text for the people at the table.
 
-    `laps`: how many the chef must confirm if no sensor can prove them (R2). `number`: the last number. `called`: the
-    number that awaits the chef. `failing`: the failing sensors, each with what is wrong, or None if that is not known.
+    `laps`: how many laps the chef must confirm if no sensor can prove them (R2). `number`: the last number. `called`:
+    the number that awaits the chef. `failing`: the failing sensors, each with what is wrong, None if that is not known.
     """
     say, steps = catalogue.say, []
     for code in codes:
@@ -166,7 +168,7 @@ def waiting_for(
             seen = called.number
             steps.append(say(NUMBER_UNSEEN) if seen is None else say(NUMBER_SEEN, number=label_of(seen)))
         elif code is Awaited.CONFIRM and called is not None and not called.unproven:
-            assert called.number is not None, "of what is proven the number is known"
+            assert called.number is not None, "a proven number is known"
             steps.append(say(NUMBER_PROVEN, number=label_of(called.number)))
         elif code is Awaited.REPAIR:
             steps += map(catalogue.say_text, _repairs(failing))
@@ -176,7 +178,7 @@ def waiting_for(
 
 
 def _repairs(failing: Mapping[str, Trouble | None]) -> Iterator[Text]:
-    """Yield what a technician does: what mends the trouble of each failing sensor, and the repair of the rest."""
+    """Yield what a technician must do: mend each trouble that is known, and repair the other failing sensors."""
     for sensor, trouble in failing.items():
         if trouble is not None:
             phrase = MEND if sensor in LINES else MEND_SENSOR
@@ -190,8 +192,8 @@ NOTHING = Step()
 
 
 class Table:
-    """The adjudicator of one table. `start` makes it for a live run, `resume` for the replay of a stored log.
-    `observer`: the observer of its wheel, for callers that show what it sees."""
+    """One table of the house with its wheel. `start` makes it for a live run, `resume` for the replay of a stored log.
+    `observer`: the observer of its wheel, for callers that show what the sensors see."""
 
     def __init__(self, setting: TableSetting, boot_id: str, snapshot: Snapshot) -> None:
         self.setting, self.boot_id, self._pockets = setting, boot_id, setting.profile.pockets
@@ -219,10 +221,10 @@ class Table:
         memory: bytes | None = None,
         gap: tuple[FeedGap, str] | None = None,
     ) -> tuple[Table, Step]:
-        """Make a table at sensing time 0, which is `started_utc_us`, from the last stored memory, if there is any.
+        """Make a table at sensing time 0, which is `started_utc_us`. `memory`: the last one that the journal stored.
 
-        `gap`: numbers of the feed that others have and the journal does not, and the hash of the last one. The feed
-        continues after them. Raise msgspec.DecodeError if `memory` is not a table's state of this version.
+        `gap`: numbers of the feed that others have and the journal does not, and the hash of the last message. The feed
+        continues after them. Raises msgspec.DecodeError if `memory` is not a table's state of this version.
         """
         state = TableState(last_number=setting.number_before, since_at=to_text(started_utc_us))
         if memory is not None:
@@ -232,7 +234,7 @@ class Table:
         state.left_out = still_left_out(setting, state.left_out)
         observed = ObserverState(object_level=state.object_level, sight=Sight(left_out=[*state.left_out]))
         observed.head.before = state.head_game
-        if state.slipped:  # mended or not, a ball in a pocket that a person names shows where it is
+        if state.slipped:  # even if the encoder was mended meanwhile, a person must name the pocket of the lying ball
             observed.sight.failing[PLACE] = Trouble.SLIPPED
         if state.ball_belongs_in is not None:
             observed.ball.pocket = setting.profile.pockets.index_of[state.ball_belongs_in]
@@ -241,8 +243,8 @@ class Table:
         clock = ClockState.starting(started_utc_us, told_us=state.told_us)
         table = cls(setting, boot_id, Snapshot(0, state, observed, clock))
         if gap is not None:
-            state.view = None  # forces a new message, which reports the gap
-            state.coup += gap[0].last_seq - gap[0].first_seq + 1  # each coup of the others has one of these numbers
+            state.view = None  # so that a new `table` message reports the gap
+            state.coup += gap[0].last_seq - gap[0].first_seq + 1  # each missing message may be about another coup
             table._writer.leave_out(*gap)
         opening = table.apply(Restarted(0))
         table._recorder.begin(table.now_us)
@@ -250,7 +252,7 @@ class Table:
 
     @classmethod
     def resume(cls, setting: TableSetting, *, boot_id: str, snapshot: dict[str, Any]) -> Table:
-        """Make the table that `snapshot`, from the header of a stored log, describes."""
+        """Make a table from the `snapshot` in the header of a stored log."""
         return cls(setting, boot_id, msgspec.convert(snapshot, Snapshot, str_keys=True))
 
     @property
@@ -284,12 +286,12 @@ class Table:
 
     @property
     def bouler(self) -> str | None:
-        """Who spins, by the latest command."""
+        """Who spins, as the latest command says."""
         return self._state.spinning.who
 
     @property
     def counters(self) -> dict[str, int]:
-        """How much was observed that has no effect, since the start. It helps to diagnose sensors from afar."""
+        """How many observations of each kind had no effect since the start. This helps to diagnose sensors."""
         return {"late": self._late, **self.observer.counters}
 
     @property
@@ -298,7 +300,7 @@ class Table:
         return self._due_us
 
     def header(self) -> Header:
-        """Return the first line of a log that begins now. A replay begins with the complete state in it."""
+        """Return the first line of a log that begins now. A replay starts from the complete state in it."""
         return self._recorder.header(self._now_us)
 
     def remark(self, kind: str, text: str, figures: Figures, person: Person | None = None) -> Step:
@@ -362,7 +364,7 @@ class Table:
             self._publisher.publish(self._now_us)
 
     def _take(self, happened: Iterable[Happening]) -> None:
-        """Take what was just shown or said. Decide, by its time, everything that no open question holds back."""
+        """Take what was just shown or said. Then decide everything that no longer waits, in the order of its time."""
         for what in happened:
             self._waitlist.waiting.append(what)
             self._decide()
@@ -392,7 +394,7 @@ class Table:
         return min((max(due_us, self._now_us) for due_us in dues_us if due_us is not None), default=None)
 
     def _expire(self, now_us: int) -> Iterator[Evidence]:
-        """Yield what is evident because nothing came until `now_us`. Apply each before asking for the next."""
+        """Yield what is evident because nothing came until `now_us`. Each is applied before the next is asked for."""
         bouler_us = self._bouler_due_us()
         if bouler_us is not None and bouler_us <= now_us:
             self._state.spinning.due_reported = True

@@ -1,5 +1,5 @@
-"""What the table remembers: its state in the law and its past states, who spins, the present coup, and the chain of
-hashes of what it has published."""
+"""What the table remembers: its present and past states, who spins, the present coup, and the end of the feed's chain
+of hashes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CUSTOM_US = 30 * 60 * 1_000_000
 
 class Bouler(msgspec.Struct):
     """Who spins, and for how long (A4). His time runs while the table is open, and continues after a restart. All times
-    are in microseconds, those named `…_utc_us` since 1970.
+    are in microseconds. A time `…_utc_us` counts from 1970.
 
-    `who`: None until somebody is named. `since_utc_us`: since when his time runs without a stop, None while the table
-    is closed. `served_us`: his time before that. `due_reported`: the end of his time has been published. `next_who`:
-    who is announced to spin after him. `acknowledged_by`: who has acknowledged that.
+    `who`: None until somebody is named. `since_utc_us`: since when his time has run without a stop, None while the
+    table is closed. `served_us`: his time before that. `due_reported`: it has been published that his time is over.
+    `next_who`: the person who is announced to spin after him. `acknowledged_by`: who has acknowledged that.
     """
 
     who: str | None = None
@@ -34,18 +34,18 @@ class Bouler(msgspec.Struct):
 
     @property
     def is_early(self) -> bool:
-        """Whether a change now comes before his time is over."""
+        """Whether a change of bouler now would come before his time is over."""
         return self.who is not None and not self.due_reported
 
     @property
     def due_utc_us(self) -> int | None:
-        """When his time is over. None while his time does not run, and after its end was published."""
+        """When his time is over. None while it does not run, and after it was published that it is over."""
         if self.who is None or self.since_utc_us is None or self.due_reported:
             return None
         return self.since_utc_us + CUSTOM_US - self.served_us
 
     def served_at_us(self, utc_us: int) -> int:
-        """Return how long he has spun. A clock that is set back does not reduce it."""
+        """Return how long he has served. If the clock is set back, this does not become less."""
         running_us = 0 if self.since_utc_us is None else max(0, utc_us - self.since_utc_us)
         return self.served_us + running_us
 
@@ -61,22 +61,22 @@ class Bouler(msgspec.Struct):
             self.since_utc_us = utc_us
 
     def start(self, utc_us: int) -> None:
-        """Let his time run: the table opens."""
+        """Let his time run, because the table opens."""
         self.since_utc_us = utc_us
 
     def stop(self, utc_us: int) -> None:
-        """Stop his time: the table closes, and nobody is announced any more."""
+        """Stop his time, because the table closes. Nobody is announced any more."""
         self.served_us, self.since_utc_us = self.served_at_us(utc_us), None
         self.announce(None)
 
 
 STOOD_KEPT = 16
-"""A launch is proven within about a lap, or within 30 s if a reader must see where the ball lies. People cannot change
-the table's state more often than this in that time."""
+"""How many states are kept. A launch is proven within about a lap, or within 30 s if a reader must see where the ball
+lies. In that time, people cannot change the table's state more often than this."""
 
 
 class Stood(msgspec.Struct, frozen=True):
-    """From sensing time `since_us` on, the table was in `state`, and its latest coup was `coup`."""
+    """One past state: from sensing time `since_us` on, the table was in `state`, and its latest coup was `coup`."""
 
     since_us: int
     state: State
@@ -93,9 +93,8 @@ LAUNCH_AWAITED_US = 60 * 1_000_000
 class Called(msgspec.Struct, frozen=True):
     """A number that came out, with what its result contains. `laps` and `rotor_rpm` are None if nothing reports them.
 
-    `number`: None if the ball may lie in a pocket that no reader has seen. `t_us`: when the ball was first seen in that
-    pocket. `asked_us`: since when the chef is asked about it. `unproven`: the rules (R1, R2, R3) that he must answer
-    for.
+    `number`: None if the chef must name it. `t_us`: when the ball was first seen in the pocket. `asked_us`: since when
+    the chef has been asked about the number. `unproven`: the rules (R1, R2, R3) that he must answer for.
     """
 
     number: int | None
@@ -109,11 +108,11 @@ class Called(msgspec.Struct, frozen=True):
 
 
 class Coup(msgspec.Struct):
-    """What the result of the present coup will contain about its run. The times are of the sensing clock. `noted` is
-    one sensing time and its UTC, because after a restart the table has another sensing clock.
+    """What the result of the present coup will contain about its run. Times are of the sensing clock. `noted`: one
+    sensing time and its UTC. They are needed after a restart, when the table has another sensing clock.
 
-    `seen`: the pocket in which readers last saw the fallen ball, not proven yet. For `called`, `overtaken` and
-    `launch_due_us` see the first page of the law.
+    `seen`: the pocket in which readers last saw the fallen ball; it is not proven. `law/__init__.py` describes
+    `called`, `overtaken` and `launch_due_us`.
     """
 
     launched_us: int | None = None
@@ -127,8 +126,8 @@ class Coup(msgspec.Struct):
     noted: tuple[int, int] | None = None
 
     def move_to_clock(self, started_utc_us: int) -> None:
-        """Change all times to a sensing clock that began at `started_utc_us`. Then they are before 0. The wait for a
-        launch begins again. Any word that comes from now on was said after the chef was asked."""
+        """Change all times to a new sensing clock, which began at `started_utc_us`: they become negative. The wait for
+        a launch begins again. All words that come from now on count as said after the chef was asked."""
         if self.called is not None:
             self.called = msgspec.structs.replace(self.called, asked_us=0)
         if self.launch_due_us is not None:
@@ -142,7 +141,7 @@ class Coup(msgspec.Struct):
             if (at_us := getattr(self, name)) is not None:
                 setattr(self, name, at_us + later_us)
         self.called, self.seen = _later(self.called, later_us), _later(self.seen, later_us)
-        if self.seen is not None:  # the sighting was before the restart, even if the host's clock was set since
+        if self.seen is not None:  # the sighting was before the restart, even if the host's clock was set meanwhile
             self.seen = msgspec.structs.replace(self.seen, t_us=min(self.seen.t_us, 0))
 
 
@@ -164,12 +163,13 @@ class PublishedVoid(msgspec.Struct, frozen=True):
 class TableState(msgspec.Struct):
     """Everything durable of one table. It is stored with every step that changes it, and read back at a restart.
 
-    The first page of the law (`law/__init__.py`) describes the fields that the law reads. `history`: past states, the
-    latest last. A late fact is applied to the state of its own time. `since_at`: since when the present state lasts, in
-    UTC. `moved_by`: the person whose word led to it, and why; None if no word did. `coup`: the number of the latest
-    coup. A coup gets a number when bets open, or at a launch without open bets (see `begin_coup`). Numbers never start
-    again. `slipped`: as far as is known, the encoder is not on the rotor as configured. `head_game`: the latest state
-    of a head's games. `told_us`: the latest date of a message, in UTC. `view`: the published state of the table.
+    `law/__init__.py` describes the fields that the law reads. `history`: the latest states, the newest last. A late
+    fact is applied to the state of its own time. `since_at`: since when the table has been in its present state, in
+    UTC. `moved_by`: the person whose word led to this state, and why; None if no word did. `coup`: the number of the
+    latest coup. A coup gets its number when bets open, or at a launch without open bets (see `begin_coup`). No number
+    is used twice. `slipped`: nobody knows where the pockets stand, or the encoder has slipped and a person named the
+    place. `head_game`: the latest state of a head's games. `told_us`: the latest date of a message, in UTC. `view`:
+    what the last `table` message contained, to find out whether anything has changed.
     """
 
     state: State = State.CLOSED
@@ -196,12 +196,12 @@ class TableState(msgspec.Struct):
     view: tuple[str | int | bool | None, ...] | None = None
 
     def stood_between(self, first_us: int, last_us: int) -> list[Stood]:
-        """Return its states from `first_us` to `last_us`, as far as remembered. The one at `last_us` is the last."""
+        """Return the remembered states from `first_us` to `last_us`, in order. The last one was there at `last_us`."""
         before = [stood for stood in self.history if stood.since_us <= first_us] or self.history[:1]
         return [before[-1], *(stood for stood in self.history if first_us < stood.since_us <= last_us)]
 
     def move(self, since_us: int, state: State) -> None:
-        """Change to `state`, by evidence of `since_us`."""
+        """Change to `state` because of evidence with the time `since_us`."""
         self.state, since_us = state, max(since_us, self.history[-1].since_us)
         self.history = [*self.history[-STOOD_KEPT + 1 :], Stood(since_us, state, self.coup)]
 
@@ -213,14 +213,14 @@ class TableState(msgspec.Struct):
             self.current = Coup()
 
     def come_out(self, number: int) -> None:
-        """Note a number that came out: it is first on the board. La dernière is played if it was announced."""
+        """Note a number that came out, as the first on the board. If its coup was la dernière, that is now played."""
         self.last_number = number
         self.numbers = [number, *self.numbers][:NUMBERS_KEPT]
         if self.last_coup == "this":
             self.la_derniere = "played"
 
     def announce_last(self) -> None:
-        """Make the next valid coup that is launched la dernière. A coup that runs already is never la dernière."""
+        """Announce la dernière: the next valid coup that is launched. A coup that runs already is never la dernière."""
         is_begun = self.decided or self.current.launched_us is not None
         self.la_derniere = self.coup + 1 if is_begun else self.coup
 
@@ -230,7 +230,7 @@ class TableState(msgspec.Struct):
 
     @property
     def last_coup(self) -> LastCoup | None:
-        """Which coup is la dernière. None if it is not announced. After a void, the next coup is la dernière."""
+        """Which coup is la dernière, None if it is not announced. If that coup is void, the next one is la dernière."""
         first = self.la_derniere
         if first is None or first == "played":
             return first
@@ -243,8 +243,8 @@ class TableState(msgspec.Struct):
 
     @property
     def ball_belongs_in(self) -> int | None:
-        """The number in whose pocket the ball lies, as far as is known: the number that awaits the chef, else the last
-        one."""
+        """The number in whose pocket the ball must lie between coups: the number that awaits the chef, else the last
+        number. None before the first number, or if the chef must name it."""
         called = self.current.called
         return called.number if called is not None and self.awaits_chef else self.last_number
 

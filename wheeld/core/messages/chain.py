@@ -1,8 +1,8 @@
 """The chain of hashes of the feed. Each message contains `prev`, the hash of the message before, and its own `hash`.
 
-The hash is SHA-256 over the message's own bytes before `,"hash":`. These bytes are enough to check the feed
-(docs/interfaces.md, `prev` and `hash`). If a key is configured, the message ends with an Ed25519 signature. It signs
-the 64 hexadecimal digits of the hash, in ASCII.
+The hash is the SHA-256 of the message's own bytes before `,"hash":`. These bytes are enough to check the feed
+(docs/interfaces.md, `prev` and `hash`). If a key is configured, the message ends with an Ed25519 signature of the 64
+hexadecimal digits of the hash, in ASCII.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class _Parts(NamedTuple):
 
 
 class ChainError(WheeldError, ValueError):
-    """A message does not have the hash that it should have. The text gives the fault."""
+    """A message does not have the hash that it should have. The text says what is wrong."""
 
 
 def close_with_hash(payload: bytes) -> tuple[bytes, str]:
-    """Add its hash to a JSON object whose last member is `prev`. Return the final bytes and the hash."""
+    """Close a message, a JSON object whose last member is `prev`, with its hash. Return the new bytes and the hash."""
     body = payload[:-1]
     digest = hashlib.sha256(body).hexdigest()
     return body + b',"hash":"%b"}' % digest.encode(), digest
 
 
 def chained(topic: Topic, payload: Result | Void | Ruling | TableMessage) -> tuple[Message, str]:
-    """Return a message of the feed, closed with its hash, and the hash. The next message contains it as `prev`."""
+    """Return a message of the feed, closed with its hash, and this hash, which is `prev` of the next message."""
     closed, digest = close_with_hash(msgspec.json.encode(payload))
     return Message(payload.t_us, topic, closed, payload.seq), digest
 
@@ -65,18 +65,18 @@ def signed(payload: bytes, in_base64: bytes) -> bytes:
 
 
 def unsigned(payload: bytes) -> bytes:
-    """Return a closed message without its signature, if it has one: the bytes that a replay gives."""
+    """Return a closed message without its signature, if it has one. A replay gives the same bytes."""
     in_base64 = signature(payload)
     return payload if in_base64 is None else payload.removesuffix(b',"signature":"%b"}' % in_base64) + b"}"
 
 
 def verify_link(payload: bytes, prev_hash: str) -> str:
-    """Check a closed message against the hash of the one before. Return its own hash. Raises ChainError if it fails."""
+    """Check the hash and `prev` of a closed message. Return its hash. Raises ChainError if one of the two is wrong."""
     return verify_closed(payload, prev_hash)[0]
 
 
 def verify_closed(payload: bytes, prev_hash: str) -> tuple[str, bytes | None]:
-    """Do the same as `verify_link`. Return also the signature in base64, which is not checked."""
+    """Do the same as `verify_link`, and also return the signature in base64. The signature is not checked."""
     parts = _parts(payload)
     if not parts.body.endswith(b',"prev":"' + prev_hash.encode() + b'"'):
         raise ChainError("its prev is not the hash of the message before it: one was removed, inserted or moved")
@@ -87,7 +87,7 @@ def verify_closed(payload: bytes, prev_hash: str) -> tuple[str, bytes | None]:
 
 
 def _parts(payload: bytes) -> _Parts:
-    # Only the end is matched. To search the whole message takes longer than to hash it.
+    # Only the end of the message is matched: a search in the whole message would take longer than its hash.
     start = len(payload) - _HASH_BYTES - (_SIGNATURE_BYTES if payload.endswith(b'=="}') else 0)
     found = _CLOSING.fullmatch(payload, start) if start >= 0 else None
     if found is None:

@@ -1,8 +1,8 @@
 """The payloads of docs/interfaces.md, version 1, that the table itself decides: `result`, `void`, `table`, `notice`,
 `ruling`, `board`.
 
-Members have the order of the structures. A message of the feed ends with `prev` and `hash` (see `chain`).
-Instants are RFC 3339 UTC with microseconds. `…_us` is a time of the sensing clock.
+Members have the order of the structures. A message of the feed ends with `prev`, `hash` and maybe `signature` (see
+`chain`). Instants are RFC 3339 in UTC, with microseconds. `…_us` is a time of the sensing clock.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Mark: TypeAlias = Annotated[bool, Meta(extra_json_schema={"const": True})] | Uns
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """The base of every message of the daemon. `test` marks a bench table. Live messages never have it."""
+    """The base of every message of the daemon. `test` is only in messages of a bench table."""
 
     test: Mark = UNSET
 
 
 class Common(Published, frozen=True, kw_only=True):
-    """The place and the time, in every message. `schema` is the topic and its version: "result/1".
+    """The members that all these messages have. `schema` is the topic and its version: "result/1".
 
-    `language`: the language of its texts for people. `house` and `game`: the regulation that applies at the table.
+    `language`: the language of texts for people. `house` and `game`: the regulation that applies at the table.
     """
 
     schema: str
@@ -48,7 +48,7 @@ class Common(Published, frozen=True, kw_only=True):
 
 
 class SightingFigures(msgspec.Struct, frozen=True):
-    """One sighting of the ball in its pocket. `offset`: its distance from the centre, in pockets (±0.5)."""
+    """One sighting of the ball in its pocket. `offset`: how far from the centre of the pocket, in pockets (±0.5)."""
 
     t_us: int
     reader: int
@@ -59,11 +59,11 @@ class Result(Common, frozen=True, kw_only=True):
     """A valid coup (R1–R4): the number with every fact that bets are paid on, and how the coup ran. `label`: the number
     as printed in its pocket. `laps`: the proven laps. `laps_needed`: the laps that this table requires (R2).
 
-    A value that no sensor of the table reports is null. `unproven`: the rules (R1, R2, R3) that no sensor could prove.
-    The chef confirms them (`confirmed_by`, `confirmed_user`, `confirmed_reason`). It is empty if sensors proved all,
-    even at a table at which the chef confirms each number. `margin`: how far the verdict was from flipping (see
-    `margin`). `margin_of`: the measure with the smallest margin, which is this one. `without`: the names of the sensors
-    that were left out. `late_s`: how many seconds after its number the result is published, if more than two.
+    A value that no sensor of the table reports is null. `unproven`: the rules (R1, R2, R3) that no sensor could prove
+    and that the chef confirmed (`confirmed_by`, `confirmed_user`, `confirmed_reason`). It is empty if sensors proved
+    everything, even if the chef confirms each number at this table. `margin`: how far the verdict was from flipping,
+    0 to 1. `margin_of`: by which measure. `without`: the names of the sensors that were left out. `late_s`: how many
+    seconds after its number the result is published, if more than two.
     """
 
     seq: int
@@ -104,8 +104,8 @@ class Result(Common, frozen=True, kw_only=True):
 
 
 class Void(Common, frozen=True, kw_only=True):
-    """A void coup: its cause, rule and article, and the time and figures of the evidence. If a person declared it, also
-    the name (`by`), and the sender's name at the broker (`user`).
+    """A void coup: its cause, rule and article, and the time and figures of the evidence. If a person declared it void:
+    `by` is that person, and `user` the sender's name at the broker.
 
     `article` is null if no article of the house makes such a coup void. Then `why` names the custom. `case`: the case
     of C11 that the chef named (N7). `margin` is as in a result, or null if no measured value decided. `without`: the
@@ -134,8 +134,8 @@ class Void(Common, frozen=True, kw_only=True):
 
 
 class Ruling(Common, frozen=True, kw_only=True):
-    """The ruling of the direction on coup `about`, which has its verdict (A9). The published verdict stays. The
-    settlement has both. `number`, and `label` as it is printed, are only in a ruling that names another number."""
+    """The ruling of the direction on coup `about`, which has its verdict (A9). The published verdict stays, and the
+    settlement has both. `number`, and `label` as it is printed, are null unless the ruling names another number."""
 
     seq: int
     about: int
@@ -151,8 +151,8 @@ class Ruling(Common, frozen=True, kw_only=True):
 
 
 class FeedGap(msgspec.Struct, frozen=True):
-    """Numbers of the feed for which the wheel has no messages, because its journal was restored from an older copy.
-    They are `first_seq` to `last_seq`. `by` and `why`: who adopted that journal, and why."""
+    """The numbers of the feed, `first_seq` to `last_seq`, whose messages the wheel does not have, because its journal
+    was restored from an older copy. `by` and `why`: who adopted that journal, and why."""
 
     first_seq: int
     last_seq: int
@@ -161,13 +161,13 @@ class FeedGap(msgspec.Struct, frozen=True):
 
 
 class TableMessage(Common, frozen=True, kw_only=True):
-    """The state of the table. `last_coup`: the coup that is la dernière, once announced (A5). `waiting_for` is for
-    people at the table; `waiting_codes` gives the same to programs. `next_bouler`: only while a bouler is announced
-    (A4). `acknowledged_by`: only after a person acknowledged it. `number_awaiting_chef`: only while a number awaits
-    the chef and sensors show it. `failing`: the sensors that stop play now. `without`: those that are left out.
+    """The state of the table. `last_coup`: which coup is la dernière, if it is announced (A5). `waiting_for`: what the
+    table waits for, for people. `waiting_codes`: the same for programs. `next_bouler`: only while a bouler is announced
+    (A4). `acknowledged_by`: only after a person acknowledged that. `number_awaiting_chef`: only while a number awaits
+    the chef and sensors show it. `failing`: the sensors that stop play now. `without`: the sensors that are left out.
 
-    `by`, `user` and `reason`: the person whose word led to this state, the sender's name at the broker, and why. Null
-    if it was no person's word (A6). `gap`: in the first message after a gap, the missing numbers before this message.
+    `by`, `user` and `reason`: the person whose word led to this state, the sender's name at the broker, and the reason.
+    Null if no person's word led to it (A6). `gap`: in the first message after a gap of the feed, the missing numbers.
     """
 
     seq: int
@@ -195,7 +195,7 @@ class TableMessage(Common, frozen=True, kw_only=True):
 
 
 class Notice(Common, frozen=True, kw_only=True):
-    """A fact that settles nothing. `notice` is its kind. `by`, `user`, `reason`: as in `TableMessage`, if a person's
+    """A message that settles nothing. `notice` is its kind. `by`, `user`, `reason`: as in `TableMessage`, if a person's
     word led to it."""
 
     notice: str
@@ -218,8 +218,8 @@ class LastVoid(msgspec.Struct, frozen=True):
 
 
 class BoardMessage(Common, frozen=True, kw_only=True):
-    """For displays: the state, the last twenty numbers (newest first), these numbers as printed (`labels`), la dernière
-    as in `TableMessage`, and the last void."""
+    """For displays: the state, the last twenty numbers (the newest first), the same numbers as printed (`labels`),
+    `last_coup` as in `TableMessage`, and the last void."""
 
     state: StateName
     bets: Bets
@@ -230,8 +230,8 @@ class BoardMessage(Common, frozen=True, kw_only=True):
 
 
 class ReplyPayload(Published, frozen=True):
-    """The answer to one command: its `id` (null if it had none), whether it was done, and why. `by`: the person whom
-    the sender named. `user`: the sender's name at the broker.
+    """The answer to one command: the command's `id` (null if it had none), whether it was done, and why. `by`: the
+    person whom the sender named. `user`: the sender's name at the broker.
 
     `last_seq`: the highest number of the feed so far, only in answers to `resend`.
     """

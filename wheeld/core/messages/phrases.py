@@ -33,22 +33,22 @@ AWAITED: dict[Awaited, str] = {
     ),
     Awaited.RESUME: translatable("resumption of play"),
 }
-"""What a table waits for. `laps`: the laps that the chef must confirm. `PUT_BACK` is in `table`: it needs a number."""
+"""What a table waits for. `laps`: how many the chef must confirm. `core/table.py` has the text of `PUT_BACK`."""
 MEND = translatable("{mend} ({what})")
 MEND_SENSOR = translatable("{sensor}: {mend} ({what})")
-"""The text of `REPAIR` for a sensor, or for a line to sensors, if its trouble is known."""
+"""The texts of `REPAIR` if the trouble is known: `MEND` for a line to sensors, `MEND_SENSOR` for a sensor."""
 NUMBER_SEEN = translatable(
     'confirmation by the chef: the number seen ({number}), which is not proven, or another; otherwise "{void}"'
 )
 NUMBER_UNSEEN = translatable('the number by the chef, because no sensor proves it; otherwise "{void}"')
-"""The text of `CONFIRM` if the number itself is not proven (R3b)."""
+"""The texts of `CONFIRM` if the number itself is not proven (R3b)."""
 NUMBER_PROVEN = translatable('confirmation by the chef: the number {number}, or another; otherwise "{void}"')
-"""The text of `CONFIRM` if all is proven, and the chef confirms each number at this table."""
+"""The text of `CONFIRM` if everything is proven, but the chef confirms each number at this table."""
 
 
 class Announcements(msgspec.Struct, frozen=True, kw_only=True):
-    """How the bouler announces a number in `language` (R4). `names`: the numbers in words, from 0 on. `chances`: names
-    of simple chances that are not French. `conjunction`: the word before the last chance."""
+    """How the bouler announces a number in `language` (R4). `names`: the numbers in words, from 0 on. `chances`: the
+    name of each simple chance, if it is not the French one. `conjunction`: the word before the last chance."""
 
     language: str
     names: tuple[str, ...]
@@ -56,7 +56,7 @@ class Announcements(msgspec.Struct, frozen=True, kw_only=True):
     conjunction: str
 
     def announce(self, facts: NumberFacts) -> str:
-        """Return the number with its simple chances: "Trente-deux, rouge, pair et passe". Zero has none."""
+        """Return the number with its simple chances: "Trente-deux, rouge, pair et passe". A zero has no chances."""
         name = self.names[facts.number].capitalize()
         if facts.colour is None or facts.parity is None or facts.half is None:
             return name

@@ -1,4 +1,4 @@
-"""Writes the messages that the table publishes: makes payloads from its state, dates, numbers and chains them."""
+"""Writes the messages that the table publishes: makes their payloads, dates them, and numbers and chains the feed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from wheeld.core.table_state import Called, PublishedVoid, TableState
 from wheeld.core.tracking.evidence import Evidence, Figures
 
 _NAMESPACE = uuid.UUID("8f6d1c1e-6d6b-5b0a-9f0e-3a7d1b9c2e55")
-"""A value used only here. It must never change: the id of a coup is made from it and from site, table and coup."""
+"""The id of a coup is made from this value and from site, table and coup. So it must never change."""
 LATE_US = 2_000_000
-"""If a result is published later than this after its number, it contains the delay (docs/rulebook.md 7)."""
+"""A result that is published later than this after its number contains the delay (docs/rulebook.md 7)."""
 
 
 def coup_id(site: str, table: str, coup: int) -> str:
@@ -31,7 +31,7 @@ def coup_id(site: str, table: str, coup: int) -> str:
 
 
 class MessageWriter:
-    """Writes the messages of one table. All that must survive a restart is in the table's state and the clock."""
+    """Writes the messages of one table. What must survive a restart is in the state of the table, not here."""
 
     def __init__(self, setting: TableSetting, boot_id: str, state: TableState, clock: ClockState) -> None:
         self._setting, self._state, self._clock = setting, state, clock
@@ -52,8 +52,8 @@ class MessageWriter:
         }
 
     def result(self, now_us: int, number: int, called: Called, confirmed: Person | None) -> Message:
-        """Return the result of the present coup, which is valid. `confirmed`: the person who confirmed what no sensor
-        proved, or who confirms each number at this table."""
+        """Return the result of the present coup, which is valid. `confirmed`: the person who confirmed it, None if
+        nobody had to."""
         coup, sure = self._state.current, called.margin
         late_us = self._clock.published_us(now_us) - called.t_us
         ways = [coup.directions.get(key) for key in ("ball_direction", "rotor_direction")]
@@ -99,7 +99,8 @@ class MessageWriter:
         person: Person | None = None,
         case: Case | None = None,
     ) -> Message:
-        """Return the void of the present coup. `person`: who declared it, and why. `case`: the case of C11 he named."""
+        """Return the void of the present coup. `person`: the person who declared it void, if one did. `case`: the case
+        of C11 that this person named."""
         state, sure = self._state, evidence.margin
         common, (evidence_at,) = self._common("void", now_us, (evidence.evidence_us,))
         state.last_void = PublishedVoid(state.coup, cause, common["at"])
@@ -142,18 +143,18 @@ class MessageWriter:
         return message
 
     def leave_out(self, gap: messages.FeedGap, last_hash: str) -> None:
-        """Go on after `gap`, whose last message had the hash `last_hash`. The next `table` message contains the gap."""
+        """Continue the feed after `gap`. The next `table` reports it. `last_hash`: the hash of its last message."""
         self._gap = gap
         self._state.seq, self._state.prev = gap.last_seq, last_hash
 
     def standing(
         self, now_us: int, waiting_for: str, codes: tuple[Awaited, ...], failing: Sequence[str], *, with_board: bool
     ) -> list[Message]:
-        """Return the `table` message: the state, what the table waits for in words and codes, and the failing sensors.
-        `with_board`: also return the message for displays."""
+        """Return the `table` message. `waiting_for` and `codes`: what the table waits for, in words and in codes.
+        `failing`: the failing sensors. `with_board`: also return the `board` message, for displays."""
         state, last_coup = self._state, self._state.last_coup
         common, _ = self._common("table", now_us)
-        called = None if state.decided else state.current.called  # awaits the chef, even while play is suspended
+        called = None if state.decided else state.current.called  # awaits the chef, also while play is suspended
         payload = messages.TableMessage(
             **common,
             seq=state.seq,
@@ -195,7 +196,7 @@ class MessageWriter:
         return [message, Message(now_us, "board", msgspec.json.encode(board))]
 
     def notice(self, now_us: int, kind: str, text: str, figures: Figures, person: Person | None = None) -> Message:
-        """Return a notice, a fact that settles nothing. `person`: who asked for it, and why."""
+        """Return a notice, a message that settles nothing. `person`: the person whose word led to it, if one did."""
         common, _ = self._common("notice", now_us)
         payload = messages.Notice(**common, notice=kind, text=text, figures=figures, **_said_by(person))
         return Message(now_us, "notice", msgspec.json.encode(payload))
@@ -221,5 +222,5 @@ class MessageWriter:
 
 
 def _said_by(person: Person | None) -> dict[str, Any]:
-    """Return the members of a message that name the person whose word it is. Null if there is none."""
+    """Return the members of a message that name the person whose word led to it. They are null without a person."""
     return {name: getattr(person, name, None) for name in ("by", "user", "reason")}
