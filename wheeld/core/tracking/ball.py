@@ -1,15 +1,15 @@
-"""Where the one ball of the table is, by all that was seen and said. It is one state for every kind of sensor.
+"""Where the one ball of the table is, as sensors and people have told. This state is the same for all kinds of sensors.
 
-A run that belongs to no coup is forgotten, but its ball continues to run and to fall. As long as it does, no bets may
-be invited (docs/rulebook.md 6).
+A run that belongs to no coup is forgotten, but its ball still runs and falls. Until it rests, nobody may open the bets
+(docs/rulebook.md 6).
 
-A reader meets a lying ball at least once while the rotor turns by the widest gap between two readers. So the rule for a
-ball that was taken is measured in degrees of the rotor, not in time. A rotor that is spun up shows it sooner, and one
-that stands shows nothing. After the pick-up one reader needs at most 5.5 s at 12 turns a minute, and 3.3 s at 20. Three
-readers need 2.1 s and 1.3 s.
+A reader meets a lying ball at least once while the rotor turns by the widest gap between two readers. If the rotor has
+turned farther and no reader has met the ball, somebody has taken it. A fast rotor shows this sooner, a rotor that
+stands never. With one reader it takes at most 5.5 s at 12 turns a minute, and 3.3 s at 20. With three readers it takes
+2.1 s and 1.3 s.
 
-This module begins with one run of the ball, what the observer asks of its three parts, and what follows from ball and
-rotor together.
+This module also has the run of the ball, the protocols of the observer's parts, and what ball and rotor prove
+together.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROTOR_FACTS = (
     Fact.ROTOR_STOPPED_BEFORE_DROP,
     Fact.ROTOR_STOPPED_IN_FALL,
 )
-"""These are three groups of facts. A run reports at most one fact of each group, once."""
+"""Three groups of facts. A run reports at most one fact of each group, and only once."""
 
 
 @unique
@@ -40,7 +40,7 @@ class Phase(Enum):
     """The progress of a run."""
 
     NONE = "none"  # no ball runs; too few passes for a launch may be kept until a reader sees the lying ball
-    SUSPECTED = "suspected"  # pulses came that may yet prove a launch
+    SUSPECTED = "suspected"  # pulses came that may still prove a launch
     ON_TRACK = "on_track"  # launched, and not known to have left the track
     OFF_TRACK = "off_track"  # launched, and no longer on the track: in a pocket, on an obstacle or in a hand
 
@@ -48,14 +48,14 @@ class Phase(Enum):
 class Run(msgspec.Struct):
     """One run of the ball as one source sees it: the beams, or a wheel head. Times: sensing clock.
 
-    `launched_us`: None until the launch is known. By beams, it is the first pass, as it was when the launch was proven.
-    By a head, it is the head's first report of the run.
-    `first_us`, `last_us`: the first and the latest pass of the leading reading of the pulses, also before a launch.
-    They are None if the source sees no passes. A ball that is off the track left it at `last_us`.
-    `direction`: which way the ball runs, once that is sure. `opposite`: it was concluded that the ball runs against the
-    rotor (R1). `disowned`: the run belongs to no coup to come.
-    `reported`: the facts that were reported of this run, each once, in order. Sometimes a sensor fault is reported in
-    place of a fact. Then that fact counts as reported.
+    `launched_us`: None until the launch is known. With beams: the first pass, as it was when the launch was proven.
+    With a head: the head's first report of the run.
+    `first_us`, `last_us`: the first and the latest pass of the leading chain of passes, also before a launch. None if
+    the source sees no passes. A ball that is off the track left it at `last_us`.
+    `direction`: the direction of the ball, when it is sure. `opposite`: it was concluded that the ball runs against the
+    rotor (R1). `disowned`: the run belongs to no future coup.
+    `reported`: the facts that were reported of this run, each once, in order. If a sensor fault is reported in place of
+    a fact, that fact counts as reported.
     """
 
     phase: Phase = Phase.NONE
@@ -68,7 +68,7 @@ class Run(msgspec.Struct):
     reported: list[Fact] = msgspec.field(default_factory=list)
 
     def clear(self) -> None:
-        """Forget the run, which is over. Nothing is known of the next one."""
+        """Forget the run, because it is over. Nothing is known of the next run yet."""
         self.phase = Phase.NONE
         self.launched_us = self.first_us = self.last_us = self.direction = None
         self.opposite = self.disowned = False
@@ -89,7 +89,7 @@ class Run(msgspec.Struct):
         self.opposite = fact is Fact.OPPOSITE_DIRECTION
 
     def turn(self, direction: Direction) -> None:
-        """Take the direction from new evidence. Facts about it may be reported again."""
+        """Take the direction from new evidence. Facts about the direction may be reported again."""
         self.direction = direction
         self.reported = [fact for fact in self.reported if fact not in DIRECTION_FACTS]
 
@@ -98,9 +98,9 @@ class RunRecord(NamedTuple):
     """What the source of a run has measured of it so far.
 
     `figures`: what evidence of the run contains. `laps`: the laps that passes prove, or that a head counts. None if
-    nothing counts them. `lead_passes`: by how many passes the reading of its direction leads the other one. None if
-    that is not measured. `laps_at_most`: the most that the ball can have run, if no beam missed it at the beginning and
-    the end of the run. None if nothing counts laps.
+    nothing counts them. `lead_passes`: by how many passes the ball's chain is ahead of the best chain in the other
+    direction. None if that is not measured. `laps_at_most`: the most laps that the ball can have run, if no beam missed
+    it at the beginning and the end of the run. None if nothing counts laps.
     """
 
     figures: Figures
@@ -109,7 +109,7 @@ class RunRecord(NamedTuple):
     laps_at_most: float | None
 
     def is_short_of(self, laps_needed: int) -> bool:
-        """Whether fewer laps are proven, or none are counted. A sum of angles is not exact in its last digits."""
+        """Whether fewer laps are proven, or nothing counts laps. The last digits of a sum of angles are not exact."""
         return self.laps is None or self.laps < laps_needed - 1e-6
 
     def may_have(self, laps_needed: int) -> bool:
@@ -122,7 +122,7 @@ class BallPart(Protocol):
 
     @property
     def run(self) -> Run:
-        """The run in progress. It is always the same structure, and is cleared when a run is over."""
+        """The run in progress. It is always the same object, which is cleared when a run is over."""
         ...
 
     @property
@@ -140,8 +140,7 @@ class BallPart(Protocol):
 
 
 class RotorPart(Protocol):
-    """The turning rotor: `RotorFromEncoder` or `RotorFromHead`. What only encoder edges can show is unknown by
-    default."""
+    """The turning rotor: `RotorFromEncoder` or `RotorFromHead`. The defaults are for a part without encoder edges."""
 
     @property
     def direction(self) -> Direction | None:
@@ -167,7 +166,7 @@ class RotorPart(Protocol):
         """Return the speed without sign, in turns per minute. None if it is not known."""
         ...
 
-    def angle_deg(self, at_us: int) -> float | None:  # noqa: ARG002  a part knows nothing by default
+    def angle_deg(self, at_us: int) -> float | None:  # noqa: ARG002  by default the angle is not known
         """Return the angle of the middle of pocket zero, in degrees clockwise, 0 to 360. None if it is not known."""
         return None
 
@@ -177,7 +176,7 @@ class RotorPart(Protocol):
 
 
 class Conclusions:
-    """What ball and rotor prove together, for the run that the ball part follows. Each is concluded once in a run."""
+    """Concludes what ball and rotor prove together, for the run that the ball part follows: each fact once in a run."""
 
     def __init__(self, setting: TableSetting, ball: BallPart, rotor: RotorPart) -> None:
         self._ball, self._rotor, self._run = ball, rotor, ball.run
@@ -198,7 +197,7 @@ class Conclusions:
         if ball is None:
             return []
         if ball == rotor and self._rotor.may_turn_back:
-            return []  # a hand may just have reversed it: its next edges show that, and N1 can't be taken back
+            return []  # a hand may just have reversed the rotor: the next edges show it, and N1 can't be taken back
         return [self._compare(t_us, ball, rotor)]
 
     def _compare(self, t_us: int, ball: Direction, rotor: Direction) -> Evidence:
@@ -210,8 +209,9 @@ class Conclusions:
         return Evidence(fact, self._run.first_us or t_us, figures, sure)
 
     def rotor_stopped(self, last_us: int | None, *, may_lie_unseen: bool = False) -> list[Evidence]:
-        """Conclude N4 or N5: the rotor stopped, or stopped and turned back. It was last seen turning at `last_us`. If
-        the ball `may_lie_unseen` in a pocket, only people know whether the coup is void or has its number (R3b)."""
+        """Conclude N4 or N5: the rotor stopped, or stopped and turned back. `last_us`: when it was last seen turning,
+        None if never. If the ball may lie in a pocket that no reader has seen (`may_lie_unseen`), only people know
+        whether the coup is void or has its number (R3b)."""
         run = self._run
         if run.launched_us is None or run.has_reported(*ROTOR_FACTS):
             return []
@@ -231,17 +231,18 @@ class Conclusions:
 
 
 FALL_US_MAX = 30_000_000
-"""The longest wait for the end of a fall, however slowly the rotor carries its pockets past a reader."""
+"""The longest wait for the end of a fall, even if a slow rotor carries its pockets past a reader later than this."""
 HEAD_RUN_US_MAX = 120_000_000
 """No ball runs for two minutes. If a head reports one for longer, it sees something else."""
 SLACK_POCKETS = 2
-"""Added to the gap: a reader sees the ball up to half a pocket early or late, and an edge comes up to a pocket after
-it. If a reader misses the ball once, the warning is needless, which costs a look. A missing warning costs a coup."""
+"""Added to the widest gap: a reader sees the ball up to half a pocket early or late, and the next edge may come a
+pocket later. If a reader misses the ball once, people are warned for nothing. Without a warning, a coup could be
+lost."""
 LYING_SIGHTINGS = 2
 """If the ball was seen this often in one pocket, it lies there. A single sighting may be a bounce."""
 RETURNS = 2
-"""No fallen ball comes back to a pocket that it left. If it was seen there again once, the sighting in between may have
-been a glint. If it was seen again this often, there are two balls."""
+"""No fallen ball comes back to a pocket that it left. If it is seen there again once, the sighting in between may have
+been a reflection. If this happens this often, there are two balls."""
 
 
 @unique
@@ -258,20 +259,21 @@ class Where(Enum):
 class Ball(msgspec.Struct):
     """What is remembered of the ball.
 
-    `until_us`: until when a ball that falls, or that a head reports as running, will be at rest. Otherwise None.
-    `pocket`: where it was last known to lie: the pocket that readers have proven, or that a person answered for. At a
-    start it is the pocket of the last number, where the ball belongs. None since a launch. `carried`: since then
-    readers that should have met it did not, so it is in a hand. Or a hand may have it, because no daemon was running.
+    `until_us`: when a ball that falls, or that a head reports as running, will be at rest. Otherwise None. `pocket`:
+    where it was last known to lie: the pocket that readers have proven, or that a person answered for. At a start it is
+    the pocket of the last number, where the ball belongs. None since a launch. `carried`: a hand has the ball, because
+    readers that should have met it did not; or a hand may have it, because no daemon was running.
 
-    `doubt`: since a gap in the encoder's reports it is doubtful whether the pockets are still in the same place.
-    `unmet`: readers have not met the ball where it lay, which would end the doubt. `astray`: they met it elsewhere, or
-    it was launched. `before_gap`: the pocket where it lay before, or that a person named since.
+    `doubt`: since a gap in the encoder's reports it is in doubt whether the pockets are still in the same place.
+    `unmet`: readers have not met the ball since the gap. If they meet it where it lay, the doubt ends. `astray`: they
+    met it elsewhere, or it was launched. `before_gap`: the pocket where it lay before, or that a person has named
+    since.
 
     `seen_in`: the pocket where readers saw it lie, None if they have not. `unseen_deg`: how far the rotor has turned
     since the latest sighting, or since it began to turn.
 
-    For a fallen ball: `met`: the pockets where readers saw it, in order. `rested_in`: the first of them where they saw
-    that it no longer bounced. `glimpse`: a sighting in a pocket where no reader met it again.
+    For a fallen ball: `met`: the pockets where readers saw it, in order. `rested_in`: the first of these in which it no
+    longer bounced. `glimpse`: a single sighting in a pocket where no reader met the ball again.
     """
 
     where: Where = Where.LIES
@@ -289,8 +291,8 @@ class Ball(msgspec.Struct):
     # --- its run and its fall -----------------------------------------------------------------------------------------
 
     def launch(self) -> None:
-        """Note that a launch was proven: the ball lies in no pocket. If no reader has met it since a gap, its number
-        will not show whether the pockets are still in the same place."""
+        """Note that a launch was proven: the ball lies in no pocket. If it is in doubt whether the pockets are still in
+        the same place, the ball's next pocket does not end this doubt."""
         self.note_elsewhere()
         self.pocket = self.seen_in = self.rested_in = self.glimpse = None
         self.met, self.carried = [], False
@@ -300,7 +302,7 @@ class Ball(msgspec.Struct):
         self.where, self.until_us = Where.RUNS, until_us
 
     def fall(self, until_us: int | None) -> None:
-        """Note that it is off the track, or can't be seen on it. At `until_us` it will be at rest."""
+        """Note that it is off the track, or can't be seen there. At `until_us` it will be at rest."""
         self.where, self.until_us = Where.FALLS, until_us
 
     def miss(self) -> None:
@@ -308,7 +310,7 @@ class Ball(msgspec.Struct):
         self.where, self.until_us = Where.UNSEEN, None
 
     def settle(self) -> None:
-        """Note that no fallen ball is on its way: a person answers for it, or another one is launched next."""
+        """Note that no fallen ball is on its way any more: a person answers for it, or a new launch is awaited."""
         if self.where in (Where.FALLS, Where.UNSEEN):
             self.rest()
 
@@ -317,7 +319,7 @@ class Ball(msgspec.Struct):
         self.where, self.until_us = Where.LIES, None
 
     def meet(self, pocket: int) -> bool:
-        """Note that readers saw the fallen ball in `pocket`. True if the sighting before was in another pocket."""
+        """Note that readers saw the fallen ball in `pocket`. Return False if they saw it there the last time, too."""
         if pocket in self.met[-1:]:
             return False
         self.met.append(pocket)
@@ -334,13 +336,13 @@ class Ball(msgspec.Struct):
         return self.returns >= RETURNS
 
     def was_elsewhere(self, pocket: int | None) -> bool:
-        """Whether the fallen ball rested in another pocket before, or came back to one that it had left."""
+        """Whether the fallen ball rested in another pocket before, or came back to a pocket that it had left."""
         return self.rested_in not in (None, pocket) or self.returns > 0
 
     # --- at rest ------------------------------------------------------------------------------------------------------
 
     def see(self, sightings: list[Seen]) -> None:
-        """Note that a reader saw the ball, so that it is in no hand. `sightings`: the latest ones in one pocket."""
+        """Note that a reader saw the ball, so it is in no hand. `sightings`: the latest sightings in one pocket."""
         self.unseen_deg = 0.0
         if self.where is Where.TAKEN:
             self.rest()
@@ -348,21 +350,21 @@ class Ball(msgspec.Struct):
             self.seen_in = sightings[-1].pocket_index
 
     def turn(self, points: list[tuple[int, float]], limit_deg: float) -> int | None:
-        """Note that the rotor has turned to the last of these points. Some reader meets a lying ball within
-        `limit_deg`. Beyond that the ball was taken: return the pocket from which it was taken. If readers had seen it
-        in no pocket, it is in a hand too, and the pocket is None."""
+        """Note that the rotor has turned to the last of these points. A reader meets a lying ball before the rotor has
+        turned by `limit_deg`. If it has turned farther, somebody took the ball. Return the pocket from which it was
+        taken. None if it was not taken, or if readers had seen it in no pocket."""
         # The first edge of a rotor that stood, or turned back, may be anywhere between two readers.
         self.unseen_deg = 0.0 if len(points) < 2 else self.unseen_deg + abs(points[-1][1] - points[-2][1])
         if self.unseen_deg <= limit_deg:
             return None
         pocket, self.seen_in = self.seen_in, None
         self.carried = True
-        if pocket is not None and self.where is Where.LIES:  # a falling ball bounced on
+        if pocket is not None and self.where is Where.LIES:  # nobody took a falling ball: it bounced on
             self.where = Where.TAKEN
         return pocket
 
     def note_gap(self) -> None:
-        """Note a gap in the encoder's reports. Signs of a hand before the gap show nothing about a hand in it."""
+        """Note a gap in the encoder's reports. Whether a hand had the ball before it says nothing about the gap."""
         if self.doubt is None:
             self.doubt, self.before_gap = "unmet", self.pocket
         self.carried, self.rested_in = False, None
@@ -373,12 +375,12 @@ class Ball(msgspec.Struct):
         self.doubt = self.doubt and "astray"
 
     def take_word(self, pocket: int, seen_in: int | None, *, by_eye: bool) -> None:
-        """Note that it lies in `pocket`, because a person answers for that or because it belongs there. The proof of
-        readers that called another pocket since the launch is better, unless they see it in `pocket` now (`seen_in`).
-        The word does not count for a ball that is on its way.
+        """Note that it lies in `pocket`, because a person answers for that or because it belongs there. This does not
+        count while the ball is on its way. It does not count either if readers have proven a pocket since the launch,
+        unless they see the ball in `pocket` now (`seen_in`).
 
-        A person who has looked (`by_eye`) or has brought it knows the pocket, whatever the encoder shows. If readers
-        then meet it there, that ends the doubt of a gap. If it only seems to lie there, no person has looked.
+        A person who has looked (`by_eye`), or who has brought the ball, knows the pocket, whatever the encoder shows.
+        If readers also see the ball there, the doubt after a gap ends. If only readers see it there, the doubt stays.
         """
         if self.where not in (Where.LIES, Where.TAKEN) or (self.pocket is not None and seen_in != pocket):
             return

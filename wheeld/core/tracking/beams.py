@@ -1,10 +1,10 @@
-"""The ball on its track, by beams of our own. Their pulses show a launch, a direction, proven laps, and when the ball
-has left the track.
+"""The ball on its track, as beams of our own see it. Their pulses show a launch, a direction, proven laps, and when the
+ball has left the track.
 
-One pulse proves nothing. A *chain* is one reading of the pulses, for one direction: the passes of a ball that slows
+One pulse proves nothing. A *chain* is one way to read the pulses, for one direction: as passes of a ball that slows
 down as balls do. Every pulse may begin chains. A chain takes each pulse that agrees with its speed, and leaves the
-others. A stray is a pulse that no chain of the running ball takes. The chain with the most passes leads, even if it
-began later.
+others out. A stray is a pulse that the chain of the running ball does not take. The chain with the most passes leads,
+even if it began later.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from wheeld.core.tracking.forecast import LEFT_REV_S_MAX, Forecast, Habit, forec
 from wheeld.core.tracking.sight import Sight
 
 LEAVE_REV_S = 0.38
-"""Balls leave the track at 0.43–0.50 laps/s (captures). Between two passes no ball is slower than this."""
+"""Recorded balls leave the track at 0.43–0.50 laps/s. Between two passes no ball is slower than this."""
 HOP_REV_S_MAX = 4.0
-"""Highest mean speed between two passes. No hand launches at 4 (captures: at most 2.6)."""
+"""The highest mean speed between two passes. No hand launches so fast: recorded balls run at most 2.6 laps/s."""
 SLOWING_REV_S2 = 0.22
 SLOWING_PER_REV = 0.08
-"""Hardest slowing allowed, in laps/s²: a constant part, and a factor of speed². Captured balls reach 0.27 between 1.0
-and 0.6 laps/s, where many of them rub, and 0.4 at 1.8."""
+"""The hardest slowing of a ball, in laps/s²: a constant part, and a factor of speed². Recorded balls reach 0.27 between
+1.0 and 0.6 laps/s, where many of them rub, and 0.4 at 1.8."""
 SPEED_SLACK = 0.07
 PASS_JITTER_US = 8_000
-"""How far a hop's speed may be from the speed that the slowing gives. `SPEED_SLACK` is for tilt and reading error,
-`PASS_JITTER_US` for the jitter of its two pulses."""
+"""How far the speed of a hop may be from the speed that the slowing gives. `SPEED_SLACK`: a part of the speed, for tilt
+and beams that are not exactly in place. `PASS_JITTER_US`: for the jitter of the hop's two pulses."""
 TIGHT_SLACK = 0.03
 TIGHT_JITTER_US = 2_000
-"""The same two limits for decisions that rest on three passes. At a launch's speed a tilt of 0.3° changes a hop by less
-than 1 %. A beam that is mounted one degree off changes it by 1 %."""
+"""The same two limits, for decisions by only three passes. At the speed of a launch, a tilt of 0.3° changes a hop by
+less than 1 %. A beam that is mounted one degree off changes it by 1 %."""
 
 
 class Chain(msgspec.Struct):
-    """One reading of the pulses as passes of one ball. `skipped`: how many beams missed the ball if this reading is
-    right. `left`: how many later pulses are not among its passes."""
+    """Pulses, read as the passes of one ball. `skipped`: how many beams missed the ball if this chain is right. `left`:
+    how many later pulses are not among its passes."""
 
     direction: Direction
     passes: list[Pass]
@@ -53,17 +53,16 @@ class Chain(msgspec.Struct):
 
     @property
     def score(self) -> int:
-        """The support of this reading: its passes, less the passes that beams should have seen but did not."""
+        """The score of this chain: its passes, minus the passes that beams should have seen but did not."""
         return len(self.passes) - self.skipped
 
     def proven_deg(self, strays: int) -> float:
         """Return the degrees that the ball certainly ran, even if any `strays` of the pulses were not the ball's (R2).
 
-        A stray before the launch looks like a first pass, and a stray after the ball has gone looks like a last one. So
-        a hop is proven only if `strays` other passes are beyond it. The strays may all be at one end, or some at each
-        end. The result is the shortest span that can remain. Without this rule, with two beams, one short run in six
-        would count a stray's lap as its own. Passes at the beginning do not count while the ball speeds up, because it
-        was still in the hand.
+        A stray before the launch looks like a first pass, and a stray after the ball has gone looks like a last pass.
+        The strays may all be at one end, or some at each end. The result is the shortest span of passes that can remain
+        without them. Without this rule, with two beams, one short run in six would get a lap from a stray. Passes at
+        the beginning do not count while the ball becomes faster, because it was still in the hand.
         """
         first = self._released()
         passes = self.passes
@@ -73,12 +72,12 @@ class Chain(msgspec.Struct):
 
     @property
     def last_us(self) -> int:
-        """Time of the latest pass."""
+        """The time of the latest pass."""
         return self.passes[-1].t_us
 
     @property
     def first_us(self) -> int:
-        """Time of the first pass."""
+        """The time of the first pass."""
         return self.passes[0].t_us
 
     def speed_rev_s(self) -> float | None:
@@ -88,8 +87,8 @@ class Chain(msgspec.Struct):
         return hop_rev_s(self.passes[-2], self.passes[-1])
 
     def _released(self) -> int:
-        """Return the index of the first pass from which the ball no longer speeds up. A ball never speeds up by itself,
-        but the launching hand may speed it up."""
+        """Return the index of the first pass after which the ball no longer becomes faster. By itself a ball never
+        does, but the launching hand may make it faster."""
         for at in range(len(self.passes) - 2):
             first, middle, third = self.passes[at : at + 3]
             slack = TIGHT_SLACK + TIGHT_JITTER_US * (1 / (middle.t_us - first.t_us) + 1 / (third.t_us - middle.t_us))
@@ -120,7 +119,7 @@ class Chain(msgspec.Struct):
         return slowest * (1 - slack) <= after <= before * (1 + slack)
 
     def off_forecast(self, turn_deg: float, t_us: int) -> float:
-        """Return how far a next hop of `turn_deg` until `t_us` is from the speed by the usual slowing, in laps/s."""
+        """Return how far the speed of a next hop (`turn_deg`, until `t_us`) is from the expected one, in laps/s."""
         before = self.speed_rev_s() or 0.0
         between_s = (t_us - self.passes[-2].t_us) / 2e6
         return abs(rev_s(turn_deg, t_us - self.last_us) - before + _slowing(before) / 2 * between_s)
@@ -129,7 +128,7 @@ class Chain(msgspec.Struct):
 class Beams:
     """The places of the beams on the track, and the gaps between them in the ball's direction.
 
-    A beam keeps its number when another one is left out. `count` and all counts are of the beams in use.
+    A beam keeps its number when another beam is left out. Only the beams in use are counted, also in `count`.
     """
 
     def __init__(self, beams_deg: tuple[float, ...]) -> None:
@@ -157,12 +156,12 @@ class Beams:
         return self.nth_ahead_deg(beam, 0, "ccw" if direction == "cw" else "cw")
 
     def widest_deg(self, skipped: int) -> float:
-        """Return the most degrees from any beam to the one after the next `skipped` ones, in either direction."""
+        """Return the most degrees from any beam past the next `skipped` beams to the one after, in either direction."""
         ways: tuple[Direction, Direction] = ("cw", "ccw")
         return max(self.nth_ahead_deg(beam, skipped, way) for way in ways for beam in self.left)
 
     def nth_ahead_deg(self, beam: int, skipped: int, direction: Direction) -> float:
-        """Return the degrees from `beam` to the beam after the next `skipped` ones."""
+        """Return the degrees from `beam` past the next `skipped` beams to the one after, in this direction."""
         return self._in_order[direction][beam][skipped]
 
 
@@ -181,63 +180,62 @@ def _slowing(speed_rev_s: float) -> float:
 
 
 DOUBLE_PULSE_US = 120_000
-"""The shortest time between two passes of one ball at the same beam. A shorter one would mean over 8 laps a second."""
+"""If two pulses of a beam are closer together, they are not two passes: the ball would run over 8 laps a second."""
 LAUNCH_PASSES = 3
 """How many passes prove a launch: two hops that agree ("several passes at a plausible speed", docs/rulebook.md 6)."""
 LEAVE_REV_S_MAX = 0.50
-"""For the wait until the next pass. Balls leave the track at 0.43–0.50 laps/s. So a ball that is still on the track may
-come to the next beams at this speed, however fast it was before. The wait never assumes a higher speed."""
+"""Balls leave the track at 0.43–0.50 laps/s. So a ball that is still on the track may come to the next beams at this
+speed, however fast it was before. The wait for the next pass never assumes a higher speed."""
 FAST_REV_S = 0.65
 LOST_US = 1_900_000
-"""A ball faster than `FAST_REV_S` does not leave by itself: beams missed it, or a hand took it. The verdict waits at
-least `LOST_US` for a beam to meet it again. A fall takes 2.5 s at least, so the verdict still comes before the ball
-reaches a pocket (N3)."""
+"""A ball that is faster than `FAST_REV_S` does not leave the track by itself: beams missed it, or a hand took it. The
+verdict waits at least `LOST_US` for a beam to meet it again. A fall takes 2.5 s at least, so the verdict still comes
+before the ball reaches a pocket (N3)."""
 GONE_US = 2_400_000
-"""A slow ball that no beam met for this time has left, even with two beams. It may be in a pocket after 2.5 s (N3)."""
+"""If no beam meets a slow ball for this time, it has left, even with two beams. It may be in a pocket after 2.5 s."""
 HAND_DEG = 120.0
 """A hand that puts the ball on the track makes two passes that are closer together than this (docs/rulebook.md 6)."""
 WEAK_REV_S_MAX = 0.80
-"""A ball that meets two beams and no third one was slow: it was about to leave the track."""
+"""In laps/s. A ball that meets two beams and no third one was slow: it was about to leave the track."""
 LAUNCH_REV_S_MIN = 0.90
-"""No captured ball runs its first lap slower than 1.0. Three slower passes may be a stray and two passes of a ball in
-the other direction, so the fourth pass decides."""
+"""No recorded ball runs its first lap slower than 1.0 laps/s. Three slower passes may be a stray and two passes of a
+ball in the other direction, so a fourth pass must decide."""
 SURE_PASSES = 4
-"""A chain with this many passes shows its speed well. It may bridge a whole lap in which beams missed the ball."""
+"""So many passes show the ball's speed well: their chain may go on after a whole lap in which beams missed the ball."""
 OVERTAKE = 2
-"""Another reading replaces the one of the run when it has this many passes more."""
+"""Another chain replaces the one of the run when its score is higher by this much."""
 AGAIN_US = 6_000_000
-"""If a lost ball is found again within this time, it ran all the while. If it is found later, it was launched again."""
+"""If beams meet a lost ball again within this time, it ran all the time. Otherwise it was launched again."""
 FEW_US = 30_000_000
 """How long a single pass may wait for a sighting of the ball in a pocket: a fall, then three turns of a slow rotor."""
 AGAIN_SLACK = 0.15
-"""A ball that is found again may seem this much faster than before, by the jitter and tilt of two hops."""
+"""A ball that is found again may seem to be faster by this part, because of jitter and tilt."""
 AT_REST_US = 700_000
-"""No ball takes less time from the track to rest in a pocket (2.5 s in every recorded evening, with bounces from 0.8 s
-on)."""
+"""No ball is in a pocket sooner after its last pass. In every recorded evening, bounces begin after 0.8 s."""
 REST_US = 2_000_000
-"""No ball takes less time from the last pass to rest (2.5 s in every recorded evening). If it is seen in a pocket
-sooner, it still bounces."""
+"""A ball that is seen in a pocket sooner after its last pass still bounces. In every recorded evening it took at least
+2.5 s to rest."""
 FALL_US_MIN = 2_500_000
 """No ball of any recorded evening came to rest sooner after its last pass."""
 FALL_US = 6_000_000
 """The time from the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
 SILENT_LAPS = 2.0
-"""A ball that runs this far passes each beam. A few passes in a thousand are missed."""
+"""A ball that runs this far passes each beam. A beam that works misses a few passes in a thousand."""
 ALONE_PASSES = 4
-"""If one beam has this many passes, a lap apart, of a slowing ball, a ball runs that other beams do not see."""
+"""If one beam has this many passes, a lap apart, of a ball that slows, a ball runs that the other beams do not see."""
 ALONE_SLOWER = 0.985
-"""Every captured ball loses more of its speed in each lap. Things that the rotor carries past a beam do not."""
+"""After a lap, every recorded ball has less than this part of its speed left. Things on the rotor slow less."""
 CHAINS_MAX = 12
-"""The most readings kept before the launch. With strays at a hundred times their usual rate four are in use."""
+"""The most chains that are kept before a launch. With a hundred times the usual strays, four are in use."""
 
 
 class BeamsState(msgspec.Struct):
-    """What the tracker remembers: the run in progress, and the readings of the pulses.
+    """What the tracker remembers: the run in progress, and the chains of passes.
 
-    `pulse_us`: the latest pulse of each beam. `earlier_deg`: what was proven before the ball was lost and found again.
-    `earlier_most_deg`: the most that it can have run until it was found. `waiting`: too few passes for a launch, whose
-    next one never came. The place where the ball is later seen to lie explains them, in spite of pulses that came
-    since. `alone`: for each beam its latest passes, as those of a ball that no other beam meets, a lap apart.
+    `pulse_us`: the latest pulse of each beam. `earlier_deg`: how far the ball had certainly run before it was lost and
+    found again. `earlier_most_deg`: the most that it can have run until it was found. `waiting`: a chain with too few
+    passes for a launch, whose next pass never came. If the ball is later seen in another pocket, this chain was its
+    launch. `alone`: for each beam, its latest pulses that may be passes of a ball that no other beam sees.
     """
 
     run: Run = msgspec.field(default_factory=Run)
@@ -259,14 +257,14 @@ class Pulse(NamedTuple):
 
 
 class BallTracker:
-    """Follows one ball past `beams_deg`. All state is in `state`. Its run is always the same structure.
+    """Follows one ball past `beams_deg`. Everything that it remembers is in `state`. `run` is always the same object.
 
-    `overdue_us`: the time by which the next pass, or a later one that a chain can still bridge, must have come. None
-    while no pass is awaited. `counters`: how many pulses have no effect, since the start.
+    `overdue_us`: when the next pass, or a later one with which a chain can still go on, must have come. None while no
+    pass is awaited. `counters`: how many pulses had no effect, since the start.
     """
 
     def __init__(self, beams_deg: tuple[float, ...], state: BeamsState | None = None, *, strays: int = 1) -> None:
-        """`strays`: how many pulses, in any place, may not be the ball's."""
+        """`strays`: how many pulses may not be the ball's, whichever they are."""
         self._strays, self.counters = strays, {"stray_pulses": 0, "double_pulses": 0}
         self._beams = Beams(beams_deg)
         self.state = state or BeamsState()
@@ -274,7 +272,7 @@ class BallTracker:
         self.overdue_us = self._overdue_us()
 
     def use(self, beams: list[int]) -> None:
-        """Use only these beams from now on. Other beams are not awaited, and do not count as having missed the ball."""
+        """Use only these beams from now on. No pass is awaited at other beams, and they cannot miss the ball."""
         self._beams.use(beams)
         self.overdue_us = self._overdue_us()
 
@@ -294,7 +292,7 @@ class BallTracker:
         return self.run.launched_us is not None
 
     def suspected_us(self) -> Iterator[tuple[int, int]]:
-        """Yield, for each reading that may yet prove a launch, its first pulse and the deadline of its next pass."""
+        """Yield, for each chain that may yet prove a launch, its first pulse and the deadline of its next pass."""
         if self.launched and self.run.phase is Phase.ON_TRACK and not self.run.disowned:
             return
         since_us = self.state.chains[0].last_us if self.launched else -1
@@ -307,8 +305,8 @@ class BallTracker:
 
     @property
     def leading(self) -> Chain | None:
-        """The running ball's chain, which is first in the list when its direction is known; before that, the chain with
-        the most evidence. None without pulses."""
+        """The running ball's chain. When its direction is known, it is the first in the list; before that, it is the
+        chain with the best score. None without pulses."""
         chains = self.state.chains
         if not chains or self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:
             return next(iter(chains), None)
@@ -316,8 +314,7 @@ class BallTracker:
         return max(able, key=lambda chain: (chain.score, -chain.first_us))
 
     def record(self) -> RunRecord:
-        """Return the laps that passes prove since the launch (0 if there is none), and by how many passes the leading
-        reading is ahead of the best one in the other direction."""
+        """Return what was measured of the run. Without a launch, no laps are proven (0)."""
         best, laps, most, lead = self.leading, 0.0, 0.0, 0
         if best is not None and self.launched:
             lead = self._lead_passes(best)
@@ -332,17 +329,17 @@ class BallTracker:
         return RunRecord(figures, laps, lead, most)
 
     def laps_suggested(self, chain: Chain) -> float:
-        """Return the turns if every pass of this reading was the ball's, also the first and the last."""
+        """Return the laps of the run if all passes of this chain were the ball's, even the first and the last."""
         return (self.state.earlier_deg + chain.passes[-1].turn_deg) / 360
 
     def _most_deg(self, chain: Chain) -> float:
-        """Return how far the ball turned up to the last pass if it was launched just after the beam before its first
-        one."""
+        """Return how far the ball ran until the last pass, at most: if it was launched just after the beam before its
+        first one."""
         begun_deg = self.state.earlier_most_deg or self._beams.behind_deg(chain.passes[0].beam, chain.direction)
         return begun_deg + chain.passes[-1].turn_deg
 
     def take(self, t_us: int, beam: int) -> Pulse:
-        """Take one pulse."""
+        """Take one pulse. Return what it shows."""
         strays = self.counters["stray_pulses"]
         in_run = self._pulse(t_us, beam) or self._find_again()
         is_launch = self._launch() or self._launch_alone(beam)
@@ -351,7 +348,7 @@ class BallTracker:
         return Pulse(in_run, self.counters["stray_pulses"] > strays, is_launch)
 
     def _pulse(self, t_us: int, beam: int) -> bool:
-        """Add the pulse to the readings. True if the running ball's took it. Else it is double, stray or of no run."""
+        """Add the pulse to the chains. Return whether the running ball's chain took it. If not, it may be a stray."""
         state = self.state
         previous_us = state.pulse_us.get(beam)
         if previous_us is not None and t_us - previous_us < DOUBLE_PULSE_US:
@@ -361,7 +358,7 @@ class BallTracker:
         state.pulse_us[beam] = t_us
         self._note_alone(t_us, beam)
         chain = self._running()
-        # A lost ball is found again by several passes (`_find_again`). One pulse would also bring back strays.
+        # A lost ball is found again only by several passes (`_find_again`): a single pulse may be a stray.
         open_to = [other for other in state.chains if other is not chain or self.run.phase is Phase.ON_TRACK]
         left = [other for other in open_to if not self._extend(other, t_us, beam)]
         for other in left:
@@ -376,8 +373,8 @@ class BallTracker:
         return self._overtake()
 
     def _launch(self) -> bool:
-        """Begin a run if the last pulse proves a launch. It may replace a run that left the track long ago. That makes
-        a coup void, so three passes that might be strays wait for a fourth."""
+        """Begin a run if the last pulse proves a launch. The new run may replace one whose ball left the track long
+        ago. This makes a coup void, so if three passes might be strays, a fourth must come first."""
         chain = self._fresh()
         if chain is None:
             return False
@@ -394,7 +391,7 @@ class BallTracker:
         return True
 
     def _note_alone(self, t_us: int, beam: int) -> None:
-        """Note the pulse in case the other beams are blind. Then this beam meets the ball once a lap."""
+        """Note the pulse as a pass of a ball that no other beam sees: one that comes to this beam once in a lap."""
         passes = self.state.alone.get(beam, [])
         if passes and not Chain("cw", passes).follows(360.0, t_us):
             passes = []
@@ -402,7 +399,7 @@ class BallTracker:
         self.state.alone[beam] = [*passes[-ALONE_PASSES + 1 :], Pass(t_us, beam, turn_deg)]
 
     def _launch_alone(self, beam: int) -> bool:
-        """Begin a run if passes of one beam show that a ball runs, though no reading of all pulses proves it (N8)."""
+        """Begin a run if passes of one beam show that a ball runs, although no chain of all beams proves it (N8)."""
         passes = self.state.alone.get(beam, [])
         if self.launched or len(passes) < ALONE_PASSES:
             return False
@@ -420,8 +417,8 @@ class BallTracker:
         return chain.skipped > self._skip_max * (len(chain.passes) - 1)
 
     def few_passes(self, at_us: int) -> Chain | None:
-        """Return agreeing passes before `at_us`, too few to be a launch themselves, and recent enough to explain where
-        the ball lies then."""
+        """Return the best chain before `at_us` that has too few passes for a launch, but may be the run of a ball that
+        lies in a pocket at `at_us`. None if there is none."""
         if self.launched:
             return None
         waiting = [] if self.state.waiting is None else [self.state.waiting]
@@ -429,9 +426,9 @@ class BallTracker:
         return max(known, key=lambda chain: (chain.score, -chain.first_us), default=None)
 
     def is_weak(self) -> bool:
-        """Whether too few pulses for a launch look like a ball that left the track at once. Then it meets two
-        neighbouring beams, farther apart than a hand reaches, at the speed of a ball that is about to leave. Two strays
-        seldom do."""
+        """Whether pulses, too few for a launch, look like a ball that left the track at once: two neighbouring beams,
+        farther apart than a hand reaches, met it at the speed of a ball that is about to leave. Strays seldom look like
+        this."""
         return not self.launched and any(
             (speed := chain.speed_rev_s()) is not None
             and not chain.skipped
@@ -441,8 +438,8 @@ class BallTracker:
         )
 
     def _find_again(self) -> bool:
-        """Continue the run of a ball that seemed gone, or was missed for longer than its reading bridges. This needs as
-        many passes as a launch, soon and in the same direction."""
+        """Continue the run of a ball that seemed gone, or that too many beams have missed. This needs as many passes as
+        a launch, soon and in the same direction."""
         chain = self._fresh() if self.launched else None
         if chain is None or self.run.disowned or self._long_gone(chain):
             return False
@@ -450,14 +447,15 @@ class BallTracker:
         unseen_deg = (lost.speed_rev_s() or 0.0) * (chain.first_us - lost.last_us) / 1e6 * 360
         self.state.earlier_deg += lost.proven_deg(self._strays)
         self.state.earlier_most_deg = self._most_deg(lost) + unseen_deg
-        self.state.chains = [each for each in self.state.chains if each.first_us >= chain.first_us]  # not counted twice
+        self.state.chains = [each for each in self.state.chains if each.first_us >= chain.first_us]  # none counts twice
         self._lead(chain)
         self.run.phase = Phase.ON_TRACK
         return True
 
     def _decide_direction(self) -> None:
-        """Take the ball's direction when its evidence beats every contrary one. Three passes must agree closely. With
-        more passes the lead must be two, because one of them may be a stray, and N1 can't be taken back."""
+        """Take the direction of the leading chain, if it is enough ahead of all contrary chains. With more than three
+        passes it must lead by two, because one may be a stray, and N1 can't be taken back. Three passes must agree
+        closely."""
         chain = self._running()
         if chain is None or chain.direction == self.run.direction or chain.score < LAUNCH_PASSES:
             return
@@ -467,8 +465,8 @@ class BallTracker:
             self._lead(chain)
 
     def _three_suffice(self, chain: Chain) -> bool:
-        """Whether three passes prove the direction: they agree closely and are as fast as a launch. A stray and two
-        passes of a fast ball, or every second of its passes, may look like a slow ball in the other direction."""
+        """Whether three passes prove the direction: they agree closely and are as fast as a launch. A stray with two
+        passes of a fast ball, or every second pass of that ball, may look like a slow ball in the other direction."""
         others = [len(other.passes) for other in self.state.chains if other.direction != chain.direction]
         is_launched = chain.is_tight() and hop_rev_s(*chain.passes[:2]) > LAUNCH_REV_S_MIN
         return is_launched and max(others, default=0) < LAUNCH_PASSES
@@ -482,20 +480,20 @@ class BallTracker:
             self._follow()
 
     def note_gone(self) -> None:
-        """Note that the ball is gone from the track. Without a launch: note that no more passes are expected."""
+        """Note that the ball is gone from the track. Without a launch: note that no pass is awaited any more."""
         self.run.phase = Phase.OFF_TRACK if self.launched else Phase.NONE
         self._follow()
 
     def forget(self) -> None:
-        """Forget the run and its pulses: it is over."""
+        """Forget the run, because it is over, and all pulses."""
         self.run.clear()
         self.state.chains, self.state.waiting, self.state.alone = [], None, {}
         self.state.earlier_deg = self.state.earlier_most_deg = 0.0
         self.overdue_us = None
 
     def forget_run(self) -> None:
-        """Forget the run, which is over. Keep pulses that may belong to the next launch. Pulses that came before this
-        ball could rest were its own: a stray took the place of its pass."""
+        """Forget the run, because it is over. Keep pulses that may belong to the next launch. Pulses that came before
+        this ball could rest do not: they were its own, but its chain had taken a stray in place of a pass."""
         if not self.launched:
             return
         since_us = self.state.chains[0].last_us + REST_US
@@ -506,7 +504,7 @@ class BallTracker:
         self._follow()
 
     def _follow(self) -> None:
-        """Note which passes the run has after a change of the readings, and until when the next one is awaited."""
+        """After a change of the chains, note the run's first and last pass, and until when the next one is awaited."""
         best = self.leading
         if best is None:
             self.run.first_us = self.run.last_us = None
@@ -515,12 +513,12 @@ class BallTracker:
         self.overdue_us = self._overdue_us()
 
     def _running(self) -> Chain | None:
-        """Return the running ball's reading. None without a launch."""
+        """Return the running ball's chain. None without a launch."""
         return self.leading if self.launched else None
 
     def _lead_passes(self, chain: Chain) -> int:
-        """Return by how many passes this reading is ahead of the best one in the other direction. The strays of a
-        reading count against it in the same way as the beams that must have missed the ball."""
+        """Return by how many passes this chain is ahead of the best contrary one. The pulses that a chain leaves out
+        count against it in the same way as the beams that must have missed the ball."""
         contrary = [other.score - other.left for other in self.state.chains if other.direction != chain.direction]
         return chain.score - chain.left - max(contrary, default=0)
 
@@ -532,7 +530,7 @@ class BallTracker:
         return max(able, key=lambda chain: chain.score, default=None)
 
     def _long_gone(self, chain: Chain) -> bool:
-        """Whether `chain` can't be the run in progress. A ball neither turns back nor becomes faster by itself."""
+        """Whether `chain` is not of the run in progress: it comes too late, or in the other direction, or is faster."""
         own = self.state.chains[0]
         turned = self.run.direction not in (chain.direction, None)
         before, after = own.speed_rev_s() or 0.0, hop_rev_s(chain.passes[0], chain.passes[1])
@@ -540,11 +538,11 @@ class BallTracker:
         return turned or faster or chain.first_us - own.last_us > AGAIN_US
 
     def _with_a_hop(self) -> list[Chain]:
-        """Return the readings that may be the run's. A single pulse is none, however many passes the run's missed."""
+        """Return the chains that may be the run's: those of more than one pulse."""
         return [chain for chain in self.state.chains if len(chain.passes) > 1]
 
     def _overtake(self) -> bool:
-        """Let another reading take over the run if it has become much better. Return whether one did."""
+        """If another chain has become much better than the run's, make it the run's. Return whether one has."""
         own = self.state.chains[0]
         if self.run.direction is None:
             return False
@@ -570,7 +568,7 @@ class BallTracker:
         return True
 
     def _seed(self, t_us: int, beam: int) -> None:
-        """Take an unexplained pulse as the possible first pass of a run, in either direction."""
+        """Begin two chains, one for each direction: this pulse may be the first pass of a new run."""
         chains = self.state.chains
         kept = chains[:1] if self.launched else []
         rest = [chain for chain in chains[len(kept) :] if t_us - chain.last_us < 1e6 / LEAVE_REV_S]
@@ -586,8 +584,8 @@ class BallTracker:
             self.run.phase = Phase.SUSPECTED
 
     def _swap_double(self, t_us: int, beam: int) -> bool:
-        """Of two pulses of a beam in one lap keep the one that fits the slowing better. Return whether it is this
-        one."""
+        """If a beam has pulsed twice in a lap, keep the pulse that fits the slowing better. Return whether this is the
+        new pulse."""
         chain = self._running() if self.run.phase is Phase.ON_TRACK else None
         if chain is None or len(chain.passes) < LAUNCH_PASSES or chain.passes[-1].beam != beam:
             return False
@@ -601,13 +599,13 @@ class BallTracker:
         return True
 
     def _lead(self, chain: Chain) -> None:
-        """Put the running ball's chain first. Keep other readings as long as a ball may still continue them."""
+        """Put the running ball's chain first. Keep other chains as long as a ball may still continue them."""
         rivals = [other for other in self.state.chains if other is not chain and len(other.passes) >= 2]
         alive = [other for other in rivals if chain.last_us - other.last_us < 1e6 / LEAVE_REV_S]
         self.state.chains = [chain, *alive]
 
     def _overdue_us(self) -> int | None:
-        """Return the deadline. Before the launch it is the latest of all readings: the fastest may be wrong."""
+        """Return when the next pass must have come. Before the launch it is the latest deadline of all chains."""
         if self.run.phase is Phase.SUSPECTED:
             return max(self._chain_overdue_us(chain) for chain in self.state.chains)
         chain = self._running() if self.run.phase is Phase.ON_TRACK else None
@@ -625,11 +623,11 @@ class BallTracker:
 
 
 SOON_US = 4_000_000
-"""When the end of the track run is reported: early enough to be useful, late enough to be right within a second."""
+"""The ball's leaving is foreseen this early: soon enough to be useful, late enough to be right within a second."""
 
 
 class BallFromBeams(BallTracker):
-    """The ball part of a table with beams: launch, slowing, forecast, and the time when the ball has left the track."""
+    """The ball part of a table with beams: gives the launch, the slowing, the forecast, and the end of the run."""
 
     def __init__(self, setting: TableSetting, state: BeamsState, habit: Habit, sight: Sight) -> None:
         super().__init__(setting.beams_deg, state, strays=setting.strays)
@@ -638,8 +636,8 @@ class BallFromBeams(BallTracker):
         self._habit, self._sight = habit, sight
 
     def quality(self) -> tuple[float, float]:
-        """Return which part of the passes that the beams should have seen they did see, and `Habit.strange`. A run in
-        two parts is strange, too: beams missed laps between them, or no free ball made both parts."""
+        """Return the part of its passes that the beams saw, and how strange the run was (`Habit.strange`). A run in two
+        parts is strange, too: beams missed laps between the parts, or no free ball made both."""
         chain, strange = self.leading, HAND_PART if self.state.earlier_deg else self._habit.strange
         return 1.0 if chain is None else len(chain.passes) / (len(chain.passes) + chain.skipped), strange
 
@@ -651,8 +649,8 @@ class BallFromBeams(BallTracker):
             self.forget_run()
 
     def launch(self, watched_since_us: int) -> Evidence:
-        """Return the launch that a pulse has proven, or an unseen launch (N8) if the ball may have run before the
-        sensors watched, or if most of them do not see it."""
+        """Return the launch that a pulse has proven. It is an unseen launch (N8) if the ball may have run before the
+        wheel was watched (`watched_since_us`), or if most beams do not see the ball."""
         first_us, shown = self.run.first_us or 0, self.leading
         assert shown is not None, "passes show it"
         was_watched = first_us - watched_since_us >= self.unmet_us_max and not self._misses_many(shown)
@@ -661,8 +659,8 @@ class BallFromBeams(BallTracker):
         return Evidence(fact, first_us, self.record().figures)
 
     def weak_launch(self, at_us: int | None = None) -> Evidence:
-        """Return the launch that a few passes show, together with where the ball lies from `at_us` on. Its run is over.
-        None: the passes alone show it."""
+        """Return a launch of few passes. Its run is over. `at_us`: since when the ball lies in the pocket that shows,
+        together with the passes, that it was launched. None if the passes alone show it."""
         chain = self.few_passes(self.run.last_us or 0 if at_us is None else at_us)
         assert chain is not None, "passes show it"
         figures = self.record().figures | {"first_pass_us": chain.first_us, "last_pass_us": chain.last_us}
@@ -673,8 +671,8 @@ class BallFromBeams(BallTracker):
         return evidence
 
     def leave(self) -> list[Evidence]:
-        """Conclude that the launched ball left the track, with its laps proven or not (N3). If passes only suggest its
-        laps, the chef decides, if the setting says so. Also report a beam that, as the only one, saw nothing of two
+        """Conclude that the launched ball left the track, and whether its laps are proven (N3). If passes only suggest
+        the laps, the chef may answer for them if the setting says so. Also report a beam that alone saw nothing of two
         runs."""
         self.note_gone()
         chain, record = self.leading, self.record()
@@ -693,8 +691,8 @@ class BallFromBeams(BallTracker):
         return [Evidence(Fact.LEFT_TRACK_SHORT, last_us, figures, sure), *blind]
 
     def miss(self, *, rotor_stands: bool) -> list[Evidence]:
-        """Conclude, because no pass came in time, that the ball left the track or that there was none. Passes that are
-        too few to decide wait until a reader sees the lying ball."""
+        """Conclude, because no pass came in time, that the ball left the track or that no ball ran. If the passes are
+        too few to decide, they wait until a reader sees the lying ball."""
         if self.run.launched_us is not None:
             evidence = self.leave()
             if self.run.disowned:
@@ -706,8 +704,8 @@ class BallFromBeams(BallTracker):
         return []
 
     def outlook(self, t_us: int) -> list[Evidence]:
-        """Conclude from the run's slowing at a pulse, each once: that the ball is slow enough for "rien ne va plus",
-        that its run will be too short, and when it leaves the track."""
+        """Conclude from the ball's slowing at a pulse: that it is slow enough for "rien ne va plus", that its run will
+        be too short, and when it will leave the track. Each is concluded once in a run."""
         chain = self.leading
         if chain is None or self.run.launched_us is None:
             return []

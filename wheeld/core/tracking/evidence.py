@@ -1,4 +1,4 @@
-"""What the observer emits, and its parts: passes, sightings, facts with their figures and margins, and open questions.
+"""What the observer emits: facts with figures and margins, open questions, and the passes and sightings behind them.
 
 Some time passes between the first sign of a fact and its proof. A launch is proven up to a lap after it was made, a
 number up to a rotor turn after the ball came to rest. Meanwhile the question is open. What is dated after the first
@@ -16,21 +16,22 @@ import msgspec
 from wheeld.core.facts import Fact
 
 Figures: TypeAlias = dict[str, int | float | str]
-"""The few numbers that decide, by name. The names contain the units."""
+"""The few numbers that decide a fact. Each name contains the unit."""
 
 Measure: TypeAlias = Literal["laps", "direction", "pocket", "passes", "rotor", "sight", "slowing", "time"]
 
 LOW = 0.2
-"""A notice is published for a margin below this: a fifth of a lap, or of what makes a measure sure."""
+"""A notice is published for a margin below this."""
 SURE_LEAD = 6
-"""How many passes make a measure sure: the passes by which a reading leads every contrary one, or the passes that show
-a weak launch. In two laps past three beams a stray can spoil five passes. This is one more."""
+"""So many passes make a verdict sure: the passes by which a chain is ahead of all contrary chains, or the passes of a
+weak launch. In two laps past three beams, a stray can spoil five passes. This is one more."""
 FREE_PART, HAND_PART = 0.15, 0.18
-"""Parts of the ball's speed. No free ball differs from its wheel's habit by more than `FREE_PART` in a lap (4,800 runs
+"""Parts of the ball's speed. In a lap, no free ball differs from its wheel's habit by more than `FREE_PART` (4,800 runs
 in simulated bowls, some tilted or rubbing: 0.149 at most). A ball that differs by `HAND_PART` was touched."""
 
 OFF_CENTRE_MAX = 0.40
-"""In pockets from the centre. Farther out, the ball is not lying in a pocket, or the rotor's angle is wrong."""
+"""The distance from the centre of a pocket, in pockets. If a ball is seen farther out, it does not lie in a pocket, or
+the rotor's angle is wrong."""
 
 
 class Pass(msgspec.Struct, frozen=True):
@@ -42,8 +43,8 @@ class Pass(msgspec.Struct, frozen=True):
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """One sighting of the ball in a pocket, placed on the rotor. `offset`: in pockets from the centre. `turned_deg`:
-    the rotor's own angle."""
+    """One sighting of the ball, and the pocket in which it was. `offset`: in pockets from the centre of that pocket.
+    `turned_deg`: the rotor's own angle."""
 
     t_us: int
     reader: int
@@ -55,9 +56,9 @@ class Seen(msgspec.Struct, frozen=True):
 class Margin(msgspec.Struct, frozen=True, order=True):
     """How far a verdict was from flipping: 0 at the limit, 1 as sure as the sensors can make it.
 
-    Each verdict rests on a few measures. Its margin is the least of them, and names it. A low margin is published as a
-    notice: the verdict stands, but somebody should look at the wheel, or at how the ball is launched. `value`: 0 to 1
-    with three decimals. `of`: the name of the measure.
+    A verdict depends on a few measures, and its margin is the margin of the least sure one. If this is low, a notice is
+    published: the verdict stands, but somebody should look at the wheel, or at how the ball is launched. `value`: 0 to
+    1, with three decimals. `of`: the name of the measure.
     """
 
     value: float
@@ -70,8 +71,8 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 
     @staticmethod
     def laps(apart: float) -> Margin:
-        """Return the margin of R2 or N3: by how many laps it was decided. One is sure. Proven laps count if they reach
-        what R2 requires. Otherwise all laps count that passes suggest, even by strays."""
+        """Return the margin of R2 or N3. `apart`: by how many laps it was decided; one lap is sure. For R2 the proven
+        laps decide, for N3 all laps that passes suggest, even if some may be strays."""
         return Margin.part(apart, "laps")
 
     @staticmethod
@@ -83,7 +84,7 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 
     @staticmethod
     def direction(lead_passes: int) -> Margin:
-        """Return the margin of R1 or N1: by how many passes the ball's reading leads the best one the other way."""
+        """Return the margin of R1 or N1: by how many passes the ball's chain is ahead of the best contrary chain."""
         return Margin.part(lead_passes / SURE_LEAD, "direction")
 
     @staticmethod
@@ -95,20 +96,20 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 
     @staticmethod
     def number(run: Margin | None, sightings: list[Seen], parts_seen: tuple[float, float], strange: float) -> Margin:
-        """Return the margin of R1 to R3 for a valid coup. `parts_seen`: which part of what they should have seen the
-        beams and the readers saw. `strange`: see `Habit`."""
+        """Return the margin of R1 to R3 for a valid coup. `parts_seen`: the part of its passes that the beams saw, and
+        the part of the readers that met the ball. `strange`: see `Habit`."""
         slowing = Margin.part((HAND_PART - strange) / (HAND_PART - FREE_PART), "slowing")
         measures = (slowing, Margin.pocket(sightings), *(Margin.part(part, "sight") for part in parts_seen))
         return min(measures if run is None else (run, *measures))
 
     @staticmethod
     def rotor(tick_interval_us: float, silence_us: int) -> Margin:
-        """Return the margin of N4 or N5: how short the time between ticks is, against the silence of a stop."""
+        """Return the margin of N4 or N5: how short the time between ticks is, compared with the silence of a stop."""
         return Margin.part(1 - tick_interval_us / silence_us, "rotor")
 
     @staticmethod
     def early(before_us: int) -> Margin:
-        """Return the margin of N2: how long before the table was ready the ball was launched. A second is sure."""
+        """Return the margin of N2: how long the ball was launched before the table was ready. One second is sure."""
         return Margin.part(before_us / 1e6, "time")
 
 
@@ -128,21 +129,21 @@ class Evidence(msgspec.Struct, frozen=True, tag_field="kind", tag="evidence"):
 
 @unique
 class Topic(Enum):
-    """What is not known yet."""
+    """What a question is about."""
 
     LAUNCH = "was a ball launched?"
-    """Pulses came, too few to prove a launch."""
+    """Pulses came, but too few to prove a launch."""
     UNREPORTED = "was a ball launched, and its head has not reported it yet?"
     """A head reports a launch only a lap later."""
     REST = "is that pocket the number?"
-    """A reader saw the ball in a pocket, not often enough to prove the number (R3)."""
+    """A reader saw the ball in a pocket, but not often enough to prove the number (R3)."""
     SAID = "was something said before that?"
     """Words cannot be received now, and some may be on their way (N7)."""
 
 
 class Question(NamedTuple):
-    """One open question: since when the answer may be yes, and until when it is open. Without an answer until then the
-    answer is no. `wait_us`: how long each word waits for the answer, if there is no such time."""
+    """One open question. `since_us`: since when the answer may be yes. `until_us`: until when the question is open. If
+    there is no answer by then, the answer is no. Without `until_us`, each word waits for the answer for `wait_us`."""
 
     topic: Topic
     since_us: int
@@ -150,5 +151,5 @@ class Question(NamedTuple):
     wait_us: int = 0
 
     def ends_us(self, t_us: int) -> int:
-        """Return until when something dated `t_us` waits for the answer."""
+        """Return until when a word or a fact with the time `t_us` waits for the answer."""
         return t_us + self.wait_us if self.until_us is None else self.until_us

@@ -1,13 +1,13 @@
 """What a running ball will do: how many laps it can still make, and when it will leave the track.
 
-A forecast decides nothing: only passes prove (R2). It lets the chef stop a ball by hand before its coup is void, and
-displays show when the ball will fall.
+A forecast decides nothing: only passes prove laps (R2). With it the chef can stop a ball by hand before its coup is
+void, and displays can show when the ball will fall.
 
-Balls slow differently on different wheels. Captured balls slow hard at first, often hardest between 1.0 and 0.6 laps/s,
-then hardly at all until they leave the track at 0.43–0.50. On one wheel this is the same from coup to coup. So each run
-that left the track by itself is added to the *habit* of its wheel: the mean slowing at each speed, and the speed at the
-last pass. Before enough runs of a wheel are known, the least slowing of any captured ball is used in place of its own.
-So a ball is never called too weak if it could run on at another wheel.
+Balls slow differently on different wheels. Recorded balls slow hard at first, often hardest between 1.0 and 0.6 laps/s,
+then hardly at all until they leave the track at 0.43–0.50. On one wheel this is the same from coup to coup. So the run
+of each ball that left the track by itself is added to the *habit* of its wheel: the mean slowing at each speed, and the
+speed at the last pass. Before enough runs of a wheel are known, the least slowing of all recorded balls is used. So no
+ball is called too weak if it could still run on at some wheel.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ import msgspec
 from wheeld.core.tracking.evidence import Pass
 
 BIN_REV_S, BIN_LOW_REV_S, BINS = 0.05, 0.40, 24
-"""The bins of speeds, from below the slowest ball to 1.6 laps/s. A faster ball comes down to them later."""
+"""The bins of speeds, from below the slowest ball to 1.6 laps/s. A faster ball slows down to these speeds later."""
 ENOUGH_RUNS, SURE_RUNS, KEPT_RUNS = 3, 10, 20
-"""A habit counts after `ENOUGH_RUNS` runs, and shows what is strange after `SURE_RUNS`. It follows about the latest
-`KEPT_RUNS`, because balls are changed and tracks are cleaned."""
+"""A habit is used after `ENOUGH_RUNS` runs, and shows that a run is strange after `SURE_RUNS`. It is the mean of about
+the latest `KEPT_RUNS` runs, because balls are changed and tracks are cleaned."""
 SOFT = [0.003 + 0.045 * (BIN_LOW_REV_S + (place + 0.5) * BIN_REV_S) ** 2 for place in range(BINS)]
-"""The least slowing of any captured ball by speed, from friction and air, in laps/s²."""
+"""The least slowing of all recorded balls at each speed, by friction and air, in laps/s²."""
 LEAVE_LOW_REV_S = 0.42
-"""For the forecast on a wheel whose habit is not known. No ball stays on the track at a lower speed than this, so the
-laps down to this speed are the most that it can make."""
+"""For a wheel whose habit is not known. No ball stays on the track at a lower speed than this, so it can make no more
+laps than those down to this speed."""
 LEAVE_SPREAD_REV_S = 0.025
 SLOWING_SPREAD = 0.25
 """How far a run may differ from the habit of its wheel, because of tilt or the place of its launch."""
 LEFT_REV_S_MAX = 0.60
-"""A ball that was last seen faster was taken by a hand, or not seen to its end. Its run is not added to the habit."""
+"""If a ball was faster than this when it was last seen, a hand took it, or beams missed its last laps. Its run is not
+added to the habit."""
 STEP_REV_S = 0.02
 
 
@@ -42,11 +43,11 @@ TimedSpeed: TypeAlias = tuple[int, float]
 
 
 class Habit(msgspec.Struct):
-    """How balls slow on a wheel, by speed: the mean slowing in laps/s², and from how many runs. `leave_rev_s`: the mean
-    speed at which they left the track.
+    """How balls slow on a wheel. For each bin of speeds, `slowing`: the mean slowing in laps/s²; `runs`: the number of
+    runs in it. `leave_rev_s`: the mean speed at which balls left the track.
 
-    `strange`: the largest part of its speed by which the latest ball differed from this habit in a lap, or when it left
-    the track. A hand or a wire may have touched it. 0 until `SURE_RUNS` runs are known.
+    `strange`: how much the latest ball differed from this habit, as a part of its speed: the most in a lap, or when it
+    left the track. A hand or a wire may have touched it. 0 until `SURE_RUNS` runs are known.
     """
 
     slowing: list[float] = msgspec.field(default_factory=lambda: [0.0] * BINS)
@@ -56,14 +57,14 @@ class Habit(msgspec.Struct):
 
     @property
     def left(self) -> int:
-        """How many runs are known to the moment at which the ball left."""
+        """How many runs this habit is made of."""
         return max(self.runs)
 
     def add(self, passes: list[Pass]) -> None:
-        """Add a complete run after the ball has left the track."""
+        """Add the passes of a run, after the ball has left the track."""
         last = _laps(passes, passes[-1].beam)
         laps = [two for beam in {seen.beam for seen in passes} for two in pairwise(_laps(passes, beam))]
-        hops = [(one, two) for one, two in laps if two[0] - one[0] < 0.6e6 / one[1] + 0.6e6 / two[1]]  # no lap missed
+        hops = [(one, two) for one, two in laps if two[0] - one[0] < 0.6e6 / one[1] + 0.6e6 / two[1]]  # no lap between
         self.strange = self._strange_in(hops, _last_lap(passes))
         if len(last) < 2 or last[-1][1] > LEFT_REV_S_MAX:
             return
@@ -89,15 +90,15 @@ class Habit(msgspec.Struct):
         return max(parts)
 
     def covers(self, speed_rev_s: float) -> bool:
-        """Whether enough runs are known at every speed, or a neighbouring one, from this speed down to the one at which
-        balls leave the track."""
+        """Whether enough runs are known from this speed down to the speed at which balls leave the track: at each speed
+        between, or at a neighbouring one."""
         low, high = _bin(self.leave_rev_s + BIN_REV_S), _bin(speed_rev_s)
         known = [max(self.runs[place - 1 : place + 2]) >= ENOUGH_RUNS for place in range(max(1, low), high + 1)]
         return self.left >= ENOUGH_RUNS and all(known)
 
     def profile(self) -> list[float]:
-        """Return the slowing by speed in laps/s²: the known mean, else that of the next lower speed with a mean, else
-        that of the lowest speed with one. It is never less than the slowing of any captured ball."""
+        """Return the slowing at each speed in laps/s²: the mean, where runs are known; elsewhere the mean of the next
+        lower speed with runs, or else of the lowest one. It is never below the least slowing of all recorded balls."""
         known = [slowing for slowing, runs in zip(self.slowing, self.runs, strict=True) if runs]
         slowing, filled = known[0] if known else 0.0, []
         for place in range(BINS):
@@ -118,7 +119,7 @@ class Forecast(msgspec.Struct, frozen=True):
 
 
 def forecast(passes: list[Pass], habit: Habit) -> Forecast | None:
-    """Return the forecast at the last pass of a reading. None before a whole lap, which evens out tilt, was seen."""
+    """Return the forecast at the last pass. None before a whole lap was seen: only over a lap tilt has no effect."""
     lap = _last_lap(passes)
     if lap is None:
         return None
@@ -154,7 +155,8 @@ def _to_leave(speed_rev_s: float, leave_rev_s: float, profile: list[float], part
 
 
 def _laps(passes: list[Pass], beam: int) -> list[TimedSpeed]:
-    """Return (middle in µs, speed) of each whole lap from one pass of `beam` to the next. Tilt evens out in a lap."""
+    """Return (middle in µs, speed) of each whole lap from one pass of `beam` to the next. Over a lap, tilt has no
+    effect."""
     same = [seen for seen in passes if seen.beam == beam]
     return [
         ((before.t_us + after.t_us) // 2, 1e6 / (after.t_us - before.t_us))

@@ -1,9 +1,9 @@
-"""The wheel by a commercial head, which reports conclusions: its rotor, its games, its ball and its number. `HEADS`
-lists what each product can do.
+"""The wheel as a commercial head reports it: its rotor, its games, its ball and its number. `HEADS` lists what each
+product can do.
 
-The number is the head's. Depending on the setting, the ball and the rotor are the head's too, or they come from beams
-and an encoder of our own: beams beside a head prove what its reports cannot. A ball that only one of them saw run is
-never a result. What the head reports against a coup makes it void, even if beams watch the ball.
+The head gives the number. The setting decides whether the head also reports the ball and the rotor, or beams and an
+encoder of our own do: beams can prove what the head's reports cannot. If only one of the two saw the ball run, its
+number is never a result. What the head reports against a coup makes it void, even if beams watch the ball.
 """
 
 from __future__ import annotations
@@ -40,26 +40,25 @@ from wheeld.core.tracking.beams import REST_US
 from wheeld.core.tracking.evidence import Evidence, Figures, Margin, Question, Seen, Topic
 
 LINES_AGREE = 2
-"""How many reports in a row a stop or a direction needs. A single one may be damaged."""
+"""So many reports in a row prove a stop or a direction. A single report may be damaged."""
 SLOW_RPM_MAX = 40.0
-"""Highest speed in the last line before a stop. The hardest braking on record loses 35 rpm from report to report. A
-runaway gains ten, and then its field may wrap to 0."""
+"""The highest speed in the last line before a stop. In the hardest recorded braking, the speed falls by 35 rpm from
+report to report. If a rotor becomes faster and faster, its speed field may start again from 0: that is no stop."""
 FAST_RPM_MIN = 89.0
-"""The field wraps to 0 only after a speed of at least this: on record a rotor gains ten from report to report. A 0
-after a speed between `SLOW_RPM_MAX` and this one is not explained."""
+"""The speed field starts again from 0 only after a speed of at least this: recorded rotors gain ten from report to
+report. A 0 after a speed between `SLOW_RPM_MAX` and this one is not explained."""
 REPORT_FRESH_US = 2_000_000
 """An older report does not show how fast the rotor turns now."""
 
 
 class HeadRotorState(msgspec.Struct):
-    """What is remembered of the reports.
+    """What is remembered of the reports of the rotor.
 
     `direction`: the direction on which two lines in a row agreed. `reported`: the direction in the latest line in which
-    the rotor turned. `since_us`: since when such lines have reported it. `moved_us`: when the latest line came in which
-    the rotor turned. `standing`: how many lines since then report that it stands. Such a line counts only if the speed
-    before was low enough for a stop. `before_rpm`: the latest speed, if it explains a 0 or a speed that cannot be read.
-    Otherwise None. `unread`: how many lines since the launch have a 0 that nothing explains, or no speed that can be
-    read.
+    the rotor turned. `since_us`: since when lines have reported this direction. `moved_us`: when the latest line came
+    in which the rotor turned. `standing`: how many lines since then report that it stands, if the speed before was low
+    enough for a stop. `before_rpm`: the latest speed that can explain a 0, or a speed that cannot be read. None without
+    one. `unread`: how many lines since the launch have a 0 that nothing explains, or a speed that cannot be read.
     """
 
     direction: Direction | None = None
@@ -73,17 +72,17 @@ class HeadRotorState(msgspec.Struct):
     unread: int = 0
 
     def arm(self) -> None:
-        """A ball was launched: from now on a stop of the rotor is evidence (N4)."""
+        """Note that a ball was launched: from now on a stop of the rotor is evidence (N4)."""
         self.standing = self.unread = 0
 
     def forget(self) -> None:
-        """Forget the reports, because some are missing. The next two must agree again."""
+        """Forget the reports, because some are missing. The next two reports must agree again."""
         self.direction = self.reported = self.last_us = self.before_rpm = None
         self.standing = 0
 
 
 class RotorFromHead(RotorPart):
-    """The rotor part of a table whose head reports the rotor. All state is in `state`. `run`: the head's run."""
+    """The rotor part of a table whose head reports the rotor. `state`: all that it remembers. `run`: the head's run."""
 
     def __init__(self, state: HeadRotorState, run: Run) -> None:
         self.state, self._run = state, run
@@ -98,13 +97,13 @@ class RotorFromHead(RotorPart):
 
     @property
     def is_standing(self) -> bool:
-        """Whether the rotor stands by the latest report. True before the first report."""
+        """Whether the rotor stands, as the latest report says. True before the first report."""
         return self.state.rpm == 0 or self.state.last_us is None
 
     @property
     def was_seen_turning(self) -> bool:
-        """Whether its lines since the launch show that it turned. One unclear line may be damaged. If there are more,
-        the rotor may have stood (N8)."""
+        """Whether the lines since the launch show that the rotor turned. One unclear line may be damaged. If there are
+        more, the rotor may have stood (N8)."""
         return self.state.unread < LINES_AGREE
 
     def rpm(self, at_us: int) -> float | None:
@@ -113,7 +112,7 @@ class RotorFromHead(RotorPart):
         return self.state.rpm if last_us is not None and at_us - last_us <= REPORT_FRESH_US else None
 
     def report(self, seen: HeadRotor) -> Literal["stopped", "turned_back"] | None:
-        """Take one report. Return what it proves: the rotor stopped, it stopped and turned back, or nothing."""
+        """Take one report. Return what it proves: that the rotor stopped, or stopped and turned back, or nothing."""
         state = self.state
         state.rpm, state.last_us = seen.rpm, seen.t_us
         was_slow = state.before_rpm is not None and state.before_rpm <= SLOW_RPM_MAX
@@ -131,7 +130,7 @@ class RotorFromHead(RotorPart):
         return "turned_back" if self._turns(seen) else None
 
     def _turns(self, seen: HeadRotor) -> bool:
-        """Compare the line with the one before. Return whether it proves that the rotor turned back."""
+        """Compare a line with the line before. Return whether it proves that the rotor turned back."""
         state = self.state
         if seen.direction != state.reported:
             state.reported, state.since_us = seen.direction, seen.t_us
@@ -142,32 +141,32 @@ class RotorFromHead(RotorPart):
 
 
 FIRST_LAPS_MAX = 3
-"""A head counts from the first lap on, report by report. A count that begins higher is not the count of this run
-alone."""
+"""A head counts the laps of a run from the first one on, report by report. A first count that is higher than this is
+wrong: laps of another run are in it."""
 RUNS = ("running", "closing", "off_track")
 """The phases in which a ball runs or falls."""
 BEAMS_LATE_US = 3_000_000
-"""How long the head's report of a run waits for the beams to prove the launch. Within this time working beams have
-proven it, however slow the ball is. If they have not, they missed it, and the head's report begins the coup."""
+"""How long the head's report of a run waits for the beams to prove the launch. Beams that work prove it within this
+time, however slow the ball is. If they do not, they missed it, and the head's report begins the coup."""
 
 
 class HeadGameKept(msgspec.Struct, frozen=True):
-    """A wheel head's latest game: its number, and whether it may be over. If so, the next number is expected."""
+    """A wheel head's latest game: the head's own number for it (`spin`), and whether it may be over."""
 
     spin: int
     over: bool
 
     def goes_on_with(self, spin: int) -> bool:
-        """Whether no other game was played before game `spin`. The numbers start again at 0 or 1."""
+        """Whether no game was played between this one and game `spin`. The numbers may start again at 0 or 1."""
         return spin == self.spin or (self.over and spin in (self.spin + 1, 0, 1))
 
 
 class HeadSpin(msgspec.Struct):
-    """What only a head reports of a run. `number`: the head's own number of the game. `laps`: the most laps that it
+    """What only a head reports of a run. `number`: the head's own number for the game. `laps`: the most laps that it
     reported. None if it has reported none.
 
-    `from_launch`: its lines were received from before the launch on. `against`: what the head itself has reported
-    against the game (`SAME_DIRECTION` by its flag, `WHEEL_VOID`).
+    `from_launch`: lines were received from before the launch on. `against`: what the head itself has reported against
+    the game (`SAME_DIRECTION`, `WHEEL_VOID`).
     """
 
     number: int = 0
@@ -176,8 +175,8 @@ class HeadSpin(msgspec.Struct):
     against: list[Fact] = msgspec.field(default_factory=list)
 
     def count(self, laps: int) -> None:
-        """Take a report of its laps. The whole count has no value (N8) after either of two reports: a first count that
-        is too high for any ball, or a 0 that takes back other counts."""
+        """Take a report of the laps. Two reports make the whole count worthless (N8): a first count that is too high
+        for any ball, or a 0 after other counts."""
         if self.laps != "miscounted":
             is_wrong = laps > FIRST_LAPS_MAX if self.laps is None else laps == 0 < self.laps
             self.laps = "miscounted" if is_wrong else max(laps, self.laps or 0)
@@ -186,10 +185,10 @@ class HeadSpin(msgspec.Struct):
 class HeadState(msgspec.Struct):
     """What a wheel head has reported: the phase of its game, the run in progress, its rotor, its latest number.
 
-    `spin`: the number of its present game. `last_number`: the game and the number of its last report. `warnings`: the
-    present warnings. `idle_us`: when an automatic wheel first reported that it plays no game. `is_stopped`: whether
-    a second report confirmed this. `over_us`: when it last reported the end of a run without a number. `before`:
-    its game before a restart, which is kept until the first line after the restart.
+    `spin`: the head's own number for the present game. `last_number`: the latest winning number, with the game of this
+    number. `warnings`: the present warnings. `idle_us`: when a wheel that launches by itself first reported that it
+    plays no game. `is_stopped`: a later report confirmed this. `over_us`: when the head last reported the end of a run
+    without a number. `before`: its game before a restart, which is kept until the first line after the restart.
     """
 
     phase: HeadPhase | None = None
@@ -211,21 +210,21 @@ class HeadState(msgspec.Struct):
 
     @property
     def kept(self) -> HeadGameKept | None:
-        """Its latest reported game, to be known after a restart."""
+        """The head's latest reported game, which must be known after a restart."""
         if self.phase is None:
             return self.before
         over = self.has_run or (self.last_number is not None and self.last_number[0] == self.spin)
         return HeadGameKept(self.spin, over)
 
     def begin_run(self, t_us: int, *, from_launch: bool) -> None:
-        """Begin a run of the present game, first reported at `t_us`."""
+        """Begin a run of the present game, which was first reported at `t_us`."""
         self.end_run()
         self.run.phase, self.run.launched_us = Phase.ON_TRACK, t_us
         self.of_run.number, self.of_run.from_launch = self.spin, from_launch
         self.rotor.arm()
 
     def forget_lines(self) -> None:
-        """Forget earlier reports, because lines are missing. A failed launch is kept: it is reported once."""
+        """Forget earlier reports, because lines are missing. A failed launch is kept, so that it is not told again."""
         self.phase = None
         self.warnings = tuple(warned for warned in self.warnings if warned == "launch_failed")
         self.idle_us, self.is_stopped = None, False
@@ -237,13 +236,14 @@ class HeadState(msgspec.Struct):
         self.run.disowned = self.has_run
 
     def end_run(self) -> None:
-        """Forget the run: none is reported."""
+        """Forget the run: the head reports none any more."""
         self.run.clear()
         self.of_run = HeadSpin()
 
 
 class HeadGames:
-    """Follows a head's games: the run that it reports, whatever watches the ball, and its reports against it."""
+    """Follows a head's games: the run that the head reports, even if beams watch the ball, and what it reports against
+    this run."""
 
     def __init__(
         self, setting: TableSetting, head: HeadState, ball: BallPart, rotor: RotorPart, conclusions: Conclusions
@@ -254,7 +254,7 @@ class HeadGames:
         self._ball_by_head = setting.ball == "head"
         self._reported_rotor = rotor if isinstance(rotor, RotorFromHead) else None
 
-    # --- its lines ----------------------------------------------------------------------------------------------------
+    # --- the head's lines ---------------------------------------------------------------------------------------------
 
     def take_game(self, seen: HeadGame) -> list[Evidence]:
         """Take the phase of the head's game."""
@@ -275,7 +275,7 @@ class HeadGames:
         return evidence + self._said_opposite(t_us) + self._same_direction(t_us)
 
     def take_ball(self, seen: HeadBall) -> list[Evidence]:
-        """Take a report of the ball by the head's sensors."""
+        """Take a report of the head's sensors about the ball."""
         head, run, t_us = self._head, self._head.run, seen.t_us
         if not seen.runs:
             return self._leave(t_us)
@@ -291,7 +291,7 @@ class HeadGames:
         return evidence + self._conclusions.directions(t_us) + self._same_direction(t_us)
 
     def _leave(self, t_us: int) -> list[Evidence]:
-        """Conclude from the head's report that the ball no longer runs. Its laps are final only with the number."""
+        """Conclude from the head's report that the ball left the track. Its laps are final only with the number."""
         run, was_on_track = self._head.run, self._head.run.phase is Phase.ON_TRACK
         run.phase = Phase.OFF_TRACK if self._head.has_run else Phase.NONE
         if not (was_on_track and self._ball_by_head):
@@ -308,14 +308,14 @@ class HeadGames:
         surprise = rotor.report(seen)
         if since_us is None:
             return stopped
-        # To reverse, a rotor must stop. If it did so before the launch was reported, N4 does not apply to that stop.
+        # A rotor that turns back has stopped. If that was before the launch was reported, N4 does not apply to it.
         armed = surprise == "stopped" or rotor.state.since_us > since_us
         evidence = self._conclusions.rotor_stopped(moved_us) if surprise is not None and armed else []
         evidence += self._conclusions.directions(t_us)
         return evidence + self._same_direction(t_us) + self._said_opposite(t_us)
 
     def _stopped(self, t_us: int) -> list[Evidence]:
-        """Conclude that the head's game is stopped if the next report does not deny it: one may be damaged."""
+        """Conclude that the wheel has stopped its game, when a second report has come and none denied it."""
         head = self._head
         if head.is_stopped or head.idle_us is None or t_us <= head.idle_us:
             return []
@@ -337,18 +337,18 @@ class HeadGames:
         return evidence
 
     def take_jump(self, seen: HeadJump) -> list[Evidence]:
-        """Take a jump of the head's count of games."""
+        """Take the report that the head has counted games that it did not report."""
         self._head.end_run()
         self._head.last_number = None
         figures: Figures = {"from_spin": seen.from_spin, "to_spin": seen.to_spin}
         return [Evidence(Fact.UNOBSERVED_COUP, seen.t_us, figures)]
 
     def take_sensor(self, seen: SensorState) -> None:
-        """Forget the head's reports while its line is silent: anything may happen in that time."""
+        """If the head's line fails, forget its reports: anything may happen before the line works again."""
         if seen.sensor == "head" and not seen.ok:
             self._head.forget_lines()
 
-    # --- the run that it reports --------------------------------------------------------------------------------------
+    # --- the run that the head reports --------------------------------------------------------------------------------
 
     def take_launch(self) -> bool:
         """Note that beams have proven a launch. Return False if the head's report has begun this coup already."""
@@ -360,11 +360,11 @@ class HeadGames:
         return True
 
     def question(self, now_us: int) -> Question:
-        """Return the question whether a ball runs that the head has not reported yet."""
+        """Return the question whether a ball already runs, and the head has not reported it yet."""
         return Question(Topic.UNREPORTED, now_us - self._product.run_within_us, wait_us=self._product.run_within_us)
 
     def due_us(self) -> int | None:
-        """Return the time at which beams that have not seen the head's ball have missed it."""
+        """Return the time until which beams must prove the launch that the head reports. None if none is open."""
         run = self._head.run
         return None if run.launched_us is None or run.has_reported(*LAUNCH_FACTS) else run.launched_us + BEAMS_LATE_US
 
@@ -381,7 +381,7 @@ class HeadGames:
         return [Evidence(fact, latest_us, figures, earliest_us=earliest_us)]
 
     def end(self, t_us: int, what: str) -> list[Evidence]:
-        """End the head's game, which has no reliable number."""
+        """End the head's game, because it has no reliable number. `what`: why, in English, for the figures."""
         head = self._head
         evidence = self.begin_coup()
         if head.has_run:
@@ -392,27 +392,27 @@ class HeadGames:
         return evidence
 
     def _missed_games(self, seen: HeadGame) -> list[Evidence]:
-        """Report, at the first line after a restart, the head's games that were not received in between."""
+        """At the first line after a restart, report the games that were played while no daemon ran."""
         before, self._head.before = self._head.before, None
         if before is None or before.goes_on_with(seen.spin):
             return []
         return [Evidence(Fact.UNOBSERVED_COUP, seen.t_us, {"from_spin": before.spin, "to_spin": seen.spin})]
 
     def _begin(self, t_us: int, *, from_launch: bool) -> list[Evidence]:
-        """Take the head's report that a ball runs. If there are beams of our own, they come first."""
+        """Take the head's report that a ball runs. If beams watch the ball, wait until they prove the launch."""
         run = self._ball.run
         self._head.begin_run(t_us, from_launch=from_launch)
         if self._ball_by_head:
             return self.begin_coup()
-        # The head may report the beams' latest run only now: the launch was weak, or the line is late. A run whose end
-        # the beams saw much earlier is another run. Its launch was reported; the launch of the present run was not.
+        # This may be the run that beams saw: they reported its launch already. The head may report it only now, after
+        # its end, if there were few passes or the line is late. If it ended much earlier, this is another run.
         ended_lately = run.last_us is not None and t_us - run.last_us <= BEAMS_LATE_US
         if run.phase is Phase.ON_TRACK or (run.phase is Phase.OFF_TRACK and ended_lately):
             self._head.run.report(Fact.LAUNCHED)
         return []
 
     def _said_opposite(self, t_us: int) -> list[Evidence]:
-        """Conclude R1 from the head, if its phase `closing` means that the ball runs against the rotor."""
+        """Conclude R1 from the head's phase `closing`, if it means that the ball runs against the rotor."""
         if self._head.phase != "closing" or not (self._ball_by_head and self._product.says_opposite):
             return []
         run, rotor = self._ball.run, self._rotor.direction
@@ -425,9 +425,9 @@ class HeadGames:
     def _same_direction(self, t_us: int) -> list[Evidence]:
         """Conclude N1 from what the head reports. There are two signs.
 
-        One is the head's own flag. Before the ball runs, the flag does not count: it is about a launch that failed. The
-        other is the direction that the head reports while beams watch the ball. What the head reports against a coup
-        counts, even if the beams saw something else.
+        One sign is the head's warning `same_direction`. Before the ball runs it does not count, because then it is
+        about a launch that failed. The other sign is the direction that the head reports while beams watch the ball.
+        What the head reports against a coup counts, even if the beams saw something else.
         """
         head, run, against = self._head, self._head.run, self._head.of_run.against
         if not head.has_run or Fact.SAME_DIRECTION in against:
@@ -442,19 +442,19 @@ class HeadGames:
 
 
 HEAD_EARLY_US = 500_000
-"""Beams may have missed the first passes. So the head's report of a run may come before the first pass that they saw,
-but only by this much. If it comes sooner, or later than `BEAMS_LATE_US` after that pass, it is about another run."""
+"""Beams may have missed the first passes. So the head's report of a run may come this long before the first pass that
+they saw. If it comes sooner, or more than `BEAMS_LATE_US` after that pass, it is about another run."""
 
 
 class BallFromHead:
-    """The ball as a head reports it, without beams."""
+    """The ball part of a table whose head reports the ball, without beams."""
 
     def __init__(self, head: HeadState) -> None:
         self._head, self.run = head, head.run
 
     @property
     def counters(self) -> dict[str, int]:
-        """Without beams there are no pulses."""
+        """How many pulses have no effect: none, because there are no beams."""
         return {"stray_pulses": 0, "double_pulses": 0}
 
     def record(self) -> RunRecord:
@@ -470,7 +470,7 @@ class BallFromHead:
 
 
 class PocketFromHead:
-    """The number by a head's report (R3), with what is proven of its run."""
+    """The pocket part of a table whose head gives the number (R3). It also decides what is proven of the run."""
 
     def __init__(
         self, setting: TableSetting, head: HeadState, ball: BallPart, rotor: RotorPart, games: HeadGames
@@ -485,19 +485,19 @@ class PocketFromHead:
         self._index_of = setting.profile.pockets.index_of
         self._proven = Fact.NUMBER_UNCONFIRMED if setting.confirm_numbers else Fact.NUMBER
 
-    def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see where it lies
+    def lies_in(self, pocket_index: int, now_us: int) -> bool | None:  # noqa: ARG002  a head does not see a lying ball
         """Return False while a ball runs, otherwise None: a person must say where the ball lies."""
         return False if self._head.has_run or self._ball.run.phase is Phase.ON_TRACK else None
 
     def place(self, now_us: int) -> None:
-        """Return nothing: a head does not see where the ball lies."""
+        """Return None: a head does not see where the ball lies."""
 
     def fall_due_us(self, left_us: int) -> int:
         """Return the time at which the head must have reported its number."""
         return left_us + self._number_within_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
-        """Conclude that the fall is overdue. If the head did not report a run of several laps, it fails."""
+        """Conclude that the fall is overdue; or, if beams proved a run that the head never reported, that it fails."""
         run = self._ball.run
         few = self._ball.record().is_short_of(self._min_laps)
         if self._head.has_run or few or self._head.over_us >= (run.launched_us or 0):
@@ -514,7 +514,7 @@ class PocketFromHead:
             return self._games.end(seen.t_us, "its own lines disagree about the number")
         evidence = [*self._games.begin_coup(), *self._called(seen, seen.number)]
         head.end_run()
-        self._ball.disown()  # beams may still see it on the track: that must not be a second launch
+        self._ball.disown()  # beams may still see the ball on the track: that must not be a second launch
         return evidence
 
     def _called(self, seen: HeadNumber, number: int) -> list[Evidence]:
@@ -531,19 +531,19 @@ class PocketFromHead:
         figures["unproven"] = " ".join(open_rows)
         if self._confirmable.issuperset(open_rows) and record.may_have(self._min_laps):
             return [Evidence(Fact.NUMBER_UNCONFIRMED, seen.t_us, figures)]
-        # A head that counts laps reports the final count only with its number, when the ball already lies there (N3).
+        # A head that counts laps gives the final count only with the number, when the ball lies in its pocket (N3).
         few = [Evidence(Fact.LEFT_TRACK_SHORT, seen.t_us, record.figures)] if laps is not None and short else []
         return [*few, Evidence(Fact.NUMBER_UNPROVEN, seen.t_us, figures)]
 
     def _is_whole(self, seen: HeadNumber) -> bool:
-        """Whether the head, and the beams if any, have seen this one run from launch to number (N8)."""
+        """Whether the head, and the beams if there are any, have seen this run from its launch to its number (N8)."""
         head, spin = self._head, self._head.of_run
         by_head = head.has_run and spin.from_launch and spin.number == seen.spin and seen.whole
         by_beams = self._ball_by_head or self._is_same_run(seen.t_us)
         return by_head and by_beams and self._rotor.was_seen_turning and not (head.run.disowned or spin.against)
 
     def _is_same_run(self, number_us: int) -> bool:
-        """Whether beams saw the head's own run from launch to end, and the number came when the ball could rest."""
+        """Whether beams saw the run that the head reports, to its end, and the number came when the ball could rest."""
         run, began_us = self._ball.run, self._head.run.launched_us
         if run.phase is not Phase.OFF_TRACK or run.disowned:
             return False
@@ -555,7 +555,7 @@ class PocketFromHead:
 
 
 def _corrected(seen: HeadNumber, before: int | None) -> Evidence:
-    """Another number, or none any more, for a game that had a number: neither is reliable (N8)."""
+    """Return the fact that the head changed a game's number (`before`), or took it back: neither is reliable (N8)."""
     figures: Figures = {"spin": seen.spin}
     for name, number in (("number", seen.number), ("told_before", before)):
         if number is not None:

@@ -1,8 +1,8 @@
 """The observer of one wheel: turns observations into evidence. It decides nothing.
 
-It has a ball part, a rotor part and a pocket part. Depending on the setting, each uses sensors of our own or the
+It has a ball part, a rotor part and a pocket part. The setting decides whether each uses sensors of our own or the
 wheel's head. An absence (a rotor that stopped, a ball that is gone, a fall that is overdue) becomes evidence when its
-deadline passes on the sensing clock.
+deadline has passed on the sensing clock.
 """
 
 from __future__ import annotations
@@ -65,20 +65,20 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
     "clear": Fact.OBJECT_OUT,
     "unknown": Fact.OBJECT_UNKNOWN,
 }
-"""The fact that follows when the object sensor gets this level."""
+"""The fact that follows when the object's level becomes this."""
 HIDDEN_PASSES = 2
-"""One pass alone may be a stray. Without this rule a stray could make a game void."""
+"""If the line is cut after this many passes, a launch is hidden. One pass may be a stray, which must void no coup."""
 OF_NO_SENSOR = frozenset({SensorState, Heard, Restarted, Command, ClockReading, Standstill, End})
-"""These report nothing about the wheel itself. The passing of time without a pulse does."""
+"""These kinds report nothing about the wheel. `TimePassed` does: it reports that no pulse came."""
 
 Absence: TypeAlias = tuple[Callable[[], int | None], Callable[[int], list[Evidence]]]
-"""When the absence becomes evidence (None while nothing is awaited), and what it then proves."""
+"""Two functions: when an absence becomes evidence (None while nothing is awaited), and what it then proves."""
 
 
 class ObserverState(msgspec.Struct):
-    """All that the observer remembers, for any parts. `watched_since_us`: the time of the wheel's first report since
-    the latest gap, or of the controller's return after a restart. None before that. `door_open`: whether the cabinet's
-    door was last reported open. None if not reported since the start."""
+    """Everything that the observer remembers, whatever parts it has. `watched_since_us`: the time of the wheel's first
+    report after the latest gap, or, after a restart, since when people's words are received again. None before that.
+    `door_open`: whether the cabinet's door was last reported open. None if it was not reported since the start."""
 
     ball: Ball = msgspec.field(default_factory=Ball)
     sight: Sight = msgspec.field(default_factory=Sight)
@@ -93,12 +93,12 @@ class ObserverState(msgspec.Struct):
 
 
 class Observer:
-    """Everything that watches one wheel. All state is in `state`, to be stored and resumed.
+    """Watches one wheel with its three parts. Everything that it remembers is in `state`.
 
     `only_postpones`: whether the latest observation can only have moved deadlines to a later time. This holds for most
     encoder edges. `faults`: the names of the sensors that fail and are not left out. `rotor_rpm`: see `RotorPart.rpm`.
-    `lies_in`: whether the ball lies in a pocket now, None if nothing watches that. `place`: the pocket in which it is
-    seen to lie now.
+    `lies_in`: whether the ball lies in this pocket now, None if nothing can see that. `place`: the index of the pocket
+    in which the ball is seen to lie now.
     """
 
     def __init__(self, setting: TableSetting, state: ObserverState | None = None) -> None:
@@ -132,7 +132,7 @@ class Observer:
         self._use_the_rest()
 
     def _awaited(self) -> Iterator[Absence]:
-        """Yield the absences that these parts may await, in the order in which they expire."""
+        """Yield the absences that may become evidence with these parts. If several are due, this is their order."""
         if (games := self._games) is not None:  # beams did not prove the launch that the head reported
             yield games.due_us, lambda _: games.begin_coup()
         if (beams := self._beams) is not None:
@@ -145,7 +145,7 @@ class Observer:
         yield lambda: self.ball.until_us, self._miss_rest
 
     def _use_readers(self, setting: TableSetting) -> PocketFromReaders:
-        """Make the pocket part from readers, which need beams and an encoder beside them."""
+        """Make the pocket part from readers. These also need beams and an encoder."""
         assert self._beams is not None, "without a head beams watch the ball"
         assert self._encoder is not None, "without a head an encoder watches the rotor"
         self._readers = pocket = PocketFromReaders(
@@ -155,7 +155,7 @@ class Observer:
         return pocket
 
     def _follow_head(self, setting: TableSetting) -> PocketFromHead:
-        """Make the pocket part from a head. Its lines report more than the number."""
+        """Make the pocket part from a head. Also take the head's other reports."""
         self._head = self.state.head
         self._games = games = HeadGames(setting, self._head, self.track, self.rotor, self._conclusions)
         pocket = PocketFromHead(setting, self._head, self.track, self.rotor, games)
@@ -173,31 +173,31 @@ class Observer:
 
     @property
     def object_level(self) -> ObjectLevel:
-        """Whether a foreign object is in the cylinder. If the object sensor is left out, the chef looks."""
+        """Whether a foreign object is in the cylinder. While the object sensor is left out, the chef's word counts."""
         return "clear" if OBJECT in self.sight.left_out else self.state.object_level
 
     @property
     def kept(self) -> tuple[HeadGameKept | None, bool]:
-        """What a restart must know. First, the latest reported game of a head, if there is any. Second, whether the
-        encoder is not on the rotor as the setting describes, or this is not known."""
+        """What a restart must know: the latest reported game of a head, if there is one; and whether the encoder has
+        slipped, so that the setting does not show where the pockets stand, or whether this is not known."""
         game = None if self._head is None else self._head.kept
         if PLACE in self.sight.failing or self._encoder is None:
             return game, PLACE in self.sight.failing
-        # If the disc is off by less, each ball is still seen in its own pocket.
+        # If the disc has slipped by less, each ball is still seen in its own pocket.
         return game, abs(self._encoder.state.shift_deg) > AGREE_POCKETS * self._pockets.pocket_deg
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
-        """Return how many pockets clockwise of this one readers see the ball. None unless they see it lie still."""
+        """Return how many pockets clockwise of this pocket readers see the ball. None if they see no ball lie still."""
         return None if self._readers is None else self._readers.off_by(pocket_index, now_us)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The names of the sensors whose reports have no effect."""
+        """The names of the sensors that a person has left out."""
         return tuple(self.sight.left_out)
 
     def is_faulty(self, sensor: str) -> bool:
-        """Whether a sensor fails. An object sensor that reports an object may be stuck, and one that reports nothing
-        may be dead. The chef sees which it is."""
+        """Whether a sensor fails, or may fail. An object sensor that reports an object may be stuck, and an object
+        sensor that has reported nothing may be dead. The chef can see whether an object is there."""
         return sensor in self.sight.failing or (sensor == OBJECT and self.state.object_level != "clear")
 
     @property
@@ -212,7 +212,7 @@ class Observer:
 
     @property
     def counters(self) -> dict[str, int]:
-        """How much was seen that has no effect, since the start."""
+        """How many observations of each kind had no effect, since the start."""
         return {**self.track.counters, **self.pocket.counters}
 
     def questions(self, now_us: int) -> Iterator[Question]:
@@ -226,34 +226,34 @@ class Observer:
             yield rest
 
     def is_idle(self, now_us: int) -> bool:
-        """Whether no future coup needs the latest observations. Then no ball runs, and there is no recent pass. A
-        recent pass may still explain where a ball lies."""
+        """Whether no future coup needs the latest observations: no ball runs, and no pass is so recent that it may
+        still explain where the ball lies."""
         run = self.run
         runs = run.phase is Phase.ON_TRACK or (self._head is not None and self._head.has_run)
         return not runs and (run.last_us is None or now_us - run.last_us > FEW_US)
 
-    # --- what the table orders ----------------------------------------------------------------------------------------
+    # --- what the table tells the observer ----------------------------------------------------------------------------
 
     def disown(self) -> None:
-        """Note that the run in progress, or one that ended in a hand, belongs to no future coup. It must not hide the
-        next launch."""
+        """Note that the run in progress belongs to no future coup, also if its ball is in a hand already. So it does
+        not hide the next launch."""
         self.track.disown()
         if self._head is not None:
             self._head.disown()
 
     def take_word(self, pocket_index: int, *, by_eye: bool) -> None:
-        """Note that the ball lies in this pocket, by the rules of `Ball.take_word`."""
+        """Note that the ball lies in this pocket, as `Ball.take_word` describes."""
         seen_in = None if self._readers is None else self._readers.pocket
         self.ball.take_word(pocket_index, seen_in, by_eye=by_eye)
 
     def leave_out(self, sensors: tuple[str, ...]) -> None:
-        """Leave these sensors out from now on: their reports have no effect. Use all others."""
+        """Leave these sensors out from now on: their reports have no effect. Use all other sensors that work."""
         self.sight.left_out = [*sensors]
         self._use_the_rest()
 
     def _use_the_rest(self) -> None:
-        """Use only the beams and readers that neither fail nor are left out. If too few are left, no coup is judged,
-        and nothing changes."""
+        """Use only the beams and readers that work and are not left out. If too few remain, nothing changes: no coup
+        can be judged then."""
         self.sight.forget_unused()
         self.faults, self._unused = self.sight.faults, self.sight.unused
         beams = self.sight.numbers_left("beam", len(self.setting.beams_deg))
@@ -264,8 +264,8 @@ class Observer:
             self._readers.use(readers)
 
     def can_spare(self, sensor: str) -> bool:
-        """Whether the coup that runs can be judged without this failing sensor, and without all other failing ones. A
-        beam can be spared if the ball has left the track, or if enough beams are left; a reader, if one is left."""
+        """Whether the coup that runs can be judged without this failing sensor and all other failing sensors. This is
+        so for a beam if the ball has left the track, or if enough beams are left; for a reader, if one is left."""
         has_left = sensor.startswith("beam/") and self.run.phase is Phase.OFF_TRACK
         return has_left or self.sight.can_spare(self.setting, sensor)
 
@@ -283,7 +283,7 @@ class Observer:
         return take(seen)
 
     def deadline_us(self) -> int | None:
-        """Return the time at which the next absence would be a fact. None while nothing is awaited."""
+        """Return the time at which the next absence becomes evidence. None while nothing is awaited."""
         return min((us for due_us, _ in self._absences if (us := due_us()) is not None), default=None)
 
     def expire(self, now_us: int) -> list[Evidence]:
@@ -314,7 +314,7 @@ class Observer:
         return evidence + self._conclusions.directions(t_us) + beams.outlook(t_us)
 
     def _pass_due_us(self, beams: BallFromBeams) -> int | None:
-        """Return the time at which a ball that no beam meets any more is gone."""
+        """Return the time at which the ball is gone, if no beam has met it by then."""
         overdue_us = beams.overdue_us
         if overdue_us is None or self.run.phase is not Phase.SUSPECTED or self._readers is None:
             return overdue_us
@@ -330,8 +330,8 @@ class Observer:
         return evidence
 
     def _fall_due_us(self) -> int | None:
-        """Return the time at which a ball that left the track should have been met in a pocket. None if it was met, or
-        if no passes are dated, as with a head alone."""
+        """Return the time at which a ball that left the track must have been met in a pocket. None if it was met, or if
+        no pass has a time (a head without beams)."""
         run = self.run
         if run.phase is not Phase.OFF_TRACK or (self._readers and self._readers.proof_due_us() is not None):
             return None
@@ -342,10 +342,10 @@ class Observer:
         return self.pocket.fall_due_us(run.last_us or 0) if awaited else None
 
     def _unmet(self, encoder: RotorFromEncoder, t_us: int) -> list[Evidence]:
-        """If no ball is on its way, conclude that the ball was taken when readers should have met it."""
+        """Conclude that the ball was taken: no ball is on its way, and readers should have met it in its pocket."""
         run, ball, readers, points = self.run, self.ball, self._readers, encoder.state.points
         if readers is None or (ball.carried and ball.seen_in is None) or points[-1][0] != t_us:
-            return []  # the rotor may rattle at one border
+            return []  # this edge did not count: the rotor may move to and fro at one border
         if run.launched_us is None:
             is_due = ball.seen_in is not None or not (ball.where is Where.RUNS or ball.where is Where.FALLS)
         else:
@@ -369,7 +369,7 @@ class Observer:
         return []
 
     def _line(self, take: Callable[[Any], list[Evidence]], seen: HeadReport) -> list[Evidence]:
-        """Return what a head's line proves. If no beams follow the ball, this line also shows where the ball is."""
+        """Return what a head's line proves. Without beams, it also shows whether the ball runs, falls or lies."""
         assert self._head is not None, "only a head has lines"
         run, ball = self._head.run, self.ball
         before, is_alone = run.phase, self._beams is None
@@ -389,8 +389,8 @@ class Observer:
         self.only_postpones = not encoder.state.stopped
         surprise = encoder.tick(seen)
         if surprise == "slipped":
-            # While the line fails, edges are missing, and the next one seems to come from another place. Otherwise the
-            # disc has slipped, and earlier sightings show nothing any more.
+            # While the line fails, edges are missing, so the next edge seems to come from another place. Otherwise the
+            # encoder's disc has slipped, and earlier sightings prove nothing any more.
             if OF_EDGES & self.sight.failing.keys():
                 self.ball.note_gap()
                 return []
@@ -398,15 +398,15 @@ class Observer:
         unmet = self._unmet(encoder, seen.t_us)
         if launched_us is None:
             return unmet
-        # If the rotor was reversed before the first pass, it stopped before the launch: N4 was not armed yet.
+        # If the rotor was reversed before the first pass, it stopped before the launch, when N4 did not apply yet.
         if surprise == "turned_back" and encoder.state.points[0][0] > launched_us:
             return self._rotor_stopped(last_us) + self._conclusions.directions(seen.t_us)
         return self._conclusions.directions(seen.t_us)
 
     def lose_place(self, t_us: int) -> list[Evidence]:
-        """Treat the pockets' place as unknown (N8), because the encoder slipped, or the ball lies where nothing brought
-        it. It stays so until a person names the pocket in which readers see the ball lie. A head that sees it needs no
-        encoder."""
+        """Treat the place of the pockets as unknown (N8), because the encoder slipped, or the ball lies where nothing
+        brought it. The place is unknown until a person names the pocket in which readers see the ball lie. With a head
+        nothing changes, because the head itself finds the number."""
         if self._readers is None:
             return []
         lost = self._sensor(SensorState(t_us, PLACE, ok=False, what=Trouble.SLIPPED))
@@ -416,13 +416,13 @@ class Observer:
     def find_place(self, pocket_index: int, now_us: int) -> float:
         """Take the place of the pockets from a person's word: the ball, which readers see lie still, lies in this
         pocket. Return how many pockets away from it the encoder showed the ball."""
-        assert self._readers is not None, "`off_by` says so"
+        assert self._readers is not None, "without readers `off_by` is None, and the command is refused"
         off = self._readers.find_place(pocket_index, now_us)
         self._sensor(SensorState(now_us, PLACE, ok=True))
         return off
 
     def _tick_due_us(self, encoder: RotorFromEncoder) -> int | None:
-        """Return the time at which the encoder's silence is a stop. None after it was reported for this run."""
+        """Return the time at which the encoder's silence is a stop. None if a stop was reported for this run."""
         stopped = self.run.launched_us is not None and self.run.has_reported(*ROTOR_FACTS)
         return None if stopped else encoder.stop_due_us(self.run.launched_us)
 
@@ -439,34 +439,35 @@ class Observer:
     # --- pocket -------------------------------------------------------------------------------------------------------
 
     def _sighting(self, pocket: PocketFromReaders, seen: Sighting) -> list[Evidence]:
-        """Take what a reader saw."""
+        """Take a sighting. If readers see a ball between two pockets, the place of the pockets is wrong."""
         evidence = pocket.take(seen)
         return evidence + self.lose_place(seen.t_us) if pocket.is_between else evidence
 
     # --- cylinder and sensors -----------------------------------------------------------------------------------------
 
     def _object(self, seen: ForeignObject) -> list[Evidence]:
-        """Take a change of the object sensor. If its level was unknown, an object that leaves was there until now."""
+        """Take a change of the object sensor. If the level was unknown and an object leaves, it was there until now."""
         has_lain = not seen.present and self.state.object_level == "unknown"
         was_there = self._stand("present", seen.t_us) if has_lain else []
         return [*was_there, *self._stand("present" if seen.present else "clear", seen.t_us)]
 
     def _level(self, seen: Level) -> list[Evidence]:
         """Take the level of a sensor, which has been the same since the gap. Levels of beams, readers and buttons have
-        no effect. If one stays blocked, its source reports that it fails. A button that is held is no press."""
+        no effect. The source itself reports that a blocked sensor fails, and a button that is held was pressed before.
+        """
         if seen.sensor == DOOR:
             return self._door(seen)
         return self._stand("present" if seen.active else "clear", seen.t_us) if seen.sensor == OBJECT else []
 
     def _door(self, seen: Level) -> list[Evidence]:
-        """Take a change of the cabinet's door, or an open door at the start."""
+        """Take a change of the cabinet's door, or the report that it is open at the start."""
         was, self.state.door_open = self.state.door_open, seen.active
         if seen.active is bool(was):
             return []
         return [Evidence(Fact.DOOR_OPENED if seen.active else Fact.DOOR_CLOSED, seen.t_us)]
 
     def _restarted(self, seen: Restarted) -> list[Evidence]:
-        """Note that the wheel was not watched until now, or until the controller was back to receive words."""
+        """Note that the wheel was not watched until now, or that words are received only from `away_until_us` on."""
         self.state.watched_since_us = seen.away_until_us if seen.away_until_us > seen.t_us else None
         self.state.door_open = None
         self.ball.carried = True
@@ -474,7 +475,7 @@ class Observer:
         return [*self._forget_levels(seen.t_us), Evidence(Fact.RESTARTED, seen.t_us), *standing]
 
     def _forget_levels(self, t_us: int) -> list[Evidence]:
-        """Note that the object's level may have changed unreported, if its sensor reports levels."""
+        """If the object sensor reports levels, note that its level is unknown: a change may not have been reported."""
         return self._stand("unknown", t_us) if self.setting.tells_object else []
 
     def _stand(self, level: ObjectLevel, t_us: int) -> list[Evidence]:
@@ -483,7 +484,7 @@ class Observer:
         return [] if level == before or OBJECT in self.sight.left_out else [Evidence(OBJECT_FACTS[level], t_us)]
 
     def _sensor(self, seen: SensorState) -> list[Evidence]:
-        """Take a sensor's failure or repair, each reported once, and what is wrong with the sensor."""
+        """Take the report that a sensor fails or works, and what is wrong with it. Only a change is evidence."""
         if self._games is not None:
             self._games.take_sensor(seen)
             if self._beams is None and self.ball.where is Where.RUNS and self.run.phase is Phase.NONE:
@@ -510,7 +511,7 @@ class Observer:
     def _failed(self, seen: SensorState) -> list[Evidence]:
         sensor, is_link = seen.sensor, seen.sensor == "link"
         hidden = self._launch_hidden() if is_link else []
-        # Without these sensors it cannot be proven any more where the ball lies (R3b).
+        # Without these it cannot be proven any more where the ball lies (R3b).
         proves_place = sensor in ("link", "rotor", PLACE)
         given_up = self._readers.give_up() if self._readers is not None and proves_place else []
         self.sight.failing[sensor] = seen.what
@@ -526,7 +527,7 @@ class Observer:
         return [*hidden, *given_up, *forgotten, Evidence(Fact.SENSOR_FAULT, seen.t_us, figures)]
 
     def _launch_hidden(self) -> list[Evidence]:
-        """Report a possible launch: the line was cut after two passes, so it is never proven (N8)."""
+        """If the line is cut after two passes, report a launch that was not seen (N8): nothing will prove it."""
         if self._beams is None or self.run.phase is not Phase.SUSPECTED:
             return []
         shown = self._beams.leading

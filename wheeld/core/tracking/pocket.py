@@ -1,4 +1,5 @@
-"""Where the ball lies, seen by readers. The rotor's angle places their sightings, until several of them agree (R3)."""
+"""Where the ball lies, as readers see it. The rotor's angle shows in which pocket each sighting was. When several
+sightings agree, the pocket is proven (R3)."""
 
 from __future__ import annotations
 
@@ -17,50 +18,48 @@ from wheeld.core.tracking.rotor import RotorFromEncoder
 from wheeld.core.tracking.sight import Sight
 
 SAME_PASS_US = 50_000
-"""One reader can't meet the ball in two pockets sooner: at 25 rpm pockets come 65 ms apart."""
+"""If two sightings of a reader are closer together, they are of one pass: at 25 rpm pockets come 65 ms apart."""
 HALF_TURN_DEG = 180.0
 """One reader meets a lying ball once in a turn. If it sees the ball in the same pocket again within half a turn, it is
-the same pass. For a number, the sightings must span this much of a turn (R3): three within a few degrees may be one
+the same pass. The sightings that prove a number must be this far apart (R3): three within a few degrees may be one
 bounce."""
 PLACED_SIGHTINGS = 2
 PLACED_TURNS = 2.2
-"""The ball lies in a pocket if readers saw it there twice, and a reader has missed it at most once since then
-(docs/rulebook.md 3, before "tout va")."""
+"""Readers see the ball in a pocket if they met it there `PLACED_SIGHTINGS` times, the last time at most `PLACED_TURNS`
+times `turn_us` ago: a reader may miss it once (docs/rulebook.md 3, before "tout va")."""
 SIGHTINGS_KEPT = 8
-"""How many sightings of one streak are kept: a ball may lie in its pocket for minutes."""
+"""How many consecutive sightings are kept: a ball may lie in its pocket for minutes."""
 PICKED_UP_TURNS = 1.3
-"""In times that a reader needs to meet a lying ball. If no reader sees the ball for this long, it lies in no pocket: a
-hand has it, or it runs."""
+"""If no reader sees the ball for this many times of `turn_us`, it lies in no pocket: a hand has it, or it runs."""
 PROOF_TURNS = 1.5
 """How many turns the proof of a number by sightings may take (docs/rulebook.md 6)."""
 PROOF_US_MAX = 25_000_000
 """The time of these turns at 3.6 turns a minute. Nobody plays with a slower rotor: a hand is stopping it."""
 TURNS_US = 500_000
-"""At 4 turns a minute, the encoder with the fewest sectors shows within this time that the rotor turns."""
+"""At 4 turns a minute, even an encoder with the fewest sectors shows within this time that the rotor turns."""
 FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
-"""How often readers see one pocket filled while the ball runs. One sighting may be a glint. After `FILLED_SIGHTINGS` it
-holds something else. After `FILLED_BEFORE` it may hold something else, so a number that is called in it is not
-proven."""
+"""Readers may see a pocket filled while the ball runs. One sighting may be a reflection. After `FILLED_SIGHTINGS` of
+them something else is in the pocket. After `FILLED_BEFORE` this may be so, and the pocket is not proven as number."""
 PASSES_FROM_UNKNOWN = 2
-"""If it was not known where the ball lay, it may still lie there. Then one pulse may be a stray, and two passes that
-agree are a launch."""
+"""If it is not known where the ball lay before, it may have lain in this pocket all the time. Then a single pulse may
+be a stray, and only two passes that agree are a launch."""
 RESTED_US = 500_000
 """A ball that bounces leaves a pocket sooner. If readers meet it there again after this time, it lies in the pocket."""
 AGREE_POCKETS = 0.3
-"""Sightings of one lying ball differ by no more than this, at any angle of its pocket."""
+"""Sightings of one lying ball differ by no more than this, in pockets, wherever readers meet it."""
 STILL_THERE = 2
-"""This many sightings in the old pocket after a pulse show that the ball did not run. One alone may be the bounce of a
+"""If readers see the ball in its old pocket this often after a pulse, it did not run. One sighting may be a bounce of a
 ball that ran."""
 
 
 class SightingsState(msgspec.Struct):
     """What is remembered of the sightings.
 
-    `streak`: the latest consecutive sightings in one pocket, or, while the place of the pockets is not known, those
-    that agree in one place. `proof_due_us`: until when they should prove a number. None if they have. `latest`: the
-    latest sighting of each reader that counted. `filled`: when each pocket was seen filled while the ball ran.
-    `at_pass`: how far the rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a second.
-    `between`: the latest consecutive sightings between the same two pockets.
+    `streak`: the latest consecutive sightings in one pocket; while the place of the pockets is not known, in one place
+    of the rotor. `proof_due_us`: until when they should prove a number. None if they have proven it. `latest`: for each
+    reader, its latest sighting that counted. `filled`: the pockets that were seen filled while the ball ran, each with
+    the time. `at_pass`: how far the rotor had turned at the ball's latest pass, in degrees, and its speed in degrees a
+    second. `between`: the latest consecutive sightings between the same two pockets.
     """
 
     streak: list[Seen] = msgspec.field(default_factory=list)
@@ -77,8 +76,9 @@ class SightingsState(msgspec.Struct):
 
 
 class PocketTracker:
-    """Calls a pocket when `needed` consecutive sightings agree, or when one reader sees the ball there again a whole
-    turn later (R3). All state is in `state`. `unplaced`: how many sightings had no effect, since the start."""
+    """Calls a pocket, as the place where the ball rests, when `needed` consecutive sightings agree, or when one reader
+    sees the ball there again a whole turn later (R3). Everything that it remembers is in `state`. `unplaced`: how many
+    sightings had no effect, since the start."""
 
     def __init__(
         self,
@@ -107,12 +107,12 @@ class PocketTracker:
 
     @property
     def sightings(self) -> list[Seen]:
-        """The latest consecutive sightings in one pocket. Empty while it is not known which pocket it is."""
+        """The latest consecutive sightings in one pocket. Empty while the place of the pockets is not known."""
         return self.state.streak if self.is_placed else []
 
     @property
     def pocket(self) -> int | None:
-        """The index of the pocket where the ball was last seen, however few times. None before."""
+        """The index of the pocket where the ball was last seen, even if only once. None if it was not seen."""
         return self.state.streak[-1].pocket_index if self.state.streak and self.is_placed else None
 
     @property
@@ -128,12 +128,12 @@ class PocketTracker:
 
     @property
     def is_between(self) -> bool:
-        """Whether for two turns every reader has seen the ball between the same two pockets, where no ball can lie.
-        Then the pockets are elsewhere than the encoder shows. A bouncing ball is between other pockets each time."""
+        """Whether for two turns all readers have seen the ball between the same two pockets, where no ball can lie.
+        Then the pockets are not where the encoder shows them. A bouncing ball is seen between different pockets."""
         return len(self.state.between) > 2 * len(self._left)
 
     def sighting(self, t_us: int, reader: int) -> bool:
-        """Take one sighting. Return whether it is the one that calls a pocket."""
+        """Take one sighting. Return whether this sighting calls a pocket."""
         state = self.state
         placed, self.blind = self._rotor.pocket_under(self._readers_deg[reader], t_us), []
         if placed is None:
@@ -155,7 +155,7 @@ class PocketTracker:
         if (
             before is not None
             and before.pocket_index == seen.pocket_index
-            and _turned_deg(before, seen, begun_us) < 3 * HALF_TURN_DEG  # else a hand had it in between
+            and _turned_deg(before, seen, begun_us) < 3 * HALF_TURN_DEG  # else a hand may have had it in between
         ):
             met = {each for each in self._left if each in state.latest and state.latest[each].t_us >= before.t_us}
             self.blind = self._sight.note_turn(self._left, met, t_us)
@@ -163,12 +163,12 @@ class PocketTracker:
         return self._count(seen)
 
     def _agreeing(self, before: list[Seen], seen: Seen) -> list[Seen]:
-        """Return the latest consecutive sightings that agree in one place, with this one."""
+        """Return the latest consecutive sightings in one place of the rotor, with this one."""
         return [*before, seen] if before and abs(self._pockets_apart(seen, before[0])) <= AGREE_POCKETS else [seen]
 
     def _is_fresh(self, now_us: int) -> bool:
-        """Whether the latest sighting shows where the ball is now. While the rotor stands, no reader can notice that
-        the ball is taken out."""
+        """Whether the latest sighting shows where the ball is now. While the rotor stands, it counts however old it is:
+        no reader could notice that the ball is taken out."""
         is_standing, streak = self._rotor.state.stopped, self.state.streak
         return is_standing or now_us <= streak[-1].t_us + PLACED_TURNS * self.turn_us(now_us)
 
@@ -178,23 +178,23 @@ class PocketTracker:
         return is_there and self._is_fresh(now_us)
 
     def place(self, now_us: int) -> int | None:
-        """Return the pocket where the readers see the ball now."""
+        """Return the index of the pocket where the readers see the ball now. None if they see it in none."""
         pocket = self.pocket
         return pocket if pocket is not None and self.lies_in(pocket, now_us) else None
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
-        """Return how many pockets clockwise of this pocket readers see the ball. None unless they now see it lie
-        still."""
+        """Return how many pockets clockwise of this pocket readers see the ball. None if they do not see it lie still
+        now."""
         seen, begun_us = self.state.streak, self._rotor.state.begun_us
         if not seen or not self._is_fresh(now_us) or _turned_deg(seen[0], seen[-1], begun_us) < HALF_TURN_DEG:
             return None
         named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
-        # The mean is relative to the first one: half a wheel away some seem half a wheel clockwise, others half back.
+        # The mean is taken relative to the first sighting: half a wheel away, equal places may have opposite signs.
         first = self._pockets_apart(seen[0], named)
         return first + fsum(self._pockets_apart(each, seen[0]) for each in seen) / len(seen)
 
     def restart(self) -> None:
-        """Begin a new streak. The ball is elsewhere, and earlier sightings do not prove where it will lie."""
+        """Forget the consecutive sightings: the ball is elsewhere, and they do not prove where it will lie."""
         self.state.streak = []
 
     def turn_us(self, t_us: int) -> int:
@@ -219,7 +219,7 @@ class PocketTracker:
     def _is_proven(self, begun_us: int) -> bool:
         """Whether the streak proves its pocket. If a reader is in it twice, it saw the ball there again a whole turn
         later (`_same_pass`). A ball that bounces, or lies on an obstacle, can't be seen in this way."""
-        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # how far it turned before is unknown
+        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # before, the rotor's turn is unknown
         first, last = streak[0], streak[-1]
         again = any(seen.reader == last.reader for seen in streak[:-1])
         spanned = self._needed == 1 or _turned_deg(first, last, begun_us) >= HALF_TURN_DEG
@@ -233,7 +233,8 @@ class PocketTracker:
 
 
 class PocketFromReaders(PocketTracker):
-    """The pocket where the ball comes to rest, by readers of our own together with beams and an encoder."""
+    """The pocket part of a table with readers: concludes where the ball comes to rest, together with beams and an
+    encoder."""
 
     def __init__(
         self,
@@ -255,11 +256,9 @@ class PocketFromReaders(PocketTracker):
         return {"unplaced_sightings": self.unplaced}
 
     def rest_question(self) -> Question | None:
-        """Return the question since the first of the latest sightings in one pocket, until they should prove it.
-
-        It is also open while the run's end is not known yet: if the ball's latest pass was a stray, it may lie there.
-        Each pass ends the question.
-        """
+        """Return the question whether the ball rests in its pocket. It is open from the first of the latest sightings
+        there until they should have proven the pocket. It is also open while the ball is not known to have left the
+        track: its latest pass may have been a stray. Each pass ends the question."""
         run, state = self._run, self.state
         if run.phase not in (Phase.ON_TRACK, Phase.OFF_TRACK) or not self.sightings:
             return None
@@ -273,14 +272,15 @@ class PocketFromReaders(PocketTracker):
         return None if rest is None else rest.until_us
 
     def give_up(self) -> list[Evidence]:
-        """Return the number that was seen, as not proven, if its run was proven."""
+        """Return, as not proven, the number that was seen: nothing can prove it any more. Empty if none was seen."""
         return [] if self.proof_due_us() is None else [self._not_proven(self.state.streak)]
 
     def may_hold_unseen(self, stopped_us: int) -> bool:
-        """Whether some pocket has not passed a reader since the ball was certainly at rest. How far the rotor had
-        turned by that time follows from its speed at the last pass, because a hand can only have slowed it since."""
+        """Whether some pocket, in which the ball may lie, has not passed a reader since the ball was certainly at rest.
+        How far the rotor had turned by then is known from its speed at the last pass: since then a hand can only have
+        slowed it."""
         if not self._sight.has_met_ball:
-            return True  # readers that have not met the lying ball before would not meet it now
+            return True  # readers that have not met the lying ball lately would not meet it now
         left_us, at_pass = self._run.last_us or 0, self.state.at_pass
         if stopped_us <= left_us + FALL_US_MIN or self._run.has_reported(Fact.FALL_OVERDUE):
             return False
@@ -290,7 +290,7 @@ class PocketFromReaders(PocketTracker):
         return turned_deg - abs(at_pass[1]) * FALL_US / 1e6 < self.widest_deg
 
     def miss_proof(self, now_us: int) -> list[Evidence]:
-        """Return what is evident when the proof is due and missing. If only one sighting shows the ball, and readers
+        """Conclude that the proof of a number did not come in time. If only one sighting shows the ball, and readers
         did not see it again while the rotor turned, it does not lie there: it bounced on, or a hand has it."""
         rotor, streak = self._rotor.state, self.state.streak
         is_turning = now_us - (rotor.last_tick_us or 0) < TURNS_US and rotor.begun_us <= streak[-1].t_us
@@ -310,14 +310,14 @@ class PocketFromReaders(PocketTracker):
         return msgspec.structs.replace(number, fact=Fact.NUMBER_NOT_PROVEN, figures=figures)
 
     def begin_run(self) -> None:
-        """Begin a run: a launch was proven, and no pocket was seen filled yet."""
+        """Begin a run, because a launch was proven. Earlier sightings do not count for it."""
         self.state.filled = []
         self._sight.note_launch()
         self.restart()
 
     def lose_place(self) -> None:
-        """Treat the place of the pockets as unknown. Sightings prove nothing until a person names the pocket in which
-        the ball lies."""
+        """Treat the place of the pockets as unknown. From now on sightings prove nothing, until a person names the
+        pocket in which the ball lies."""
         self.restart()
         self.state.latest, self.state.between, self.ball.pocket = {}, [], None
 
@@ -325,7 +325,7 @@ class PocketFromReaders(PocketTracker):
         """Take the place of the pockets from a person's word: the ball, which readers see lie still, lies in this
         pocket. Return how many pockets away from it the encoder showed the ball."""
         off = self.off_by(pocket_index, now_us)
-        assert off is not None, "they see it"
+        assert off is not None, "readers see the ball"
         self._rotor.shift(-off * self._rotor.pockets.pocket_deg)
         self.restart()
         self._beams.forget()
@@ -335,9 +335,8 @@ class PocketFromReaders(PocketTracker):
         return off
 
     def note_pass(self, t_us: int) -> list[Evidence]:
-        """Note a pass. A pocket that readers saw filled several times before passes of the ball holds something else.
-
-        It may be another ball, or dirt. Its number would be called in place of the running ball's (N8).
+        """Note a pass. If readers saw a pocket filled several times before this pass, something else is in the pocket:
+        another ball, or dirt. Its number would be called in place of the running ball's number. So it is a fault (N8).
         """
         state, run = self.state, self._run
         state.at_pass = self._rotor.fit(t_us)
@@ -356,12 +355,13 @@ class PocketFromReaders(PocketTracker):
         return [Evidence(Fact.SENSOR_FAULT, t_us, figures)]
 
     def _times_filled(self, pocket: int) -> int:
-        """Return how often readers saw this pocket filled before a pass of the running ball."""
+        """Return how often readers saw this pocket filled before the latest pass of the running ball."""
         last_us = self._run.last_us or 0
         return sum(at_us < last_us and at == pocket for at_us, at in self.state.filled)
 
     def gone_from_us(self, overdue_us: int) -> int:
-        """Return the time at which the ball is gone: not before the readers had time to meet it where it lay."""
+        """Return the time at which a suspected launch is over: not before readers had time to meet the ball where it
+        lay. `overdue_us`: when its next pass is overdue."""
         seen_us = self.state.last_us
         if seen_us is None:
             return overdue_us
@@ -369,19 +369,20 @@ class PocketFromReaders(PocketTracker):
         return max(overdue_us, seen_us + round(PICKED_UP_TURNS * turn_us))
 
     def fall_due_us(self, left_us: int) -> int:
-        """Return the deadline of a fall, which is longer than a fall takes and than a reader needs to meet the ball.
-        Each sighting makes it later."""
+        """Return the deadline of a fall that began at `left_us`. It leaves time for the fall, and then for a reader to
+        meet the ball. Each sighting makes it later."""
         wait_us = round(1.5 * self.turn_us(left_us))
         return max(left_us + FALL_US, self.state.last_us or 0) + wait_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
-        """Conclude that the ball may rest on an obstacle (N5), or that a hand took it where it was seen (R3b)."""
+        """Conclude that the ball may rest on an obstacle (N5); or, if it was seen in a pocket once, that a hand took it
+        there (R3b)."""
         if self.ball.glimpse is not None:
             return self._not_proven([self.ball.glimpse])
         return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": self._run.last_us or 0})
 
     def take(self, seen: Sighting) -> list[Evidence]:
-        """Return what one sighting proves. From then on a ball that readers see lying can be taken."""
+        """Return what one sighting proves. Note where the ball is seen to lie, and whether it is at rest."""
         if self.is_called:
             self.ball.carried = False
         evidence = self._concluded(seen)
@@ -414,7 +415,8 @@ class PocketFromReaders(PocketTracker):
         return self._in_run(seen.t_us, pocket, is_counted=is_counted, called=called)
 
     def _in_run(self, t_us: int, pocket: int, *, is_counted: bool, called: bool) -> list[Evidence]:
-        """Conclude from a sighting while a run is known: of the fallen ball, or of one that left the track unseen."""
+        """Conclude from a sighting while a run is known, of a ball that has fallen, even if no sensor saw it leave the
+        track."""
         run, ball, is_on_track = self._run, self.ball, self._run.phase is Phase.ON_TRACK
         if not is_on_track and ball.rested_in is None and self.is_at_rest:
             ball.rested_in = pocket
@@ -426,8 +428,8 @@ class PocketFromReaders(PocketTracker):
             return [Evidence(Fact.NUMBER_SEEN, t_us, self._sighted())] if is_open else []
         evidence = self._beams.leave() if is_on_track else []
         if is_of_none:
-            # The chef decides which number counts, if any does (R3b). The ball rested in another pocket before, and
-            # people saw it there, or there are two balls.
+            # The chef decides which number counts, if any (R3b): either the ball rested in another pocket before, where
+            # people saw it, or there are two balls.
             asked = self._not_proven(self.state.streak)
             figures = {name: value for name, value in asked.figures.items() if name not in ("number", "pocket_index")}
             return [*evidence, msgspec.structs.replace(asked, figures=figures)]
@@ -439,8 +441,8 @@ class PocketFromReaders(PocketTracker):
         return bool(self.state.streak) and self.state.streak[0].t_us < t_us
 
     def _at_rest(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Evidence]:
-        """Conclude from a sighting while no run is known. If the ball is where it lay, pulses since then were strays.
-        If it is elsewhere, it was launched, or moved by a hand."""
+        """Conclude from a sighting while no run is known. If the ball is in the pocket where it lay (`lay_in`), pulses
+        since then were strays. If it is elsewhere, it was launched, or a hand moved it."""
         streak, ball = self.state.streak, self.ball
         if ball.doubt == "unmet" and self.pocket == ball.before_gap is not None:
             ball.doubt = None
@@ -449,7 +451,7 @@ class PocketFromReaders(PocketTracker):
             since_us = self._run.last_us or 0
             if sum(sighting.t_us > since_us for sighting in streak) >= STILL_THERE:
                 self._beams.forget()
-            # After a gap a hand put the ball back in its pocket: what is known of the pockets is still valid.
+            # After a gap, a hand put the ball back where it lay: this shows that the pockets are in the same place.
             was_brought = called and ball.carried and ball.doubt is not None
             return [Evidence(Fact.BALL_MOVED, t_us, self._placed(streak))] if was_brought else []
         if not called:
@@ -465,7 +467,7 @@ class PocketFromReaders(PocketTracker):
         return [*evidence, Evidence(Fact.BALL_MOVED, t_us, {**self._placed(streak), **came_from})]
 
     def _sighted(self) -> Figures:
-        """Return what the readers saw, for a panel."""
+        """Return the figures of a sighting, for panels."""
         last = self.state.streak[-1]
         return {
             "number": self._rotor.pockets.order[last.pocket_index],
@@ -483,7 +485,7 @@ class PocketFromReaders(PocketTracker):
         }
 
     def _number(self, streak: list[Seen]) -> Evidence:
-        """Return the number, dated by the first of the sightings that prove it (R3)."""
+        """Return the number, with the time of the first of the sightings that prove it (R3)."""
         t_us = streak[0].t_us
         placed, record = self._placed(streak), self._beams.record()
         figures: Figures = {**record.figures, **placed}
@@ -505,18 +507,18 @@ class PocketFromReaders(PocketTracker):
 
 
 def widest_gap_deg(readers_deg: Sequence[float]) -> float:
-    """Return the widest angle between two neighbours of these readers. For one alone it is a whole turn."""
+    """Return the widest angle between two neighbours among these readers. For a single reader it is a whole turn."""
     angles = sorted(readers_deg)
     return max(after - before for before, after in zip(angles, [*angles[1:], angles[0] + 360], strict=True))
 
 
 def _same_pass(before: Seen, seen: Seen, begun_us: int) -> bool:
-    """Whether one reader saw one pass twice."""
+    """Whether two sightings of one reader are of the same pass of the ball."""
     if seen.t_us - before.t_us < SAME_PASS_US:
         return True
     return seen.pocket_index == before.pocket_index and _turned_deg(before, seen, begun_us) < HALF_TURN_DEG
 
 
 def _turned_deg(before: Seen, seen: Seen, begun_us: int) -> float:
-    """Return how far the rotor turned between two sightings. If it stood in between, nobody knows: return 360."""
+    """Return how far the rotor turned between two sightings, in degrees. If it stood in between, nobody knows: 360."""
     return abs(seen.turned_deg - before.turned_deg) if before.t_us >= begun_us else 360.0

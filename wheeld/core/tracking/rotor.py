@@ -1,8 +1,9 @@
-"""The rotor, as its encoder shows it: the angle of pocket zero at a time, its direction, and when it stopped.
+"""The rotor, as its encoder shows it: its direction, when it stopped, and the angle of pocket zero at any time.
 
 Ticks are absolute, so a lost tick does no harm. Between ticks the rotor is assumed to continue as the latest ticks
-show: with the same speed and the same slowing. A disc that slips on its axle makes the rotor seem to jump. A movement
-that a hand could cause is no jump. So if a rotor is about to stand, a slip by one or two sectors looks like lost edges.
+show: with the same speed and the same slowing. If the encoder's disc slips on the rotor, the rotor seems to jump. A
+movement that a hand could cause is no jump. So when a rotor nearly stands, a slip by one or two sectors looks like lost
+edges.
 """
 
 from __future__ import annotations
@@ -16,62 +17,62 @@ from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking.evidence import Margin
 
 STOP_SILENCE_US, STOP_SILENCE_US_MIN = 1_500_000, 600_000
-"""Silence for the first of these times is always a stop: docs/rulebook.md allows 2 s. Silence for less than the second
-never is, so that edges may be lost."""
+"""The first time without an edge is always a stop: docs/rulebook.md allows 2 s. Less than the second time without an
+edge is never a stop, because edges may be lost."""
 SLOWEST_DEG_S = 12.0
-"""2 rpm: a hand that slows the rotor without stopping it leaves at least this speed. A silence that is shorter than one
-sector takes at this speed is no stop."""
+"""2 rpm. A hand that slows the rotor but does not stop it leaves it at least this speed. A silence is no stop if it is
+shorter than the time of one sector at this speed."""
 LOST_EDGE_INTERVALS = 2.5
-"""Silence for this many times the interval between ticks is no stop either: one edge may be lost."""
+"""A silence is no stop, either, if it is shorter than this many intervals between ticks: one edge may be lost."""
 REVERSAL_TICKS = 3
-"""If a hand stops the rotor, the encoder rattles at one border. Three ticks in the other direction are a reversal."""
+"""If a hand stops the rotor, it may move to and fro at one border. Only three ticks in the other direction are a
+reversal."""
 GLITCH_TICKS = 4
-"""After this many impossible ticks in a row the ticks are right: the encoder has slipped, and the rotor is measured
+"""After this many impossible ticks in a row, these ticks count: the encoder has slipped, and the rotor is measured
 again from them."""
 REV_S_MAX = 3.0
-"""Twice the fastest recorded runaway (90 rpm). A tick that implies a higher speed is wrong."""
+"""Turns/s. No recorded rotor was faster than half of this (90 rpm). A tick that would need a higher speed is wrong."""
 FIT_DEG, FIT_TICKS_MIN, FIT_TICKS_MAX = 12.0, 4, 20
-"""The length of the stretch for the parabola of `fit`, in degrees, and its fewest and most ticks. It is little more
-than a pocket. If a hand begins to brake, a stretch this short bends only little. Jitter of 0.25 ms is 0.1°."""
+"""`fit` uses the ticks of the latest `FIT_DEG` degrees, within these limits of their number. This is little more than a
+pocket, so that a parabola is right even while a hand begins to brake."""
 FRESH_US = 3_000_000
 FRESH_TICKS = 6
-"""Older ticks do not show where the rotor is now. `FRESH_US` is a limit in time, `FRESH_TICKS` in mean tick intervals.
-The shorter one applies."""
+"""If the latest tick is older than this, ticks do not show where the rotor is now. `FRESH_US` is a time, `FRESH_TICKS`
+a number of mean intervals between ticks. The shorter limit applies."""
 SLIP_STEPS, SLIP_POCKETS = 0.5, 0.15
 """A jump is a slip only if it is longer than `SLIP_STEPS` of the encoder's sectors and `SLIP_POCKETS` of a pocket. A
 shorter jump moves no ball into another pocket."""
 SIDE_DEG = 7.2
-"""How far the rotor turns on each side of a possible jump while its speed there is measured. At least one sector is
-used. A sector of 592 takes 5 ms. The jitter of edges would spoil a speed that is measured in one of them."""
+"""The speed before and after a possible jump is measured over this angle, or over one sector if a sector is wider. With
+592 sectors, each takes about 5 ms: jitter would make a speed that is measured over one of them useless."""
 HAND_REV_S2 = 0.6
 """The hardest push or braking by a hand, in turns/s²."""
 HELD_US = 700_000
-"""The least time that a hand needs to hold the rotor and send it on. If the next sector comes later than that, a hand
+"""The least time that a hand needs to hold the rotor and push it on. If the next sector comes later than that, a hand
 may have held the rotor."""
 JITTER_US = 2_000
-"""At any encoder an edge may come early or late by this, and by more if edges are measured to jitter more."""
+"""An edge of any encoder may come early or late by this time. If more jitter is measured, it may be more."""
 JITTER_SHARE, JITTER_MORE, JITTER_LESS = 8.0, 1 + 1 / 32, 1 - 1 / 32
-"""Edges come early or late by at most `JITTER_SHARE` times the median deviation of single edges: 5 sigma of a normal
-distribution. At each edge the median is multiplied by `JITTER_MORE` or `JITTER_LESS`. So a slip, which moves one edge
-far, changes it little."""
+"""An edge comes early or late by at most `JITTER_SHARE` times the median jitter: 5 sigma of a normal distribution. Each
+edge multiplies the measured median by `JITTER_MORE` or `JITTER_LESS`. So a slip changes it no more than any edge."""
 JITTER_US_MIN = JITTER_US / JITTER_SHARE
 JITTER_POCKETS = 0.05
-"""If the median jitter of edges is more than this part of a pocket, they place no ball. The extrapolation from few
-edges is wrong by up to ten times as much, and two sightings could agree on a wrong pocket."""
+"""If the median jitter is more than this part of a pocket, the rotor's angle places no ball. An angle from few edges is
+wrong by up to ten times as much, and two sightings could agree on a wrong pocket."""
 BACK_DEG, JUMP_DEG = 30.0, 2.0
-"""Because of jitter, or after a slip, a sector may come after one that is ahead of it, up to `BACK_DEG`. It may also
-come sooner than the rotor turns, up to `JUMP_DEG`. No tick comes from farther away (`GLITCH_TICKS`)."""
+"""Because of jitter, or after a slip, a tick may be up to `BACK_DEG` behind the tick before it. It may also be up to
+`JUMP_DEG` farther ahead than the rotor can have turned. A tick that is farther off is impossible (`GLITCH_TICKS`)."""
 LOST_EDGE_STEPS = 1.2
-"""One edge may be lost when the rotor turns back or stands. So a place this many sectors off is no slip."""
+"""When the rotor turns back or stands, one edge may be lost. So a tick that is this many sectors off shows no slip."""
 Surprise: TypeAlias = Literal["turned_back", "slipped"]
 
 
 class RotorState(msgspec.Struct):
     """What is remembered of the rotor. `points`: the latest ticks as (t_us, turned degrees). The degrees are positive
-    clockwise, and are never wrapped. `begun_us`: when the rotor last began to turn. `opposite`: the latest ticks if
-    they were in the other direction. `glitch_ticks`: how many ticks in a row came from impossible places. `stopped`:
-    the rotor is known to stand, or not known to turn. `jitter_us`: the median of how much edges come early or late.
-    `shift_deg`: how far the disc has slipped on the rotor, as a person found."""
+    clockwise, and are counted on over many turns. `begun_us`: when the rotor last began to turn. `opposite`: the latest
+    ticks, if they were in the other direction. `glitch_ticks`: how many ticks in a row came from impossible places.
+    `stopped`: the rotor is known to stand, or not known to turn. `jitter_us`: the median of how much edges come early
+    or late. `shift_deg`: how far the encoder's disc has slipped on the rotor, as a person's word has shown."""
 
     points: list[tuple[int, float]] = msgspec.field(default_factory=list)
     direction: Direction | None = None
@@ -85,8 +86,8 @@ class RotorState(msgspec.Struct):
 
 
 class RotorFromEncoder:
-    """The rotor part of a table with an encoder of `ticks` sectors and these `pockets`. All state is in `state`, to be
-    stored and resumed."""
+    """The rotor part of a table whose encoder has `ticks` sectors and whose rotor has these `pockets`. Everything that
+    it remembers is in `state`."""
 
     def __init__(self, ticks: int, pockets: PocketLayout, state: RotorState | None = None) -> None:
         self._step_deg, self._pocket_deg, self.pockets = 360 / ticks, pockets.pocket_deg, pockets
@@ -99,13 +100,13 @@ class RotorFromEncoder:
 
     @property
     def direction(self) -> Direction | None:
-        """The rotor's direction. None while it stands, or until as many ticks agree as a reversal needs."""
+        """The rotor's direction. None while the rotor stands, and before `REVERSAL_TICKS` ticks agree."""
         state = self.state
         return state.direction if not state.stopped and len(state.points) >= REVERSAL_TICKS else None
 
     @property
     def turned_deg(self) -> float:
-        """How far it has turned since it began to turn in this direction, in degrees, clockwise positive."""
+        """The angle of pocket zero at the latest tick, in degrees clockwise, counted on over many turns."""
         return self.state.points[-1][1] if self.state.points else 0.0
 
     @property
@@ -120,12 +121,12 @@ class RotorFromEncoder:
 
     @property
     def was_seen_turning(self) -> bool:
-        """True, because the encoder's silence is a stop, which is evidence of its own."""
+        """Always true: if the rotor stands, the encoder's silence is reported as a stop."""
         return True
 
     def tick(self, seen: Rotor) -> Surprise | None:
-        """Take one encoder edge. Return what it proves: the rotor stopped and turned back, the encoder slipped on the
-        rotor, or nothing."""
+        """Take one encoder edge. Return what it proves: that the rotor stopped and turned back, that the encoder
+        slipped on the rotor, or nothing."""
         state, t_us, direction = self.state, seen.t_us, seen.direction
         points, forward = state.points, 1 if direction == "cw" else -1
         angle_deg = (seen.tick + (direction == "ccw")) * self._step_deg - state.shift_deg
@@ -168,21 +169,21 @@ class RotorFromEncoder:
         state.opposite = [(t_us, at_deg - deg) for t_us, at_deg in state.opposite]
 
     def stop_due_us(self, launched_us: int | None) -> int | None:
-        """Return the time at which silence becomes a stop. None while the rotor already stands. After a launch, silence
-        counts only from the launch on: a bouler may spin ball and rotor at once."""
+        """Return the time at which silence becomes a stop. None if the rotor stands already and no ball is launched.
+        A stop counts at the earliest `STOP_SILENCE_US` after a launch: a bouler may spin ball and rotor at once."""
         last_us = self.state.last_tick_us
         if launched_us is not None:
             return max((last_us or launched_us) + self._silence_us, launched_us + STOP_SILENCE_US)
         return None if self.state.stopped or last_us is None else last_us + self._silence_us
 
     def stop_margin(self) -> Margin:
-        """Return how sure a stop is, by the interval between ticks."""
+        """Return how sure a stop is. The shorter the interval between ticks was, the surer it is."""
         return Margin.rotor(self.tick_interval_us() or 0, self._silence_us)
 
     @property
     def _silence_us(self) -> int:
-        """The silence that proves a stop, from the ticks just before. If the rotor turned at an ordinary speed, few
-        sectors make it hardly longer than many."""
+        """How long a silence must be to prove a stop, after the speed of the latest ticks. At an ordinary speed, it is
+        hardly longer with few sectors than with many."""
         points = self.state.points
         if self.state.stopped or len(points) < 2:
             return STOP_SILENCE_US
@@ -191,19 +192,19 @@ class RotorFromEncoder:
         return round(min(STOP_SILENCE_US, max(STOP_SILENCE_US_MIN, usual_us, slowest_us)))
 
     def stand(self) -> None:
-        """Note the stop, once its deadline has passed."""
+        """Note that the rotor stands, when the deadline of the stop has passed."""
         self.state.stopped = True
 
     def fit(self, at_us: int) -> tuple[float, float] | None:
         """Return (turned degrees at `at_us`, degrees per second) by a parabola. None if the rotor's place is not known.
 
-        The parabola goes through the first, a middle and the last of the latest ticks, because a hand may be braking. A
-        straight line would be half a pocket behind with as many ticks as pockets.
+        The parabola goes through the first, a middle and the last of the latest ticks, because a hand may be braking.
+        With only as many ticks as pockets, a straight line would be half a pocket behind.
         """
         if not self._fresh(at_us):
             return None
         points = self.state.points[-self._fit_ticks :]
-        # Counted from the last tick: squared microseconds of a whole evening exceed the digits of a float.
+        # Times count from the last tick: squared microseconds of a whole evening have too many digits for a float.
         last_us, last_deg = points[-1]
         (x0, y0), (x1, y1) = (
             ((t_us - last_us) / 1e6, deg - last_deg) for t_us, deg in (points[0], points[len(points) // 2])
@@ -215,8 +216,8 @@ class RotorFromEncoder:
         return last_deg + (late + bend * (x - x1)) * x, late + bend * (2 * x - x1)
 
     def angle_deg(self, at_us: int) -> float | None:
-        """Return the angle of the middle of pocket zero, in degrees clockwise, 0 to 360. For a rotor that stands it
-        comes from the last tick. None if it is not known."""
+        """Return the angle of the middle of pocket zero, in degrees clockwise, 0 to 360. While the rotor stands, it is
+        the angle at the last tick. None if it is not known."""
         if self.state.stopped:
             return self.turned_deg % 360 if self.state.points else None
         fitted = self.fit(at_us)
@@ -258,7 +259,7 @@ class RotorFromEncoder:
         state.stopped = False
 
     def _turn_again(self, seen: Rotor, angle_deg: float, *, rattled: bool) -> Surprise | None:
-        """Take the first tick after a stand. It must come from the next border."""
+        """Take the first tick after the rotor stood. It must come from the next border."""
         forward = 1 if seen.direction == "cw" else -1
         border_deg = self.state.points[-1][1] + forward * self._step_deg
         misplaced = not rattled and self._is_misplaced(_apart_deg(angle_deg, border_deg))
@@ -266,10 +267,8 @@ class RotorFromEncoder:
         return "slipped" if misplaced else None
 
     def _opposite(self, seen: Rotor, angle_deg: float) -> Surprise | None:
-        """Take a tick in the other direction. The third one proves a reversal. For a rotor that stood it is a start.
-
-        The first one must come from the border that the rotor has just passed.
-        """
+        """Take a tick in the other direction. The third one in a row proves a reversal. If the rotor stood, the first
+        one shows that it turns. The first one must come from the border that the rotor has just passed."""
         state = self.state
         was_turning, last_deg = self.direction is not None, state.points[-1][1]
         if state.opposite:
@@ -289,7 +288,7 @@ class RotorFromEncoder:
         return "turned_back" if was_turning else None
 
     def _glitch(self, seen: Rotor, angle_deg: float) -> Surprise | None:
-        """Note a tick from an impossible place. If `GLITCH_TICKS` of them come in a row, they are right."""
+        """Note a tick from an impossible place. If `GLITCH_TICKS` of them come in a row, they count."""
         self.state.glitch_ticks += 1
         if self.state.glitch_ticks < GLITCH_TICKS:
             return None
@@ -297,22 +296,22 @@ class RotorFromEncoder:
         return "slipped"
 
     def _is_misplaced(self, off_deg: float) -> bool:
-        """Whether a rotor that turned back, or stood, shows another place than the border at which it must be.
+        """Whether the first tick after the rotor turned back, or stood, is too far from the border where it must be.
 
-        One edge may have been lost there. A slip by one sector can't be distinguished from that.
+        One edge may have been lost there. So a slip by one sector is not noticed.
         """
         return abs(off_deg) > max(LOST_EDGE_STEPS * self._step_deg, self._slip_deg)
 
     def _measure_jitter(self) -> None:
-        """Measure how far four ticks are from any steady push or braking. It is the third divided difference of their
-        times by their places, scaled to one edge."""
+        """Measure how far four ticks are from the nearest movement with a constant push or braking: the third divided
+        difference of their times by their places, scaled to one edge."""
         state, apart = self.state, self._apart_ticks
         points = state.points
         if len(points) <= 3 * apart:
             return
         (a_us, a), (b_us, b), (c_us, c), (d_us, d) = points[-1 - 3 * apart :: apart]
         ab, ac, ad, bc, bd, cd = b - a, c - a, d - a, c - b, d - b, d - c
-        # Each weight is multiplied by all six distances, so that nothing is divided. All 0: the places are equal.
+        # Each weight is multiplied by all six distances, so that nothing is divided. If places are equal, it is 0.
         of_a, of_b, of_c, of_d = bc * bd * cd, ac * ad * cd, ab * ad * bd, ab * ac * bc
         late_us = (b_us - a_us) * of_b - (c_us - a_us) * of_c + (d_us - a_us) * of_d
         if of_a * of_d * ad:
@@ -322,11 +321,11 @@ class RotorFromEncoder:
             state.jitter_us = grown if grown > JITTER_US_MIN else JITTER_US_MIN
 
     def _jumped(self) -> bool:
-        """Whether the rotor would have had to jump between the two middle ones of the latest ticks.
+        """Whether the latest ticks show a jump between the two middle ones: a movement that the rotor's inertia makes
+        impossible.
 
-        Its inertia forbids that. The jump is compared with every way in which a hand could have moved the rotor, given
-        its speed on both sides of the jump. Lost edges only allow more ways: an encoder that lost edges shows fewer
-        places of the same way.
+        It is no jump if a hand could have moved the rotor in this way, given its speed before and after. Lost edges
+        never make a jump: fewer ticks are known then, and a hand could have done more between them.
         """
         points, side = self.state.points, self._side_ticks
         if len(points) < 2 * side + 2:
@@ -347,9 +346,9 @@ class RotorFromEncoder:
             return False
         without = ((points[-side - 3], right), (left, points[-side])) if side > 1 else ()
         if any(_off_deg(first, one, other, last) <= self._slip_deg for one, other in without):
-            return False  # only one tick is out of place: its frame was late
-        # A mean speed of some time may differ from the speed at the end of that time: by half of what a hand can change
-        # in it. Between the two middle ticks a hand may push and brake again.
+            return False  # only one tick is out of place: it was reported late
+        # The speed at the end of an interval may differ from the mean speed in it, by half of what a hand can change in
+        # that time. Between the two middle ticks a hand may push and brake again.
         hand_deg = HAND_REV_S2 * 360 * passed_us * (before_us + after_us + passed_us) / 4e12
         fastest = max(abs(before), abs(after))
         jitter_deg = fastest * jitter_us * (2 + passed_us / before_us + passed_us / after_us)
@@ -357,7 +356,8 @@ class RotorFromEncoder:
 
 
 def _off_deg(*ticks: tuple[int, float]) -> float:
-    """Return how far the rotor, between the middle two of four ticks, left the speed that it had on both sides."""
+    """Return by how much the movement between the middle two of four ticks differs from the mean speed on both sides,
+    in degrees."""
     (a_us, a_deg), (b_us, b_deg), (c_us, c_deg), (d_us, d_deg) = ticks
     speeds = (b_deg - a_deg) / max(1, b_us - a_us) + (d_deg - c_deg) / max(1, d_us - c_us)
     return abs(c_deg - b_deg - speeds / 2 * (c_us - b_us))
@@ -370,5 +370,5 @@ def _apart_deg(one: float, other: float) -> float:
 
 def _moved_deg(apart_deg: float, forward: int) -> float:
     """Return how far the rotor turned from the last tick to this one, clockwise positive. `apart_deg`: the clockwise
-    angle between them. It turned the way of `forward` (1: clockwise), or back by at most `BACK_DEG`."""
+    angle between them. It turned in the direction `forward` (1: clockwise), or back by at most `BACK_DEG`."""
     return forward * ((forward * apart_deg + BACK_DEG) % 360 - BACK_DEG)

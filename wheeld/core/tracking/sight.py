@@ -1,9 +1,8 @@
-"""What each sensor sees, as a level: whether it works, whether it counts, and what it has missed.
+"""Which sensors see: which fail, which are left out, and how often each missed the ball.
 
-Evidence is drawn only from sensors that see. An absence proves something only if a sensor that sees would have reported
-the thing. A failing sensor is reported by its source, or found by what it should have seen: a beam by a known run that
-crossed it, a reader by a known ball that passed it, the encoder's place (`PLACE`) by a ball that lies where nothing has
-brought it.
+Only sensors that see give evidence. An absence proves something only if such a sensor would have reported the thing. A
+sensor's source reports that it fails. Or what it should have seen shows this: for a beam, a run that crossed it; for a
+reader, a ball that passed it; for the place of the pockets (`PLACE`), a ball that lies where nothing has brought it.
 
 A person may leave a failing sensor out (docs/rulebook.md 6). Then its reports have no effect, and the setting is as for
 a table that never had it: fewer beams prove fewer laps, fewer readers see the ball less often. The checks of the
@@ -24,26 +23,26 @@ from wheeld.core.setting import TableSetting
 from wheeld.core.tracking.evidence import Evidence
 
 READERS = "reader"
-"""All readers together, as the name of something that may miss the ball."""
+"""The name under which `missed` counts for all readers together."""
 OF_EDGES = frozenset({"link", "rotor"})
 """While one of these fails, edges of the encoder are lost."""
 BEAMS_LEFT_MIN = 3
-"""One beam of four or more may be left out (docs/rulebook.md 6). With two, one missed pass hides half a run."""
+"""One beam of four or more may be left out (docs/rulebook.md 6). With only two left, a missed pass hides half a lap."""
 BEAMS_MIN = 2
 """With one beam there is no hop from one beam to the next."""
 SILENT_RUNS = 2
-"""One run may end before a failing beam is met again. In the next run it is reported."""
+"""A beam is reported when it saw nothing of this many runs. One run may end before the ball meets the beam."""
 BLIND_TURNS = 5
-"""A reader that works misses a lying ball a few times in a hundred."""
+"""A reader is reported when it missed a lying ball in this many turns. If it works, it misses a few times in 100."""
 
 
 class Sight(msgspec.Struct):
     """What is remembered of all sensors, each by its name.
 
     `failing`: the failing sensors, each with what is wrong, if known. `left_out`: the sensors that a person has left
-    out. `missed`: how often in a row a sensor has not seen what it should have seen. For a beam, runs are counted. For
-    a reader, each time counts when another reader met the lying ball again. For all `READERS`, launches are counted
-    between which none of them met the ball.
+    out. `missed`: how often in a row a sensor has not seen what it should have seen. For a beam: in how many runs. For
+    a reader: how often other readers met the lying ball again. For all `READERS`: how many launches since a reader last
+    met the ball.
     """
 
     failing: dict[str, Trouble | None] = msgspec.field(default_factory=dict)
@@ -71,10 +70,10 @@ class Sight(msgspec.Struct):
             self.missed.pop(sensor, None)
 
     def can_spare(self, setting: TableSetting, sensor: str) -> bool:
-        """Whether a coup can be judged without this failing sensor, and without all others that are not used."""
+        """Whether a coup can be judged without this failing sensor, and without all other unused sensors."""
         return sensor.startswith(("beam/", "reader/")) and objection(setting, self.unused) is None
 
-    # --- what it should have seen -------------------------------------------------------------------------------------
+    # --- what a sensor should have seen -------------------------------------------------------------------------------
 
     def note(self, sensor: str, *, saw: bool) -> int:
         """Note whether the sensor saw the ball, as it should have. Return how often in a row it has now missed it."""
@@ -82,7 +81,7 @@ class Sight(msgspec.Struct):
         return times
 
     def note_run(self, beams: Collection[int], met: Collection[int], t_us: int) -> list[Evidence]:
-        """Note a run across all these beams. Report the only beam that saw nothing of it and of the one before."""
+        """Note a run across all these beams. Report a beam that alone saw nothing of this run and of the one before."""
         if len({*beams} - {*met}) > 1:
             return []
         return [
@@ -92,12 +91,12 @@ class Sight(msgspec.Struct):
         ]
 
     def note_sighting(self, reader: int) -> None:
-        """Note that this reader met the ball. If it then keeps missing it, that is reported again."""
+        """Note that this reader met the ball. If it keeps missing the ball later, this is reported again."""
         self.note(READERS, saw=True)
         self.note(f"reader/{reader}", saw=True)
 
     def note_turn(self, readers: Collection[int], met: Collection[int], t_us: int) -> list[Evidence]:
-        """Note that a reader met a lying ball again. Report readers that keep missing it when it passes them."""
+        """Note that a reader met a lying ball again. Report readers that keep missing the ball when it passes them."""
         limit = BLIND_TURNS * (len(readers) - 1)
         return [
             blind_sensor(f"reader/{reader}", t_us)
@@ -106,7 +105,7 @@ class Sight(msgspec.Struct):
         ]
 
     def part_of_readers(self, readers: Collection[int]) -> float:
-        """Return the part of the readers that meet the lying ball: not those that missed it in the latest turn."""
+        """Return which part of the readers meets the lying ball: all except those that missed it in the latest turn."""
         others = max(1, len(readers) - 1)
         return sum(self.missed.get(f"reader/{reader}", 0) < others for reader in readers) / len(readers)
 
@@ -122,12 +121,12 @@ class Sight(msgspec.Struct):
 
 
 def blind_sensor(sensor: str, t_us: int) -> Evidence:
-    """Report that only this sensor did not see the ball. Play goes on, and somebody should look at the sensor."""
+    """Return the trouble of a sensor that alone did not see the ball. Play goes on, but people should look at it."""
     return Evidence(Fact.SENSOR_TROUBLE, t_us, {"sensor": sensor, "what": Trouble.BLIND.value})
 
 
 def numbers_of(kind: str, sensors: Collection[str]) -> frozenset[int]:
-    """Return the numbers of those sensors that are of `kind`, "beam" or "reader"."""
+    """Return the numbers of the sensors of this `kind`, "beam" or "reader"."""
     return frozenset(int(sensor.partition("/")[2]) for sensor in sensors if sensor.startswith(f"{kind}/"))
 
 
@@ -147,7 +146,7 @@ def without(setting: TableSetting, sensors: Collection[str]) -> TableSetting:
 
 
 def objection(setting: TableSetting, sensors: Sequence[str]) -> Text | None:
-    """Return why the table cannot go on without these of its sensors. None if it can."""
+    """Return why the table cannot go on without these sensors. None if it can."""
     for sensor in sensors:
         if not kind_of(sensor).may_be_left_out:
             return Text("nothing else reports what this sensor reports: {sensor}", {"sensor": sensor_text(sensor)})
