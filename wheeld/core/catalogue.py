@@ -95,8 +95,7 @@ class Catalogue:
 
 @cache
 def forms_of(language: Language) -> Mapping[str, tuple[str, ...]]:
-    """Return the forms of every text for people. The key is the English text. A text whose words depend on a number
-    has several forms."""
+    """Return the forms of each text for people, by its English text. Words that depend on a number have two or more."""
     forms: dict[str, list[str]] = {}
     # English has no catalogue: its texts are the keys of any other catalogue. Only `_catalog` lists the keys.
     known: dict[str | tuple[str, int], str] = _load("fr" if language == "en" else language)._catalog  # type: ignore[attr-defined]

@@ -166,8 +166,7 @@ class Cause(Named):
 
 @unique
 class Case(Named):
-    """One of the five cases of C11, which the chef may name when he declares a coup void (N7). The value is for
-    messages."""
+    """One of the five cases of C11. The chef may name it when he declares a coup void (N7). Messages have its value."""
 
     rules: tuple[VoidRule, ...]
     """The rules of docs/rulebook.md that this case covers. C11 puts both stops of the rotor into one case."""
@@ -272,8 +271,7 @@ class Trouble(Named):
 
 @unique
 class Awaited(Enum):
-    """What a table waits for, as a code in messages. Every language has a phrase for each code. The table waits for the
-    codes in this order."""
+    """What a table waits for, in this order, as codes in messages. Every language has a phrase for each code."""
 
     NO_LAUNCH = "no_launch"
     """The ball was taken from its pocket. A launch now would be void (N2)."""

@@ -17,7 +17,7 @@ Parity: TypeAlias = Literal["pair", "impair"]
 Half: TypeAlias = Literal["manque", "passe"]
 Label: TypeAlias = Literal["00"]
 LABELS: Mapping[int, Label] = {37: "00"}
-"""What is printed in a pocket, if it is not the number. "00" needs a number of its own, and no cloth has a 37."""
+"""What is printed in a pocket, if it is not the number. The pocket "00" has number 37, because no cloth has a 37."""
 Pair: TypeAlias = tuple[int, int]
 """Two numbers that are neighbours on the cloth. They name a finale à cheval."""
 
@@ -28,8 +28,7 @@ def label_of(number: int) -> str:
 
 
 def number_of(label: str | int) -> int:
-    """Return the number of the pocket with this label. A number is returned as it is. Raises ValueError if no pocket
-    has the label."""
+    """Return the number of the pocket with this label, or a number as it is. Raises ValueError if no pocket has it."""
     if isinstance(label, int):
         return label
     named = {text: number for number, text in LABELS.items()}

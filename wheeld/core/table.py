@@ -385,8 +385,7 @@ class Table:
         return waits(Known(self._state, self.observer, self._pockets, self._now_us), self._waitlist)
 
     def _next_due_us(self) -> int | None:
-        """Return the sensing time of the earliest deadline: of the observer, the bouler's time, the launch or a
-        wait."""
+        """Return the time of the earliest deadline: of the observer, the bouler's time, the launch or a wait."""
         waits_us = self._waitlist.due_us(self._now_us, self._wait_of()) if self._waitlist.waiting else None
         launch_us = self._state.current.launch_due_us
         dues_us = (self._bouler_due_us(), launch_us, self.observer.deadline_us(), waits_us)

@@ -196,7 +196,7 @@ class TableState(msgspec.Struct):
     view: tuple[str | int | bool | None, ...] | None = None
 
     def stood_between(self, first_us: int, last_us: int) -> list[Stood]:
-        """Return the remembered states from `first_us` to `last_us`, in order. The last one was there at `last_us`."""
+        """Return the states that the table had from `first_us` to `last_us`, in order, as far as remembered."""
         before = [stood for stood in self.history if stood.since_us <= first_us] or self.history[:1]
         return [before[-1], *(stood for stood in self.history if first_us < stood.since_us <= last_us)]
 

@@ -15,8 +15,7 @@ from wheeld.core.tracking.evidence import Evidence
 S, F = State, Fact
 
 NOTICED_US = 1_000_000
-"""No notice is published of a shorter standstill. A busy computer has many of them, and people at the table do not
-notice them."""
+"""A shorter standstill has no notice: a busy computer has many of them, and people at the table do not see them."""
 STOOD = {"machine": translatable("the machine stood still"), "journal": translatable("the journal's disk stood still")}
 
 

@@ -52,7 +52,7 @@ def seen_in_place(known: Known) -> bool | None:
 
 
 def is_in_place(known: Known) -> bool:
-    """Return whether the ball lies in the pocket of the last number. Without a number or such a sensor this is true."""
+    """Return whether the ball lies in the pocket of the last number, as far as sensors see. True without a number."""
     return seen_in_place(known) is not False
 
 
@@ -102,8 +102,7 @@ CLEAR_BY_WORD = translatable("no sensor sees whether the cylinder is clear: the 
 """The text of a notice when a person's word leaves the object sensor out (N6)."""
 
 PLACED = translatable("the ball lies in {number}, as a person says; readers saw it {off_pockets} pockets from there")
-"""The text of a notice when a person names the pocket of the ball. All later numbers depend on this word
-(docs/rulebook.md 7)."""
+"""The text of a notice when a person names the ball's pocket. All later numbers depend on it (docs/rulebook.md 7)."""
 
 
 def without_text(sensors: tuple[str, ...]) -> Text:
@@ -338,7 +337,7 @@ def lacking(row: Row, known: Known) -> list[Need]:
 
 
 def in_the_way(row: Row, known: Known) -> Need | None:
-    """Return the first unmet need for which a command with this row is refused. If there is none: the first unmet need
-    for which a person's word is enough. None if there is none of these either."""
+    """Return the first unmet need for which a command with this row is refused. If there is none, return the first
+    unmet need for which a person's word is enough, or None."""
     lacks = lacking(row, known)
     return next((need for need in lacks if need.text), next((need for need in lacks if need.word), None))

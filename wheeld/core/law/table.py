@@ -53,8 +53,7 @@ GUARDS = drop.GUARDS | breakdown.GUARDS
 def collected(clauses: Iterable[Clause]) -> Mapping[tuple[State, Fact], tuple[Row, ...]]:
     """Return the table of these clauses. For each state and fact: the rows with a condition, in the written order, then
     the row without. Where a clause names no state (`ELSEWHERE`), its row applies in each state that has no other row
-    with the same condition. Raises ValueError if the row without a condition is missing, or if two rows have the same
-    condition."""
+    with the same condition. Raises ValueError if no row is without a condition, or if two have the same condition."""
     rows: dict[tuple[State | None, Fact], dict[When | None, Row]] = {}
     for clause in clauses:
         for state, fact in product(clause.states or (None,), clause.facts):
@@ -190,8 +189,7 @@ def late_row(evidence: Evidence, known: Known) -> Row | None:
 
 
 def too_early_us(row: Row, evidence: Evidence, table: TableState) -> int:
-    """Return the time, in µs, from a launch that came too early to the present state. 0 if the row is for no such
-    launch."""
+    """Return the time, in µs, from a launch that came too early to the present state. 0 for every other row."""
     is_early = row in (_EARLY, _EARLY_THEN_CLOSED, _EARLY_THEN_SUSPENDED)
     return table.history[-1].since_us - evidence.evidence_us if is_early else 0
 

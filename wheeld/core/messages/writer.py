@@ -52,8 +52,7 @@ class MessageWriter:
         }
 
     def result(self, now_us: int, number: int, called: Called, confirmed: Person | None) -> Message:
-        """Return the result of the present coup, which is valid. `confirmed`: the person who confirmed it, None if
-        nobody had to."""
+        """Return the result of the present coup, which is valid. `confirmed`: the person who confirmed it, if any."""
         coup, sure = self._state.current, called.margin
         late_us = self._clock.published_us(now_us) - called.t_us
         ways = [coup.directions.get(key) for key in ("ball_direction", "rotor_direction")]
@@ -143,7 +142,7 @@ class MessageWriter:
         return message
 
     def leave_out(self, gap: messages.FeedGap, last_hash: str) -> None:
-        """Continue the feed after `gap`. The next `table` reports it. `last_hash`: the hash of its last message."""
+        """Continue the feed after `gap`, whose last message has the hash `last_hash`. The next `table` reports it."""
         self._gap = gap
         self._state.seq, self._state.prev = gap.last_seq, last_hash
 

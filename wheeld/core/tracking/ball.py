@@ -109,7 +109,7 @@ class RunRecord(NamedTuple):
     laps_at_most: float | None
 
     def is_short_of(self, laps_needed: int) -> bool:
-        """Whether fewer laps are proven, or nothing counts laps. The last digits of a sum of angles are not exact."""
+        """Whether fewer than `laps_needed` laps are proven, or nothing counts them. Sums of angles are not exact."""
         return self.laps is None or self.laps < laps_needed - 1e-6
 
     def may_have(self, laps_needed: int) -> bool:
@@ -231,7 +231,7 @@ class Conclusions:
 
 
 FALL_US_MAX = 30_000_000
-"""The longest wait for the end of a fall, even if a slow rotor carries its pockets past a reader later than this."""
+"""The end of a fall is awaited no longer than this, even if the rotor is so slow that readers need more time."""
 HEAD_RUN_US_MAX = 120_000_000
 """No ball runs for two minutes. If a head reports one for longer, it sees something else."""
 SLACK_POCKETS = 2

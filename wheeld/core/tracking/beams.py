@@ -207,7 +207,7 @@ OVERTAKE = 2
 AGAIN_US = 6_000_000
 """If beams meet a lost ball again within this time, it ran all the time. Otherwise it was launched again."""
 FEW_US = 30_000_000
-"""How long a single pass may wait for a sighting of the ball in a pocket: a fall, then three turns of a slow rotor."""
+"""The longest time from a pass to a sighting that it may explain: a fall, then three turns of a slow rotor."""
 AGAIN_SLACK = 0.15
 """A ball that is found again may seem to be faster by this part, because of jitter and tilt."""
 AT_REST_US = 700_000
@@ -333,8 +333,7 @@ class BallTracker:
         return (self.state.earlier_deg + chain.passes[-1].turn_deg) / 360
 
     def _most_deg(self, chain: Chain) -> float:
-        """Return how far the ball ran until the last pass, at most: if it was launched just after the beam before its
-        first one."""
+        """Return how far the ball ran at most until the last pass: from just after the beam before its first one."""
         begun_deg = self.state.earlier_most_deg or self._beams.behind_deg(chain.passes[0].beam, chain.direction)
         return begun_deg + chain.passes[-1].turn_deg
 

@@ -178,8 +178,8 @@ class Observer:
 
     @property
     def kept(self) -> tuple[HeadGameKept | None, bool]:
-        """What a restart must know: the latest reported game of a head, if there is one; and whether the encoder has
-        slipped, so that the setting does not show where the pockets stand, or whether this is not known."""
+        """What a restart must know. First: the latest reported game of a head, None without a head. Second: whether the
+        encoder has slipped on the rotor, or may have slipped."""
         game = None if self._head is None else self._head.kept
         if PLACE in self.sight.failing or self._encoder is None:
             return game, PLACE in self.sight.failing

@@ -183,8 +183,7 @@ class PocketTracker:
         return pocket if pocket is not None and self.lies_in(pocket, now_us) else None
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
-        """Return how many pockets clockwise of this pocket readers see the ball. None if they do not see it lie still
-        now."""
+        """Return how many pockets clockwise of this pocket readers see the ball. None if they see no ball lie still."""
         seen, begun_us = self.state.streak, self._rotor.state.begun_us
         if not seen or not self._is_fresh(now_us) or _turned_deg(seen[0], seen[-1], begun_us) < HALF_TURN_DEG:
             return None
@@ -415,8 +414,7 @@ class PocketFromReaders(PocketTracker):
         return self._in_run(seen.t_us, pocket, is_counted=is_counted, called=called)
 
     def _in_run(self, t_us: int, pocket: int, *, is_counted: bool, called: bool) -> list[Evidence]:
-        """Conclude from a sighting while a run is known, of a ball that has fallen, even if no sensor saw it leave the
-        track."""
+        """Conclude from a sighting while a run is known. The ball has fallen, even if its run seemed to go on."""
         run, ball, is_on_track = self._run, self.ball, self._run.phase is Phase.ON_TRACK
         if not is_on_track and ball.rested_in is None and self.is_at_rest:
             ball.rested_in = pocket

@@ -17,8 +17,8 @@ from wheeld.core.pockets import PocketLayout
 from wheeld.core.tracking.evidence import Margin
 
 STOP_SILENCE_US, STOP_SILENCE_US_MIN = 1_500_000, 600_000
-"""The first time without an edge is always a stop: docs/rulebook.md allows 2 s. Less than the second time without an
-edge is never a stop, because edges may be lost."""
+"""If no edge comes for `STOP_SILENCE_US`, this is always a stop: docs/rulebook.md allows 2 s. A silence that is shorter
+than `STOP_SILENCE_US_MIN` is never a stop, because edges may be lost."""
 SLOWEST_DEG_S = 12.0
 """2 rpm. A hand that slows the rotor but does not stop it leaves it at least this speed. A silence is no stop if it is
 shorter than the time of one sector at this speed."""
@@ -356,8 +356,7 @@ class RotorFromEncoder:
 
 
 def _off_deg(*ticks: tuple[int, float]) -> float:
-    """Return by how much the movement between the middle two of four ticks differs from the mean speed on both sides,
-    in degrees."""
+    """Return how many degrees the movement between the middle two of four ticks is off the mean speed on both sides."""
     (a_us, a_deg), (b_us, b_deg), (c_us, c_deg), (d_us, d_deg) = ticks
     speeds = (b_deg - a_deg) / max(1, b_us - a_us) + (d_deg - c_deg) / max(1, d_us - c_us)
     return abs(c_deg - b_deg - speeds / 2 * (c_us - b_us))
