@@ -68,7 +68,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 CUSTOMS: Mapping[str, str] = {
-    "N1": translatable("a coup whose ball turns with the rotor is void"),
+    "N1": translatable("a coup whose ball runs in the same direction as the rotor is void"),
     "N2": translatable("a coup that is launched before the operations are done is void"),
     "N3": translatable("a coup whose ball runs too few laps is void"),
     "N4": translatable("a coup whose rotor stops while the ball runs is void"),

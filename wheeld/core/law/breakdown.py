@@ -80,7 +80,7 @@ ROWS = (
         ELSEWHERE,
         "standstill",
         "7",
-        "everything counts by its own time, and is published late; of what people said while nobody heard them, "
-        '"{void}" counts from the beginning, the rest from the end, unless they say when',
+        "what the sensors saw counts at its own time, and is published late; of the words that could not be received "
+        'meanwhile, "{void}" counts from the beginning, all others from the end, unless the sender gives the time',
     ),
 )
