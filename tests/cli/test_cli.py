@@ -21,6 +21,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 from cryptography import x509
+from msgspec import structs
 
 from hw_sim import log as sim_log
 from hw_sim.evening import script
@@ -383,6 +384,18 @@ def test_check_config_tells_of_a_certificate_that_has_ended(more: str, tmp_path:
     told = capsys.readouterr().err
     assert re.search(r"mqtt.cert_file: expired at [-\d]+ [:\d]+ UTC: have a new certificate", told)
     assert "`wheeld setup campione-03 --answers /etc/wheeld/campione-03.toml`" in told
+
+
+def test_check_config_tells_of_a_certificate_of_another_authority(tmp_path: Path, capsys: Captured) -> None:
+    """The broker may know that authority, so it is no error."""
+    (tmp_path / "later").mkdir()
+    house, other, namesake = Authority(tmp_path), Authority(tmp_path, "other"), Authority(tmp_path / "later")
+    files = house.issue("wheel-campione-03")
+    for authority, is_said in ((house, False), (other, True), (namesake, True)):
+        path = write(tmp_path, with_certificate(structs.replace(files, ca_file=authority.file)))
+        assert main(["check-config", str(path)]) == Exit.OK
+        told = f"{files.cert_file} is not from an authority in {authority.file}: "
+        assert (told in capsys.readouterr().out) == is_said
 
 
 def test_check_config_tells_of_a_certificate_that_names_nobody(

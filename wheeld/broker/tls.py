@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -114,6 +115,19 @@ def common_name(cert_file: Path) -> str | None:
     """Return the name in our certificate. Returns None and raises errors as `own_certificate` does."""
     own = own_certificate(cert_file)
     return None if own is None else own.name
+
+
+def is_from(cert_file: Path, ca_file: Path) -> bool:
+    """Return whether an authority in `ca_file` issued our certificate, or the last one behind it in its file. Raises
+    ImportError, OSError, ValueError."""
+    from cryptography import exceptions, x509  # noqa: PLC0415  optional, as for keys
+
+    *_, last = x509.load_pem_x509_certificates(cert_file.read_bytes())
+    for authority in x509.load_pem_x509_certificates(ca_file.read_bytes()):
+        with suppress(ValueError, TypeError, exceptions.InvalidSignature):
+            last.verify_directly_issued_by(authority)
+            return True
+    return False
 
 
 def fault(error: BaseException) -> str:

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from wheeld.broker.tls import common_name
+from wheeld.broker.tls import common_name, is_from
 from wheeld.cli.provable import certain_laps, provable
 from wheeld.config.instance import wheel_of
+from wheeld.config.paths import setup_again
 from wheeld.config.reading import load_here
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import LANGUAGE_NAMES, Language, Part, Text, translatable
@@ -218,6 +219,7 @@ def _mqtt(config: Config) -> Iterator[Text]:
     secured = Text("with TLS") if mqtt.ca_file or mqtt.cert_file else Text("without TLS")
     # The name and the certificate with which we log in.
     who = Text("as {user}", {"user": mqtt.username}) if mqtt.username else Text("anonymously")
+    name = None
     if mqtt.cert_file is not None:
         if (name := common_name(mqtt.cert_file)) is None:
             certificate = Text("with its own certificate")
@@ -231,6 +233,17 @@ def _mqtt(config: Config) -> Iterator[Text]:
         "secured": secured,
     }
     yield Text("broker: {address} {who}, {secured}", at)
+    if name is not None and mqtt.cert_file and mqtt.ca_file and not is_from(mqtt.cert_file, mqtt.ca_file):
+        files: dict[str, Part] = {
+            "certificate": str(mqtt.cert_file),
+            "authorities": str(mqtt.ca_file),
+            "setup": setup_again(table.table),
+        }
+        yield Text(
+            "{certificate} is not from an authority in {authorities}: if the broker does not know its authority "
+            "either, have a new certificate issued; for a broker on this computer `{setup}` says how",
+            files,
+        )
     yield Text("topics: {topics}", {"topics": f"wheel/v1/{table.site}/{table.table}/…"})
     for user, role in mqtt.users.items():
         yield Text("{user} at the broker: {role}", {"user": user, "role": role})
