@@ -20,8 +20,10 @@ from wheeld.exits import Exit
 from wheeld.journal.elsewhere import BehindError
 from wheeld.journal.opening import open_to_write
 from wheeld.journal.rows import JournalError
+from wheeld.journal.seal import FileSigner
 from wheeld.journal.verify import verify
 from wheeld.journal.writer import ADOPTED_AT_ONCE, ADOPTED_SEQ_MAX, JournalWriter
+from wheeld.ports import EventRecord
 
 Captured = pytest.CaptureFixture[str]
 HASH = "ab" * 32
@@ -90,6 +92,29 @@ def test_an_adopted_copy_goes_on_behind_what_others_have(house: House, capsys: C
         journal.seal(by="Zoé", why="restored", at_utc_us=NOW)
     house.noted = (0, b"")
     assert [found(house) for found in FINDERS.values()] == [""] * 3
+
+
+@pytest.mark.parametrize("after", [2, 3], ids=["fewer", "as many"])
+def test_a_later_start_trusts_an_adoption_of_no_more_numbers_than_the_copy_has(after: int, tmp_path: Path) -> None:
+    """The copy lacked little, and its own start gave as many numbers. They are stored, and were never published."""
+    path, (private, _) = tmp_path / "j", write_keys(tmp_path)
+    signer = FileSigner(private)
+    with closing(open_writer(path, signer=signer)) as journal:
+        append_table(journal, GENESIS, 1)
+        journal.compare({}, settlement_ack=False)
+    with closing(open_writer(path, signer=signer)) as journal:
+        for seq in (2, 3):
+            _, hashed = journal.reader.last_of_feed() or (0, b"")
+            append_table(journal, msgspec.json.decode(hashed)["hash"], seq)
+        journal.adopt(after, HASH, by="Zoé", why="lost", at_utc_us=NOW)
+    with closing(open_writer(path, signer=signer)) as journal:
+        journal.note(EventRecord(event="power_up"), NOW)
+        gap = journal.reader.gap_due()
+        assert gap is not None
+        append_table(journal, gap.hash, gap.last_seq + 1)
+        journal.seal(by="wheeld", why="the daemon starts", at_utc_us=NOW)
+    with closing(open_writer(path, signer=signer)) as journal:
+        assert journal.last_event("power_up") is not None
 
 
 def test_two_adoptions_are_told_as_one_gap(tmp_path: Path) -> None:

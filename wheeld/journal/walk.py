@@ -285,11 +285,11 @@ class Walk:
         self._is_in_feed = True
         before = self._journal.message(seq - 1)
         adopted = self._journal.adoption_to(seq - 1)
-        if before is not None:
+        if adopted is not None:  # a message with that number, if this journal has one, was never published
+            self.report.last_seq, self.report.last_hash = seq - 1, adopted.hash
+        elif before is not None:
             self._check_signature(_InFeed(b"%d" % (seq - 1)), before.payload, signature(before.payload))
             self.report.last_seq, self.report.last_hash = seq - 1, hash_of(before.payload).decode()
-        elif adopted is not None:
-            self.report.last_seq, self.report.last_hash = seq - 1, adopted.hash
 
     def _check_signature(self, where: _InFeed, payload: bytes, in_base64: bytes | None) -> None:
         """Check that a message of the feed is signed if the journal has a key, and only then. Raises ChainError."""
