@@ -118,7 +118,7 @@ def test_a_secret_that_is_not_there(root: Path, capsys: Captured) -> None:
     missing = root / STORES[0] / f"wheeld.{NAME}.mqtt-password"
     missing.unlink()
     assert main(["check-config", NAME]) == Exit.BAD_CONFIG
-    assert f"credential:mqtt-password, but {missing} does not exist: put it back, or let" in capsys.readouterr().err
+    assert f"credential:mqtt-password, but {missing} does not exist: write the pass" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("store", STORES)

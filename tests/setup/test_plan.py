@@ -221,6 +221,18 @@ def test_a_certificate_that_ends_soon_is_renewed_with_its_key(computer: BareComp
     assert set(actions(planned(computer, *SIMULATED, now=late)).values()) <= {"stays", "run"}
 
 
+def test_a_lost_key_and_its_certificate_are_made_anew(computer: BareComputer) -> None:
+    """`credential:mqtt-key` names a file that is not there, and the message promises that setup makes it."""
+    set_up(computer, *SIMULATED)
+    before = computer.tree()
+    lost = "etc/credstore/wheeld.bench-01.mqtt-key"
+    (computer.root / lost).unlink()
+    set_up(computer, *SIMULATED)
+    changed = {path for path, content in computer.tree().items() if before.get(path) != content}
+    assert changed == {lost, "etc/wheeld/bench-01.crt"}
+    assert set(actions(planned(computer, *SIMULATED)).values()) == {"stays"}
+
+
 def test_a_second_wheel_has_the_same_broker(computer: BareComputer) -> None:
     set_up(computer, *SIMULATED)
     before = computer.tree()

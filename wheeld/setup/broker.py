@@ -92,7 +92,8 @@ def broker_steps(
 
 
 class _Certificates:
-    """Steps that make certificates and their keys. An existing certificate stays, and is renewed before it expires."""
+    """Steps that make certificates and their keys. An existing certificate stays, and is renewed before it expires and
+    when its key is lost."""
 
     def __init__(self, places: Places, broker: BrokerPlaces, hosts: tuple[str, ...], now: datetime.datetime) -> None:
         self.places, self.broker = places, broker
@@ -157,7 +158,10 @@ class _Certificates:
         if found is None:
             files = (fresh,) if has_key is not None else (key, fresh)
             return SetupStep(action=Action.MAKE, what=what, why=why, files=files)
-        wrong = certificates.wrong_with(found, has_key or b"", name, issuer or b"")
+        if has_key is None:
+            anew = Text("the key is missing; {why}", {"why": why})
+            return SetupStep(action=Action.REPLACE, what=what, why=anew, files=(key, fresh))
+        wrong = certificates.wrong_with(found, has_key, name, issuer or b"")
         if wrong:
             again = Text(
                 "{wrong}; move certificate and key away, and setup makes new ones",

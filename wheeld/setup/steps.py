@@ -1,7 +1,7 @@
 """A step of a plan: a directory, files or a command, and the action for it. To make a step changes nothing.
 
 Setup replaces an existing file in two cases only, where it can make it again from other files: a certificate that
-expires soon, and an access list that lacks a table or that its broker would refuse.
+expires soon or has no key, and an access list that lacks a table or that its broker would refuse.
 """
 
 from __future__ import annotations
