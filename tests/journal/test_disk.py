@@ -41,6 +41,20 @@ def test_a_file_system_without_wal_is_refused(path: Path, monkeypatch: pytest.Mo
     open_writer(path).close()
 
 
+def test_a_file_of_another_user_is_said_with_the_command_that_cures_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Restored by root, for example."""
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(JournalError, match="it or a file beside it belongs to another user") as caught:
+        open_writer(path)
+    assert f"`chown wheeld: {path}*`" in str(caught.value)
+
+
 def test_a_checkpoint_that_fails_halts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(db: sqlite3.Connection) -> Any:
         raise sqlite3.OperationalError("disk I/O error")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shlex
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -374,7 +375,8 @@ class Database:
 def _told(error: OSError, path: Path) -> str:
     """Return the system's message about a file. If the file belongs to another user, also say what to do."""
     if isinstance(error, PermissionError):
-        return f"{error.strerror}: files beside it belong to another user; as root: chown wheeld: {path}*"
+        owned = shlex.quote(str(path))
+        return f"{error.strerror}: it or a file beside it belongs to another user; as root: `chown wheeld: {owned}*`"
     if error.errno == errno.EROFS:
         return (
             f"{error.strerror}: Linux makes a failing disk read-only, and `journalctl -k` says why; repair the disk, "
