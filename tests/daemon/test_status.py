@@ -108,6 +108,8 @@ async def test_a_broker_that_is_away_is_said_with_since_when_why_and_what_is_owe
     assert at.away == f"10.0.0.2:8883 has not been reached since 19:00: {EXPIRED}; messages owed: 12"
     await at.clock.advance(3600)
     assert len(at.sent) == 1, "and said once"
+    at.outage = at.outage._replace(why="the broker says that our certificate has expired: renew cert_file")
+    assert "renew cert_file; `wheeld check-config campione-03` says more of the certificate; messages" in at.away
     at.outage = None
     await at.clock.advance(LOOK_S)
     assert at.sent[1:] == [at.status.line]
@@ -126,7 +128,7 @@ async def test_what_the_broker_refuses_is_said_until_it_is_allowed() -> None:
     assert at.away.startswith(
         "has refused publication of result since 19:00: Not authorized; correct the broker's access"
     )
-    assert "`wheeld acl` prints it" in at.away
+    assert "`wheeld acl -c campione-03` prints" in at.away
     at.refusals.clear()
     await at.clock.advance(LOOK_S)
     assert at.away == ""

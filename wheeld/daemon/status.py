@@ -71,6 +71,8 @@ class DaemonStatus:
         if (outage := self._outage()) is not None:
             since = self._local(outage.since_ns)
             parts.append(f"the broker {outage.address} has not been reached since {since}: {outage.why}")
+            if "cert_file" in outage.why:
+                parts.append(f"`wheeld check-config {table.setting.table}` says more of the certificate")
             if self._owed is not None:
                 parts.append(f"messages owed: {self._owed}")
         for (kind, topic), refusal in self._refusals.items():
@@ -79,8 +81,8 @@ class DaemonStatus:
         if self._refusals:
             setup = setup_again(table.setting.table)
             parts.append(
-                f"correct the broker's access list (`wheeld acl` prints it; `{setup}` writes that of a broker on this "
-                "computer), or this wheel's certificate or user"
+                f"correct the broker's access list (`wheeld acl -c {table.setting.table}` prints this table's part; "
+                f"`{setup}` writes that of a broker on this computer), or this wheel's certificate or user"
             )
         return "; ".join(parts)
 
