@@ -38,11 +38,18 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
 
 
 def shown(
-    state: str, sub: str, *, result: str = "success", code: int = 0, status: str = "", boots: str = "enabled"
+    state: str,
+    sub: str,
+    *,
+    result: str = "success",
+    code: int = 0,
+    status: str = "",
+    boots: str = "enabled",
+    restarts: int = 0,
 ) -> str:
     return (
         f"Result={result}\nExecMainStatus={code}\nActiveState={state}\nSubState={sub}\nStatusText={status}\n"
-        f"UnitFileState={boots}\nStateChangeTimestamp={SINCE}\n"
+        f"UnitFileState={boots}\nStateChangeTimestamp={SINCE}\nNRestarts={restarts}\n"
     )
 
 
@@ -51,6 +58,13 @@ STANDS = {
     "runs": (
         shown("active", "running", status=WAITS),
         [f"campione-03 has been running since {SINCE}", f"the daemon reports: {WAITS}"],
+    ),
+    "runs for a second at each try": (
+        shown("active", "running", restarts=7),
+        [
+            f"campione-03 has been running since {SINCE}",
+            "it has ended by itself, and systemd has started it again (times: 7)",
+        ],
     ),
     "wrong": (
         shown("failed", "failed", result="exit-code", code=78, status="campione-03.toml:3: table.id: is missing"),
@@ -96,6 +110,7 @@ def test_how_a_wheel_stands(name: str, answers: Answers, tmp_path: Path, capsys:
     asked = [line.split()[-1] for line in (tmp_path / "called").read_text().splitlines()]
     assert asked == ["wheeld@campione-03", "wheeld-page@campione-03"]
     assert "page" not in " ".join(lines)
+    assert ("ended by itself" in " ".join(lines)) == (name == "runs for a second at each try")
 
 
 def test_pages_that_do_not_run(answers: Answers, tmp_path: Path, capsys: Captured) -> None:

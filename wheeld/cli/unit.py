@@ -16,7 +16,7 @@ from wheeld.core.catalogue import Part, Text
 from wheeld.exits import Exit
 from wheeld.screen.terminal import printable
 
-PROPERTIES = "ActiveState,SubState,StateChangeTimestamp,StatusText,Result,ExecMainStatus,UnitFileState"
+PROPERTIES = "ActiveState,SubState,StateChangeTimestamp,StatusText,Result,ExecMainStatus,UnitFileState,NRestarts"
 LEVELS = {"2": "critical: ", "3": "error: ", "4": "warning: "}
 """The word for each priority. An ordinary priority has no word."""
 TOLD = frozenset({"event", "level", "at", "why"})
@@ -71,6 +71,9 @@ def _standing(what: Part, unit: str, logs: str, told: Mapping[str, str]) -> Iter
         else:
             again = {"reset": f"systemctl reset-failed {unit}", "start": start}
             yield Text("after you have corrected the cause: `{reset}`, then `{start}`", again)
+    if state not in ("inactive", "failed") and (count := told["NRestarts"]) != "0":
+        # Pages that cannot open their port run for a second or two at each try.
+        yield Text("it has ended by itself, and systemd has started it again (times: {count})", {"count": count})
     if (last := told["StatusText"]) and state != "inactive":
         yield Text("the daemon reports: {what}", {"what": last})
     yield Text("`{logs}` prints more", {"logs": logs})
