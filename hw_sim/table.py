@@ -190,7 +190,7 @@ class SimTable:
         return self.world.last_tick_s(self.now_s)
 
     def next_tick_s(self) -> float:
-        """Return the time in s of the turning rotor's next tick."""
+        """Return the time in s at which the turning rotor enters its next sector."""
         return next(self.world.rotor.crossings(0.0, 1 / self.layout.rotor_ticks, self.now_s, math.inf))[0]
 
     # the ball in a pocket or in a hand

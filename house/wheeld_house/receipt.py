@@ -41,7 +41,7 @@ class Proven:
 
 
 def write_receipt(payload: bytes, index: int, proof: Sequence[bytes], checkpoint: str) -> str:
-    """Return the receipt of the message `payload`, the leaf at `index`."""
+    """Return a receipt as text. It proves that `payload` is leaf `index` of the tree that `checkpoint` signs."""
     hashes = "".join(f"{base64.b64encode(each).decode()}\n" for each in proof)
     return f"{FIRST_LINE}\nextra {base64.b64encode(payload).decode()}\nindex {index}\n{hashes}\n{checkpoint}"
 

@@ -35,8 +35,8 @@ def watch(options: argparse.Namespace) -> Exit:
     Raises OSError, ConfigError, KeyFileError.
     """
     if names_wheel(options.table):
-        # This computer has the wheel. Its configuration names the table, and also the broker and the login that no
-        # option names.
+        # This computer has the wheel. Its configuration names the table, and the broker if no option names one. If no
+        # option names a login, the certificate of the table system is used, if this computer has it.
         from wheeld.config import instance  # noqa: PLC0415  not needed on other computers
         from wheeld.config.reading import load  # noqa: PLC0415
         from wheeld.setup.computer import Computer  # noqa: PLC0415

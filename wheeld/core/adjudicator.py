@@ -311,7 +311,7 @@ class Adjudicator:
 
     def _use_sensors(self, command: Command, now_us: int) -> None:
         """Leave out the sensors that the command names, and use those that work again. Publish a notice if any change.
-        If it names the ball's pocket, take the person's word for the place of the pockets."""
+        If the command names the pocket where the ball lies, this shows where all pockets are."""
         if (pocket := named_pocket(self._known(now_us, command))) is not None:
             off = self._observer.find_place(pocket, now_us)
             figures: Figures = {"number": self._pockets.order[pocket], "off_pockets": round(off, 2)}

@@ -319,7 +319,7 @@ class Table:
         kind, kept, due_us = type(seen), self._recorder.observations, self._due_us
         is_due = due_us is not None and due_us < seen.t_us
         if is_due or kind is not TimePassed:
-            if seen.t_us < self._now_us:  # an older word is answered now: a replay must know when
+            if seen.t_us < self._now_us:  # a replay must know that an older command is answered now
                 kept.append(TimePassed(self._now_us))
             kept.append(seen)
         if is_due or kind is End:

@@ -527,7 +527,8 @@ class Observer:
         return [*hidden, *given_up, *forgotten, Evidence(Fact.SENSOR_FAULT, seen.t_us, figures)]
 
     def _launch_hidden(self) -> list[Evidence]:
-        """If the line is cut after two passes, report a launch that was not seen (N8): nothing will prove it."""
+        """At a failure of the line: report a launch that was not seen whole (N8) if the ball made two passes or more.
+        After the gap no pass can prove this launch."""
         if self._beams is None or self.run.phase is not Phase.SUSPECTED:
             return []
         shown = self._beams.leading

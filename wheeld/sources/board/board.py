@@ -315,7 +315,7 @@ class Board:
                 self._refuse(REFUSALS[event.what], f"{event.what} {event.found}", **what)
             case host.BoardReset():
                 self._counts["resets"] += 1
-                if self._was_identified:  # a reset before this process is covered by `Restarted`
+                if self._was_identified:  # else `Restarted` tells of the reset
                     yield from self._fault(Trouble.BOARD_RESTARTED, host_ns, boot_id=event.new_boot_id)
                 self._line.over(Trouble.CLOCK_RAN_BACK)
                 self._anchor = (host_ns, self.now_us(host_ns))
