@@ -246,13 +246,13 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "messages in French, numbers announced in French",
         'a void coup is declared with "rien va"',
         "a coup needs 3 proven laps",
-        "the number is called after 3 sightings in the same pocket",
+        "the number is proven after 3 sightings in the same pocket",
         "rien ne va plus: announced by the chef",
         "wheel: french, the rotor turns either way; its encoder has 148 ticks",
         "beams: 4 at 0°, 90°, 180° and 270°",
         (
-            "a lap is proven if the proof holds without any 2 of the pulses, which may be strays: "
-            "a run of 3.75 laps or more is certain to be valid"
+            "any 2 pulses may be strays, so a lap is proven only if it is proven without them, too: "
+            "a run of 3.75 laps or more is certainly valid"
         ),
         "readers: 3 at 30°, 150° and 270°",
         f"sensor board: {port} at 115200 baud; silence for 1 s is a fault",
@@ -324,7 +324,7 @@ def test_check_config_prints_what_is_not_the_default(tmp_path: Path, capsys: Cap
     for fact in (
         "players read: Tavolo 3 · Plein 5–200 €",
         "messages in Italian, numbers announced in French",
-        "called after one sighting",
+        "proven after one sighting",
         "announced automatically when the ball is down to 0.8 laps a second",
         "last number: 17, for a journal that is still empty",
         "wheel: fair, the rotor turns counter-clockwise only",

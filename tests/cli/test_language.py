@@ -155,7 +155,7 @@ def test_what_programs_read_has_no_language(
 CHECKED: dict[Language, tuple[str, ...]] = {
     "en": (
         "beams: 4 at 0°, 90°, 180° and 270°",
-        "a run of 3.75 laps or more is certain to be valid",
+        "a run of 3.75 laps or more is certainly valid",
         "R1, Art. 10: the ball runs against the rotor: the beams and the encoder",
         'a void coup is declared with "rien va"',
     ),

@@ -50,7 +50,7 @@ def test_mistakes_of_every_kind_are_reported_at_once_in_the_order_of_the_file() 
     assert reported.pop(7).startswith("f.toml:30: mqtt.host: is more than the name or the address of a host")
     pins = "has 3 pins, but wheel.beams_deg has 4 angles; give one pin for each angle, in the same order"
     assert reported == [
-        "f.toml:2: table.colour: is not a known key; [table] knows "
+        "f.toml:2: table.colour: is not a known key; [table] may contain "
         + ", ".join(key.name for key in config_keys().values() if key.section == "table"),
         "f.toml:3: table.min_laps: 99 is not within 3…20 (Art. 10 asks 3 at least; other jurisdictions ask 4)",
         "f.toml:10: wheel.rotor_ticks: 20 is not within 37…4096",

@@ -190,7 +190,7 @@ def test_what_this_computer_would_read_them_with_is_printed_and_no_failure(monke
     pi = "kernel 6.12 on a Raspberry Pi before the 5"
     assert f"this computer would read pins through rpi-lgpio: it is installed and works with {pi}" in lines
     wanted = [line for line in facts(parse(text), "en") if line.startswith("this computer")]
-    why = f"the original RPi.GPIO does not work with {pi}: take `provider` out of [gpio]"
+    why = f"the original RPi.GPIO does not work with {pi}: remove `provider` from [gpio]"
     assert wanted == [f"this computer cannot read pins: {why}"]
     there.clear()
     (line,) = (line for line in facts(config, "fr") if line.startswith("cet ordinateur"))

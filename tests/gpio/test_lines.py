@@ -84,5 +84,5 @@ def test_a_chip_that_is_not_there_is_an_error() -> None:
 
 def test_the_package_that_is_not_there_is_named() -> None:
     assert provider.installed() == {"rpi-lgpio"}
-    with pytest.raises(PinsError, match=r"RPi\.GPIO (is not installed|does not work with .+): take `provider` out"):
+    with pytest.raises(PinsError, match=r"RPi\.GPIO (is not installed|does not work with .+): remove `provider` from"):
         open_pins("rpi", None)

@@ -105,7 +105,7 @@ def test_an_error_says_what_to_do(
         original=original,
         one=one,
         both="RPi.GPIO and rpi-lgpio are both installed and own the same module",
-        out="take `provider` out of [gpio]",
+        out="remove `provider` from [gpio]",
         pi=f"kernel {kernel[0]}.{kernel[1]} on a Raspberry Pi before the 5",
     )
     with pytest.raises(PinsError) as wrong:

@@ -165,7 +165,7 @@ def test_an_option_goes_before_the_file(tmp_path: Path) -> None:
         ("door_pin = 12", "door_pin = 99", 20, "gpio.door_pin: is 99; expected a GPIO number, 0 to 53"),
         ("door_pin = 12", "door_pin = 17", 20, "gpio.door_pin: "),
         ('sensors = "pins"', 'sensors = "eyes"', 3, 'setup.sensors: is "eyes"; expected "board", "pins", "head"'),
-        ('name = "campione-03"', 'nam = "x"', 2, "setup.nam: is not a known key; [setup] knows name, sensors"),
+        ('name = "campione-03"', 'nam = "x"', 2, "setup.nam: is not a known key; [setup] may contain name, sensors"),
         ('broker = "house"', 'broker = "house"\nbroker_names = ["a b"]', 5, 'setup.broker_names: is ["a b"]; expected'),
     ],
 )

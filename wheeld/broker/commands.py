@@ -371,7 +371,9 @@ class CommandIntake:
 def _decode(name: str, incoming: Incoming) -> CommandPayload:
     """Return the command's payload. Raises RefusedError with what is wrong and who has to correct it."""
     if incoming.retained:
-        raise RefusedError("it was sent with retain, but a command is for the present only: send it without retain")
+        raise RefusedError(
+            "the command was sent with retain, but it counts only at the present moment: send it without retain"
+        )
     kind = COMMANDS.get(name)
     if kind is None:
         raise RefusedError("there is no such command; the commands are {names}", names=", ".join(sorted(COMMANDS)))

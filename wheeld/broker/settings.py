@@ -42,7 +42,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=65_535,
-            title=translatable("the broker's port, by custom 8883 with TLS"),
+            title=translatable("the broker's port, usually 8883 with TLS"),
             description=translatable("a TCP port, 1 to 65535"),
             examples=[8883],
         ),

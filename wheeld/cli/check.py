@@ -72,10 +72,10 @@ def _table(table: TableSetting) -> Iterator[Text]:
     if table.pocket == "head":
         yield Text("the head reports the number")
     elif table.sightings_to_call == 1:
-        yield Text("the number is called after one sighting")
+        yield Text("the number is proven after one sighting")
     else:
         yield Text(
-            "the number is called after {count} sightings in the same pocket", {"count": table.sightings_to_call}
+            "the number is proven after {count} sightings in the same pocket", {"count": table.sightings_to_call}
         )
     if table.auto_rien_ne_va_plus_rev_s is None:
         yield Text("rien ne va plus: announced by the chef")
@@ -92,14 +92,14 @@ def _table(table: TableSetting) -> Iterator[Text]:
         }
         if table.strays == 1:
             yield Text(
-                "a lap is proven if the proof holds without any one of the pulses, which may be a stray: a run "
-                "of {laps} laps or more is certain to be valid",
+                "any one pulse may be a stray, so a lap is proven only if it is proven without that pulse, too: a run "
+                "of {laps} laps or more is certainly valid",
                 laps,
             )
         else:
             yield Text(
-                "a lap is proven if the proof holds without any {strays} of the pulses, which may be strays: a run "
-                "of {laps} laps or more is certain to be valid",
+                "any {strays} pulses may be strays, so a lap is proven only if it is proven without them, too: a run "
+                "of {laps} laps or more is certainly valid",
                 laps,
             )
     if table.pocket == "sensors":

@@ -205,7 +205,7 @@ def _hint(section: str, name: str, known: list[str]) -> Text:
     if meant:
         return Text("it belongs in {sections}", {"sections": _one_of([f"[{home}]" for home, _, _ in meant])})
     names = {"section": f"[{section}]", "names": ", ".join(known)}
-    return Text("{section} knows {names}", names) if section else Text("the file knows {names}", names)
+    return Text("{section} may contain {names}", names) if section else Text("the file may contain {names}", names)
 
 
 def _wrong_value(place: str, kind: Any, value: object, cause: BaseException | None) -> Text:

@@ -10,7 +10,7 @@ from wheeld.config.sections import SECTIONS
 from wheeld.core.catalogue import Part, Text, translatable
 
 _LINE = Text(
-    "a line is KEY = VALUE, [SECTION], or # and a comment; a text stands in straight quotes: {example}",
+    "a line is KEY = VALUE, [SECTION], or # and a comment; a text is in straight quotes: {example}",
     {"example": '"campione"'},
 )
 _QUOTES = Text("a text begins and ends with {quote} in the same line", {"quote": '"'})
@@ -43,7 +43,7 @@ _HINTS = (
     ),
     (
         "Invalid value",
-        Text("a text stands in straight quotes ({example}); numbers, true and false do not", {"example": '"campione"'}),
+        Text("a text is in straight quotes ({example}); numbers, true and false are not", {"example": '"campione"'}),
     ),
     ("Cannot overwrite", _TWICE),
     ("Duplicate", _TWICE),

@@ -51,8 +51,8 @@ OF_SENSORS = frozenset({SensorState, Level})
 """Kinds of observations that people see even if nothing follows from them."""
 
 STEPPED = translatable(
-    "the clock of this computer was set by {seconds} s; the order of events and all durations are right, dates before "
-    "that may be wrong by as much"
+    "the clock of this computer was corrected by {seconds} s; the order of events and all durations are right, but "
+    "earlier dates may be wrong by the same time"
 )
 
 

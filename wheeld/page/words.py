@@ -27,7 +27,7 @@ WORDS = {
     "panel_bouler": translatable("The bouler's panel"),
     "skip": translatable("Skip to the content"),
     "language": translatable("Language"),
-    "lost": translatable("The wheel is not seen. What this page shows is old."),
+    "lost": translatable("This page hears nothing from the wheel. What it shows is old."),
     "never": translatable(
         "No message about this table has come yet. Check the table's name in the options of this page, and "
         "whether its wheel runs."
@@ -151,7 +151,7 @@ WORDS = {
     "unsent": translatable("Not sent: {why}"),
     "broker_away": translatable("the broker is not reached; call the technician"),
     "too_old": translatable("the panel showed a state that was more than {count} s old; look again"),
-    "other_command": translatable("this press was sent with another command before; press again"),
+    "other_command": translatable("this press of a button was used for another command before; press the button again"),
     "again": translatable("This panel asks for its token again. The last press was not sent."),
     "mute": translatable(
         "This panel does not reach the broker, so no command can reach the wheel. Call the technician."

@@ -257,7 +257,7 @@ def _sensors(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterato
     else:
         yield f"<p>{escape(say.say('No stored log shows what sensors missed.'))}</p>"
     if sensors.margins:
-        columns = (say.say("measure"), say.say("verdicts"), say.say("near to flipping"))
+        columns = (say.say("measure"), say.say("verdicts"), say.say("nearly another verdict"))
         yield _table(columns, ((each.measure, each.count, each.low) for each in sensors.margins))
     notices = [(name, count) for name, count in sensors.notices.items() if count]
     if notices:

@@ -70,7 +70,11 @@ class Pictures:
         axes.yaxis.set_major_formatter(self._decimal)
         axes.set_ylabel(self._say.say("times its share"))
         return self._svg(
-            figure, "zones", self._say.say("Where the ball left the track: how many times its share each part has.")
+            figure,
+            "zones",
+            self._say.say(
+                "Where the ball left the track: 1 means that a part has its fair share, 2 that it has twice as much."
+            ),
         )
 
     def trends(self) -> str:

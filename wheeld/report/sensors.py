@@ -1,4 +1,4 @@
-"""Beams that are late, beams and readers that miss the ball, and verdicts that were near to flipping."""
+"""Beams that are late, beams and readers that miss the ball, and verdicts that were nearly another verdict."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ void because of misses."""
 MISSED_EFFECT = 0.04
 """A sample is large enough if it shows a sensor that misses this part."""
 RISING_TOLERATED = 1.5
-"""In the second half, this many times as many verdicts may be near to flipping: other people may cause that."""
+"""In the second half, this many times as many verdicts may be nearly another verdict: other people may cause that."""
 LOW_TOLERATED = 0.05
 """The part of verdicts that may have a margin of one measure below `LOW`. Weak launches alone cause some."""
 TOUCHED_TOLERATED = 0.002
@@ -194,7 +194,7 @@ _LOW_ACTIONS = {
 
 def _low(one: Margins, verdicts: int, say: Catalogue) -> list[Check]:
     said = say.say(
-        "{low} of {verdicts} verdicts were near to flipping, by the measure {measure}",
+        "{low} of {verdicts} verdicts were nearly another verdict, by the measure {measure}",
         low=one.low,
         verdicts=verdicts,
         measure=one.measure,
@@ -203,7 +203,8 @@ def _low(one: Margins, verdicts: int, say: Catalogue) -> list[Check]:
     tolerated = TOUCHED_TOLERATED if one.measure == "slowing" else LOW_TOLERATED
     many = Check(code="low_margins", p=more_than(one.low, verdicts, tolerated), said=said, action=action)
     rising = say.say(
-        "{late} of {low} verdicts near to flipping, by the measure {measure}, fell in the second half of the period",
+        "{late} of {low} verdicts that were nearly another verdict, by the measure {measure}, fell in the second half "
+        "of the period",
         late=one.low_late,
         low=one.low,
         measure=one.measure,

@@ -43,7 +43,7 @@ class Measure(NamedTuple):
 
 
 _PEOPLE = translatable(
-    "Look how the boulers launch the ball and turn the rotor. If they do it as before, clean the ball and the track."
+    "Look at how the boulers launch the ball and turn the rotor. If this has not changed, clean the ball and the track."
 )
 _BALL = translatable("Clean the ball and the track, check the ball's weight and size, and change it; level the wheel.")
 
@@ -53,7 +53,7 @@ MEASURES = (
         translatable("speed of the rotor"),
         translatable("turns a minute"),
         0.15,
-        translatable("Check the bearing and, where there is one, the motor; ask the boulers how fast they turn."),
+        translatable("Check the bearing, and the motor if there is one; ask the boulers how fast they turn."),
         of_coup=lambda coup: coup.rotor_rpm,
     ),
     Measure("laps", translatable("laps of the ball"), translatable("laps"), 0.2, _PEOPLE, lambda coup: coup.laps),

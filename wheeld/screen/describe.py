@@ -25,7 +25,7 @@ STATES = {
     "ball_running": translatable("the ball runs"),
     "rien_ne_va_plus": translatable("rien ne va plus"),
     "ball_on_obstacle": translatable("the ball lies on an obstacle"),
-    "awaiting_chef": translatable("the number awaits the chef"),
+    "awaiting_chef": translatable("the chef must confirm the number"),
     "operations": translatable("operations"),
     "rien_va": translatable("the coup was void"),
     "suspended": translatable("play suspended"),

@@ -56,7 +56,7 @@ class SetupSection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 KINDS = {field.name: field.type for field in structs.fields(SetupSection)}
-_KNOWN = Text("{section} knows {names}", {"section": "[setup]", "names": ", ".join(KINDS)})
+_KNOWN = Text("{section} may contain {names}", {"section": "[setup]", "names": ", ".join(KINDS)})
 _UNKNOWN = Text("is not a known key; {hint}", {"hint": _KNOWN})
 OPTIONAL = frozenset(field.name for field in structs.fields(SetupSection) if not field.required)
 

@@ -128,5 +128,5 @@ def _copy(places: Places, name: str, target: Put, given: str) -> SetupStep:
             )
         )
     put = target._replace(make=lambda: content)
-    about, otherwise = Text(_GIVEN[name], {"file": given}), Text("move it away to have the new one")
+    about, otherwise = Text(_GIVEN[name], {"file": given}), Text("move the file away, and setup makes the new one")
     return steps.text(places.computer, put, about, otherwise)

@@ -102,7 +102,7 @@ def choose(wanted: Provider | None, there: set[Provider], machine: Machine) -> P
     better: Provider = "rpi" if wanted == "rpi" and machine.runs_original and not there else "rpi-lgpio"
     steps: tuple[Text, ...] = ()
     if wanted not in (None, better):
-        steps += (Text("take `provider` out of [gpio]"),)
+        steps += (Text("remove `provider` from [gpio]"),)
     if there != {better}:
         command = {"command": _command(better, there)}
         if sys.prefix != sys.base_prefix:

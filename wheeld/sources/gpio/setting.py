@@ -76,7 +76,7 @@ class GpioSetting(msgspec.Struct, frozen=True, kw_only=True):
     encoder: Annotated[
         Kind | None,
         Meta(
-            title=translatable("how the encoder counts: four ticks a period, or one a slot"),
+            title=translatable("how the encoder counts: four ticks for each period, or one tick for each slot"),
             examples=["quadrature"],
             extra={"left_out": "no encoder"},
         ),
