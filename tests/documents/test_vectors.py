@@ -14,7 +14,7 @@ from tests.documents.vectors import FILE, payload_of, text, vectors
 from tests.feed.wheel import ROOT, Wheel
 from wheeld.core.messages.chain import GENESIS, verify_link
 from wheeld.feed import FeedError, Manner
-from wheeld.feed.message import ed25519, read_json, read_message
+from wheeld.feed.message import check_verdict, ed25519, read_json, read_message
 from wheeld.feed.order import Order
 
 VECTORS = vectors()
@@ -49,6 +49,7 @@ def found(case: dict[str, Any]) -> str:
     verify = ed25519(KEY) if case["key"] else None
     try:
         message = read_message(case["topic"], payload_of(case), root=VECTORS["root"], verify=verify)
+        check_verdict(message)
         if lost := order.lost_before(message):
             first, last = case["lost"]
             assert f"no messages {first} to {last} any more" in str(lost)

@@ -79,9 +79,8 @@ def feed(count: int, **more: object) -> list[bytes]:
     """Messages of a wheel's feed, signed."""
     messages, prev = [], GENESIS
     for seq in range(1, count + 1):
-        body = {"schema": "result/1", "site": "campione", "table": "c-3", "seq": seq, "number": seq % 37, "coup": seq}
-        body |= {"coup_id": f"coup {seq}", **more, "prev": prev}
-        payload, prev = close_with_hash(msgspec.json.encode(body))
+        body = {"schema": "result/1", "site": "campione", "table": "c-3", "seq": seq, "number": seq % 37, **more}
+        payload, prev = close_with_hash(msgspec.json.encode(body | {"prev": prev}))
         messages.append(sign_message(payload, KEY))
     return messages
 

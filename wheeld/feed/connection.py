@@ -13,7 +13,7 @@ from typing import Self
 
 import mqtt5
 
-from wheeld.feed.message import SEQUENCED, FeedError, FeedMessage, ed25519, read_message
+from wheeld.feed.message import SEQUENCED, FeedError, FeedMessage, check_verdict, ed25519, read_message
 from wheeld.feed.order import SETTLEMENT, Manner, Order
 from wheeld.mqtt.client import MqttClient, connected
 from wheeld.mqtt.session import MqttError, PublicationRefusedError, Unread
@@ -239,6 +239,7 @@ class Feed:
             self._order.answered(payload)
             return
         message = read_message(leaf, payload, root=self._root, verify=self._verify, test=self._test)
+        check_verdict(message)
         message = replace(message, retained=retained)
         lost = self._order.lost_before(message)
         if self._order.take(message, now_s):

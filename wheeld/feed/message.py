@@ -92,10 +92,6 @@ def read_message(
     check_test(body, seq, test=test)
     if verify is not None and (signature is None or not _is_signed(signature, digest, verify)):
         raise FeedError("signature", seq, "its signature is wrong" if signature else "it has no signature")
-    if topic in ("result", "void") and not _has_coup(body, numbered=topic == "result"):
-        raise FeedError(
-            "malformed", seq, f"no wheel sends a {topic} without a coup and a number from 0 to {NUMBER_MAX}"
-        )
     return FeedMessage(seq, topic, payload, body, prev.decode(), digest.decode())
 
 
@@ -114,10 +110,15 @@ def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
     raise FeedError("test", seq, why)
 
 
-def _has_coup(body: dict[str, Any], *, numbered: bool) -> bool:
-    coup, number = body.get("coup"), body.get("number") if numbered else 0
+def check_verdict(message: FeedMessage) -> None:
+    """Raise FeedError if it is a verdict that nobody can settle. Who collects evidence takes such a message, too."""
+    if message.topic not in ("result", "void"):
+        return
+    coup, number = message.body.get("coup"), message.body.get("number") if message.topic == "result" else 0
     is_whole = type(coup) is type(number) is int and coup >= 0 and 0 <= number <= NUMBER_MAX
-    return is_whole and type(body.get("coup_id")) is str
+    if not is_whole or type(message.body.get("coup_id")) is not str:
+        why = f"no wheel sends a {message.topic} without a coup and a number from 0 to {NUMBER_MAX}"
+        raise FeedError("malformed", message.seq, why)
 
 
 def _is_signed(in_base64: bytes, digest: bytes, verify: Verify) -> bool:
