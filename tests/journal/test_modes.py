@@ -115,7 +115,7 @@ def test_a_service_that_meets_roots_files_says_what_to_do(journal: Path, of_root
     journal.with_name(of_root).chmod(0o600)
     os.seteuid(WHEELD)
     try:
-        with pytest.raises(JournalError, match=f"as root: chown wheeld: {journal}"):
+        with pytest.raises(JournalError, match=f"as root: `chown wheeld: {journal}"):
             open_writer(journal)
     finally:
         os.seteuid(0)
