@@ -177,6 +177,27 @@ async def test_a_button_takes_no_press_as_soon_as_it_appears(panel: Page, own: H
     await own.subscriber.until_replies(replies, "last_coup", "last_coup_off")
 
 
+MOVED = """() => {
+    window.sent = 0;
+    const fetched = window.fetch;
+    window.fetch = (...words) => { window.sent += 1; return fetched(...words); };
+    const bar = document.getElementById("lost");
+    Object.assign(bar, { hidden: false, textContent: "the wheel is away" });
+    document.querySelector("[data-command=last_coup]").click();
+}"""
+"""A bar above the offers appears. A press comes before the next picture, so it reaches the button that moved there."""
+
+
+async def test_a_press_that_comes_before_the_picture_of_a_move_says_nothing(panel: Page, own: House) -> None:
+    await panel.wait_for_selector("[data-command=last_coup]:not([aria-disabled=true])")
+    await panel.evaluate(MOVED)
+    assert await panel.get_attribute("[data-command=last_coup]", "aria-disabled") == "true"
+    await panel.wait_for_selector("[data-command=last_coup]:not([aria-disabled=true])")
+    assert await panel.evaluate("() => window.sent") == 0
+    assert SAY(WORDS["done"]) in await give(panel, "last_coup")
+    assert SAY(WORDS["done"]) in await give(panel, "last_coup_off")
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_double_tap_ends_nothing(browser: Browser, own: House, size: str) -> None:
     """Nor an answer that comes before the question was read, nor one without a reason."""
