@@ -9,7 +9,7 @@ const DEAD_MS = 700; // a question takes no answer for so long: the second touch
 const APART_PX = 8; // between a button and its question
 let now = null; // the newest data about the wheel
 let drawn = ""; // the offers that the page shows
-let seenTop = 0; // where the person saw them last, in px from the top
+let seenTop = 0; // where they were last seen, in px from the top
 const waits = new WeakMap(); // the timer of each button that takes no press yet
 
 function person() {
@@ -190,7 +190,8 @@ function button(offer) {
     press.append(Object.assign(document.createElement(tag), { textContent: text }));
   }
   onPress(press, async () => {
-    if (press.dataset.asks === "false" && haveMoved()) return;
+    // The offers have moved, and the observer hears of it only with the next picture: this press was not for this button.
+    if (press.dataset.asks === "false" && element("offers").offsetTop !== seenTop) return settleOffers();
     // The person means the coup that he sees. Another coup may begin before he answers the question.
     const told = { coup: now.coup };
     if (offer.number !== null) told.number = asNumber(offer.number);
@@ -227,6 +228,7 @@ function settle(buttons) {
 }
 
 function settleOffers() {
+  seenTop = element("offers").offsetTop;
   settle(document.querySelectorAll("#offers [data-asks=false]")); // the other buttons ask a question first
 }
 
@@ -260,20 +262,8 @@ element("change").addEventListener("click", () => {
   showPerson();
 });
 
-// If the parts above the offers grow or shrink, the offers move. Then a press could hit a wrong button. The observer tells
-// it with the next picture, so a press may come before.
-function haveMoved() {
-  const at = element("offers").offsetTop;
-  if (at === seenTop) return false;
-  seenTop = at;
-  settleOffers();
-  return true;
-}
-
-const above = new ResizeObserver(() => {
-  haveMoved();
-  settleOffers();
-});
+// If the parts above the offers grow or shrink, the offers move. Then a press could hit a wrong button.
+const above = new ResizeObserver(settleOffers);
 document.querySelectorAll("header, .bar, .acting, .figures, .health").forEach((part) => above.observe(part));
 
 follow(`/${DATA.role}/events`, {
