@@ -26,6 +26,9 @@ function read (root, topic, payload, key) { // checks one message by itself, and
   fault('test' in body && body.test !== false, 'test') // from a bench table: never pay it
   const raw = Buffer.from(signature ?? '', 'base64') // below, other spellings of the same bytes are refused
   fault(key && (raw.toString('base64') !== signature || !verify(null, Buffer.from(hash), key, raw)), 'signature')
+  fault(topic === 'result' && !(isWhole('number', body.number, 0) && body.number <= 37), 'malformed') // nothing to pay
+  const isCoup = isWhole('coup', body.coup, 0) && typeof body.coup_id === 'string'
+  fault((topic === 'result' || topic === 'void') && !isCoup, 'malformed')
   return { seq, topic, payload, body, prev, hash, first: gap?.first_seq ?? seq } // the wheel lost those from `first` on
 }
 class Chain { // knows what is stored, and decides whether a message may be stored next
