@@ -31,12 +31,12 @@ Verify: TypeAlias = Callable[[bytes, bytes], bool]
 class FeedError(Exception):
     """A message that must not be used, and was not handed out. Continue to iterate: the feed requests the true one.
 
-    `malformed`: it is not JSON of a feed. `foreign`: it is from another table or topic. `test`: it is from a bench
-    table while a live one was requested, or the reverse. `edited`: its bytes do not match its hash. `signature`: it is
-    missing or wrong. `chain`: it does not follow the message before. `conflict`: another message with its number came
-    before. `rolled_back`: the wheel no longer has what it published. `lost`: the wheel reports that it has no messages
-    for some numbers, because its journal was restored from an older copy. Settle those from other records. The message
-    that reports the loss comes next.
+    `malformed`: it is not JSON of a feed, or a verdict that nobody can settle. `foreign`: it is from another table or
+    topic. `test`: it is from a bench table while a live one was requested, or the reverse. `edited`: its bytes do not
+    match its hash. `signature`: it is missing or wrong. `chain`: it does not follow the message before. `conflict`:
+    another message with its number came before. `rolled_back`: the wheel no longer has what it published. `lost`: the
+    wheel reports that it has no messages for some numbers, because its journal was restored from an older copy. Settle
+    those from other records. The message that reports the loss comes next.
     """
 
     def __init__(self, fault: Fault, seq: int | None, why: str) -> None:
