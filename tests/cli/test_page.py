@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from wheeld.cli.page import _setting
 from wheeld.cli.parser import parser
 from wheeld.exits import Exit
 from wheeld.page.setting import Address
+from wheeld.service import notify
 
 TOKEN = "correct horse battery"
 
@@ -110,11 +112,24 @@ def test_a_file_that_cannot_be_used_is_named(
     [("127.0.0.1", "another program uses this port"), ("192.0.2.1", "this computer does not have this address")],
 )
 @pytest.mark.usefixtures("unlogged")
-def test_a_port_that_cannot_be_opened_is_named(host: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_that_cannot_be_opened_is_named(
+    host: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the file that a unit's options are in; systemd is notified of the same."""
+    options = tmp_path / "c-3"
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        assert main(["page", "s/t", "--listen", f"{host}:{port}"]) == Exit.IO_FAILED
-    assert f"wheeld: {host}:{port} cannot be opened: {why}" in capsys.readouterr().err
+        options.write_text(f"s/t\n--listen\n{host}:{port}\n")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(str(tmp_path / "notify"))
+            monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+            monkeypatch.setattr(notify, "READ_S_MAX", 0.1)
+            monkeypatch.setattr(sys, "argv", ["wheeld", "page", f"@{options}"])
+            assert main() == Exit.IO_FAILED
+            said = manager.recv(1000).decode().removeprefix("STATUS=")
+    assert said.startswith(f"{host}:{port} cannot be opened: {why}")
+    assert said.endswith(f"; the options are in {options}")
+    assert f"wheeld: {said}\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["8400", "127.0.0.1", "127.0.0.1:x", ":8400", "127.0.0.1:70000"])

@@ -223,17 +223,28 @@ async def test_a_broker_with_tls(tmp_path: Path) -> None:
         assert (await troubled(broker.port, *files)).endswith("check --cert-file, and whether it has expired")
 
 
-def test_silence_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("user", "said"),
+    [
+        (None, "check SITE/TABLE, whether its wheel runs, and `wheeld acl`"),
+        ("auditor", "check SITE/TABLE, whether its wheel runs, and `wheeld acl`"),
+        (f"page-{NAME.partition('/')[2]}", "check SITE/TABLE, whether its wheel runs, and `wheeld acl`"),
+        (f"display-{NAME.partition('/')[2]}", "may read none of these messages: log in with another name"),
+    ],
+)
+def test_silence_is_said_to_be_one(
+    user: str | None, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     silent = Troubles.notice_silence
 
-    def noticed(_: Troubles) -> None:
-        silent(Troubles(Catalogue("en")))
+    def noticed(_: Troubles, blind: str | None) -> None:
+        silent(Troubles(Catalogue("en")), blind)
         raise KeyboardInterrupt
 
     monkeypatch.setattr("wheeld.cli.watch.SILENCE_S", 0.0)
     monkeypatch.setattr(Troubles, "notice_silence", noticed)
-    assert main(["watch", NAME, "--host", "127.0.0.1", "--port", str(free_port())]) == Exit.INTERRUPTED
-    said = "wheeld: nothing has come yet: check SITE/TABLE, whether its wheel runs, and `wheeld acl`"
+    words = [] if user is None else ["--username", user]
+    assert main(["watch", NAME, "--host", "127.0.0.1", "--port", str(free_port()), *words]) == Exit.INTERRUPTED
     assert said in capsys.readouterr().err
 
 
@@ -274,7 +285,7 @@ def test_a_trouble_is_said_once_until_the_connection_stands(capsys: pytest.Captu
     for trouble in (refused, "b:1: Operation timed out; trying again", refused, "b:1: connected", refused):
         troubles.tell(trouble)
     troubles.caught(None, {"message": "Exception in callback", "exception": OSError(9, "Bad file descriptor")})
-    troubles.notice_silence()
+    troubles.notice_silence(None)
     said = capsys.readouterr().err.splitlines()
     assert [line.split()[-1] for line in said] == ["runs", "again", "connected", "runs", "descriptor"]
 

@@ -34,6 +34,9 @@ RoleName: TypeAlias = Literal[
 RESPONSE = "response"
 """Stands for the MQTT 5 response topics of a table. A command may name one of them."""
 
+EVERYTHING = "wheel/v1/#"
+"""All topics of all tables."""
+
 RESPONSE_LEVELS = r"(/[A-Za-z0-9._-]{1,64}){1,4}\Z"
 """What may follow `reply/{site}/{table}` in a response topic. mosquitto ends the connection of a client that publishes
 on a topic of more than 200 levels. It would end each new connection too, as long as the answer is owed."""
@@ -153,7 +156,7 @@ ROLES = (
         reads=("table", "notice", "health", "availability", "reply", RESPONSE),
         commands=("inspect",),
     ),
-    Role(name="auditor", about="The auditor reads everything at every table.", reads=("wheel/v1/#",)),
+    Role(name="auditor", about="The auditor reads everything at every table.", reads=(EVERYTHING,)),
 )
 BY_NAME: Mapping[str, Role] = MappingProxyType({role.name: role for role in ROLES})
 NOBODY_ELSE: Mapping[str, RoleName] = MappingProxyType({})

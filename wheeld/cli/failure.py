@@ -33,10 +33,19 @@ def catalogue_of(options: argparse.Namespace) -> Catalogue:
 
 
 def fail(why: Text | str, code: Exit, options: argparse.Namespace) -> Exit:
-    """Print why the command failed, and return the exit code."""
-    text = why if isinstance(why, str) else catalogue_of(options).say_text(why)
-    warn(text)
+    """Print why the command failed, notify systemd if it started the command, and return the exit code."""
+    warn(why if isinstance(why, str) else catalogue_of(options).say_text(why))
+    # The unit's status is in English, like its log.
+    notify_failure(why if isinstance(why, str) else Catalogue("en").say_text(why))
     return code
+
+
+def notify_failure(why: str) -> None:
+    """Set the text that `systemctl status` shows, if a service manager waits for one: a person may see no log."""
+    if "NOTIFY_SOCKET" in os.environ:
+        from wheeld.service.notify import ServiceNotifier  # noqa: PLC0415  only a unit that fails needs it
+
+        ServiceNotifier().failed(why)
 
 
 def file_trouble(wrong: OSError) -> Text | str:

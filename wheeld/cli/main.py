@@ -8,9 +8,8 @@ import sys
 from collections.abc import Sequence
 
 from wheeld import VERSION
-from wheeld.cli.failure import catalogue_of, fail, file_trouble
+from wheeld.cli.failure import catalogue_of, fail, file_trouble, notify_failure, warn
 from wheeld.cli.parser import parser
-from wheeld.core.catalogue import Text
 from wheeld.errors import WheeldError
 from wheeld.exits import Exit
 
@@ -50,9 +49,11 @@ def _told(wrong: WheeldError | OSError, options: argparse.Namespace) -> Exit:
     from wheeld.journal.seal import KeyFileError  # noqa: PLC0415
 
     if isinstance(wrong, ConfigError):
-        code = fail(Text("the configuration is wrong"), Exit.BAD_CONFIG, options)
-        sys.stderr.write(f"{wrong.said(catalogue_of(options))}\n")
-        return code
+        catalogue = catalogue_of(options)
+        warn(catalogue.say("the configuration is wrong"))
+        sys.stderr.write(f"{wrong.said(catalogue)}\n")
+        notify_failure(str(wrong))
+        return Exit.BAD_CONFIG
     if isinstance(wrong, KeyFileError):
         return fail(str(wrong), Exit.BAD_CONFIG, options)
     if isinstance(wrong, JournalError):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import sys
 from itertools import combinations
 
 from wheeld.broker.roles import BY_NAME
 from wheeld.broker.tls import TlsFilesError, common_name
-from wheeld.cli.failure import fail
+from wheeld.cli.failure import fail, file_trouble
 from wheeld.cli.login import settings_of, wrong_files
 from wheeld.config.paths import trouble
 from wheeld.core.catalogue import Part, Text
@@ -17,6 +18,7 @@ from wheeld.exits import Exit
 from wheeld.page.run import serve
 from wheeld.page.setting import PageSetting, PanelRole, PanelSetting
 from wheeld.service.logs import log_to_stderr
+from wheeld.service.notify import ServiceNotifier
 
 SECRETS = ("key_file", "password_file", "token_file")
 """The endings of options whose files must be closed to other users."""
@@ -30,19 +32,28 @@ TOKEN_CHARACTERS_MIN = 12
 
 
 def page(options: argparse.Namespace) -> Exit:
-    """Serve until SIGTERM or SIGINT. Raises OSError."""
+    """Serve until SIGTERM or SIGINT."""
     if wrong := _same_port(options) or _without_panel(options) or _wrong_panels(options):
-        return fail(wrong, Exit.USAGE, options)
+        return _refuse(wrong, Exit.USAGE, options)
     if unusable := _unusable(options):
-        return fail(unusable, Exit.NO_INPUT, options)
+        return _refuse(unusable, Exit.NO_INPUT, options)
     if wrong := _wrong_token(options):
-        return fail(wrong, Exit.USAGE, options)
+        return _refuse(wrong, Exit.USAGE, options)
     log_to_stderr("info")
     try:
-        asyncio.run(serve(_setting(options)))
+        asyncio.run(serve(_setting(options), lambda: ServiceNotifier().ready("serving")))
     except TlsFilesError as files:
-        return fail(Text("{first}: {second}", {"first": files.key, "second": files.text}), Exit.NO_INPUT, options)
+        return _refuse(Text("{first}: {second}", {"first": files.key, "second": files.text}), Exit.NO_INPUT, options)
+    except OSError as port:
+        return _refuse(file_trouble(port), Exit.IO_FAILED, options)
     return Exit.OK
+
+
+def _refuse(why: Text | str, code: Exit, options: argparse.Namespace) -> Exit:
+    """Print why nothing is served. Options in a file, as those of a unit, are corrected there, so name the file."""
+    for file in (word[1:] for word in sys.argv if word.startswith("@")):
+        why = Text("{first}; the options are in {file}", {"first": why, "file": file})
+    return fail(why, code, options)
 
 
 def _same_port(options: argparse.Namespace) -> Text | None:

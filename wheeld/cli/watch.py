@@ -7,7 +7,9 @@ import asyncio
 import logging
 import sys
 
+from wheeld.broker.roles import EVERYTHING, users_at
 from wheeld.broker.settings import PLAIN_PORT, TLS_PORT
+from wheeld.broker.tls import common_name
 from wheeld.cli.failure import catalogue_of, fail, warn
 from wheeld.cli.login import SILENCE_S, Troubles, wrong_files
 from wheeld.cli.parser import names_wheel
@@ -15,6 +17,7 @@ from wheeld.core.catalogue import Catalogue, Language, translatable
 from wheeld.core.instants import from_text
 from wheeld.exits import Exit
 from wheeld.feed import Feed, FeedError, FeedMessage, Login, Manner
+from wheeld.feed.message import SEQUENCED
 from wheeld.journal.seal import raw_public_key
 from wheeld.screen.describe import describe
 from wheeld.screen.terminal import printable
@@ -91,7 +94,7 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
         manner=Manner(by="wheeld watch", ask=options.from_seq is not None, tell=troubles.tell),
     )
     async with feed:
-        silence = loop.call_later(SILENCE_S, troubles.notice_silence)
+        silence = loop.call_later(SILENCE_S, troubles.notice_silence, _blind(options))
         while options.count is None or shown < options.count:
             try:
                 message = await anext(feed)
@@ -105,6 +108,13 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
             sys.stdout.flush()
             shown += 1
     return Exit.OK
+
+
+def _blind(options: argparse.Namespace) -> str | None:
+    """Return our name at the broker, if its role may read no message of the feed. Raises TlsFilesError."""
+    user: str = options.username or (options.cert_file and common_name(options.cert_file)) or ""
+    role = users_at(options.table.partition("/")[2], {}).get(user)
+    return None if role is None or not {*SEQUENCED, EVERYTHING}.isdisjoint(role.reads) else user
 
 
 def line(message: FeedMessage, language: Language, now_utc_us: int) -> str:

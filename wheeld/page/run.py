@@ -6,7 +6,7 @@ import asyncio
 import signal
 import ssl
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -37,13 +37,15 @@ METRICS_MAX = 20
 """The most connections to the metrics. Only a few programs ask for them."""
 
 
-async def serve(setting: PageSetting) -> None:
-    """Serve until SIGTERM or SIGINT. Raises TlsFilesError, and OSError if a port cannot be opened."""
+async def serve(setting: PageSetting, ready: Callable[[], None]) -> None:
+    """Serve until SIGTERM or SIGINT. Calls `ready` when all ports are open. Raises TlsFilesError, and OSError if a port
+    cannot be opened."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     program = PageProgram(setting)
     async with program.listening(), asyncio.TaskGroup() as group:
+        ready()
         tasks = [group.create_task(work) for work in program.works()]
         await stop.wait()
         for task in tasks:
