@@ -154,7 +154,7 @@ def _read(path: Path) -> _Configuration:
     except OSError as error:
         raise BadDataError(f"cannot read {path}: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
-        raise BadDataError(f"{path}: no configuration of a wheel that can be simulated: {wrong}") from wrong
+        raise BadDataError(f"{path}: not a configuration of a wheel that can be simulated: {wrong}") from wrong
 
 
 def _as_printed(number: int) -> int | str:

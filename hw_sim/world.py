@@ -140,7 +140,7 @@ class World:
         return [event for event in seen if not self.is_silent(event.seen_by, event.t_us)]
 
     def lying(self, start_s: float, end_s: float) -> list[Sighting]:
-        """Return the sightings of the ball in its pockets between the two times, stay by stay."""
+        """Return the readers' sightings of the lying ball between the two times, pocket by pocket."""
         seen = [
             Sighting(us(t_s), reader) for stay in self.stays for t_s, reader in self.sightings(stay, start_s, end_s)
         ]

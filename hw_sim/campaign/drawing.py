@@ -181,7 +181,7 @@ def _verdicts(axes: Axes, timeline: LogTimeline) -> None:
         axes.annotate("its evidence", (verdict.evidence_s, 0.5), (side, 0), textcoords="offset points", ha=ha,
                       fontsize=6)  # fmt: skip
     for place, (t_s, text) in enumerate(timeline.truth):
-        height = 0.05 + 0.2 * (place % 2)  # a deadline is often near its evidence
+        height = 0.05 + 0.2 * (place % 2)  # two heights, because a deadline is often near its evidence
         axes.axvline(t_s, color=INK, linewidth=1, linestyle=":")
         axes.annotate(text, (t_s, height), (3, 0), textcoords="offset points", fontsize=7, color=INK)
     axes.set_ylim(0, 1)

@@ -18,7 +18,7 @@ def drop(table: SimTable, *, hang_s: float = 0.0) -> None:
 
 
 def close_and_drop(table: SimTable, low: float, high: float) -> None:
-    """Let the chef say "rien ne va plus" between the parts `low` and `high` of the run. Then the ball falls."""
+    """Let the chef say "rien ne va plus" when a share of the run, `low` to `high`, is over. Then the ball falls."""
     table.wait_for_part_of_run(low, high)
     table.command("rien_ne_va_plus")
     drop(table)

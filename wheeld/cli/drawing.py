@@ -89,7 +89,7 @@ def _place(name: str) -> tuple[int, int]:
 
 
 def said(observations: Iterable[Observation]) -> Iterator[tuple[int, str]]:
-    """Yield the commands of people and the changes of sensors, each with its sensing time."""
+    """Yield the commands, the faults and repairs of sensors, and foreign objects, each with its sensing time."""
     for seen in observations:
         match seen:
             case Command():

@@ -49,7 +49,7 @@ def wheel_of(given: str) -> WheelFiles:
     name = _instance(given)
     if name is None:
         return WheelFiles(Path(given))
-    # In a service, systemd has already read the store, which the service's user may not read.
+    # In a service, systemd has already read the credential stores, which the service's user may not read.
     credentials = given_by_systemd if is_in_service() else StoredCredentials(name).file
     return WheelFiles(ROOT / CONFIGURATIONS / f"{name}.toml", credentials)
 

@@ -130,7 +130,7 @@ def config_of(sections: Mapping[str, Values]) -> Config:
         "head": lambda: None if head is None else head.product,
         **{part: partial(_source, known, part, head) for part in SENSORS_OF},
     }
-    values = Values({**told.known, "levels": True}, {*told.unknown})  # every source of this program reports levels
+    values = Values({**told.known, "levels": True}, {*told.unknown})  # each source with an object sensor reports levels
     for field in follows.keys() - told.unknown:
         try:
             if told.known.get(field) is None:

@@ -416,4 +416,4 @@ class Adjudicator:
         if moved.state is not state.state:
             state.move(since_us, moved.state)
             state.since_at = self._clock.text(now_us)
-        state.moved_by = command.person if command else None  # also if the state stays: a void may follow a void
+        state.moved_by = command.person if command else None  # even if `state` stays the same: a void may follow a void

@@ -190,7 +190,7 @@ class Order:
         return json.dumps(asked, separators=(",", ":")).encode()
 
     def wait_s(self, now_s: float) -> float | None:
-        """Return how long it is until the next question is due. None if there will be none."""
+        """Return in how many seconds the next `resend` is due. None if none will be due."""
         due_s = self._due_s()
         return None if due_s is None else max(0.0, due_s - now_s)
 
@@ -200,7 +200,7 @@ class Order:
         return self._asked is not None
 
     def _due_s(self) -> float | None:
-        """Return when the next question is due. None if there will be none."""
+        """Return when the next `resend` is due. None if none will be due."""
         if self.seq is None or not self._manner.ask:
             return None
         if self._first_s is not None:

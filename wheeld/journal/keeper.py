@@ -111,7 +111,7 @@ class JournalKeeper:
             figures["checkpoint"] = checkpoint
         text = self._catalogue.say("the journal is sealed up to record {record}", record=sealed.n)
         step = self._table.remark("sealed", text, figures, Person(by, why, user))
-        # The broker retains the last notice. It shows later whether an older copy of the journal is in use.
+        # The broker retains this notice. The notice shows later whether an older copy of the journal is in use.
         kept = tuple(msgspec.structs.replace(message, retained=True) for message in step.messages)
         await self._journal.append(msgspec.structs.replace(step, messages=kept), at_utc_us)
         return sealed

@@ -285,7 +285,7 @@ class Walk:
         self._is_in_feed = True
         before = self._journal.message(seq - 1)
         adopted = self._journal.adoption_to(seq - 1)
-        if adopted is not None:  # a message with that number, if this journal has one, was never published
+        if adopted is not None:  # if this journal has a message `seq - 1` too, that message was never published
             self.report.last_seq, self.report.last_hash = seq - 1, adopted.hash
         elif before is not None:
             self._check_signature(_InFeed(b"%d" % (seq - 1)), before.payload, signature(before.payload))

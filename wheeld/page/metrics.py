@@ -75,8 +75,7 @@ class WheelCollector(Collector):
 
 
 def _began_s(health: Health) -> float | None:
-    """Return the Unix time, in whole seconds, when the run of this report began. None if the report's times are not
-    valid."""
+    """Return when the daemon began to run, in whole Unix seconds. None if the times in `health` are not valid."""
     try:
         at = datetime.fromisoformat(health.at)
         return float(round(at.timestamp() - health.uptime_s))

@@ -45,7 +45,7 @@ class SensorReader:
             self._wanted.clear()
 
     async def run(self) -> NoReturn:
-        """Read until cancelled."""
+        """Read the socket while somebody looks at the wheel, until cancelled."""
         while True:
             await self._wanted.wait()
             try:

@@ -61,7 +61,7 @@ class Margins(msgspec.Struct, frozen=True):
 
 
 class Sensors(msgspec.Struct, kw_only=True):
-    """`verdicts`: the number of verdicts with a margin. `notices`: the number of each kind of notice about sensors."""
+    """`verdicts`: the number of verdicts with a margin. `notices`: how often each notice of `NOTICES` came."""
 
     sensors: list[SensorHealth]
     verdicts: int

@@ -96,5 +96,5 @@ def zones(wheel: WheelRecord, runs: Sequence[RunTimes], say: Catalogue) -> Zones
 
 
 _ACTION = translatable(
-    "Level the wheel to 0.1° or better with a spirit level, and clean the track. Beams count their degrees clockwise."
+    "Level the wheel to 0.1° or better with a spirit level, and clean the track. Angles count clockwise from the mark."
 )

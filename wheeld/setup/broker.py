@@ -214,7 +214,7 @@ def _list_of(broker: BrokerPlaces, make: Callable[[], bytes]) -> Put:
 def _closed(broker: BrokerPlaces) -> Iterator[SetupStep]:
     """Yield a step that closes the list to others than the broker. Earlier versions of setup, or people, did not."""
     put = _list_of(broker, broker.access_list.read_bytes)
-    with suppress(PermissionError):  # the step of the list itself already reports this
+    with suppress(PermissionError):  # the step for the access list already says that only root can see it
         if not broker.computer.has_access(put.path, mode=put.mode, owner=put.owner, group=put.group):
             why = Text("for the broker alone: later versions of mosquitto refuse a list that others may use")
             yield SetupStep(action=Action.REPLACE, what=str(put.path), why=why, files=(put,))

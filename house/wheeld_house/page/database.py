@@ -19,7 +19,7 @@ WAITING_MAX = 100
 """The most questions at one time, with those that wait for a connection. More are refused at once."""
 STATEMENT_S_MAX = 5
 QUESTION_S_MAX = 10.0
-"""The longest time of a question, including connection and network. After this time the connection is given up."""
+"""The longest time of a question, with the wait for a connection, and the network. Then the connection is given up."""
 OPTIONS = (
     f"-c statement_timeout={STATEMENT_S_MAX}s -c lock_timeout={STATEMENT_S_MAX}s -c default_transaction_read_only=on "
     "-c timezone=UTC -c jit=off"

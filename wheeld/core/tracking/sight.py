@@ -136,7 +136,7 @@ def sensor_of(seen: Observation) -> str:
 
 
 def without(setting: TableSetting, sensors: Collection[str]) -> TableSetting:
-    """Return the setting of a table that never had these sensors."""
+    """Return the setting of a table without these beams and readers."""
     beams, readers = numbers_of("beam", sensors), numbers_of("reader", sensors)
     return msgspec.structs.replace(
         setting,

@@ -21,7 +21,7 @@ class BoardSetting(msgspec.Struct, frozen=True, kw_only=True):
     """The line, the required identity of the board, and the limits of faults."""
 
     port: Annotated[
-        _Text, Meta(title=translatable("the device of the line to the sensor board"), examples=["/dev/wheeld/0042"])
+        _Text, Meta(title=translatable("the serial port of the sensor board"), examples=["/dev/wheeld/0042"])
     ]
     baud: Annotated[
         int,

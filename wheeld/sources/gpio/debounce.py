@@ -55,7 +55,7 @@ class Contact:
         elif self._chatter_ns_max is None or self._moving_ns is None or self._reads_on is not True:
             return []
         elif now_ns - self._moving_ns < self._chatter_ns_max:
-            return []  # if the line has changed for longer, it counts as on, from its last edge to on
+            return []  # after that time, a changing line counts as on, from its last edge to on
         if not self._pending:
             return []
         assert self._reads_on is not None, "a change is pending, so a level was read"
