@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import grp
 import gzip
 import hashlib
 import io
 import json
 import os
+import pwd
 import re
 import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import zlib
-from contextlib import closing
+from contextlib import ExitStack, closing
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_args
@@ -31,7 +34,9 @@ from tests.core.head_evening import CHEF, HeadEvening
 from tests.journal.journals import NOW, open_reader, open_writer, write_keys
 from tests.security.authority import Authority
 from wheeld.broker.tls import TlsFiles
+from wheeld.cli import check
 from wheeld.cli.main import main
+from wheeld.config import instance
 from wheeld.config.sections import Config
 from wheeld.core.catalogue import Language
 from wheeld.core.facts import Bets, StateName
@@ -294,6 +299,51 @@ def test_check_config_says_nothing_of_a_port_that_is_there(tmp_path: Path, capsy
     port.touch()
     assert main(["check-config", str(write(tmp_path, GOOD.replace("/dev/ttyACM0", str(port))))]) == Exit.OK
     assert "this computer has no" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("of_root", "may"),
+    [
+        ("etc/wheeld/c-3.toml", "read"),
+        ("ca.crt", "read"),
+        ("var", "write"),
+        ("var/journal.sqlite", "write"),
+    ],
+)
+def test_check_config_says_which_file_is_closed_to_the_unit(
+    of_root: str, may: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """The unit asks it before a reload, as root. The command that it prints is the cure."""
+    if os.geteuid():
+        pytest.skip("only root can ask what another user may do")
+    top = Path(tempfile.mkdtemp())  # not pytest's, where nobody else comes in
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, top)
+        top.chmod(0o755)
+        monkeypatch.setattr(instance, "ROOT", top)
+        monkeypatch.setattr(check, "USER", user := "nobody")
+        file = top / "etc/wheeld/c-3.toml"
+        file.parent.mkdir(parents=True)
+        Authority(top).file.rename(top / "ca.crt")
+        (top / "var").mkdir()
+        (top / "var/journal.sqlite").touch()
+        config = GOOD.replace("journal.sqlite", f"{top}/var/journal.sqlite")
+        file.write_text(config.replace("[mqtt]\n", f'[mqtt]\nca_file = "{top}/ca.crt"\n'))
+        for path in (file, top / "ca.crt", top / "var", top / "var/journal.sqlite"):
+            path.chmod(0o750 if path.is_dir() else 0o640)
+            shutil.chown(path, user, grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name)
+        assert main(["check-config", "c-3"]) == Exit.OK, capsys.readouterr().err
+        shutil.chown(top / of_root, "root", "root")
+        capsys.readouterr()
+        assert main(["check-config", "c-3"]) == Exit.BAD_CONFIG
+        said = capsys.readouterr().err
+        assert f"wheeld: the unit's user, {user}, may not {may} {top / of_root}; as root: " in said
+        (command,) = re.findall("`(.+)`", said)
+        if may == "read":  # here the group of this user has another name
+            command = command.replace(f"chgrp {user} ", "chgrp nogroup ")
+        subprocess.run(command, shell=True, check=True)
+        assert main(["check-config", "c-3"]) == Exit.OK
+    assert os.geteuid() == 0
 
 
 def test_check_config_says_that_it_is_a_bench_table(tmp_path: Path, capsys: Captured) -> None:

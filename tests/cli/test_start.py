@@ -51,5 +51,5 @@ def test_what_only_prints_imports_no_command(command: tuple[str, ...]) -> None:
 def test_a_command_imports_no_other() -> None:
     modules = imported("check-config", "nowhere.toml")
     commands = {name for name in modules if name.startswith("wheeld.cli.")} - OURS
-    assert commands == {"wheeld.cli.check", "wheeld.cli.provable"}
+    assert commands == {"wheeld.cli.check", "wheeld.cli.provable", "wheeld.cli.rights"}
     assert not {name for name in modules if name.startswith(("wheeld.daemon", "wheeld.page", "wheeld.feed"))}

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from pwd import getpwnam
 
 from wheeld.broker.tls import common_name, is_from
+from wheeld.cli.failure import fail
 from wheeld.cli.provable import certain_laps, provable
+from wheeld.cli.rights import rights_of
 from wheeld.config.instance import wheel_of
 from wheeld.config.paths import setup_again
 from wheeld.config.reading import load_here
@@ -24,12 +29,43 @@ from wheeld.sources.gpio import provider
 from wheeld.sources.gpio.setting import GpioSetting
 from wheeld.sources.head.reader import reader_of
 
+USER = "wheeld"
+"""The user of a wheel's unit."""
+
 
 def check(options: argparse.Namespace) -> Exit:
     """Validate the configuration and print what it means. Raises ConfigError, KeyFileError or OSError."""
-    for line in facts(load_here(*wheel_of(options.wheel)), options.language):
+    wheel = wheel_of(options.wheel)
+    config = load_here(*wheel)
+    for line in facts(config, options.language):
         sys.stdout.write(line + "\n")
-    return Exit.OK
+    closed = _closed(wheel.config, config) if wheel.is_instance and os.geteuid() == 0 else None
+    return fail(closed, Exit.BAD_CONFIG, options) if closed else Exit.OK
+
+
+def _closed(file: Path, config: Config) -> Text | None:
+    """Return which file of the wheel is closed to the unit's user, and how to open it. None if none is: a reload asks
+    this, as root, and a daemon that could not read its files again would end. Raises OSError."""
+    journal = config.journal.path
+    # SQLite also makes files beside the journal. systemd makes the directory, and gives it to the user.
+    written = [path for path in (journal.parent, journal) if path.exists()]
+    read = [path for path in (file, config.mqtt.ca_file) if path is not None]
+    try:
+        user = getpwnam(USER)
+    except KeyError:
+        return None  # this computer has no units of wheels
+    with rights_of(user.pw_uid, os.getgrouplist(USER, user.pw_gid)):
+        unread = [path for path in read if not os.access(path, os.R_OK, effective_ids=True)]
+        unwritten = [path for path in written if not os.access(path, os.W_OK, effective_ids=True)]
+    for path in unread:
+        named = shlex.quote(str(path))
+        command = f"chgrp {USER} {named} && chmod g+r {named}"
+        closed: dict[str, Part] = {"user": USER, "file": str(path), "command": command}
+        return Text("the unit's user, {user}, may not read {file}; as root: `{command}`", closed)
+    for path in unwritten:
+        closed = {"user": USER, "file": str(path), "command": f"chown {USER}: {shlex.quote(str(path))}"}
+        return Text("the unit's user, {user}, may not write {file}; as root: `{command}`", closed)
+    return None
 
 
 def facts(config: Config, language: Language) -> Iterator[str]:

@@ -19,6 +19,7 @@ from wheeld.broker.payloads import UNREADABLE
 from wheeld.cli.failure import fail
 from wheeld.cli.person import user
 from wheeld.cli.recall import recalled
+from wheeld.cli.rights import rights_of
 from wheeld.config.instance import wheel_of
 from wheeld.config.reading import load
 from wheeld.core.catalogue import Text
@@ -326,16 +327,8 @@ def _as_owner_of(path: Path) -> Iterator[None]:
     if os.geteuid() != 0 or owner.st_uid == 0:
         yield
         return
-    groups, group = os.getgroups(), os.getegid()
-    os.setgroups([owner.st_gid])
-    os.setegid(owner.st_gid)
-    os.seteuid(owner.st_uid)
-    try:
+    with rights_of(owner.st_uid, [owner.st_gid]):
         yield
-    finally:
-        os.seteuid(0)
-        os.setegid(group)
-        os.setgroups(groups)
 
 
 @contextmanager

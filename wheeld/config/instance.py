@@ -35,10 +35,14 @@ class WheelFiles(NamedTuple):
     credentials: Credentials = given_by_systemd
 
     @property
+    def is_instance(self) -> bool:
+        """Whether a unit of systemd runs this wheel."""
+        return self.config.parent == ROOT / CONFIGURATIONS and self.config.suffix == ".toml"
+
+    @property
     def name(self) -> str:
         """Return the name that works in any command and any directory: the instance, or the path of the file."""
-        is_instance = self.config.parent == ROOT / CONFIGURATIONS and self.config.suffix == ".toml"
-        return self.config.stem if is_instance else str(self.config.absolute())
+        return self.config.stem if self.is_instance else str(self.config.absolute())
 
 
 def wheel_of(given: str) -> WheelFiles:
