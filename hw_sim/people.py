@@ -15,6 +15,7 @@ from hw_sim.live_table import LiveTable
 from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Payload, Subscriber
 from hw_sim.table import ROTOR_RPM, Outcome, SimTable
+from hw_sim.wheel import printed
 
 STEPS_MAX = 30
 """From any state a few steps lead to "faites vos jeux". After this many steps the table is stuck."""
@@ -186,5 +187,5 @@ def told_of(table: Payload | None) -> str:
 
 
 def outcome_name(outcome: Outcome) -> str:
-    """Return the name of an outcome, as `ToldVerdict.name` has it on a French wheel."""
-    return f"result {outcome['number']}" if outcome["kind"] == "result" else f"void {outcome['cause']}"
+    """Return the name of an outcome, as `ToldVerdict.name` has it."""
+    return f"result {printed(outcome['number'])}" if outcome["kind"] == "result" else f"void {outcome['cause']}"

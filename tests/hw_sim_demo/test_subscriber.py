@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from hw_sim.people import outcome_name
 from hw_sim.subscriber import Subscriber
 
 TABLE: dict[str, Any] = {"state": "closed", "bets": "closed", "waiting_for": "ouverture", "last_number": 17}
@@ -36,6 +37,12 @@ def test_verdicts_become_lines_with_what_decides() -> None:
     assert str(subscriber.take("void", void(3, by="button", reason=""))).endswith("N7")
     assert [verdict.name for verdict in subscriber.verdicts] == ["result 32", "void chef", "void chef"]
     assert subscriber.tally == {"results": 1, "void chef": 2}
+
+
+def test_a_double_zero_is_named_as_it_was_played() -> None:
+    subscriber = Subscriber()
+    subscriber.take("result", message(1, number=37, announcement="Doppio zero", laps=None, rotor_rpm=None))
+    assert subscriber.verdicts[0].name == outcome_name({"kind": "result", "number": 37}) == "result 00"
 
 
 def test_repetitions_are_ignored_and_gaps_are_counted_within_a_run_of_the_daemon() -> None:
