@@ -461,7 +461,7 @@ class MqttConnection:
             if found in (used, refused):
                 continue
             try:
-                await asyncio.to_thread(self._files.context)
+                await asyncio.to_thread(self._files.check_renewed, self._clock.utc_us())
             except TlsFilesError as wrong:
                 refused = found
                 then = "the connection with the earlier files stays until the new files are right"

@@ -86,6 +86,14 @@ class TlsFiles(msgspec.Struct, frozen=True):
             load_own(context, self.cert_file, self.key_file)
         return context
 
+    def check_renewed(self, now_utc_us: int) -> None:
+        """Check that a new connection could use the files now. Raises TlsFilesError."""
+        self.context()
+        own = None if self.cert_file is None else own_certificate(self.cert_file)
+        if own is not None and own.ends.timestamp() * 1e6 <= now_utc_us:
+            ended: dict[str, Part] = {"file": str(self.cert_file), "at": f"{own.ends:%Y-%m-%d %H:%M} UTC"}
+            raise TlsFilesError(Text("{file} expired at {at}", ended), "cert_file")
+
 
 class OwnCertificate(NamedTuple):
     """The name in our certificate (may be empty), which brokers may take as the user name, and its end date."""
