@@ -187,7 +187,9 @@ class _Cases:
             ("a seq with a zero before it", b'"seq":2', b'"seq":02'),
             ("a control character in a text", b'"label":"32"', b'"label":"32\x01"'),
             ("a slash in two bytes, which UTF-8 forbids", b'"label":"32"', b'"label":"32\xc0\xaf"'),
+            ("a slash in three bytes, which UTF-8 forbids, too", b'"label":"32"', b'"label":"32\xe0\x80\xaf"'),
             ("half of a surrogate pair in UTF-8", b'"label":"32"', b'"label":"32\xed\xa0\x80"'),
+            ("a character beyond U+10FFFF", b'"label":"32"', b'"label":"32\xf4\x90\x80\x80"'),
             ("a comma too many", b'"without":[]', b'"without":[0,]'),
         ):
             self.add("malformed", what, _anew(self.result, old, new))
@@ -195,6 +197,7 @@ class _Cases:
             letters = b"a" * (size - len(self.result))
             self.add(finds, f"{size} bytes", _anew(self.result, b'"label":"32"', b'"label":"32%b"' % letters))
         self.add("next", "blanks, with the right hash", _anew(self.result, b',"seq":2', b', "seq":2 '))
+        self.add("next", "a line end inside, with the right hash", _anew(self.result, b'{"schema"', b'{\n"schema"'))
         self.add("next", "16 lists inside each other", _anew(self.result, b'"seq":2', b'"seq":2,"later":' + _DEEP))
         self.add("next", "a slash as an escape", _anew(self.result, b'"label":"32"', b'"label":"32\\/"'))
         self.add("next", "no NUL: a backslash and u0000", _anew(self.result, b'"label":"32"', b'"label":"32\\\\u0000"'))
@@ -206,8 +209,20 @@ class _Cases:
             ("no coup", b'"coup":812,', b""),
             ("no coup_id", f'"coup_id":"{COMMON["coup_id"]}",'.encode(), b""),
             ("a coup_id that is no text", f'"{COMMON["coup_id"]}"'.encode(), b"812"),
+            ("a number with a decimal point", b'"number":32', b'"number":32.0'),
+            ("a coup that is a text", b'"coup":812', b'"coup":"812"'),
         ):
             self.add("malformed", f"a result with {what}", _anew(self.result, old, new))
+        empty = _anew(self.result, COMMON["coup_id"].encode(), b"")
+        self.add("next", "a result with an empty coup_id", empty)
+        point = _anew(self.signed[3], b'"coup":813', b'"coup":813.0')
+        self.add("malformed", "a void with a coup with a decimal point", point, "void", stored=3)
+        too_high = _edit(self.unsigned, b'"number":32', b'"number":38')
+        too_high = chain.close_with_hash(too_high[: too_high.rindex(b',"hash":"')] + b"}")[0]
+        self.add("signature", "a result with the number 38, and no signature", too_high)
+        for stored in (0, 4):
+            what = "beyond a gap" if stored == 0 else "under a stored number"
+            self.add("malformed", f"a result with the number 38 {what}", sign(too_high), stored=stored)
         no_coup = _anew(self.signed[3], b'"coup":813,', b"")
         self.add("malformed", "a void with no coup", no_coup, "void", stored=3)
         listed = _anew(self.signed[3], f'"{OWN["void"]["coup_id"]}"'.encode(), b"[]")
@@ -238,6 +253,8 @@ class _Cases:
         cut = result[:-5] + b'=="}'
         self.add("edited", "no key is configured, and the signature has 87 letters", cut, key=False)
         self.add("edited", "a hash in capital letters", _edit(self.unsigned, digest, digest.upper()), key=False)
+        capitals = _anew(result, self.first_digest, self.first_digest.upper())
+        self.add("edited", "a prev in capital letters, with the right hash", capitals)
         self.add("edited", "another prev", _edit(result, self.first_digest, digest[::-1]))
         self.add("edited", "a line end behind it", result + b"\n")
 
@@ -311,6 +328,7 @@ class _Cases:
         self.add("lost", "the same, where 3 and 4 are stored: 5 to 7 are lost", after, "table", stored=4, lost=[5, 7])
         self.add("gap", "the same, where seq 2 is missing too: ask for it first", after, "table")
         self.add("next", "the wheel has no message 2, but it is stored: nothing is lost", after_2, "table", stored=2)
+        self.add("conflict", "a number that is stored, in another message, with a gap", after_2, "table", stored=5)
         after_3 = _anew(self.signed[3], b'"seq":4', b'"seq":4,"gap":{"first_seq":3,"last_seq":3}')
         self.add("lost", "a gap in a void is as one in a table", after_3, "void", stored=2, lost=[3, 3])
 
@@ -348,7 +366,12 @@ def _replies() -> list[dict[str, str | int]]:
     ]  # fmt: skip
     for other in others:
         add("drop", f"another's: {json.dumps(other)}", **other)
-    add("drop", "no user", user=...)
+    for name in ("id", "user", "name"):
+        absent: dict[str, Any] = {name: ...}
+        add("drop", f"no {name}", **absent)
+    add("drop", "another's, of a bench table", id="feed-7c1e", test=True)
+    add("drop", "another's, refused", id="feed-7c1e", last=None)
+    add("all", "65,536 bytes", by="a" * 65_421)
     add("test", "of a bench table, and no last_seq", test=True, last=None)
     rows.append({"finds": "drop", "what": "no object", "stored": 2, "payload": "[1]"})
     add("drop", "a name that stands twice", more=b',"last_seq":5')
@@ -412,6 +435,16 @@ def _asking() -> list[dict[str, Any]]:
         until_s=100)  # fmt: skip
     add("refused", [0.5, 10.5], [1, "refused"], [11, "reply", 0])
     add("the reply of a bench table", [0.5, 10.5], [1, "test"], [11, "reply", 0])
+    for what in ("refused", "test"):
+        add(f"{what} again and again", [0.5, 10.5, 30.5, 70.5], [1, what], [11, what], [31, what], [71, "reply", 0],
+            until_s=100)  # fmt: skip
+        add(f"{what}, with a gap before it", [0.5, 1.5], [0.7, "stored", 1], [0.8, "gap", 3], [1, what],
+            [1.6, "stored", 2], [1.6, "stored", 3], [1.6, "reply", 3], until_s=100)  # fmt: skip
+    add("a stored message makes the waits after it short again, too", [0.5, 10.5, 22, 32], [1, "refused"],
+        [11, "refused"], [12, "stored", 1], [23, "refused"], [33, "reply", 1], until_s=100)  # fmt: skip
+    add("more, and what was missing comes by itself within the second", [0.5, 601.2], [0.7, "stored", 1],
+        [1, "reply", 2], [1.2, "stored", 2])  # fmt: skip
+    add("a second reply to the same question", [0.5, 600.5], [1, "reply", 0], [2, "reply", 5])
     return rows
 
 
