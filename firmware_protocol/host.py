@@ -71,15 +71,15 @@ SELF_TEST_RETRY_NS = 1_000_000_000
 """The board has half a second for the test."""
 
 COUNTERS = (
-    "hellos",  # sent
-    "events",  # reported
+    "hellos",  # hello messages that this session sent
+    "events",  # events that this session reported
     "duplicate_events",  # events that came again
-    "early_frames",  # Events messages that came while earlier events were missing
-    "replay_requests",  # sent
+    "early_frames",  # `Events` messages that came while earlier events were missing
+    "replay_requests",  # requests for missing events that this session sent
     "before_identity",  # messages of a board that is not accepted
-    "other_boot",  # messages of a boot that is not the accepted one
-    "unasked",  # answers without a question of this session
-    "unknown_type",  # frames without a valid message inside: an error of the board's program
+    "other_boot",  # messages of the board from another boot than the accepted one
+    "unasked",  # answers that this session did not ask for
+    "unknown_type",  # frames without a valid message in them: the board's program has an error
     "length",
     "value",
 )
@@ -263,7 +263,7 @@ class HostSession:
         self._test_token = _after(self._test_token)
         self._due_ns[Task.SELF_TEST] = 0
 
-    # Messages of the board
+    # --- messages of the board ---------------------------------------------------------------------------------------
 
     def _message(self, message: m.FromBoard, host_ns: int) -> Iterator[SessionEvent]:
         if isinstance(message, m.Identity):
@@ -305,8 +305,8 @@ class HostSession:
             yield refusal
         else:
             del self._due_ns[Task.HELLO]
-            # Accept the board. If it has fewer events than had arrived before the hello, it has reset, even if its boot
-            # id is the same.
+            # Accept the board. If it has fewer events than had arrived before the hello, the board has reset, even if
+            # its boot id is the same.
             old_boot_id = self._boot_id
             if identity.boot_id != old_boot_id or identity.next_seq < (self._next_seq_at_hello or 0):
                 self._boot_id = identity.boot_id
@@ -341,7 +341,8 @@ class HostSession:
 
     def _heartbeat(self, beat: m.Heartbeat, host_ns: int) -> Iterator[SessionEvent]:
         yield from self._stream.skip_lost(beat.oldest_seq)
-        if beat.next_seq < self._stream.next_seq:  # the line changed the order, or the board reset and kept its boot id
+        # This happens if frames came in the wrong order, or if the board reset and kept its boot id.
+        if beat.next_seq < self._stream.next_seq:
             self._doubt(host_ns)
         else:
             yield from self._stream.take_heartbeat(beat)
@@ -358,7 +359,7 @@ class HostSession:
             self._state = BoardState.DOUBTFUL
             self._due_ns[Task.HELLO] = host_ns
 
-    # Messages of the host
+    # --- messages of the host ----------------------------------------------------------------------------------------
 
     def _send(self, message: m.FromHost) -> None:
         self._outgoing += encode_frame(encode(message))

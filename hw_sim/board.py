@@ -173,7 +173,7 @@ class SimBoard:
         data = bytes(self._babble)
         self._babble.clear()
         while len(data) + ENCODED_BYTES_MAX < room:
-            message = self._answer() or self._heartbeat() or self._events()  # the most urgent message first
+            message = self._answer() or self._heartbeat() or self._events()  # the most urgent message is sent first
             if message is None:
                 break
             data += encode_frame(encode(message))
@@ -195,13 +195,13 @@ class SimBoard:
                 return m.ButtonPress(_BUTTONS[name])
         return None
 
-    # Messages from the host
+    # --- messages from the host --------------------------------------------------------------------------------------
 
     @staticmethod
     def _version(hello: m.Hello) -> int:
         return m.VERSION if hello.version_min <= m.VERSION <= hello.version_max else 0
 
-    # Messages to the host
+    # --- messages to the host ----------------------------------------------------------------------------------------
 
     def _answer(self) -> m.FromBoard | None:
         if self._sync:

@@ -23,7 +23,7 @@ class Cable:
         self.drop = drop
         self.noise = noise
         self.damage = damage
-        self._rng = random.Random(seed)  # noqa: S311  the places of the faults are no secret
+        self._rng = random.Random(seed)  # noqa: S311  the places of the faults need not be secret
 
     def carry(self, data: bytes) -> bytes:
         """Return the bytes that arrive at the other end if `data` is sent."""

@@ -42,7 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"hw-sim {args.command}: {error}\n")
         return error.exit_code
     except BrokenPipeError:
-        # The reader has closed our output. At exit Python would report an error, because it cannot flush the rest.
+        # The program that reads our output has ended. At exit Python would report an error, because it cannot flush the
+        # rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code

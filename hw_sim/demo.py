@@ -182,7 +182,7 @@ class Demo:
     async def run(self) -> None:
         """Run until there are enough verdicts, or a signal comes. Raises DemoError if a part is missing or fails."""
         try:
-            import aiomqtt  # noqa: PLC0415  an optional package
+            import aiomqtt  # noqa: PLC0415  this package is optional
         except ImportError:
             raise DemoError("aiomqtt is not installed: pip install './hw_sim[demo]'") from None
         # The first signal ends the demo. A second signal does not disturb the clean-up.
@@ -211,7 +211,7 @@ class Demo:
         events = self._bench.events(draw_scenarios(LAYOUT, self._rng, named(FIRST)))
         with Pty(port) as pty:
             async with self._pages(served, monitor, directory / "page.log") as pages:
-                # The daemon must end first. Otherwise it would report a silent wheel while the other parts end.
+                # The daemon must end first. Otherwise it would report a silent wheel while the simulated board ends.
                 await _first_of(
                     self._run_daemon(command),
                     self._listen(client),
@@ -234,7 +234,7 @@ class Demo:
         """Serve the wheel's pages in a separate program, and the bench page in this program, until the block ends. The
         bench page shows the live page in a frame. Raises DemoError."""
         try:
-            from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  an optional package
+            from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  this package is optional
         except ImportError:
             raise DemoError("aiohttp is not installed: pip install './hw_sim[demo]'") from None
         port, pages_port = free_port(), free_port()

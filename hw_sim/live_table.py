@@ -33,7 +33,8 @@ class LiveTable:
         self._played_s = self.table.now_s
         events = self.table.world.between(start_s, self._played_s)
         self.table.world.forget(self._forget_s)
-        self._forget_s = start_s  # one part is kept: a scenario may need the rotor's last tick before its own start
+        # The world keeps this part, because the next scenario may need the rotor's last tick before its own start.
+        self._forget_s = start_s
         return [*events, End(us(self._played_s))]
 
     def wait(self, seconds: float) -> list[SimEvent]:

@@ -132,7 +132,7 @@ class People:
         live, say, does = self._live, self._words.say, list[SimEvent]()
         match code:
             case "put_back" if times > 1 and self._is_back:
-                # The ball lies in the right pocket, but the readers show it in another one.
+                # The ball lies in the right pocket, but the readers show it in another pocket.
                 does += live.command("suspend", by="direction", reason=say("the ball lies there"))
                 does += [*live.wait(self._look_s), *self._name_pocket("resume")]
             case "put_back":

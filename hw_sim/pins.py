@@ -58,7 +58,7 @@ class SimPins:
         self._listened.clear()
         self._reported.clear()
 
-    # What happens to the lines
+    # --- what happens to the lines -----------------------------------------------------------------------------------
 
     def play(self, edges: Iterable[Edge]) -> None:
         """Plan edges, none of them in the past."""

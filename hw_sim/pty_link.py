@@ -92,7 +92,7 @@ class Pty:
 
     def _close(self) -> None:
         os.close(self.master)
-        os.close(self._slave)  # kept open until now: without a slave every read of the master fails
+        os.close(self._slave)  # it was kept open, because without a slave every read of the master fails
 
     @property
     def blocked(self) -> bool:
@@ -146,7 +146,8 @@ class Player:
         self._loop.add_reader(self._pty.master, self._receive)
         try:
             for event in events:
-                # Run the board up to `t_us`. A late player plays event after event, and still reads from the host.
+                # Run the board up to `t_us`. A player that is late does not wait between events, but still reads from
+                # the host.
                 self._horizon_us = event.t_us
                 while self.now_us < event.t_us:
                     self._advance()

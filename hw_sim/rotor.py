@@ -109,7 +109,8 @@ class SimRotor:
                     ks = range(math.floor(low) + 1, math.floor(high) + 1)
                 else:
                     ks = range(math.ceil(low) - 1, math.ceil(high) - 1, -1)
-                # The same as `Piece.time_at`, but faster: this runs for every encoder edge of an evening.
+                # This computes the same as `Piece.time_at`, but faster, because it is done for every encoder edge of an
+                # evening.
                 t_s, angle, speed, accel = piece.t_s, piece.angle, abs(piece.speed), piece.accel
                 is_faster = piece.speed > 0 or (piece.speed == 0 and accel > 0)
                 square, twice, sqrt = speed * speed, 2 * (accel if is_faster else -accel), math.sqrt

@@ -180,7 +180,7 @@ def live_events(
     """
     print_line("# waiting for a host that opens the port")
     while not is_heard():
-        # Until then the board gets no events: they would fill its ring, and the first events would be overwritten.
+        # Before a host is heard, the board gets no events: they would fill its ring, and overwrite the first events.
         yield from (event for event in live.wait(0.5) if isinstance(event, End))
 
     def begin(scenario: Scenario) -> None:

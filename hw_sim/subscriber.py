@@ -82,7 +82,8 @@ class Subscriber:
         # After a restore or with a new journal, another run of the daemon has lower numbers.
         if seq <= last and boot_id in self._boot_ids:
             return False
-        # After a message of an earlier run this is no gap: the messages in between were sent before the subscription.
+        # After a message of an earlier run of the daemon, missing numbers are not a gap: those messages were sent
+        # before the subscription.
         self.gaps += bool(last) and boot_id == self._boot_ids[-1] and seq != last + 1
         if boot_id not in self._boot_ids:
             self._boot_ids.append(boot_id)

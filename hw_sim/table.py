@@ -129,7 +129,7 @@ class SimTable:
         """The ball's latest run."""
         return self.world.runs[-1]
 
-    # people
+    # --- what people do ----------------------------------------------------------------------------------------------
 
     def wait(self, low_s: float, high_s: float) -> None:
         """Let a random time between the two limits pass."""
@@ -159,11 +159,11 @@ class SimTable:
     def operations(self) -> None:
         """Let the table settle the coup and report that this is done."""
         if self._stay is not None and self.pause_factor < 1:
-            self.wait_for_sightings(1)  # a faulty sighting delays the number, and nobody settles before the number
+            self.wait_for_sightings(1)  # a faulty sighting may delay the number, and nobody settles before it
         self.wait(5 * self.pause_factor, 12 * self.pause_factor)
         self.command("operations_done", by="table")
 
-    # the rotor
+    # --- the rotor ---------------------------------------------------------------------------------------------------
 
     def _rotor_speed(self, rpm: tuple[float, float] = ROTOR_RPM) -> float:
         return self.rng.uniform(*rpm) / 60
@@ -193,7 +193,7 @@ class SimTable:
         """Return the time in s at which the turning rotor enters its next sector."""
         return next(self.world.rotor.crossings(0.0, 1 / self.layout.rotor_ticks, self.now_s, math.inf))[0]
 
-    # the ball in a pocket or in a hand
+    # --- the ball in a pocket or in a hand ---------------------------------------------------------------------------
 
     def put_ball_in(self, number: int) -> None:
         """Put the ball in the pocket of `number` now."""
@@ -247,7 +247,7 @@ class SimTable:
         self.wait_for_sightings(SIGHTINGS_TO_CALL + 1)
         self.wait(0.3, 2)
 
-    # a coup
+    # --- a coup ------------------------------------------------------------------------------------------------------
 
     def prepare_launch(self, rpm: tuple[float, float] = ROTOR_RPM) -> None:
         """Let people place bets, and the bouler take the ball and push the rotor. On a French wheel the rotor changes
@@ -276,7 +276,7 @@ class SimTable:
             angle = self.rng.random()
             speed = self.track.launch_speed(laps, angle, turning)
             run = BallRun.free(self.track, self.now_s, angle, turning, speed)
-            if run.laps > laps - 1e-6:  # else no ball leaves the track at that place of this badly kept bowl
+            if run.laps > laps - 1e-6:  # otherwise no ball leaves the track at that place of this badly kept bowl
                 return run
 
     def _good_push(self, turning: int, seconds: float) -> BallRun:
@@ -330,7 +330,7 @@ class SimTable:
         self.put_ball_in(fallen.number)
         return fallen.number
 
-    # faults
+    # --- faults ------------------------------------------------------------------------------------------------------
 
     def foreign_object(self, *, present: bool) -> None:
         """Let a foreign object fall in the cylinder now, or let a hand take it out."""
@@ -371,7 +371,7 @@ class SimTable:
         self.world.outages.append(SensorOutage(sensor, self.now_s, back_s))
         return back_s
 
-    # the truth
+    # --- the truth ---------------------------------------------------------------------------------------------------
 
     def result(self, number: int) -> None:
         """Record a valid coup with `number`. The ball has just come to rest in its pocket. Time passes until the

@@ -49,7 +49,7 @@ class Picture:
     """A picture of the data in `subscriber`, which is drawn again after each change."""
 
     def __init__(self, subscriber: Subscriber, console: Console) -> None:
-        from rich.live import Live  # noqa: PLC0415  an optional package for terminals
+        from rich.live import Live  # noqa: PLC0415  rich is an optional package
 
         self._subscriber = subscriber
         self._words = subscriber.words

@@ -259,7 +259,7 @@ def _meeting(ahead: Callable[[float], float], start: float, way: int) -> float:
         at = met - under * (met - held) / (under - over)
         here = ahead(at)
         if here > 0:
-            held, over, under = at, here, under / 2  # the Illinois rule: otherwise one end would never move
+            held, over, under = at, here, under / 2  # Illinois rule: otherwise one end of the interval would never move
         else:
             met, under, over = at, here, over / 2
     return met
@@ -288,7 +288,7 @@ class BallRun:
         def held(laps: float) -> float:
             return last.square(laps) - track.leave_speed_squared(angle + turning * laps)
 
-        # Laps until ω² first falls to the square of the leaving speed.
+        # The run ends where ω² first falls to the square of the leaving speed.
         highest = track.leave_rev_s**2 * (1 + track.lean)
         return replace(run, laps=_meeting(held, max(last.x, last.near(highest, last.wave)), 1))
 
@@ -337,7 +337,7 @@ class BallRun:
             return 0.0 if piece < 0 else self.laps
         start, arc = starts[piece], arcs[piece]
         laps = start
-        for _ in range(4):  # Newton: each step squares the error, which is less than a quarter of a lap at first
+        for _ in range(4):  # Newton's method: each step squares the error, at first less than a quarter of a lap
             laps += (t_s - times[piece] - arc.seconds(start, laps)) * math.sqrt(arc.square(laps))
         return laps
 

@@ -57,7 +57,8 @@ class AnyComputer:
         for file in files:
             with suppress(OSError):
                 written_s = max(written_s, int(file.stat().st_mtime))
-        # systemd reports whole seconds. A unit that was started in the same second has read the file.
+        # systemd reports whole seconds. If a unit was started in the second of the change, we assume that it has read
+        # the file.
         return started_s is None or written_s > started_s
 
     def write(self, path: Path, content: bytes, *, mode: int, owner: str, group: str) -> None:

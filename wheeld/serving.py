@@ -107,7 +107,7 @@ def guard(*, frame_of: str | None = None, referrer: str = "no-referrer") -> Midd
     """Make a middleware that puts our headers on every answer and every error. `frame_of`: the origin whose pages may
     show ours in a frame; no page may if it is None. `referrer`: to whom a browser names the page that it comes from."""
     headers = {
-        # Only our own files run, and nothing is loaded from another host.
+        # The browser uses only our own files, and loads nothing from another host.
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
         f"connect-src 'self'; frame-ancestors {frame_of or NOBODY}; base-uri 'none'; form-action 'self'",
         "X-Content-Type-Options": "nosniff",

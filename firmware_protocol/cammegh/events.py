@@ -21,7 +21,7 @@ class Event(msgspec.Struct, frozen=True):
     host_ns: int
 
 
-# The line
+# --- events of the line to the wheel ---------------------------------------------------------------------------------
 
 
 class Connected(Event, frozen=True):
@@ -44,7 +44,7 @@ class LinesAgain(Event, frozen=True):
     silent_ns: int
 
 
-# The game
+# --- events of the game ----------------------------------------------------------------------------------------------
 
 
 class GameState(Event, frozen=True):
@@ -141,7 +141,7 @@ class WheelRestarted(Event, frozen=True):
     to_spin: int
 
 
-# Warnings and sensors
+# --- events of warnings and sensors ----------------------------------------------------------------------------------
 
 
 class Warned(Event, frozen=True):
@@ -167,7 +167,7 @@ class RotorSpeed(Event, frozen=True):
     rotor: Direction
 
 
-# Commands and settings
+# --- events of commands and settings ---------------------------------------------------------------------------------
 
 
 class SelfTestCode(Event, frozen=True):

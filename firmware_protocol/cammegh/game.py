@@ -14,7 +14,7 @@ from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.run import BareNumbers, HeadRun, NumberDisagreement
 from firmware_protocol.cammegh.status import BareNumber, Flag, Flags, Product, StateCode, Status, spin_after
 
-# Decide whether a status line follows from the line before it (docs/wheels.md 1.2, 1.8).
+# These classes decide whether a status line follows from the line before it (docs/wheels.md 1.2, 1.8).
 
 
 @unique
@@ -92,7 +92,8 @@ class LineOrder:
         self._held = None
 
 
-# Warning bit 4, a failed sensor: reported with the first line that has it, cleared by the second line without it.
+# Bit 4 of the warnings means a failed sensor. The first line with this bit reports the fault. The second line in a row
+# without the bit ends it.
 
 LINES_MENDED = 2
 """A line has no checksum (docs/wheels.md 1.1), so one line may be damaged."""
@@ -119,9 +120,9 @@ class SensorFaults:
             yield e.SensorMended(host_ns)
 
 
-# The rotor's speed from the speed field of a status line (docs/wheels.md 1.8).
-# The field has three digits of 0.1 rpm and shows `000` both for a rotor that stands and for one above 99.9 rpm. The
-# speed before it shows which is true. The field overflows only after speeds near 99.9 rpm, because no recorded rotor
+# This class reads the rotor's speed from a field of a status line (docs/wheels.md 1.8). The field has three digits of
+# 0.1 rpm and shows `000` both for a rotor that stands and for a rotor that turns faster than 99.9 rpm. The speed in the
+# line before shows which is true. A rotor exceeds 99.9 rpm only after speeds near 99.9 rpm, because no recorded rotor
 # gained more than ten rpm between two lines. A hand can stop a rotor of any usual speed between two lines.
 
 SLOW_DECIRPM_MAX = 400
@@ -241,11 +242,11 @@ class Game:
         self._bare.waiting.clear()
         self._speed.interrupted()
 
-    # Warnings
+    # --- warnings ----------------------------------------------------------------------------------------------------
 
     def _warned(self, last: Status | None, status: Status, host_ns: int) -> Events:
         before = last.flags if last else _NO_FLAGS
-        if status.flags != before or (status.flags and self._order.gap):  # after a gap they are reported again
+        if status.flags != before or (status.flags and self._order.gap):  # after a gap the warnings are reported again
             yield e.Warned(host_ns, status.flags)
         if Flag.VOID_GAME in status.flags and self._run:
             yield from self._void(self._run, "void_game", status, host_ns)
@@ -258,7 +259,7 @@ class Game:
             run.is_void = True
             yield e.WheelVoid(host_ns, run.spin, why, status.flags)
 
-    # The run
+    # --- the run of the ball -----------------------------------------------------------------------------------------
 
     def _running(self, last: Status | None, status: Status, host_ns: int) -> Events:
         run = self._run
@@ -289,7 +290,7 @@ class Game:
         self._run = None
         self._bare.waiting.clear()
 
-    # The number
+    # --- the number --------------------------------------------------------------------------------------------------
 
     def _result(self, last: Status | None, status: Status, host_ns: int) -> Events:
         """Process a line in state 5."""

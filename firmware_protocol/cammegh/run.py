@@ -10,8 +10,9 @@ from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.events import VoidReason
 from firmware_protocol.cammegh.status import Direction, Flag, StateCode, Status
 
-# The number of one run. Two lines must agree on it, and two other lines can take it back (docs/wheels.md 1.5).
-# The two lines are the bare number and `*X;5`, or two `*X;5` in a row on a port without bare numbers.
+# These classes find the number of one run. Two lines must agree on the number, and two later lines can take it back
+# (docs/wheels.md 1.5). The two lines are the bare number and `*X;5`, or two `*X;5` in a row on a port without bare
+# numbers.
 
 BARE_LINES_MAX = 2
 """The bare number comes just before the first `*X;5` (1.5), but the answer to a poll may come between them."""
@@ -100,8 +101,8 @@ class RunNumber:
         return is_second and before == number
 
 
-# Warnings of a SlingShot 2 that make a game void if they last too long (its guide, 4.1).
-# A Mercury 360 has neither of these bits.
+# A SlingShot 2 has two warnings that make a game void if they last too long (4.1 of its guide). A Mercury 360 has
+# neither of these warnings.
 
 BALL_LOST_NS = 5_000_000_000
 """In state 4 "ball not detected" is ignored for 5 s, or 10 lines. Single lines with this warning are common (1.8)."""
@@ -151,11 +152,11 @@ class VoidWarnings:
             yield "ball_not_detected"
 
 
-# The laps of one run, from the count in extended lines (docs/wheels.md 1.6, field 8).
-# The count is used only while it is possible for a ball: it begins with the run and grows no faster than a ball runs.
-# A count that had a value before the launch and continues from it counts something else. A count that never grows
-# proves only the one revolution with which a run begins. If two lines show a smaller count than before, the count has
-# begun again with another launch.
+# This class takes the laps of one run from the count in extended lines (docs/wheels.md 1.6, field 8). The count is used
+# only while it is possible for a ball: it begins with the run and grows no faster than a ball runs. A count that had a
+# value before the launch and continues from this value counts something else. A count that never grows proves only the
+# one revolution with which a run begins. If two lines show a smaller count than before, the count has begun again with
+# another launch.
 
 LINE_NS = 500_000_000
 """The time between automatic lines (1.2). The ball ran this long for each line, even if many lines are read at once."""
@@ -211,8 +212,8 @@ class LapCount:
         is_first = self._first is None
         if is_first:
             self._first = laps
-        # One line with fewer laps than proven is damaged. Two such lines in a row belong to another run. 0 laps mean
-        # that the run has ended, and its laps remain (1.6).
+        # One line with fewer laps than are proven is damaged. Two such lines in a row belong to another run. A line
+        # with 0 laps means that the run has ended. Its proven laps still count (1.6).
         self._falls = self._falls + 1 if self.laps is not None and 0 < laps < self.laps else 0
         goes_on_from_before = is_first and 0 < self._shown_before <= laps
         if goes_on_from_before or self._falls >= LINES_AGREE:

@@ -32,9 +32,9 @@ from firmware_protocol.cammegh.status import (
     parse,
 )
 
-# The protocol level of a Mercury 360, which is set to `extended` (docs/wheels.md 1.6).
-# No answer to the command is documented, so only the lines themselves prove the level. A box returns to `advanced`
-# when it is restarted, so the command is repeated while lines of another level come.
+# This class sets the protocol level of a Mercury 360 to `extended` (docs/wheels.md 1.6). No answer to the command is
+# documented, so only the lines themselves prove the level. A restarted box returns to `advanced`, so the command is
+# repeated while lines of another level come.
 
 EXTENDED = "*m2 2 2"
 LEVEL_LINES = 4
@@ -198,7 +198,7 @@ class CammeghSession:
         events = list(self._check_silence(host_ns))
         if self._is_silent and host_ns >= self._wake_ns:
             self._wake_ns = host_ns + WAKE_NS
-            # Send the settings for automatic and extended lines again, where they are wanted.
+            # If the setup wants extended or automatic lines, send the commands for them again.
             self._level.ask(host_ns)
             if self._asks_slingshot and not self.setup.poll_ns and self._commands.next_tick_ns is None:
                 self._commands.add(commands.AUTOMATIC_STATUS)
@@ -209,7 +209,7 @@ class CammeghSession:
             self._poll_ns = host_ns + self.setup.poll_ns
         return events + unanswered
 
-    # Lines of the wheel
+    # --- lines of the wheel ------------------------------------------------------------------------------------------
 
     def _parse(self, text: str) -> Line | None:
         try:
@@ -245,7 +245,7 @@ class CammeghSession:
             case Basic():
                 self._counts["basic"] += 1
                 yield from self._level.line("basic", host_ns)
-            case _:  # a bonus line
+            case _:  # this is a bonus line
                 self._counts["bonus"] += 1
 
     def _have_mode(self, mode: int, host_ns: int) -> Iterator[e.Event]:
@@ -259,7 +259,7 @@ class CammeghSession:
         if not (self.setup.poll_ns or mode & MODE_AUTOMATIC):
             yield e.Misconfigured(host_ns, "automatic status", "True", "False")
 
-    # Silence
+    # --- silence -----------------------------------------------------------------------------------------------------
 
     def _check_silence(self, host_ns: int, held_up_ns: int = 0) -> Iterator[e.Event]:
         """Report a silence. `held_up_ns`: how long lines waited, one every 500 ms, because the host did not read."""

@@ -57,7 +57,7 @@ class BrokerLink:
                 self._report(f"{error}; trying again")
             failures = 0 if clock() - started_s > STABLE_S else failures + 1
             longest_s = min(RETRY_S_MAX, RETRY_S * 2.0 ** min(max(failures - 1, 0), 16))
-            await asyncio.sleep(longest_s * random.uniform(0.5, 1.0))  # noqa: S311  a pause is no secret
+            await asyncio.sleep(longest_s * random.uniform(0.5, 1.0))  # noqa: S311  the pause need not be secret
 
     def say(self, topic: str, payload: bytes) -> None:
         """Publish this soon, if there is a connection. Only the wheel's answer shows whether it arrived."""

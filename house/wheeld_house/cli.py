@@ -30,7 +30,8 @@ def main(words: list[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     try:
         "".join(words).encode()
-    except UnicodeEncodeError:  # Python made characters that UTF-8 does not have from bytes that are not UTF-8
+    # Python makes characters that UTF-8 does not have if a byte of the command line is not UTF-8.
+    except UnicodeEncodeError:
         print("wheeld-house: an argument of this command is not a text in UTF-8", file=sys.stderr)
         return USAGE
     options = parser().parse_args(words)
@@ -64,7 +65,7 @@ async def _collect(settings: HouseSettings) -> None:
 
 def _demo(options: argparse.Namespace) -> int:
     try:
-        from wheeld_house import demo  # noqa: PLC0415  the demo needs an extra, the simulator
+        from wheeld_house import demo  # noqa: PLC0415  the demo needs the simulator, which is optional
     except ModuleNotFoundError as missing:
         raise SettingsError(f"the demo needs {missing.name}: install wheeld-house[demo]") from None
     return demo.run(wheels=options.wheels, coups=options.coups)
@@ -79,7 +80,7 @@ def _password(_: argparse.Namespace) -> None:
 
 def _page(options: argparse.Namespace) -> None:
     try:
-        from wheeld_house.page.serve import serve  # noqa: PLC0415  the page is an extra, which no collector needs
+        from wheeld_house.page.serve import serve  # noqa: PLC0415  the page is optional: no collector needs it
     except ModuleNotFoundError as missing:
         raise SettingsError(f"the page needs {missing.name}: install wheeld-house[page]") from None
     asyncio.run(serve(read_page_settings(options.settings, database=options.database, listen=options.listen)))

@@ -86,7 +86,7 @@ class Collector:
         links = [asyncio.create_task(link.run()) for link in self._links]
         collecting = asyncio.create_task(self._collect())
         try:
-            # No link ends by itself. If one does, the program has an error.
+            # A link must not end by itself. If a link ends, the program has an error.
             await asyncio.wait({collecting, *links}, return_when=asyncio.FIRST_COMPLETED)
             self.stop()
             await collecting
@@ -154,7 +154,7 @@ class Collector:
             }
         self._renew_s = 0.0
 
-    # --- one turn --------------------------------------------------------------------------------------------------
+    # --- one turn of the loop --------------------------------------------------------------------------------------
 
     async def _turn(self) -> None:
         now_s = asyncio.get_running_loop().time()
@@ -174,7 +174,8 @@ class Collector:
             await self._prove()
             await self._alarm()
         except RefusedRecordError as error:
-            # The lease is over, or this collector was wrong about the last record. `_renew` asks the database.
+            # The lease is over, or this collector was wrong about the last stored record. `_renew` asks the database
+            # for both.
             self.counters["refused"] += 1
             self._tell(f"database: {error}")
             await self._renew(asyncio.get_running_loop().time())
@@ -255,7 +256,7 @@ class Collector:
                 for link in self._links:
                     link.say(f"{wheel.root}/cmd/{self._settings.brokers[0].username}/resend", question)
 
-    # --- called by the links -------------------------------------------------------------------------------------
+    # --- what the links call -------------------------------------------------------------------------------------
 
     def _note(self, publication: mqtt5.PublishPacket) -> None:
         if len(self._inbox) < INBOX_MAX:

@@ -66,7 +66,8 @@ def _postgres(folder: Path) -> Iterator[str]:
         raise SettingsError("there is no PostgreSQL: apt-get install postgresql")
     home, port = folder / "postgres", free_port()
     home.mkdir()
-    # PostgreSQL refuses to run as root. If we are root, it runs as the user that Debian's package makes.
+    # PostgreSQL refuses to run as root. If this demo runs as root, PostgreSQL runs as the user that Debian's package
+    # makes.
     as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     if as_user:
         folder.chmod(0o711)
@@ -74,7 +75,7 @@ def _postgres(folder: Path) -> Iterator[str]:
 
     def call(program: str, *words: str) -> None:
         command = [*as_user, str(found[-1] / program), "-D", str(home / "data"), *words]
-        done = subprocess.run(  # noqa: S603  only words of this file
+        done = subprocess.run(  # noqa: S603  the command has only words of this file
             command, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
         )
         if done.returncode:

@@ -59,9 +59,9 @@ def ask(authority: str, text: str) -> bytes:
     """Return the authority's time-stamp of this text. Raises StampError."""
     question = _openssl(["-query", "-data", "text", "-sha256", "-cert"], text=text.encode())
     headers = {"Content-Type": "application/timestamp-query"}
-    request = urllib.request.Request(authority, question, headers)  # noqa: S310  its address was checked
+    request = urllib.request.Request(authority, question, headers)  # noqa: S310  the address was checked before
     try:
-        with urllib.request.urlopen(request, timeout=ANSWER_S) as answer:  # noqa: S310  its address was checked
+        with urllib.request.urlopen(request, timeout=ANSWER_S) as answer:  # noqa: S310  the address was checked before
             token: bytes = answer.read(TOKEN_BYTES_MAX + 1)
     except OSError as wrong:
         raise StampError(f"{authority} gives no time-stamp: {wrong}") from wrong
@@ -94,8 +94,8 @@ def _openssl(arguments: list[str], **files: bytes) -> bytes:
     with TemporaryDirectory() as folder:
         for name, content in files.items():
             Path(folder, name).write_bytes(content)
-        done = subprocess.run(  # noqa: S603  no shell; the files are ours
-            ["openssl", "ts", *arguments],  # noqa: S607  the system's PATH finds it
+        done = subprocess.run(  # noqa: S603  no shell is used, and the files are ours
+            ["openssl", "ts", *arguments],  # noqa: S607  the program is found through the system's PATH
             cwd=folder,
             capture_output=True,
             check=False,

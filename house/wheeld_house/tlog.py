@@ -80,7 +80,7 @@ def root_of_inclusion(proof: Sequence[bytes], leaf: bytes, index: int, size: int
     node, rest = leaf, list(proof)
     last = size - 1
     while last:
-        # At the right edge of the tree, a left child has no sibling. It moves up unchanged.
+        # At the right edge of the tree, a left child may have no sibling. Then it moves up unchanged.
         if index & 1 or index < last:
             if not rest:
                 return None

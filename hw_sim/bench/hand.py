@@ -143,14 +143,14 @@ class Hand:
     def _is_running(self) -> bool:
         return self._ball in (BallPlace.TRACK, BallPlace.FALLING)
 
-    # what happens without a button
+    # --- what happens without a button -------------------------------------------------------------------------------
 
     def _push(self, table: SimTable) -> None:
         now_s = table.now_s
         table.spin_rotor()
         self._let_go_s, table.now_s = table.now_s, now_s
 
-    # the ball
+    # --- the ball ----------------------------------------------------------------------------------------------------
 
     def launch(self) -> str:
         """Launch the ball against the rotor, hard enough for a valid coup."""
@@ -238,7 +238,7 @@ class Hand:
         self._second.to_s, self._second = self._table.now_s, None
         return self.say("A hand takes the second ball out.")
 
-    # the rotor
+    # --- the rotor ---------------------------------------------------------------------------------------------------
 
     def stop_rotor(self) -> str:
         """Stop the rotor and hold it."""
@@ -265,7 +265,7 @@ class Hand:
     def _speed(self) -> float:
         return self._table.world.rotor.speed_at(self._table.now_s)
 
-    # faults: foreign objects, the cable, the power, noise
+    # --- faults: foreign objects, the cable, the power, noise --------------------------------------------------------
 
     def _change(self, what: str, *, amiss: bool, already: str) -> None:
         """Begin or end the fault `what`. Raises NotPossibleError with the text `already` if nothing would change."""
@@ -317,7 +317,7 @@ class Hand:
         table.world.direct_events += pulses
         return self.say("Beam {beam} pulses twice, and no ball is there.", beam=beam + 1)
 
-    # people
+    # --- what people do ----------------------------------------------------------------------------------------------
 
     def command(self, name: str, by: Speaker, label: str) -> str:
         """Give the table a command from a panel, with the button `label`. If the rotor angle is not known, "open" and

@@ -86,7 +86,7 @@ class Play:
             scenario = next(scenarios)
             self._note(say("The people play {name}: {about}", name=scenario.name, about=say(scenario.about)))
             yield scenario
-            for outcome in truth[known:]:  # the caller asks for the next scenario, so this one is over
+            for outcome in truth[known:]:  # the caller asks for the next scenario, so `scenario` is over
                 self._note(say("The truth: {outcome}.", outcome=outcome_text(outcome, self._words)))
 
     def _note(self, text: str) -> None:

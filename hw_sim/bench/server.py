@@ -40,7 +40,7 @@ class Server:
     def application(self) -> web.Application:
         """Return the web application."""
         headers = {
-            # Only our own files run, and only the wheel's own pages are shown in a frame.
+            # The browser uses only our own files, and shows only the wheel's own pages in a frame.
             "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
             f"img-src data:; frame-src {self._pages}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
             "X-Content-Type-Options": "nosniff",

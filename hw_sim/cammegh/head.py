@@ -105,7 +105,7 @@ class SimHead:
                 if answer is not None:
                     self._send(answer, self._rng.randint(*REPLY_US))
 
-    # The game
+    # --- the game ----------------------------------------------------------------------------------------------------
 
     def _play(self) -> Iterator[None]:
         for coup in self._coups:
@@ -145,7 +145,7 @@ class SimHead:
         phase, line, fallen = self._status
         tenths = round(phase.rpm_at(line) * 10)
         last = "  " if self.last_number is None else f"{self.last_number:2d}"
-        speed = 0 if tenths > 999 else tenths  # the field has three digits, and shows 000 for more
+        speed = 0 if tenths > 999 else tenths  # the field has three digits, and shows 000 for a higher speed
         text = f"*X;{phase.state};{self.spin:03d};{last};{phase.flags:X};{speed:03d};{phase.rotor}"
         if self.level == "extended":
             field_7 = "0122" if phase.state == 5 else "0022"
@@ -158,7 +158,7 @@ class SimHead:
         due_us, data = self._cable.carry(text.encode("latin-1") + b"\r\n", self._now_us)
         self._arriving.append((due_us + after_us, data))
 
-    # Commands
+    # --- commands ----------------------------------------------------------------------------------------------------
 
     def _mercury(self, command: str) -> str | None:
         if command == "*X":
@@ -202,7 +202,7 @@ class SimHead:
 
     def _parameter(self, rest: str) -> str:
         key, _, values = rest.partition(" ")
-        if rest == "f":  # this stores the parameters
+        if rest == "f":  # this command stores the parameters
             return "*T OK"
         if key.lower() not in self.parameters:
             return "*T OK" if values else "*T NO"

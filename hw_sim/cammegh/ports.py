@@ -77,7 +77,7 @@ class RawPort(asyncio.Protocol):
         self.transport = transport
         self.pace.ports.append(self.send)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio passes it
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio passes this argument
         """Remove the connection of the host."""
         self.pace.ports.remove(self.send)
 
@@ -103,7 +103,7 @@ class Rfc2217Port(RawPort):
         """Add the connection of a host, and negotiate the telnet options."""
         super().connection_made(transport)
         self._nowhere = serial.serial_for_url("loop://", 9600)
-        # The class accepts any port, and any object with a `write`. The type stubs ask for more.
+        # `PortManager` accepts any port, and any object that has `write`. Its type stubs ask for more.
         self._manager = rfc2217.PortManager(self._nowhere, self)  # type: ignore[arg-type]
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -134,4 +134,4 @@ async def on_tcp(pace: Pace, port: int, *, rfc: bool) -> AsyncIterator[int]:
         for one in pace.ports:
             owner = getattr(one, "__self__", None)
             if isinstance(owner, RawPort) and owner.transport is not None:
-                owner.transport.abort()  # otherwise a host that reads nothing would keep it open
+                owner.transport.abort()  # otherwise a host that reads nothing would keep the connection open

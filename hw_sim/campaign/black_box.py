@@ -81,7 +81,7 @@ def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: boo
     command = [str(wheeld), "replay", "-", "--jsonl", *(["--facts"] if facts else [])]
     with TemporaryFile() as errors:
         try:
-            child = subprocess.Popen(  # noqa: S603  the program under test
+            child = subprocess.Popen(  # noqa: S603  the command is the program under test
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
             )
         except OSError as wrong:

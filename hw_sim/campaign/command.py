@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
 def _bar(coups: int) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar on standard error. Yields a function that takes the number of newly compared coups, and the
     number of all disagreements so far."""
-    from rich.console import Console  # noqa: PLC0415  an extra
+    from rich.console import Console  # noqa: PLC0415  rich is optional
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
     columns = (

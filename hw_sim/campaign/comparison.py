@@ -145,7 +145,7 @@ class SpanComparer:
     _starts: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._starts = [span.start_us for span in self.spans[1:]]  # messages before the first span belong to it
+        self._starts = [span.start_us for span in self.spans[1:]]  # messages before the first span belong to this span
 
     @property
     def out_of_step(self) -> bool:
@@ -174,7 +174,7 @@ class SpanComparer:
             notices = tuple(message for message in self._messages if message.topic == "notice")
             span = self.spans[len(self.compared)]
             found = [_by_chef(self._asked(each)) for each in compare(span.outcomes, verdicts, self.beams_deg)]
-            # Sort the comparisons by time, and mark those `in_wake` that a wrong verdict may have caused.
+            # Sort the comparisons by time. Those that an earlier wrong verdict may have caused get the kind `in_wake`.
             ordered = sorted(found, key=_at_us)
             steps = [each.in_step for each in ordered]
             first = steps.index(False) if False in steps else len(steps)
@@ -293,5 +293,5 @@ def _of_result(outcome: Outcome, verdict: HeardMessage, beams_deg: tuple[float, 
         # at rest, and people launched again when they should have named the number (N8).
         return "asked"
     if verdict.payload["cause"] == "chef" and "readers_dead" in outcome:
-        return "chef_voided"  # no reader saw the ball, so for the daemon no number was out
+        return "chef_voided"  # no reader saw the ball, so the daemon knew no number
     return "void_after_number" if evidence_us > outcome["out_t"] + EVIDENCE_SLACK_US else "false_void"

@@ -173,7 +173,8 @@ def _states(axes: Axes, timeline: LogTimeline) -> None:
 
 def _verdicts(axes: Axes, timeline: LogTimeline) -> None:
     for verdict in timeline.verdicts:
-        # The text is on the inner side of the line. At the edge, a text outside would make all rows narrower.
+        # The text is on the side of the line that is nearer to the middle. On the other side it could go over the edge,
+        # which makes all rows narrower.
         is_late = 2 * verdict.t_s > timeline.start_s + timeline.end_s
         side, ha = (-3, "right") if is_late else (3, "left")
         axes.annotate(f"verdict: {verdict.text}", (verdict.t_s, 0.78), (side, 0), textcoords="offset points", ha=ha,

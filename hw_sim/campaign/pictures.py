@@ -31,7 +31,7 @@ def require() -> None:
 def blank(width_in: float, height_in: float) -> Figure:
     """Return an empty figure of the given size. Raises MissingExtraError."""
     try:
-        from matplotlib.figure import Figure  # noqa: PLC0415  an extra, and slow to import
+        from matplotlib.figure import Figure  # noqa: PLC0415  matplotlib is optional, and slow to import
     except ImportError as missing:
         raise MissingExtraError(f"matplotlib not installed: {HINT}") from missing
     return Figure(figsize=(width_in, height_in), layout="constrained")

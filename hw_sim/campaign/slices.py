@@ -74,7 +74,7 @@ class Slice:
             yield from (event for event in events[:watched] if isinstance(event, ClockReading))
             seen = RotorEdge | Sighting | ClockReading
             yield from (event for event in events[watched:start] if isinstance(event, seen))
-            # The states that the earlier events left: failed sensors, an object in the cylinder.
+            # Begin with the states that the earlier events left: failed sensors, an object in the cylinder.
             failed = {event.sensor: event for event in events[:start] if isinstance(event, SensorState)}
             switched = {event.switch: event for event in events[:start] if isinstance(event, Switched)}
             unusual = (
@@ -86,7 +86,7 @@ class Slice:
         before = self.evening.marks[self.first].first
         for event in events[start : min(bisect_left(events, end_us, key=T_US), len(events) - 1)]:
             if isinstance(event, TableCommand) and event.coup is not None:
-                # The coups of this log are counted from its own start.
+                # This log counts its coups from its own start.
                 yield msgspec.structs.replace(event, coup=event.coup - before)
             else:
                 yield event

@@ -186,6 +186,7 @@ def _verdict(message: HeardMessage) -> ShownVerdict:
     void = message.topic == "void"
     payload = message.payload
     evidence = datetime.fromisoformat(payload["evidence_at" if void else "number_at"])
-    ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()  # a step of UTC in between is unlikely
+    # It is unlikely that the UTC clock was set between these two times.
+    ago_s = (datetime.fromisoformat(payload["at"]) - evidence).total_seconds()
     text = f"{payload['words']}: {payload['cause']}, {payload['rule']}" if void else f"{payload['number']}"
     return ShownVerdict(message.t / 1e6, message.t / 1e6 - ago_s, text, void)

@@ -80,7 +80,7 @@ def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[
     for window in down:
         window.put(events, _while_link_is_down(window, window.cut(events)))
     for window in effects.repeated:
-        # Commands do not come in frames.
+        # Only frames come twice, and commands do not come in frames.
         events_twice = [e for e in window.cut(events) for _ in range(1 if isinstance(e, TableCommand) else 2)]
         window.put(events, events_twice)
     for window, order_seed in effects.late:

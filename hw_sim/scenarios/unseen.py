@@ -33,7 +33,7 @@ SHORT_STOP_S = (0.8, 2.0)
 """How long a short stop lasts. Any encoder must show a stop of 0.8 s (docs/rulebook.md N4)."""
 
 
-# A sensor is blind, and no message says so
+# --- a sensor is blind, and no message says so -----------------------------------------------------------------------
 
 
 def _blind_coups(table: SimTable, sensor: str, lost_turns: float) -> None:
@@ -108,7 +108,8 @@ def readers_blind(table: SimTable) -> None:
             table.blind(_readers(table))
         number = table.fall()
         table.wait_until(table.run.end_s + ON_OBSTACLE_S + ON_OBSTACLE_TURNS * table.turn_s())
-        # Before the first coup the readers saw the lying ball. So nobody knows yet that they are blind (N5).
+        # In the first coup no hand stops the rotor: nobody knows yet that the readers are blind, so the coup would be
+        # void (N5).
         if coup and table.rng.random() < 0.5:
             table.stop_rotor()
             table.now_s += STOP_KNOWN_S
@@ -120,7 +121,7 @@ def readers_blind(table: SimTable) -> None:
     table.wait_for_sightings(SIGHTINGS_TO_CALL)
 
 
-# One sensor fails, and a self-test reports it. The other sensors prove the coup.
+# --- one sensor fails, a self-test reports it, and the other sensors prove the coup ----------------------------------
 
 
 @scenario(weight=0, rare=0.5)
@@ -149,7 +150,7 @@ def beam_fails_in_the_fall(table: SimTable) -> None:
     repaired(table, back_s)
 
 
-# Readers saw the number, but can no longer prove it
+# --- readers saw the number, but can no longer prove it --------------------------------------------------------------
 
 
 def _confirmed(table: SimTable, number: int) -> None:
@@ -201,10 +202,10 @@ def link_cut_at_launch(table: SimTable) -> None:
     restore(table)
 
 
-# Two balls
+# --- two balls -------------------------------------------------------------------------------------------------------
 
 
-@scenario(weight=0)  # never drawn: one number may be a result, if it is proven before readers see the other ball
+@scenario(weight=0)  # never drawn: the number of one ball may become a result before readers see the other ball
 def second_ball(table: SimTable) -> None:
     """A second ball is thrown in during the fall: two balls give no number. The chef, when asked, says "rien va"."""
     run_and_close(table)
@@ -227,7 +228,7 @@ def second_ball(table: SimTable) -> None:
     restore(table)
 
 
-# The rotor and its encoder
+# --- the rotor and its encoder ---------------------------------------------------------------------------------------
 
 
 @scenario(weight=0, rare=0.5)
@@ -247,7 +248,7 @@ def rotor_stops_shortly(table: SimTable) -> None:
 
 def _slip(table: SimTable) -> None:
     ticks = table.layout.rotor_ticks
-    least = max(1, SLIP_POCKETS * ticks / len(table.layout.pockets))  # a difference of one may be a lost edge
+    least = max(1, SLIP_POCKETS * ticks / len(table.layout.pockets))  # a difference of one tick may be a lost edge
     ways = [by for by in range(SLIP_TICKS[0], SLIP_TICKS[1] + 1) if least < by % ticks < ticks - least]
     table.slip_disc(table.rng.choice((-1, 1)) * table.rng.choice(ways))
 

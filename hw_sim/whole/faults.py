@@ -36,7 +36,7 @@ class Faults:
         """When the faults that have begun are over, without the time that people need to end some of them."""
         computer, sight = house.computer, house.sight
         self._acts: Mapping[str, Callable[[PlannedFault], None]] = {
-            # the daemon's computer, and its disk
+            # faults of the daemon's computer, and of its disk
             "daemon_killed": self._daemon_killed,
             "daemon_stopped": lambda fault: computer.restart(fault.for_s),
             "host_power": lambda fault: self._do(fault, computer.power, on=(False, True)),
@@ -47,7 +47,7 @@ class Faults:
             "host_drift": lambda fault: self._do(fault, computer.drift, ppm=(fault.amount, 0.0)),
             "disk_slow": lambda fault: self._set(fault, computer, disk_call_s=(fault.amount, 0.0)),
             "disk_full": lambda fault: self._do(fault, computer.fill_disk, is_full=(True, False)),
-            # the board, the head, and their lines
+            # faults of the board, of the head, and of their lines
             "board_power": lambda fault: self._do(fault, self._line(fault).power, on=(False, True)),
             "board_reset": self._board_reset,
             "board_clock_back": lambda _: house.board.restart_clock(),
@@ -61,7 +61,7 @@ class Faults:
             "all_power": self._all_power,
             "wheel_stops": lambda _: vars(house.head).update(is_stopped=True),
             "wheel_misfires": lambda fault: self._set(fault, house.head, misfires=(True, False)),
-            # the sensors
+            # faults of the sensors
             "disc_slips": self._disc_slips,
             "disc_slips_back": self._disc_slips,
             "beam_blind": lambda fault: self._sees(fault, sight.blind, [_beam(fault)]),
@@ -70,12 +70,12 @@ class Faults:
             "readers_blind": lambda fault: self._sees(fault, sight.blind, [f"reader/{n}" for n in range(READERS)]),
             "beam_late": lambda fault: self._sees(fault, sight.late, [_beam(fault)]),
             "reader_late": lambda fault: self._sees(fault, sight.late, [_reader(fault)]),
-            # broker and settlement
+            # faults of the broker and of the settlement core
             "broker_restarted": lambda fault: self._without_broker(fault, remembers=True),
             "broker_forgot": lambda fault: self._without_broker(fault, remembers=False),
             "network_cut": self._network_cut,
             "settlement_away": lambda fault: self._set(fault, house.settlement, runs=(False, True)),
-            # people and things
+            # faults of people and things
             "object": lambda _: house.put_object(present=True),
             "object_in_the_dark": self._object_in_the_dark,
             "object_gone_in_the_dark": self._object_gone_in_the_dark,

@@ -187,7 +187,7 @@ class House:
         yield from self._play(len(self.plan.coups), LAST)
         yield from self.live.wait(VERDICT_S)
         if self.plan.source == "slingshot":
-            yield from self.people.make_ready("prompt")  # the chef must confirm each of its numbers
+            yield from self.people.make_ready("prompt")  # the chef must confirm each number of this wheel
         self.witness.begins("tail", self.now_us)
         yield from self.live.wait(TAIL_S)
 
@@ -199,14 +199,16 @@ class House:
             self.witness.rounds[-1].to_us = self.now_us
         before = len(self.live.table.truth)
         events = self.live.play(SCENARIOS[scenario])
-        # The marks of this scenario: its start, its first launch, and the first rest after that.
+        # Each fault of this coup is planned from one of these moments: the start, the first launch, or the first rest
+        # after that launch.
         world, start_us = self.live.table.world, self.now_us
         launch_us = min((us(run.t_s) for run in world.runs if us(run.t_s) >= start_us), default=start_us)
         rest_us = min((us(stay.from_s) for stay in world.stays if us(stay.from_s) > launch_us), default=start_us)
         self.faults.of_coup(index, {"start": start_us, "launch": launch_us, "rest": rest_us})
         truth = [outcome_name(one) for one in self.live.table.truth[before:]]
         self.witness.rounds.append(Round(index, self.now_us, truth))
-        # Record each ball that came to rest after a valid run, whatever people commanded: a command may be lost.
+        # Record each ball that came to rest after a valid run, whatever people commanded, because a command may be
+        # lost.
         runs = [run for run in world.runs if us(run.t_s) >= self.now_us]
         for run, following in zip_longest(runs, runs[1:]):
             until_s = math.inf if following is None else following.t_s

@@ -181,7 +181,8 @@ class HousePeople:
         is_back = number is None or house.live.table.ball_is_in(number)
         match code:
             case "clear_object" if not house.witness.is_so("object"):
-                # The table waits until an object is taken out, but no object is there. Only a command may help.
+                # The table waits until an object is taken out, but no object is there. Only the command `resume` may
+                # help.
                 return "resume" if "resume" in table["waiting_codes"] else LOOK
             case "repair" if house.panel.trouble in RESTARTS:
                 return RESTART

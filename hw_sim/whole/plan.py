@@ -30,7 +30,7 @@ _FOUR_BEAMS = WheelLayout(
 )
 LAYOUTS: Mapping[Source, WheelLayout] = {
     "board": _FOUR_BEAMS,
-    "pins": replace(_FOUR_BEAMS, rotor_ticks=40),  # with quadrature, a multiple of four
+    "pins": replace(_FOUR_BEAMS, rotor_ticks=40),  # with quadrature, the ticks must be a multiple of four
     **dict.fromkeys(HEADS, _FOUR_BEAMS),
 }
 OF_A_HEAD = frozenset(
@@ -133,7 +133,7 @@ class FaultKind(msgspec.Struct, frozen=True):
 
 
 KINDS: Mapping[str, FaultKind] = {
-    # The daemon's computer
+    # Faults of the daemon's computer
     "daemon_killed": FaultKind("the daemon's process is killed; systemd starts it again after 5 s"),
     "daemon_stopped": FaultKind("the daemon is told to stop, and started again", (1, 20)),
     "host_power": FaultKind("the daemon's computer loses its power", (3, 40)),
@@ -147,10 +147,10 @@ KINDS: Mapping[str, FaultKind] = {
     ),
     "utc_step": FaultKind("the computer's date is set, by `amount` s", (0, 0), (-4000, 4000), is_harmless=True),
     "host_drift": FaultKind("the computer's clock runs too fast, by `amount` ppm", (20, 60), (50, 1500)),
-    # The disk
+    # Faults of its disk
     "disk_slow": FaultKind("each call of the journal takes `amount` s", (2, 20), (0.05, 0.8)),
     "disk_full": FaultKind("the disk is full", (2, 20)),
-    # The board and its line
+    # Faults of the board and of its line
     "board_power": FaultKind("the board loses its power", (0.5, 30), at=LINES),
     "board_reset": FaultKind("the board's watchdog resets it", at=LINES),
     "board_clock_back": FaultKind("the board's clock begins at 0 again, without a new boot", at=BOARDS),
@@ -166,7 +166,8 @@ KINDS: Mapping[str, FaultKind] = {
         "one byte in 500 arrives with another value, in both directions", (5, 30), is_harmless=True, at=BOARD
     ),
     "all_power": FaultKind("everything loses its power, and the parts get it back one by one", (2, 30)),
-    # The sensors. `amount` selects one of the sensors of a kind. The disc has 37 ticks: 36 ticks ahead is one back
+    # Faults of the sensors. For a beam or a reader, `amount` selects which one. The disc has 37 ticks, so 36 ticks
+    # ahead is the same as one tick back.
     "disc_slips": FaultKind("the encoder's disc slips, by `amount` ticks", (0, 0), (2, 35), at=BOARD),
     "disc_slips_back": FaultKind("the encoder's disc slips, by `amount` ticks", (0, 0), (-35, -2), at=BOARD),
     "beam_blind": FaultKind("a beam sees nothing", (5, 90), (0, 100), at=SEEN),
@@ -175,15 +176,15 @@ KINDS: Mapping[str, FaultKind] = {
     "readers_blind": FaultKind("no reader sees anything", (5, 90), at=READ),
     "beam_late": FaultKind("a beam reports a pass 30 ms late", (5, 90), (0, 100), at=SEEN),
     "reader_late": FaultKind("a reader reports a ball 30 ms late", (5, 90), (0, 100), at=READ),
-    # The wheel's own head
+    # Faults of the wheel's own head
     "wheel_stops": FaultKind("a SlingShot 2 stops its own game", at=SLINGSHOTS),
     "wheel_misfires": FaultKind("the launch of a SlingShot 2 fails", (6, 60), at=SLINGSHOTS),
-    # The broker and the settlement core
+    # Faults of the broker and of the settlement core
     "broker_restarted": FaultKind("the broker restarts, and keeps all its data", (0.2, 15), is_harmless=True),
     "broker_forgot": FaultKind("the broker restarts, and has lost all its data", (0.2, 15), is_harmless=True),
     "network_cut": FaultKind("nothing passes between daemon and broker", (0.5, 25), is_harmless=True),
     "settlement_away": FaultKind("the settlement core does not run", (1, 40), is_harmless=True),
-    # People and things
+    # Faults of people and things
     "object": FaultKind("a foreign object falls in the cylinder; it is taken out when the table asks for it", at=SEEN),
     "object_in_the_dark": FaultKind(
         "a foreign object falls in while the device that reports it has no power", (1, 20), at=SEEN

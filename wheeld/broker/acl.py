@@ -31,7 +31,7 @@ def access_list(tables: Sequence[TableAccess]) -> str:
     for name, table in zip(names, tables, strict=True):
         lines.append(f"# --- {name}\n")
         for user, role in table.users.items():
-            # A right that holds at every table is listed at the first one only.
+            # A right that holds at every table is listed at the first table only.
             rights = [right for right in table.rights(user) if (user, *right) not in listed]
             listed |= {(user, *right) for right in rights}
             if rights:

@@ -146,7 +146,7 @@ class CommandIntake:
     language of `catalogue`. `test`: at a bench table.
     """
 
-    def __init__(  # noqa: PLR0913  one for each part that it uses
+    def __init__(  # noqa: PLR0913  one argument for each object that commands use
         self,
         *,
         journal: CommandLog,
@@ -191,7 +191,7 @@ class CommandIntake:
         """Handle one command from the broker. Raises only the journal's error."""
         kind, _, rest = incoming.leaf.partition("/")
         user, _, name = rest.partition("/")
-        # An empty retained message is no command: MQTT clears a retained message with it.
+        # An empty retained message is not a command: in MQTT it clears the retained message of its topic.
         if kind != "cmd" or not name or (incoming.retained and not incoming.payload):
             self.counters["unknown_topics"] += 1
         elif incoming.is_over_budget:
@@ -226,7 +226,7 @@ class CommandIntake:
             )
             self._access.check_sender(user, name)
             if isinstance(payload, ResumePayload) and (payload.without or payload.number is not None):
-                self._access.check_sender(user, "resume")  # with these members its sender confirms what no sensor sees
+                self._access.check_sender(user, "resume")  # with these members the sender confirms what no sensor sees
             self._check_expiry(user, name, payload, incoming.came_utc_us or now_utc_us)
             receipt = await self._journal.receive(record, now_utc_us)
             if receipt is Receipt.CONFLICT:

@@ -268,7 +268,8 @@ class MqttConnection:
     async def _hear(self, since_ns: int) -> None:
         if not self.is_connected and (self._ended_ns is None or self._ended_ns < since_ns):
             return
-        # The broker sends all that it has before it confirms this message. So all of that is here then.
+        # Before the broker confirms this message, it sends everything that it has for us. So after the confirmation
+        # nothing is missing.
         asking = Publication(topic=self._availability, payload=self._online, retain=True)
         while True:
             with suppress(ConnectionLostError):
@@ -316,8 +317,8 @@ class MqttConnection:
         """Try to connect, and run the whole session if that succeeds. Returns why it is over, None if the next attempt
         is due at once."""
         files, ended_ns = self._files.stamp(), self._ended_ns
-        # A new run asks for a session only to find out whether there was one. Later, continue the session if it ended
-        # less than a minute ago. Older commands that the broker kept are too old.
+        # A new run of the daemon asks for a session only to find out whether there was one. Later, continue the session
+        # if it ended less than a minute ago. What the broker has kept for longer is too old.
         is_kept = self._resumes and ended_ns is not None and self._clock.monotonic_ns() - ended_ns < SESSION_S * 1e9
         will = mqtt5.Will(self._availability, payload=self._offline, qos=mqtt5.QoS.AT_LEAST_ONCE, retain=True)
         try:
@@ -336,7 +337,7 @@ class MqttConnection:
 
     async def _use(self, client: MqttClient, files: Stamp) -> str | None:
         """Run the whole session. Raises the reason for its end. Returns None if the next attempt is due at once."""
-        # The retained messages may show that others have newer ones, or that another computer runs this table.
+        # The retained messages may show that others have newer messages, or that another computer runs this table.
         self._retained.clear()
         await self._subscribe(client, RETAINED)
         # The broker sends all retained messages before it answers a later request. So when `unsubscribe` returns, they

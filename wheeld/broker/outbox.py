@@ -32,9 +32,9 @@ from wheeld.ports import (
 )
 
 # Stored messages are published again in passes, one pass at a time, for everybody who has asked. If the present pass
-# has yet to send all messages of a request, the request joins it. Otherwise it waits for the next pass, which begins at
-# the lowest requested number. So every request is answered after two passes at most. Each requester gets its messages
-# in order and without a gap.
+# will still reach the first message of a request, the request joins this pass. Otherwise the request waits for the next
+# pass, which begins at the lowest requested number. So every request is answered after two passes at most. Each
+# requester gets its messages in order and without a gap.
 
 QUESTIONS_MAX = 20
 """How many requests may wait at one time: enough for some feeds that ask again before they get an answer. Each request
@@ -188,7 +188,7 @@ class Outbox:
 
     async def _publish_next(self, session: int) -> bool:
         if self._store.has_news():
-            await self._store.wait_news()  # clears the signal; the messages are read below
+            await self._store.wait_news()  # this clears the signal; the messages are read below
         batch = await self._store.owed(self._cursor, BATCH_MAX)
         sent: list[int] = []
         try:
@@ -222,7 +222,8 @@ class Outbox:
         """Publish a batch of the present pass. Returns True if it stopped because something else is to be published."""
         if not self._resends.is_under_way or self._pause_s() > 0:
             return False
-        # Read again each time: a message may no longer be the newest of its topic, and only the newest is retained.
+        # Read the messages again each time: one may no longer be the newest of its topic, and only the newest is
+        # retained.
         messages = await self._store.again(self._resends.next_seq, RESEND_BATCH)
         for message in messages:
             if self._store.has_news():

@@ -106,7 +106,7 @@ def own_certificate(cert_file: Path) -> OwnCertificate | None:
     """Return what our certificate holds. None if the optional package that reads it is not installed. Raises
     TlsFilesError."""
     try:
-        from cryptography import x509  # noqa: PLC0415  optional, as for keys
+        from cryptography import x509  # noqa: PLC0415  cryptography is optional
     except ImportError:
         return None
     try:
@@ -128,7 +128,7 @@ def common_name(cert_file: Path) -> str | None:
 def is_from(cert_file: Path, ca_file: Path) -> bool:
     """Return whether an authority in `ca_file` issued our certificate, or the last one behind it in its file. Raises
     ImportError, OSError, ValueError."""
-    from cryptography import exceptions, x509  # noqa: PLC0415  optional, as for keys
+    from cryptography import exceptions, x509  # noqa: PLC0415  cryptography is optional
 
     *_, last = x509.load_pem_x509_certificates(cert_file.read_bytes())
     for authority in x509.load_pem_x509_certificates(ca_file.read_bytes()):

@@ -253,7 +253,7 @@ def _journal(journal: JournalSetting) -> Iterator[Text]:
 def _mqtt(config: Config) -> Iterator[Text]:
     mqtt, table = config.mqtt, config.table
     secured = Text("with TLS") if mqtt.ca_file or mqtt.cert_file else Text("without TLS")
-    # The name and the certificate with which we log in.
+    # Say with which name and with which certificate the daemon logs in.
     who = Text("as {user}", {"user": mqtt.username}) if mqtt.username else Text("anonymously")
     name = None
     if mqtt.cert_file is not None:

@@ -114,7 +114,7 @@ def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
     found = list(findings(signals, bench, config, learned, ball_given=options.ball is not None))
     try:
         return tell(found, learned, config, wheel, options)
-    finally:  # the journal gets what was found, also if the file cannot be written
+    finally:  # the journal gets what was found, even if the configuration cannot be written
         after = digest_of_file(wheel.config)
         by = options.by or user()
         record = found_record(found, learned, signals, by=by, configuration=after, rewritten=after != before)
@@ -214,7 +214,7 @@ def live(signals: Signals, config: Config, catalogue: Catalogue) -> str:
         counts = " ".join(f"{name} {signals.buttons[name]}" for name in buttons)
         told.append(Text("buttons {counts}", {"counts": counts}))
     if signals.active:
-        # Each is a sensor that is blocked, or a button that is held.
+        # Each name is that of a sensor that is blocked, or of a button that is held.
         active = tuple(
             Text("button {name}", {"name": name.removeprefix("button/")})
             if name.startswith("button/")

@@ -40,7 +40,7 @@ def read(log: bytes) -> list[Observation]:
     """Return the observations of a log in the order of their times. Lines of unknown kinds are left out."""
     known: list[Observation] = []
     for line in log.splitlines()[1:]:
-        with suppress(msgspec.ValidationError):  # a line of a later version
+        with suppress(msgspec.ValidationError):  # a later version may have written this line
             known.append(_decoder.decode(line))
     return sorted(known, key=lambda seen: seen.t_us)
 

@@ -315,7 +315,7 @@ def _say(line: str) -> None:
 
 def _open(path: Path) -> JournalReader:
     _require(path)
-    with _as_owner_of(path):  # SQLite makes files beside it
+    with _as_owner_of(path):  # SQLite makes files beside the journal
         return JournalReader(Database(path, read_only=True))
 
 
@@ -383,7 +383,7 @@ def _print_event(event: StoredEvent, options: argparse.Namespace) -> None:
 
 def _print_line(t_us: int | None, topic: str, payload: bytes, head: str, options: argparse.Namespace) -> None:
     if options.jsonl:
-        # The payload byte for byte: a check of the chain needs exactly what was published.
+        # Write the payload byte for byte, because a check of the chain needs exactly what was published.
         line: dict[str, Any] = {"t": t_us, "topic": printable(topic), "payload": msgspec.Raw(printable_bytes(payload))}
         sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
     else:

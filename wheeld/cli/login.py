@@ -71,7 +71,7 @@ class Troubles(logging.Handler):
         if trouble.endswith(CONNECTED):
             self._told.clear()
         hint = hint_of(trouble)
-        # The broker refuses again at each attempt. The text then has other numbers, the hint is the same.
+        # The broker refuses again at each attempt. The text then has other numbers, but the hint is the same.
         told = hint or trouble
         if told in self._told:
             return

@@ -30,7 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = options.do(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The program that reads our output has ended. Without this, Python would report at exit that it cannot flush.
+        # The program that reads our output has ended. Without these lines, Python would report at exit that it cannot
+        # flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except (WheeldError, OSError) as wrong:
@@ -44,7 +45,7 @@ def _told(wrong: WheeldError | OSError, options: argparse.Namespace) -> Exit:
     """Print an error that any command may meet, and return its exit code. Raise any other error again."""
     if isinstance(wrong, OSError):
         return fail(file_trouble(wrong), Exit.NO_INPUT if wrong.filename else Exit.IO_FAILED, options)
-    from wheeld.config.problems import ConfigError  # noqa: PLC0415  only a command that fails needs these three
+    from wheeld.config.problems import ConfigError  # noqa: PLC0415  only a command that fails needs these three imports
     from wheeld.journal.rows import JournalError  # noqa: PLC0415
     from wheeld.journal.seal import KeyFileError  # noqa: PLC0415
 

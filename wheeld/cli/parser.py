@@ -476,7 +476,8 @@ def _add_part(
 
     def with_journal(options: argparse.Namespace) -> Exit:
         """Replace the name of a wheel by its journal's file, and add its key if the command signs or verifies."""
-        from wheeld.config.instance import journal_of, public_keys_of, signing_key_of  # noqa: PLC0415  as in `_on_call`
+        # This import is late, as in `_on_call`.
+        from wheeld.config.instance import journal_of, public_keys_of, signing_key_of  # noqa: PLC0415
 
         if "key" in options:
             options.key = options.key or signing_key_of(options.file)
@@ -657,7 +658,7 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
 
 
 def _pocket(text: str) -> int:
-    from wheeld.core.pockets import number_of  # noqa: PLC0415  as in `_on_call`
+    from wheeld.core.pockets import number_of  # noqa: PLC0415  this import is late, as in `_on_call`
 
     try:
         return number_of(text)
@@ -679,7 +680,7 @@ def names_wheel(text: str) -> bool:
 
 def _named_table(text: str) -> str:
     """Return SITE/TABLE if `[table]` accepts both names. They are written into a file that grants rights."""
-    from wheeld.core.setting import NAME_PATTERN  # noqa: PLC0415  as in `_on_call`
+    from wheeld.core.setting import NAME_PATTERN  # noqa: PLC0415  this import is late, as in `_on_call`
 
     if not re.fullmatch(f"{NAME_PATTERN}/{NAME_PATTERN}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not SITE/TABLE, like campione/campione-03")

@@ -16,7 +16,7 @@ def user() -> str:
     """Return the login name of the user who runs this program."""
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a user without a name: KeyError until Python 3.12
+    except (KeyError, OSError):  # the user has no name; until Python 3.12 this raises KeyError
         return f"uid {os.getuid()}"
 
 
@@ -32,7 +32,7 @@ def sentence(text: str) -> str:
 
 def _visible(text: str, kind: object, wrong: str) -> str:
     try:
-        text.encode()  # fails for bytes of the command line that are not UTF-8
+        text.encode()  # this fails if the command line has bytes that are not UTF-8
         return msgspec.convert(text, cast("type[str]", kind))
     except (msgspec.ValidationError, UnicodeEncodeError):
         raise argparse.ArgumentTypeError(f"{text!r} {wrong}") from None

@@ -26,7 +26,7 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
     """Return every row that a sensor could prove, in the rulebook's order. `setting` must have no problems."""
     pocket = READERS if setting.pocket == "sensors" else _head(setting)
     laps = Text("the ball runs at least {laps} full laps", {"laps": setting.min_laps})
-    # N3 should be published before the ball can reach a pocket. Only beams are so early.
+    # N3 should be published before the ball can reach a pocket. Only beams can prove it so early.
     few_laps: Text | None = None
     if setting.ball == "sensors":
         few_laps = Text("the beams, as the ball leaves the track")

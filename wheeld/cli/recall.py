@@ -63,7 +63,7 @@ def _words(journal: JournalReader, after_id: int, language: Language) -> Mapping
     before, which has the id `after_id`."""
     words = defaultdict[int, list[str]](list)
     # Damaged records are left out, here and below: `wheeld journal verify` reports them. A damaged table may repeat its
-    # ids.
+    # ids, so each page must have a new one.
     while (page := journal.records(after_id, PAGE)) and page[-1].id > after_id:
         after_id = page[-1].id
         for message in (each for each in page if each.topic in ("notice", "ruling")):

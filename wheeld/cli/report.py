@@ -23,7 +23,7 @@ PACKAGE, OF_PACKAGE = Path("/usr/lib/wheeld"), "apt install python3-matplotlib p
 def report(options: argparse.Namespace) -> Exit:
     """Write the report. Raises ConfigError, JournalError, OSError."""
     try:
-        from wheeld.report.health import health  # noqa: PLC0415  an optional extra
+        from wheeld.report.health import health  # noqa: PLC0415  the health report needs optional packages
         from wheeld.report.page import BENCH, page, verdict  # noqa: PLC0415
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in LIBRARIES:

@@ -22,5 +22,5 @@ def run(options: argparse.Namespace) -> Exit:
     wheel = wheel_of(options.config)
     config = load(*wheel)
     if (ended := root.run(config, digest_of_file(wheel.config), wheel.name)) is None:
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  the command line of this process
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  it is this process's command line
     return ended

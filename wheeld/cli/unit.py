@@ -37,8 +37,9 @@ def status(options: argparse.Namespace) -> Exit:
     catalogue = catalogue_of(options)
     for unit, (what, logs) in units.items():
         asked = ["systemctl", "show", f"--property={PROPERTIES}", unit]
-        shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603  a unit's name
-        if shown.returncode:  # systemctl has printed why
+        # Only the name of the unit varies in this command.
+        shown = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
+        if shown.returncode:  # systemctl has printed what went wrong
             return Exit.NOT_INSTALLED
         told = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
         if unit == pages and told["ActiveState"] == "inactive" and told["UnitFileState"] != "enabled":
@@ -72,7 +73,8 @@ def _standing(what: Part, unit: str, logs: str, told: Mapping[str, str]) -> Iter
             again = {"reset": f"systemctl reset-failed {unit}", "start": start}
             yield Text("after you have corrected the cause: `{reset}`, then `{start}`", again)
     if state not in ("inactive", "failed") and (count := told["NRestarts"]) != "0":
-        # Pages that cannot open their port run for a second or two at each try.
+        # The pages may run at this moment although they fail: without their port they run for a second or two at each
+        # start.
         yield Text("it has ended by itself, and systemd has started it again (times: {count})", {"count": count})
     if (last := told["StatusText"]) and state != "inactive":
         yield Text("the daemon reports: {what}", {"what": last})
@@ -87,7 +89,7 @@ def logs(options: argparse.Namespace) -> Exit:
     """Print the log of the wheel's unit, each line in words. Raises OSError."""
     unit = f"--unit=wheeld@{wheel_of(options.wheel).config.stem}"
     asked = ["journalctl", "--output=json", f"--lines={options.lines}", unit, *(["--follow"] if options.follow else [])]
-    with subprocess.Popen(asked, stdout=subprocess.PIPE) as journal:  # noqa: S603  as above
+    with subprocess.Popen(asked, stdout=subprocess.PIPE) as journal:  # noqa: S603  only the name of the unit varies
         assert journal.stdout is not None
         for line in journal.stdout:
             sys.stdout.write(f"{printable(in_words(json.loads(line)))}\n")
@@ -97,15 +99,15 @@ def logs(options: argparse.Namespace) -> Exit:
 
 def in_words(entry: Mapping[str, Any]) -> str:
     """Return a line of systemd's log in words: time, level, event, reason, and its other members."""
-    at = datetime.fromtimestamp(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)  # noqa: DTZ006  local time, for people
+    at = datetime.fromtimestamp(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)  # noqa: DTZ006  people read local time
     message, level = entry.get("MESSAGE"), LEVELS.get(entry.get("PRIORITY", ""), "")
-    if isinstance(message, list):  # bytes that are not text
+    if isinstance(message, list):  # systemd gives bytes that are not text as a list
         message = bytes(message).decode(errors="replace")
     head = f"{at:%Y-%m-%d %H:%M:%S}  {level}"
     try:
         told = json.loads(message or "")
         what = told["event"].replace(".", ": ", 1).replace("_", " ")
-    except (ValueError, TypeError, KeyError, AttributeError):  # not a line of our log
+    except (ValueError, TypeError, KeyError, AttributeError):  # this is not a line of our log
         return f"{head}{message}"
     more = [f"{key.replace('_', ' ')} {value}" for key, value in told.items() if key not in TOLD]
     return f"{head}{'; '.join([what, *filter(None, [told.get('why')]), *more])}"

@@ -40,7 +40,7 @@ def watch(options: argparse.Namespace) -> Exit:
     if names_wheel(options.table):
         # This computer has the wheel. Its configuration names the table, and the broker if no option names one. If no
         # option names a login, the certificate of the table system is used, if this computer has it.
-        from wheeld.config import instance  # noqa: PLC0415  not needed on other computers
+        from wheeld.config import instance  # noqa: PLC0415  other computers do not need it
         from wheeld.config.reading import load  # noqa: PLC0415
         from wheeld.setup.computer import Computer  # noqa: PLC0415
         from wheeld.setup.places import BrokerPlaces  # noqa: PLC0415
@@ -60,7 +60,7 @@ def watch(options: argparse.Namespace) -> Exit:
         return fail(wrong, Exit.BAD_CONFIG, options)
     troubles = Troubles(catalogue_of(options))
     connection_log = logging.getLogger("mqtt")
-    # If a client has no certificate, the broker refuses it only after it is connected, and only this log reports it.
+    # A broker refuses a client without a certificate only after the connection, and only this log reports the refusal.
     connection_log.addHandler(troubles)
     connection_log.propagate = False
     try:

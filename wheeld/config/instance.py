@@ -120,7 +120,7 @@ def _instance(given: str) -> str | None:
         return None
     config = ROOT / CONFIGURATIONS / f"{given}.toml"
     try:
-        config.stat()  # not `exists`: from Python 3.14 on, it is also False if access is denied
+        config.stat()  # `exists` is not used: from Python 3.14 on, it is also False if access is denied
     except FileNotFoundError:
         why = f"there is no such file here, and no wheel with that name ({config})"
         raise FileNotFoundError(errno.ENOENT, why, given) from None

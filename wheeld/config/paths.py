@@ -49,7 +49,8 @@ def given_by_systemd(name: str) -> Path:
         )
     path = Path(os.environ["CREDENTIALS_DIRECTORY"]) / name
     if not path.exists():
-        # systemd leaves out a credential that it does not find. The directory has the name of the unit.
+        # systemd leaves out a credential that it does not find. The directory of the credentials has the name of the
+        # unit.
         unit = path.parent.name.removesuffix(".service")
         instance = unit.partition("@")[2]
         named: dict[str, Part] = {

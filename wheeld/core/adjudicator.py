@@ -131,7 +131,7 @@ class Adjudicator:
         """Note times and directions for the result, and whether an object is in the cylinder."""
         coup = self._state.current
         if evidence.fact in OF_A_RUN and coup.called is not None:
-            return  # the number of this coup awaits the chef: the evidence is of another ball
+            return  # the number of this coup awaits the chef, so the evidence is of another ball
         match evidence.fact:
             case Fact.OBJECT_IN | Fact.OBJECT_OUT | Fact.OBJECT_UNKNOWN:
                 self._state.object_level = OBJECT_LEVELS[evidence.fact]
@@ -212,7 +212,7 @@ class Adjudicator:
                 state.forget_last()
             case Act.TOUT_VA:
                 state.tout_va_owed = False
-                self._take_word_for_place(by_eye=True)  # C11: the person who says it has seen the ball put back
+                self._take_word_for_place(by_eye=True)  # C11: the person who says this has seen the ball put back
             case Act.BEGIN_PLAY:
                 state.spinning.start(utc_us)
             case Act.USE_SENSORS:

@@ -35,8 +35,7 @@ class Text(NamedTuple):
     """A text for people, before its language is known: an English text of the code, and its parts. A part is a value
     that is the same in every language, or one `Text` or more."""
 
-    # Not a msgspec.Struct: every command imports this module, and for the shortest command the import of msgspec takes
-    # a quarter of the time to start.
+    # This is not a msgspec.Struct: its import takes a quarter of the time that the shortest command needs to start.
     english: str
     parts: Mapping[str, Part] = MappingProxyType({})
 

@@ -82,8 +82,8 @@ class PocketLayout:
         named = [LABELS[number] for number in order if number in LABELS]
         self.printed = ", ".join((f"0…{max({*order} - {*LABELS})}", *named))
         self._red, self._sectors = red, sectors
-        # A finale across (V) has every number with the last digit of one of the two, en plein if only one of them is in
-        # a row. A finale down has the pair, and the pairs 10, 20, … higher, if both numbers are on the cloth.
+        # A finale across (V) has each number that ends in one of the two digits, en plein if it is alone in its row. A
+        # finale down has the pair, and the pairs 10, 20, … higher, if both numbers are on the cloth.
         self._finals = {pair: frozenset(number for number in order if number % 10 in pair) for pair in finals_across}
         for upper, lower in finals_down:
             tens = range(0, len(order) - lower, 10)

@@ -377,7 +377,7 @@ class Table:
                 return
             if isinstance(what, Command):
                 self._adjudicator.answer(what, self._now_us)
-                self._publisher.publish(self._now_us)  # once for each word that waited, even if decided together
+                self._publisher.publish(self._now_us)  # publish for each word alone, even if several waited
             else:
                 self._adjudicator.apply(what, self._now_us)
 

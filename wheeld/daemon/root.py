@@ -259,7 +259,7 @@ class Daemon:
             online=self._availability("online", display),
             offline=self._availability("offline", display),
             clock=clock,
-            rng=random.Random(),  # noqa: S311  spreads reconnections, keeps no secret
+            rng=random.Random(),  # noqa: S311  it spreads reconnections, and need not be secret
             compare=partial(journal.compare, settlement_ack=setting.settlement_ack),
         )
         publish_s_max = setting.publish_timeout_s + PUBLISH_SLACK_S
@@ -348,7 +348,8 @@ class Daemon:
                 self._notifier.reloading()
             await self._events.stop()
             await self._keeper.seal(by=DAEMON, why=self._catalogue.say("the daemon stops"))
-            # Give the broker a moment to confirm the last messages. The next run publishes again what is not confirmed.
+            # Give the broker a moment to confirm the last messages. The next run of the daemon publishes again what is
+            # not confirmed.
             waited_s = 0.0
             while self._mqtt.is_connected and waited_s < CONFIRM_S_MAX and await self._outbox.depth():
                 await self._clock.sleep(CONFIRM_STEP_S)

@@ -32,7 +32,7 @@ class DaemonStatus:
     """The present state of all parts, read on request. `counters` returns, by part, the counters of all parts except
     the table and the sources."""
 
-    def __init__(  # noqa: PLR0913  one for each part that it reads
+    def __init__(  # noqa: PLR0913  one argument for each object that it reads
         self,
         table: Table,
         source: Source,

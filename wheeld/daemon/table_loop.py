@@ -179,7 +179,7 @@ class TableLoop:
             await self._clock.sleep(max(0.0, self._pulse.wait_s(self._clock.monotonic_ns())))
             self._look()
 
-    # --- one turn -----------------------------------------------------------------------------------------------------
+    # --- one turn of the loop -----------------------------------------------------------------------------------------
 
     def _has_work(self) -> bool:
         is_due = bool(self._due_later) and self._due_later[0].t_us <= self._reported_us(self._table.now_us)
@@ -230,7 +230,7 @@ class TableLoop:
             heard_ns = heard_us = None
         if heard_ns != self._heard_ns:
             self._heard_ns = heard_ns
-            # For the table the last `Heard` counts. So the new one is not dated before one that still waits.
+            # For the table the last `Heard` counts. So the new `Heard` must not be dated before one that still waits.
             told_us = (one.t_us for one in self._due_later if isinstance(one, Heard))
             self._keep(Heard(max((from_us, *told_us)), heard_us))
 

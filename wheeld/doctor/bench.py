@@ -54,7 +54,7 @@ class Bench:
                 if isinstance(ended, Exception):
                     raise ended
 
-    async def _pressed(self, command: Command, *, came_ns: int) -> None:  # noqa: ARG002  callers use this name
+    async def _pressed(self, command: Command, *, came_ns: int) -> None:  # noqa: ARG002  callers pass it by this name
         self._take(command)
 
     async def _heard(self, batch: Batch) -> None:

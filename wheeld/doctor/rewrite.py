@@ -47,7 +47,7 @@ def replace_file(path: Path, after: bytes) -> Path:
 
     Returns the path of a copy of the former file: `NAME.before`, with a number if that exists. Raises OSError.
     """
-    path = path.resolve()  # if `path` is a link, it stays a link
+    path = path.resolve()  # if `path` is a link, replace the file behind it
     like = path.stat()
     kept = _keep(path, path.read_bytes(), like)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -85,7 +85,7 @@ class Feed:
     Always give the `after_hash` that you stored. Without it the `prev` of the first message cannot be checked.
     """
 
-    def __init__(  # noqa: PLR0913  one for each thing that a caller may know of the table and its broker
+    def __init__(  # noqa: PLR0913  one argument for each thing that a caller may know of the table and its broker
         self,
         host: str,
         *,
@@ -185,7 +185,7 @@ class Feed:
                 self._report(f"{self._host}:{self._login.port}: {error}; trying again")
             failures = 0 if clock() - started_s > STABLE_S else failures + 1
             longest = min(self._manner.retry_s_max, self._manner.retry_s * 2.0 ** min(failures - 1, 16))
-            await asyncio.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311  no secret
+            await asyncio.sleep(longest * random.uniform(0.5, 1.0))  # noqa: S311  the pause need not be secret
 
     async def _connect_once(self) -> None:
         self._unread.clear()
@@ -263,14 +263,15 @@ class Feed:
                 self._ack_is_due = False
                 self._acked_s = clock()
                 try:
-                    # Retained, to show a wheel with an older copy of its journal that the copy is too old.
+                    # The broker retains the ack. So a wheel with an older copy of its journal learns that the copy is
+                    # too old.
                     await self._publish(client, "ack", b'{"seq":%d}' % self._stored_seq, retain=True)
                 except BaseException:
                     self._ack_is_due = True
                     raise
                 if not self._ack_is_due:
                     self._ack_sent.set()
-            # Something unread may be the missing message, or the answer.
+            # While something is unread, do not ask: it may be the missing message, or the answer.
             may_ask = len(self._ready) < READY_MAX and not self._unread
             question = self._order.question(clock()) if may_ask else None
             if question is not None:

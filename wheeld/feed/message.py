@@ -122,7 +122,8 @@ def check_verdict(message: FeedMessage) -> None:
 
 
 def _is_signed(in_base64: bytes, digest: bytes, verify: Verify) -> bool:
-    # Four bits of the last letter have no meaning. So there are sixteen spellings, and the wheel uses only one of them.
+    # Four bits of the last letter have no meaning. So a signature has sixteen spellings, and the wheel uses only one of
+    # them.
     signature = base64.b64decode(in_base64)
     return base64.b64encode(signature) == in_base64 and verify(signature, digest)
 

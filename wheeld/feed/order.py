@@ -74,20 +74,20 @@ class Order:
         self._manner = manner
         self._user = user
         self._test = test
-        # Since the last question:
-        self._unsure = False  # whether something came that may hide an unknown message
-        self._beyond = 0  # the highest number that came, or that the reply named
-        self._asked: str | None = None  # the question that is not answered yet
+        # These two tell what came since the last request for missing messages (`resend`).
+        self._unsure = False  # whether a message or reply was refused
+        self._beyond = 0  # the highest number of a message that came, or that the reply named
+        self._asked: str | None = None  # the id of the request that is not answered yet
         self._asked_from = 0
-        self._claimed = 0  # the highest number that had come before that question
+        self._claimed = 0  # the highest number that had come before that request
         self._asked_s = -manner.answer_s
-        self._first_s: float | None = None  # when the first question of this connection is due
-        # Another question is due `_wait_s` after `_since_s`, even if the last one has no answer.
-        self._since_s = 0.0  # when the last question was asked, or the last message was taken
+        self._first_s: float | None = None  # when the first request of this connection is due
+        # Another request is due `_wait_s` after `_since_s`, even if the last request has no answer.
+        self._since_s = 0.0  # when the last request was sent, or the last message was taken
         self._wait_s = 0.0
         self._tries = 0
         self._silences = 0
-        self._rolled_back: tuple[int, int] | None = None  # what was reported last, so that it is reported once
+        self._rolled_back: tuple[int, int] | None = None  # the last report, so that it is made only once
 
     def connected(self, now_s: float) -> None:
         """Note a new connection. Messages and an answer may be lost: ask soon, when what the broker kept has come."""
@@ -209,8 +209,8 @@ class Order:
         if self._asked is not None:
             return later_s
         if self._beyond > self.seq >= self._asked_from:
-            # If the last question brought nothing, another one is not urgent. Otherwise a broker that shows a later
-            # message, and falsely answers that there is none, could cause a question each second.
+            # If the last request brought nothing, another request is not urgent. Otherwise a broker that shows a later
+            # message, and falsely answers that there is none, could cause a request each second.
             return min(later_s, self._asked_s + self._manner.every_s)
         return later_s if self._unsure or self._beyond > self.seq else self._since_s + self._manner.quiet_s
 
@@ -221,7 +221,7 @@ class Order:
 
     def _patience_s(self) -> float:
         longest = min(self._manner.answer_s_max, self._manner.answer_s * 2.0 ** min(self._tries, 16))
-        return longest * random.uniform(1.0, 1.25)  # noqa: S311  many feeds must not ask at one time; no secret
+        return longest * random.uniform(1.0, 1.25)  # noqa: S311  many feeds must not ask at one time; it is not secret
 
     def _wait_for_the_rest(self, seq: int) -> bool:
         """Note a gap before `seq`. Return whether to wait for the missing ones. A resend then brings this one again."""

@@ -322,8 +322,8 @@ class Database:
             raise JournalError("full" if is_full(self.path) else "io", self.path, why)
         # With `synchronous = NORMAL`, a power cut could undo rows that were already published.
         self._db.execute("PRAGMA synchronous = FULL")
-        # `_checkpoint` does this instead: SQLite hides the errors of its own checkpoints, and tries a failed fsync
-        # again.
+        # `_checkpoint` makes the checkpoints, because SQLite hides the errors of its own checkpoints, and tries a
+        # failed fsync again.
         self._db.execute("PRAGMA wal_autocheckpoint = 0")
 
     def _checkpoint(self) -> None:
@@ -343,7 +343,7 @@ class Database:
             raise JournalError("io", self.path, why) from error
 
     def _refuse_misfit(self) -> None:
-        # Read the size first: a daemon that writes meanwhile only adds pages.
+        # Read the size of the file first, because a daemon that writes meanwhile adds pages.
         size, what = self.path.stat().st_size, schema.misfit(self._db)
         more = size - self.integer("PRAGMA page_count") * self.integer("PRAGMA page_size")
         if what is None and more > 0:

@@ -101,7 +101,7 @@ class JournalReader:
     def memory(self) -> bytes | None:
         """Return the last stored memory, which the core needs after a restart. Raises JournalError if it is damaged."""
         stored = self._kept("memory")
-        if stored is None or stored.startswith(b"{"):  # JSON that an earlier version did not compress
+        if stored is None or stored.startswith(b"{"):  # this is JSON, which an earlier version did not compress
             return stored
         try:
             return zlib.decompress(stored)
@@ -382,7 +382,7 @@ class JournalReader:
         """Return the last stored key of this kind, and the last key that SQLite gave. None if they are the same."""
         table, key = KINDS[kind].table, KINDS[kind].key
         query = f"SELECT (SELECT coalesce(max({key}), 0) FROM {table}), seq FROM sqlite_sequence WHERE name = ?"  # noqa: S608
-        query += " AND typeof(seq) = 'integer'"  # `foreign_counter` finds another type
+        query += " AND typeof(seq) = 'integer'"  # `foreign_counter` reports a counter of another type
         row = self.database.row(query, table)
         return None if row is None or row[1] == row[0] else (row[0], row[1])
 

@@ -57,7 +57,7 @@ def public_key(path: Path) -> tuple[str, Check]:
 def check_by(raw: bytes) -> Check:
     """Return a check of the signatures of the public key with these 32 bytes. Raises KeyFileError."""
     try:
-        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415  optional: see above
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415  it is optional: see above
 
         key = ed25519.Ed25519PublicKey.from_public_bytes(raw)
     except ImportError as error:
@@ -66,7 +66,7 @@ def check_by(raw: bytes) -> Check:
         raise KeyFileError(f"{raw.hex()}: not an Ed25519 key") from error
 
     def check(signature: bytes, data: bytes) -> bool:
-        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  optional: see above
+        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415  it is optional: see above
 
         try:
             key.verify(signature, data)
@@ -81,7 +81,7 @@ def raw_public_key(path: Path) -> bytes:
     """Return the 32 bytes of the public key in a file, as the feed library takes them. Raises OSError, KeyFileError."""
     text = path.read_bytes()
     try:
-        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  optional: see above
+        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  it is optional: see above
         from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
 
         if raw := _raw(text):
@@ -110,7 +110,7 @@ def is_signed(payload: bytes, check: Check) -> bool:
 def _private_key(path: Path) -> ed25519.Ed25519PrivateKey:
     text = path.read_bytes()
     try:
-        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  optional: see above
+        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415  it is optional: see above
         from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
 
         if raw := _raw(text):

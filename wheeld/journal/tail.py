@@ -24,7 +24,7 @@ _OLD, _NEW = (
 )
 _WATCH: Final = (
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA recursive_triggers = ON",  # otherwise a row that REPLACE removes is not reported
+    "PRAGMA recursive_triggers = ON",  # otherwise `debt_goes` does not see a row that REPLACE removes
     f"CREATE TEMP TRIGGER debt_comes AFTER INSERT ON main.debts BEGIN {_NEW} END",
     f"CREATE TEMP TRIGGER debt_goes AFTER DELETE ON main.debts BEGIN {_OLD} END",
     f"CREATE TEMP TRIGGER debt_moves AFTER UPDATE ON main.debts BEGIN {_OLD} {_NEW} END",

@@ -115,7 +115,8 @@ def verify_event(journal: JournalReader, row: int) -> None:
         raise JournalError("edited", journal.database.path, f"event {row}: {where}; {EXAMINE}")
     seal_n = journal.sealed_from(link.n)
     if seal_n is None:
-        # No seal covers it. With a key, the opening verified all such records. Without a key, nothing binds it.
+        # No seal covers this record. With a key, the opening of the journal verified all such records. Without a key,
+        # nothing protects them.
         return
     before = next(iter(journal.links(link.n - 2, 1)), None)
     head = FIRST_HEAD if before is None or link.n == 1 else before.head

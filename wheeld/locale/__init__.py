@@ -70,7 +70,8 @@ def _texts_of_the_law() -> Iterator[str]:
     yield from (case.text for case in Case)
     yield from (cause.text for cause in Cause)
     yield from (text for trouble in Trouble for text in (trouble.text, trouble.mend))
-    yield from (fact.text for fact in (*GUARDS, *LAUNCHES))  # a notice names the fact before a guard decided
+    # A notice may name a fact on which a guard has not decided yet.
+    yield from (fact.text for fact in (*GUARDS, *LAUNCHES))
 
 
 def file_of(language: str, suffix: str, program: Path = PROGRAM) -> Path:

@@ -25,7 +25,8 @@ from wheeld.core.table import Table
 from wheeld.core.tracking.ball import Where
 from wheeld.core.tracking.beams import BallTracker
 
-# The state of the wheel at one moment, as far as sensors show it. Pages draw it. No verdict depends on it.
+# The types below tell the state of the wheel at one moment, as far as sensors show it. Pages draw this state. No
+# verdict depends on it.
 
 Ball: TypeAlias = Literal["at_rest", "on_track", "falling", "unseen"]
 """Where the ball is. `unseen`: no sensor sees it any more, and no reader has seen it at rest."""

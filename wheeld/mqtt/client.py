@@ -142,7 +142,7 @@ class MqttClient(asyncio.BufferedProtocol):
         self._transport = cast("asyncio.Transport", transport)
         self._flush()
 
-    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  the base class has it
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  the base class has this argument
         """Return the buffer for what is read."""
         return self._buffer
 
@@ -255,7 +255,7 @@ class MqttClient(asyncio.BufferedProtocol):
             self._timer.cancel()
         if not self.accepted.done():
             self.accepted.set_exception(error)
-            self.accepted.exception()  # marks the error as read: perhaps nobody waits for it
+            self.accepted.exception()  # this marks the error as read, because perhaps nobody waits for it
         lost = MqttError(f"the connection ended before the broker confirmed: {error}")
         for answer in self._answers.values():
             if not answer.done():

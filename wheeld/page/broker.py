@@ -67,7 +67,7 @@ class PageLogin:
             wait_s = RETRY_S if self._client is not None else min(RETRY_S_MAX, 2 * wait_s)
             self._client = None
             self._lost()
-            await asyncio.sleep(wait_s * random.uniform(0.5, 1.0))  # noqa: S311  spreads reconnections, keeps no secret
+            await asyncio.sleep(wait_s * random.uniform(0.5, 1.0))  # noqa: S311  the pause need not be secret
 
     async def publish(self, leaf: str, payload: bytes, *, expiry_s: int | None = None) -> None:
         """Return when the broker has the message. If a receiver is away, the broker keeps the message for it, at most

@@ -77,7 +77,7 @@ class _Drawing:
 
     def whole(self) -> DrawnEvidence:
         """Return the whole drawing."""
-        # Notes are words and failures. Of those that could decide the coup, the last one decided it.
+        # A note is what a person said, or a failure. Of the notes that could decide the coup, the last one decided it.
         notes = [*self._axis.notes][-NOTES_MAX:]
         failed = self._void.evidence.get("sensor")
         if self._decides("fails") and failed is not None and not any(kind == "fails" for _, kind, *_ in notes):
@@ -129,9 +129,9 @@ class _Drawing:
             marks=[self._at(t_us) for t_us, kind, _ in axis.marks if kind == "beam"],
         )
         if axis.launch_us is not None:
-            # The row of the completed laps. If the coup is void for too few laps, the row shows how many laps were
-            # proven, by the message, and how many were needed. If not, it does not show the needed laps: people would
-            # take them for the cause.
+            # This row shows the completed laps. If the coup is void for too few laps, the row shows how many laps the
+            # message says were proven, and how many were needed. Otherwise it does not show the needed laps: people
+            # would take them for the cause.
             ball = axis.ball
             run = ball[-1][1] if ball else 0.0
             count, told = float(int(run)), WORDS["laps_counted"]

@@ -85,7 +85,7 @@ class _Tiles:
     def _say(self, key: str, **parts: object) -> str:
         return self._catalogue.say(WORDS[key], **parts)
 
-    def _say_if(self, is_so: bool, key: str) -> str:  # noqa: FBT001  chooses the word or its negation
+    def _say_if(self, is_so: bool, key: str) -> str:  # noqa: FBT001  it chooses the word or its negation
         return self._say(key if is_so else f"not_{key}")
 
     def _tile(self, key: str, level: Level, value: str) -> Tile:

@@ -44,7 +44,7 @@ class WheelCollector(Collector):
         age_s = None if wheel.heard_s is None else self._now_s() - wheel.heard_s
         table = wheel.table if wheel.is_online else None
         health = wheel.health
-        # A report describes the present if it is fresh, and from the run that is online.
+        # The message `health` describes the present if it is fresh, and from the run of the daemon that is online now.
         is_fresh = age_s is not None and age_s <= FRESH_S
         online = wheel.availability if wheel.is_online else None
         if health is None or online is None or not is_fresh or health.boot_id != online.boot_id:

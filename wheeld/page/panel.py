@@ -127,7 +127,7 @@ class Panel:
     `login` is the role's own login at the broker, and `user` its name there. `is_reached`: whether that login is
     connected. `now_s` returns monotonic seconds."""
 
-    def __init__(  # noqa: PLR0913  one for each part that it uses
+    def __init__(  # noqa: PLR0913  one argument for each object that the panel uses
         self,
         wheel: WheelView,
         numbers: NumberHistory,
@@ -169,8 +169,8 @@ class Panel:
 
     def _panel(self, language: Language) -> bytes:
         shown = WheelInWords(self._wheel, self._numbers, language).panel(self._role)
-        # When a button is pressed, the browser sends the coup back. So the command counts for the coup that the person
-        # saw, and not for another one that has begun meanwhile.
+        # When a button is pressed, the browser sends the number of the coup back. So the command counts for the coup
+        # that the person saw, and not for another coup that has begun meanwhile.
         shown |= {"coup": self._wheel.coup, "seen_s": self._now_s(), "mute": not self.is_reached}
         return msgspec.json.encode(shown if self.is_reached else shown | {"offers": []})
 
@@ -206,7 +206,7 @@ class Panel:
         try:
             async with _in_time():
                 given = str((await request.post()).get("token", ""))
-        except (ValueError, LookupError, web.RequestPayloadError):  # not text, an unknown character set, no end
+        except (ValueError, LookupError, web.RequestPayloadError):  # the form is not text, or has no end
             raise web.HTTPBadRequest(text="this is not a form of the panel") from None
         session, language = self._token.session(given), self._language(request)
         if session is None:
@@ -261,8 +261,8 @@ class Panel:
     async def _ask(self, id_: str, name: str, payload: bytes, language: Language) -> dict[str, object]:
         """Send the command, and return the wheel's answer in words. `done` is None if there was no answer."""
         answer = self._answers.expect(id_, name)
-        # A person repeats a command that got no answer. Then the first one must not reach the wheel any more. "Rien va"
-        # does not expire: it counts from the time when it was said (N7), however late it comes.
+        # A person repeats a command that got no answer. Then the first command must not reach the wheel any more. "Rien
+        # va" does not expire: it counts from the time when it was said (N7), however late it comes.
         expiry_s = None if name == "rien_va" else round(ANSWER_S_MAX)
         try:
             async with asyncio.timeout(ANSWER_S_MAX):

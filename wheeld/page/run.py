@@ -136,11 +136,11 @@ class PageProgram:
                 await open_port(app, metrics, METRICS_MAX)
             yield
 
-    def _want(self, is_wanted: bool) -> None:  # noqa: FBT001  a callback
+    def _want(self, is_wanted: bool) -> None:  # noqa: FBT001  this is a callback
         if self._sensors is not None:
             self._sensors.want(is_wanted=is_wanted)
 
-    def _take(self, leaf: str, payload: bytes, retained: bool) -> None:  # noqa: FBT001  a callback
+    def _take(self, leaf: str, payload: bytes, retained: bool) -> None:  # noqa: FBT001  this is a callback
         if not self._wheel.take(leaf, payload, retained=retained, now_s=time.monotonic()):
             return
         if leaf == "board" and self._wheel.board is not None:

@@ -41,7 +41,7 @@ class WheelInWords:
         """Return what the live page shows."""
         wheel, result, say = self._wheel, self._wheel.result, self._catalogue.say
         ruled = None
-        if (ruling := wheel.ruling) is not None:  # the latest since this program began
+        if (ruling := wheel.ruling) is not None:  # this is the latest ruling since the pages began to run
             coup, stands = say("coup {coup}", coup=ruling.about), say(RULED[ruling.ruled_as], number=ruling.label)
             ruled = f"{coup}: {stands} — {ruling.reason} ({ruling.by}, {minute(ruling.at)})"
         return {
@@ -77,11 +77,11 @@ class WheelInWords:
             if of := had[one] + had[other]:
                 percent = round(100 * had[one] / of)
                 shares.append([{"side": one, "percent": percent}, {"side": other, "percent": 100 - percent}])
-        # If the coup is void, this is said first, then the state of the table.
+        # If the coup is void, "rien va" is said first, then the state of the table.
         ritual = [RITUAL["rien_va"]] if wheel.is_void else []
         if table is not None and (text := RITUAL[table.state]) and text not in ritual:
             ritual.append(text)
-        # The configuration's texts for players. They are empty until a message contains them.
+        # These are the configuration's texts for players. They are empty until a message brings them.
         told = UNSET if wheel.availability is None else wheel.availability.display
         display = Display() if told is UNSET else told
         return {

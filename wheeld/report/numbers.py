@@ -164,7 +164,8 @@ def power_of_chi_square(coups: int, pockets: int) -> float:
     if coups < EXPECTED_MIN * pockets:
         return 0.0
     critical = stats.chi2.isf(NUMBERS_LIMIT, pockets - 1)
-    # The noncentrality for each coup: the squared differences from the fair shares, divided by the fair shares.
+    # The noncentrality for each coup is the sum of the squared differences from the fair shares, divided by the fair
+    # share.
     share = 1 / pockets
     inside = share * EFFECT_TIMES
     outside = (1 - EFFECT_POCKETS * inside) / (pockets - EFFECT_POCKETS)

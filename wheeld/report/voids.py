@@ -56,7 +56,7 @@ def voids(wheel: WheelRecord, say: Catalogue) -> Voids:
         edges = [bisect_left(of_cause, start) for start in starts] + [count]
         slices = [edges[at + 1] - edges[at] for at in range(SLICES)]
         causes.append(CauseShare(name, count, slices, enough=count >= VOIDS_MIN))
-        # Has the cause become more frequent?
+        # This check asks whether the cause has become more frequent.
         of_late = sum(at >= middle for at in of_cause)
         said = say.say(
             "{count} of {total} voids of the cause {cause} fell in the second half of the period",

@@ -12,7 +12,7 @@ _STEERING = re.compile("[\x00-\x1f\x7f-\x9f]")
 def printable(text: str) -> str:
     """Return a text on one line, with each invisible character as its escape: `\\x1b`."""
     return "".join(
-        # French uses spaces that do not break. Python does not count them as printable.
+        # French uses spaces at which no line may break. Python does not count them as printable.
         one if one.isprintable() or unicodedata.category(one) == "Zs" else one.encode("unicode_escape").decode()
         for one in text
     )

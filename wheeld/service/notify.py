@@ -24,7 +24,7 @@ class ServiceNotifier:
         address = environment.get("NOTIFY_SOCKET", "")
         # systemd writes an abstract address with a leading @. The kernel expects a leading NUL.
         self._address = "\0" + address[1:] if address.startswith("@") else address
-        # The watchdog's period. None if systemd does not watch this process.
+        # `watchdog_s` is the watchdog's period. It is None if systemd does not watch this process.
         period, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", str(os.getpid()))
         is_watched = period.isascii() and period.isdigit() and int(period) != 0 and pid == str(os.getpid())
         self.watchdog_s = int(period) / 1e6 if is_watched else None

@@ -166,7 +166,7 @@ def _is_used(copy: Path, source: Path) -> bool:
 
 def _is_copy(copy: Path, source: Path, level: int) -> bool:
     try:
-        code = marshal.loads(copy.read_bytes()[PYC_HEADER_BYTES:])  # noqa: S302  compared, never run
+        code = marshal.loads(copy.read_bytes()[PYC_HEADER_BYTES:])  # noqa: S302  the code is compared, never run
     except (ValueError, EOFError, TypeError):
         return False
     return bool(code == compile(source.read_bytes(), str(source), "exec", dont_inherit=True, optimize=level))

@@ -23,8 +23,8 @@ def steps_of(places: Places, broker_authority: Path, site: str, table: str) -> I
     computer, options = places.computer, places.pages
     about = Text("the options of pages; they contain no secret")
     yield looked(lambda: steps.directory(computer, options.parent, 0o755, "root", about), options.parent)
-    # The wheel's own port, or one that no other wheel of this computer uses.
-    found: dict[Path, list[int]] = {}  # the port of the live page is the first
+    # Keep the wheel's own port, or choose a port that no other wheel of this computer uses.
+    found: dict[Path, list[int]] = {}  # of each list, the first is the port of the live page
     for path in filter(Path.is_file, options.parent.glob("*")):
         written = path.read_text(errors="replace")
         listen = re.search(r"^--listen[=\n].*:(\d+)$", written, re.MULTILINE)

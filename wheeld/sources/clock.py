@@ -135,7 +135,8 @@ class BoardClock:
         if not self._bounds:
             return None
         last = self._bounds[-1]
-        # The rate is the slope between the oldest and the newest third. If that is too uncertain, it counts as 0.
+        # The rate is the slope between the oldest and the newest third. If the slope is too uncertain, the rate counts
+        # as 0.
         bounds, third, limit_ppb = list(self._bounds), len(self._bounds) // 3, self._drift_ppm_max * 1_000
         slope_ppb = _slope_ppb(bounds[:third], bounds[-third:], limit_ppb) if third else None
         rate_ppb = 0 if slope_ppb is None else min(max(slope_ppb, -limit_ppb, RATE_PPB_MIN), limit_ppb)

@@ -59,7 +59,8 @@ class PageDatabase:
         """Ask, and return all rows. Each statement itself limits their number. Raises DatabaseError."""
 
         async def ask(connection: _Connection) -> list[Row]:
-            # psycopg's types accept only a literal as a text, so this is bytes. It has only constants of the program.
+            # The type stubs of psycopg accept a text only if it is a literal, so the statement is given as bytes. It
+            # has only constants of the program.
             found: list[Row] = await (await connection.execute(statement.encode(), values)).fetchall()
             return found
 
@@ -88,7 +89,7 @@ class PageDatabase:
                 raise DatabaseError(str(wrong).partition("\n")[0]) from wrong
 
     def _work(self, work: Callable[[psycopg.Connection[Any]], Made]) -> Made:
-        # Nothing can end a thread that waits. So the system must notice a server that vanishes (KEEPALIVES).
+        # Nothing can end a thread that waits. So the operating system must notice a server that vanishes (KEEPALIVES).
         with psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, **KEEPALIVES) as connection:
             connection.execute(ROLE)
             return work(connection)

@@ -133,7 +133,7 @@ def is_from_our_page(request: web.Request) -> bool:
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site == "same-origin"
-    # A browser sends no Sec-Fetch-Site over plain HTTP from another computer, but an Origin with each form.
+    # Over plain HTTP to another computer, a browser sends no Sec-Fetch-Site, but it sends an Origin with each form.
     try:
         return urlsplit(request.headers.get("Origin", "")).netloc == request.host != ""
     except ValueError:

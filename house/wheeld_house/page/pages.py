@@ -115,7 +115,8 @@ class HousePages:
                     fleet = await self._records.fleet()
                     self._fleet = self._templates.get_template("fleet.html").render(fleet=fleet)
                 except DatabaseError as wrong:
-                    # All who wait here get this error. Otherwise each would ask the database after the other.
+                    # All requests that wait here get this error. Otherwise they would ask the database one after the
+                    # other.
                     self._fleet = wrong
                 self._fleet_s = self._now_s()
             fleet_now = self._fleet

@@ -45,7 +45,7 @@ QUIET = ("closed", "suspended")
 SEALING = ("prev", "hash", "signature", "schema", "language", "site", "table", "coup", "evidence", "sightings")
 """Members that are not in the list of a verdict's members, because the page shows them elsewhere."""
 
-# ruff: noqa: S608  the statements contain only constants of the program; values go beside them
+# ruff: noqa: S608  the statements contain only constants of the program; values are passed separately
 _PAYLOAD = f"case when octet_length(r.payload) <= {PAYLOAD_MAX} then r.payload end as payload"
 _FLEET = f"""
 select

@@ -122,7 +122,7 @@ def _wheel(options: argparse.Namespace, plan: HousePlan, ask: Ask | None) -> New
     if cabinet is not None and options.cabinet not in (None, cabinet):
         raise SettingsError(f"{name} is in {cabinet} already: move it by hand, in the access list and the bridge files")
     if cabinet is None:
-        # Only people know which broker a further wheel uses. With a wrong one, none of its records would come.
+        # Only people know which broker a further wheel uses. From a wrong broker, no record of the wheel would come.
         names = plan.cabinet_names()
         question = "the cabinet whose broker it uses" + (f", such as {', '.join(names)}" if names else "")
         default = "" if names else FIRST_CABINET

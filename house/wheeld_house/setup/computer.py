@@ -47,7 +47,7 @@ class HouseComputer(AnyComputer):
     def sql(self, database: str, statement: str) -> list[str]:
         """Execute a statement as PostgreSQL's own user. Returns the lines of the answer. Raises SettingsError."""
         asked = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", database, "-c", statement]
-        done = subprocess.run(  # noqa: S603  words of this program
+        done = subprocess.run(  # noqa: S603  the command has only words of this program
             [*self.as_postgres(), *asked], cwd="/", capture_output=True, text=True, check=False
         )
         if done.returncode:

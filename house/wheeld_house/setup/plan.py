@@ -226,7 +226,8 @@ class HousePlan:
                 file, block = _File(folder / "bridge.conf", 0o644), _block(wheel.name)
                 is_there = block.strip() in (self.computer.read(file.path) or b"").decode(errors="replace")
                 why = "the bridge to the broker of the house"
-                head = shipped("bridge.conf").decode().partition(f"topic {SAMPLE}/")[0]  # without the sample table
+                # The lines of the sample table are left out.
+                head = shipped("bridge.conf").decode().partition(f"topic {SAMPLE}/")[0]
                 head = head.replace("house-ca.crt", f"{cabinet}-ca.crt").replace("cluster.casino.example", host)
                 head = head.replace("cabinet-1", cabinet).rstrip("\n") + "\n"
                 yield self._added(file, head, None if is_there else block, why)
@@ -325,7 +326,7 @@ database = "dbname={DATABASE} user={PAGE}"
             command = ("systemctl", "enable", unit)
             yield HouseStep("run", " ".join(command), "starts it at each boot", partial(self.computer.run, *command))
         if self.computer.is_unread(unit, files) or any(step.do is not None for step in before):
-            # It is never a reload, because SIGHUP can kill the mosquitto of Debian 12.
+            # The unit is restarted, never reloaded, because SIGHUP can kill the mosquitto of Debian 12.
             command = ("systemctl", "restart", unit)
             yield HouseStep("run", " ".join(command), "it reads its files", partial(self.computer.run, *command))
 

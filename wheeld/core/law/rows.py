@@ -142,7 +142,7 @@ class Clause(msgspec.Struct, frozen=True):
 Facts: TypeAlias = Fact | tuple[Fact, ...]
 States: TypeAlias = State | Iterable[State]
 
-# In the functions below, `rules` names rules of docs/rulebook.md, separated by spaces. A digit means a section.
+# In the functions below, `rules` names rules of docs/rulebook.md, separated by spaces. A digit alone is a section.
 
 
 def on(

@@ -178,7 +178,7 @@ def late_row(evidence: Evidence, known: Known) -> Row | None:
     """Return the row of a launch that is proven late: its meaning when it was made is not its meaning now. Otherwise
     None: the usual row applies."""
     if evidence.fact not in LAUNCHES or known.table_state.awaits_chef:
-        return None  # a late launch, too, leaves the number that awaits the chef (N8)
+        return None  # even a late launch does not change the number that awaits the chef (N8)
     now = known.table_state.state
     meaning = _meaning(evidence, known)
     if meaning in (_GROUPS[now], Meaning.RUNNING):
@@ -308,7 +308,7 @@ def codes(state: State, lacks: Collection[Need], *, is_kept: bool = False) -> tu
     if Awaited.REPAIR in first:
         first.discard(Awaited.OBJECT_LEVEL)  # the object sensor reports only after the repair
     after = [Awaited.CONFIRM] if is_kept and state is not State.AWAITING_CHEF else []
-    before = [code for code in Awaited if code in first] if first else []  # usually all needs are met
+    before = [code for code in Awaited if code in first] if first else []  # usually `first` is empty
     return (*before, *AWAITED[state], *after)
 
 

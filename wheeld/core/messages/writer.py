@@ -153,7 +153,7 @@ class MessageWriter:
         `failing`: the failing sensors. `with_board`: also return the `board` message, for displays."""
         state, last_coup = self._state, self._state.last_coup
         common, _ = self._common("table", now_us)
-        called = None if state.decided else state.current.called  # awaits the chef, also while play is suspended
+        called = None if state.decided else state.current.called  # the number that awaits the chef
         payload = messages.TableMessage(
             **common,
             seq=state.seq,

@@ -249,11 +249,11 @@ been a reflection. If this happens this often, there are two balls."""
 class Where(Enum):
     """The place of the ball."""
 
-    LIES = "lies"  # no launched ball is on its way, or none was seen
+    LIES = "lies"  # no launched ball is on its way, or no ball was seen yet
     TAKEN = "taken"  # taken from the pocket where readers saw it lie, and not seen by readers since
     RUNS = "runs"  # on the track
     FALLS = "falls"  # off the track for at most the time of a fall, and not seen at rest
-    UNSEEN = "unseen"  # off the track for longer, and seen in no pocket: it is on an obstacle, or in a hand
+    UNSEEN = "unseen"  # off the track for longer than a fall, and seen in no pocket: on an obstacle, or in a hand
 
 
 class Ball(msgspec.Struct):
@@ -353,13 +353,13 @@ class Ball(msgspec.Struct):
         """Note that the rotor has turned to the last of these points. A reader meets a lying ball before the rotor has
         turned by `limit_deg`. If it has turned farther, somebody took the ball. Return the pocket from which it was
         taken. None if it was not taken, or if readers had seen it in no pocket."""
-        # The first edge of a rotor that stood, or turned back, may be anywhere between two readers.
+        # With a single point, the rotor stood or turned back before, so the ball may be anywhere between two readers.
         self.unseen_deg = 0.0 if len(points) < 2 else self.unseen_deg + abs(points[-1][1] - points[-2][1])
         if self.unseen_deg <= limit_deg:
             return None
         pocket, self.seen_in = self.seen_in, None
         self.carried = True
-        if pocket is not None and self.where is Where.LIES:  # nobody took a falling ball: it bounced on
+        if pocket is not None and self.where is Where.LIES:  # if the ball falls, nobody took it: it bounced on
             self.where = Where.TAKEN
         return pocket
 

@@ -446,7 +446,7 @@ class BallTracker:
         unseen_deg = (lost.speed_rev_s() or 0.0) * (chain.first_us - lost.last_us) / 1e6 * 360
         self.state.earlier_deg += lost.proven_deg(self._strays)
         self.state.earlier_most_deg = self._most_deg(lost) + unseen_deg
-        self.state.chains = [each for each in self.state.chains if each.first_us >= chain.first_us]  # none counts twice
+        self.state.chains = [each for each in self.state.chains if each.first_us >= chain.first_us]  # laps count once
         self._lead(chain)
         self.run.phase = Phase.ON_TRACK
         return True

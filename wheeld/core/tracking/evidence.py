@@ -90,7 +90,7 @@ class Margin(msgspec.Struct, frozen=True, order=True):
     @staticmethod
     def pocket(sightings: list[Seen]) -> Margin:
         """Return the margin of R3: how far the mean place in the pocket is from the limit `OFF_CENTRE_MAX`."""
-        # Not `sum`: from Python 3.12 on it gives a slightly different number for floats.
+        # `sum` is not used: from Python 3.12 on it gives a slightly different number for floats.
         mean = fsum(seen.offset for seen in sightings) / len(sightings)
         return Margin.part(1 - abs(mean) / OFF_CENTRE_MAX, "pocket")
 

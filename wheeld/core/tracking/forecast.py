@@ -64,7 +64,8 @@ class Habit(msgspec.Struct):
         """Add the passes of a run, after the ball has left the track."""
         last = _laps(passes, passes[-1].beam)
         laps = [two for beam in {seen.beam for seen in passes} for two in pairwise(_laps(passes, beam))]
-        hops = [(one, two) for one, two in laps if two[0] - one[0] < 0.6e6 / one[1] + 0.6e6 / two[1]]  # no lap between
+        # Use two laps only if the beam missed no lap between them.
+        hops = [(one, two) for one, two in laps if two[0] - one[0] < 0.6e6 / one[1] + 0.6e6 / two[1]]
         self.strange = self._strange_in(hops, _last_lap(passes))
         if len(last) < 2 or last[-1][1] > LEFT_REV_S_MAX:
             return

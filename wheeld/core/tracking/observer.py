@@ -183,7 +183,7 @@ class Observer:
         game = None if self._head is None else self._head.kept
         if PLACE in self.sight.failing or self._encoder is None:
             return game, PLACE in self.sight.failing
-        # If the disc has slipped by less, each ball is still seen in its own pocket.
+        # If the disc has slipped by less than this limit, each ball is still seen in its own pocket.
         return game, abs(self._encoder.state.shift_deg) > AGREE_POCKETS * self._pockets.pocket_deg
 
     def off_by(self, pocket_index: int, now_us: int) -> float | None:
@@ -320,7 +320,7 @@ class Observer:
             return overdue_us
         return self._readers.gone_from_us(overdue_us)
 
-    def _miss_pass(self, beams: BallFromBeams, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the passes
+    def _miss_pass(self, beams: BallFromBeams, now_us: int) -> list[Evidence]:  # noqa: ARG002  passes date the evidence
         last_us = self.run.last_us
         evidence = beams.miss(rotor_stands=self.rotor.is_standing)
         if evidence and last_us is not None:
@@ -363,7 +363,7 @@ class Observer:
         self.run.report(Fact.FALL_OVERDUE)
         return [self.pocket.fall_overdue(now_us)]
 
-    def _miss_rest(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  nothing is proven by it
+    def _miss_rest(self, now_us: int) -> list[Evidence]:  # noqa: ARG002  this absence proves nothing
         """Note that a ball that ran was not seen at rest: it lies on an obstacle, or a hand has it."""
         self.ball.miss()
         return []
@@ -426,7 +426,7 @@ class Observer:
         stopped = self.run.launched_us is not None and self.run.has_reported(*ROTOR_FACTS)
         return None if stopped else encoder.stop_due_us(self.run.launched_us)
 
-    def _stop(self, encoder: RotorFromEncoder, now_us: int) -> list[Evidence]:  # noqa: ARG002  dated by the last tick
+    def _stop(self, encoder: RotorFromEncoder, now_us: int) -> list[Evidence]:  # noqa: ARG002  ticks date the evidence
         evidence = self._rotor_stopped(encoder.state.last_tick_us)
         encoder.stand()
         return evidence
@@ -511,7 +511,7 @@ class Observer:
     def _failed(self, seen: SensorState) -> list[Evidence]:
         sensor, is_link = seen.sensor, seen.sensor == "link"
         hidden = self._launch_hidden() if is_link else []
-        # Without these it cannot be proven any more where the ball lies (R3b).
+        # Without the line, the encoder or the place of the pockets, nothing proves any more where the ball lies (R3b).
         proves_place = sensor in ("link", "rotor", PLACE)
         given_up = self._readers.give_up() if self._readers is not None and proves_place else []
         self.sight.failing[sensor] = seen.what
@@ -535,7 +535,7 @@ class Observer:
         if shown is None or len(shown.passes) < HIDDEN_PASSES:
             return []
         self._beams.forget()
-        self.ball.launch()  # it no longer lies where it lay
+        self.ball.launch()  # the ball no longer lies where it lay
         if self._readers is not None:
             self._readers.restart()
         return [Evidence(Fact.LAUNCH_UNSEEN, shown.first_us, {"first_pass_us": shown.first_us})]

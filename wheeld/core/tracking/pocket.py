@@ -155,7 +155,7 @@ class PocketTracker:
         if (
             before is not None
             and before.pocket_index == seen.pocket_index
-            and _turned_deg(before, seen, begun_us) < 3 * HALF_TURN_DEG  # else a hand may have had it in between
+            and _turned_deg(before, seen, begun_us) < 3 * HALF_TURN_DEG  # else a hand may have taken the ball meanwhile
         ):
             met = {each for each in self._left if each in state.latest and state.latest[each].t_us >= before.t_us}
             self.blind = self._sight.note_turn(self._left, met, t_us)
@@ -188,7 +188,7 @@ class PocketTracker:
         if not seen or not self._is_fresh(now_us) or _turned_deg(seen[0], seen[-1], begun_us) < HALF_TURN_DEG:
             return None
         named = Seen(now_us, 0, pocket_index, 0.0, 0.0)
-        # The mean is taken relative to the first sighting: half a wheel away, equal places may have opposite signs.
+        # The mean is relative to the first sighting, because half a wheel away equal places may have opposite signs.
         first = self._pockets_apart(seen[0], named)
         return first + fsum(self._pockets_apart(each, seen[0]) for each in seen) / len(seen)
 
@@ -218,7 +218,7 @@ class PocketTracker:
     def _is_proven(self, begun_us: int) -> bool:
         """Whether the streak proves its pocket. If a reader is in it twice, it saw the ball there again a whole turn
         later (`_same_pass`). A ball that bounces, or lies on an obstacle, can't be seen in this way."""
-        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # before, the rotor's turn is unknown
+        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # how the rotor turned before is unknown
         first, last = streak[0], streak[-1]
         again = any(seen.reader == last.reader for seen in streak[:-1])
         spanned = self._needed == 1 or _turned_deg(first, last, begun_us) >= HALF_TURN_DEG

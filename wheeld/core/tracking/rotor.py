@@ -311,7 +311,7 @@ class RotorFromEncoder:
             return
         (a_us, a), (b_us, b), (c_us, c), (d_us, d) = points[-1 - 3 * apart :: apart]
         ab, ac, ad, bc, bd, cd = b - a, c - a, d - a, c - b, d - b, d - c
-        # Each weight is multiplied by all six distances, so that nothing is divided. If places are equal, it is 0.
+        # Each weight is multiplied by all six distances, so nothing is divided. If two places are equal, some are 0.
         of_a, of_b, of_c, of_d = bc * bd * cd, ac * ad * cd, ab * ad * bd, ab * ac * bc
         late_us = (b_us - a_us) * of_b - (c_us - a_us) * of_c + (d_us - a_us) * of_d
         if of_a * of_d * ad:

@@ -248,7 +248,7 @@ class Board:
             self._counts["host_stalls"] += 1
             self._hearing.forgive(stalled_ns, host_ns)
         self._session.tick(host_ns)
-        # Which kind of silence it is if the board sends messages, but no observations.
+        # Find out which kind of silence it is if the board sends messages, but no observations.
         if self._session.misses_events:
             unreported = Trouble.EVENTS_MISSING
         else:
@@ -300,7 +300,8 @@ class Board:
                 self._hearing.reported_ns = host_ns
                 yield from self._dated(event, self._offset_us, now_us, host_ns)
             if event is events[0] and (beat := self._session.heartbeat) is not None:
-                # The board saw these edges too late to date them. So a part was not observed, as with lost events (N8).
+                # The board saw these edges too late to date them. So not everything was observed, as with lost events
+                # (N8).
                 before, self._missed_edges = self._missed_edges, beat.missed_edges
                 if before is not None and beat.missed_edges > before:
                     yield from self._fault(Trouble.EDGES_MISSED, host_ns, missed=beat.missed_edges - before)
@@ -429,8 +430,8 @@ class Board:
             first_us = max(self._newest_us, self._anchor[1] + (then_ns - self._anchor[0]) // 1_000)
             self._offset_us = first_us - dated[0].board_us
             yield from self._reading(first_us, self._offset_us, host_ns, utc)
-            # Events from before `start_us` are from before this process. If the clocks were not compared, all waiting
-            # events may be.
+            # Events before `start_us` happened before this process began. If the clocks were not compared, this may be
+            # so for all waiting events.
             start_us = self._clock.board_us(self._start_ns)
             until_us = dated[-1].board_us + self._offset_us if start_us is None else start_us + self._offset_us
             if until_us > first_us:
@@ -456,7 +457,7 @@ class Board:
         yield from self._chatter.calmed(t_us)
         if isinstance(event, host.Observed):
             seen = self._observation(event, t_us)
-            # The encoder may give as many edges as it likes.
+            # Many edges of the encoder are not chatter.
             yield from [seen] if isinstance(event.event, messages.RotorEdge) else self._chatter.take(seen)
             return
         for level in () if event.levels is None else self._levels(event.levels, t_us):

@@ -80,7 +80,7 @@ class Hearing:
         if is_useless:
             return None
         if max(self.answered_ns, self._mute_ns) < host_ns - DEAF_NS:
-            return Trouble.NO_ANSWER  # so the board does not receive requests for missing events either
+            return Trouble.NO_ANSWER  # such a board does not receive requests for missing events either
         if max(self.reported_ns, self._mute_ns) >= host_ns - HEARD_FACTOR * self._silence_ns_max:
             return None
         return unreported

@@ -47,7 +47,7 @@ class GpioFeed:
             try:
                 self._outputs.dark()
             finally:
-                self._pins.close()  # also if the chip can no longer set a lamp
+                self._pins.close()  # close the pins even if the chip can no longer set a lamp
 
 
 class Say(Protocol):

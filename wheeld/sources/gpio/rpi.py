@@ -109,7 +109,8 @@ class RpiPins:
             if pin not in self._driven:
                 gpio.setup(pin, gpio.OUT, initial=level)
                 self._driven.add(pin)
-            gpio.output(pin, level)  # also the first time: only this reports that the chip has no such pin
+            # The first call needs this too: only `output` reports that the chip has no such pin.
+            gpio.output(pin, level)
 
     def take(self) -> Taken:
         """Return what the callbacks have added."""

@@ -186,7 +186,7 @@ class CammeghHead:
                 self._log.error("head.misconfigured", **fields, then=then)
             case e.CommandIgnored() | e.CommandRefused() | e.CommandUnanswered():
                 self._log.warning("head.command", outcome=type(event).__name__, **fields)
-            case _:  # CommandConfirmed, CommandAnswered, SelfTestCode
+            case _:  # the event is CommandConfirmed, CommandAnswered or SelfTestCode
                 self._log.info("head.command", outcome=type(event).__name__, **fields)
 
 

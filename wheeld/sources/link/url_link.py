@@ -53,7 +53,7 @@ class UrlLink:
         """Return the next bytes. Raises `LinkClosedError` at the end, and if the line could not be opened."""
         piece = await self._pieces.get()
         if isinstance(piece, str):
-            self._pieces.put_nowait(piece)  # the next call gets it, too
+            self._pieces.put_nowait(piece)  # the next call gets this text, too
             raise LinkClosedError(piece)
         return piece
 
