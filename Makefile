@@ -5,7 +5,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# How many coups: of demo (0: until Ctrl-C), of campaign (default 100000) and of test-firmware (default 2).
+# How many coups demo (0: until Ctrl-C), campaign (default 100000) and test-firmware (default 2) play.
 COUPS  ?=
 # The path of a test file with this name.
 found   = $(or $(wildcard tests/$(1) tests/*/$(1) tests/*/*/$(1)),$(error there is no $(1) below tests))
@@ -57,7 +57,7 @@ MORE   ?=
 FORM   ?= long
 FORMED  = WHEELD_FAULTS=$(FORM) WHEELD_FAULTS_SEED=$(SEED) $(BIN)/python -m pytest --timeout 3600
 AGAIN   = --last-failed --last-failed-no-failures none
-# For whole: how many evenings, and their only kinds of faults, instead of all (ONLY="disc_slips disc_slips_back").
+# For whole: how many evenings, and to which kinds of faults they are limited (ONLY="disc_slips disc_slips_back").
 EVENINGS ?= 10000
 ONLY     ?=
 # For locks: UPGRADE=--upgrade takes the newest versions that pyproject.toml allows. Otherwise those of the lock stay.
@@ -68,7 +68,7 @@ RELEASE_KEY ?=
 # For deb: the kind of computer for which the package is (amd64, arm64).
 ARCH   ?= $(shell dpkg --print-architecture)
 # For test-source and test-install: the release of Debian, bookworm or trixie. For test-install: the tests to run (with
-# STEPS=tests/packaging/test_house_way.py those of the house's package), and the release of the upgrade at their end.
+# STEPS=tests/packaging/test_house_way.py those of the house's package), and the release to which they upgrade last.
 RELEASE ?= bookworm
 STEPS  ?= tests/packaging/test_install.py tests/packaging/test_whole_way.py
 NEXT_bookworm := trixie
@@ -90,7 +90,7 @@ HISTORIES ?= 100000
 # For test-gpio, test-systemd and test-metrics: the directory that keeps a kernel and a Debian, which take minutes to
 # make, and promtool, for other clones. A clone that finds nothing there makes its own. WHEELD_CACHE= keeps nothing.
 export WHEELD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wheeld
-# For test-gpio: how many seconds edges come, 500 a second.
+# For test-gpio: for how many seconds edges come, 500 in each second.
 SECONDS_AT_500 ?= 60
 SUDO   := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 APT    := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
@@ -99,7 +99,7 @@ ROOT   := $(shell [ "$$(id -u)" = 0 ] && echo yes)
 HOUSE  := './house[binary,page]'
 # How many MB pip downloads for each stamp.
 SIZES  := demo:10 campaign:45 test:160 pages:215 house:225 docs:30 release:50
-# Installs Debian packages. If that fails, or if the user is neither root nor has sudo, prints which ones to install.
+# This installs Debian packages. If that fails, or if the user has neither root nor sudo, it prints what to install.
 need    = $(if $(ROOT)$(SUDO),{ echo "missing here: $(1); apt-get installs it and prints each step:"; $(APT) -qq update; $(APT) -qq install -y --no-install-recommends $(1); } ||) { echo "install $(1): apt-get install $(1), as root" >&2; exit 1; }
 
 .NOTPARALLEL:

@@ -15,7 +15,7 @@ function line(text) {
   return Object.assign(document.createElement("li"), { textContent: text });
 }
 
-// Both values of a simple chance in words, and a bar that shows their shares.
+// Return both values of a simple chance in words, with a bar that shows their shares.
 function share(sides) {
   const item = line("");
   item.style.setProperty("--percent", `${sides[0].percent}%`);

@@ -6,10 +6,10 @@ const ANSWERS_MAX = 20;
 const ANSWER_MS_MAX = 20000; // the server waits 15 s for the wheel
 const SETTLE_MS = 500; // a new button takes no press for so long: a double touch must not press the next button, too
 const DEAD_MS = 700; // a question takes no answer for so long: the second touch must not answer it
-const APART_PX = 8; // between a button and its question
+const APART_PX = 8; // the distance between a button and its question
 let now = null; // the newest data about the wheel
 let drawn = ""; // the offers that the page shows
-let seenTop = 0; // where they were last seen, in px from the top
+let seenTop = 0; // where the offers were last seen, in px from the top
 const waits = new WeakMap(); // the timer of each button that takes no press yet
 
 function person() {
@@ -36,8 +36,8 @@ function answer(label, word, why) {
 }
 
 // A press counts from its beginning. If a finger or a key went down while the button took no press, or while another
-// button was in this place, nothing is done when it goes up. A click without a finger or a key (from a screen reader)
-// counts at once. A key that is held down does not press the next button.
+// button was in this place, the button does nothing when the finger or the key goes up. A click without a finger or a
+// key (from a screen reader) counts at once. A key that is held down does not press the next button.
 function onPress(press, act) {
   let isMeant = false;
   press.onpointerdown = () => (isMeant = press.ariaDisabled !== "true");

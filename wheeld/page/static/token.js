@@ -1,4 +1,4 @@
-// Shows why the server did not accept the token.
+// This script shows why the server did not accept the token.
 "use strict";
 
 const why = new URLSearchParams(location.search).get("why");

@@ -1,6 +1,6 @@
 "use strict";
-// Updates the page every few seconds, without loading it again. It changes only what differs, so that nothing flashes,
-// and the focus and a selected text stay.
+// This script updates the page every few seconds, without loading it again. It changes only what differs, so that
+// nothing flashes, and the focus and a selected text stay.
 
 const EVERY_MS = 3000;
 const PATIENCE_MS = 10000;
