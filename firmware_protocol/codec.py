@@ -63,9 +63,9 @@ def _crc(message: bytes) -> bytes:
 class FrameDecoder:
     """Finds the messages in a stream of bytes that arrives in slices of any size.
 
-    Holds at most one unfinished frame. Bytes that are not a frame are dropped and counted by cause in `rejected`. The
-    next delimiter begins a new frame, so a fault loses only the frames that it damages. Empty frames are not counted,
-    because a sender may send extra delimiters to clear the line.
+    The decoder holds at most one unfinished frame. Bytes that are not a frame are dropped and counted by cause in
+    `rejected`. The next delimiter begins a new frame, so a fault loses only the frames that it damages. Empty frames
+    are not counted, because a sender may send extra delimiters to clear the line.
     """
 
     def __init__(self) -> None:

@@ -16,9 +16,9 @@ class EventStream:
         self.heartbeat: m.Heartbeat | None = None
         """The latest heartbeat of this boot."""
         self.reported = 0
-        """Events reported since the session began."""
+        """How many events were reported since the session began."""
         self.duplicates = 0
-        """Events received more than once."""
+        """How many events came again."""
         self._waiting: m.Heartbeat | None = None
         """A heartbeat that is not used yet, because events before it are still missing."""
         self._watermark_us = -1

@@ -48,17 +48,18 @@ __all__ = [
 ]  # fmt: skip
 
 HELLO_RETRY_NS = 250_000_000
-"""Longer than an answer usually takes. An answer after a full output buffer takes longer (4 kB at 115200 baud: 350 ms),
-but the buffer is full only if the host has not read the line."""
+"""The wait for an answer before the next hello. An answer usually comes sooner. After a full output buffer it comes
+later (4 kB at 115200 baud: 350 ms), but the buffer is full only if the host has not read the line."""
 REFUSED_RETRY_NS = 2_000_000_000
-"""A refused board is asked again, because someone may have connected the right one."""
+"""After this time a refused board is asked again, because someone may have connected the right board."""
 REPLAY_RETRY_NS_MIN = 40_000_000
 """A host that reads every 20 ms cannot see an answer earlier. After a second without the missing events the line counts
 as silent, so on a damaged line the host needs many attempts within that second."""
 REPLAY_RETRY_NS_MAX = 250_000_000
-"""The wait before a round trip was measured, and with full buffers. Each request makes the board send all again."""
+"""The longest wait, used until a round trip was measured and while buffers are full. After each request the board sends
+all missing events again."""
 REPLAY_ROUND_TRIPS = 2
-"""A request is repeated only after the answer to the first one had time to pass through the same buffers."""
+"""A request is repeated only when its answer has had time to pass through the same buffers."""
 ACK_INTERVAL_NS = 200_000_000
 """Acknowledgements only limit how many events a new host process receives again. Five a second cost 100 B/s."""
 SYNC_INTERVAL_NS = 1_000_000_000
@@ -66,9 +67,9 @@ SYNC_INTERVAL_NS = 1_000_000_000
 SYNC_BURST = 8
 """The number of samples that are taken quickly after a hello. The best of eight dates the first coup well enough."""
 SYNC_BURST_INTERVAL_NS = 50_000_000
-"""Longer than a round trip at 115200 baud, so that samples do not queue behind each other."""
+"""This is longer than a round trip at 115200 baud, so that no sample waits behind another."""
 SELF_TEST_RETRY_NS = 1_000_000_000
-"""The board has half a second for the test."""
+"""After this time the request is repeated. The board has half a second for the test."""
 
 COUNTERS = (
     "hellos",  # hello messages that this session sent
@@ -354,7 +355,7 @@ class HostSession:
             self._due_ns.setdefault(Task.ACK, self._ack_after_ns)
 
     def _doubt(self, host_ns: int) -> None:
-        """Ask an accepted board for its identity again, unless the question was already sent."""
+        """Ask an accepted board for its identity again, unless this request was already sent."""
         if self._state is BoardState.ACCEPTED:
             self._state = BoardState.DOUBTFUL
             self._due_ns[Task.HELLO] = host_ns
@@ -365,7 +366,7 @@ class HostSession:
         self._outgoing += encode_frame(encode(message))
 
     def _request_replay(self, host_ns: int) -> None:
-        """Ask for a replay at once for each new gap, and when the answer was damaged. Otherwise the request is repeated
+        """Ask for a replay at once for each new gap, and when the answer was damaged. Otherwise repeat the request
         after a delay."""
         if self._replay_from != self._stream.next_seq or self._replay_begun:
             self._replay_from = self._stream.next_seq

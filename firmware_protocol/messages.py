@@ -46,7 +46,8 @@ ROTOR_TICKS_MAX = 4096
 EVENTS_MAX = 28
 """The number of 8-byte records that fit in a frame after the header of EVENTS."""
 SPAN_US_MAX = 2**32 - 1
-"""A record has 32 bits for the time since the first event of its frame: 71 minutes. A later event needs a new frame."""
+"""A record has 32 bits for the time since the first event of its frame: 71 minutes. An event after that needs a new
+frame."""
 COUNT_MAX = 2**64 - 1
 """The limit of event numbers and board times. 64 bits never overflow in practice, so no code handles an overflow."""
 HEARTBEAT_US = 100_000
@@ -55,14 +56,15 @@ HEARTBEAT_US = 100_000
 Rotor edges wait for the next heartbeat: a void because of the rotor may take 2 s. No other event waits: after a foreign
 object or a command a void must be published within 50 ms."""
 RING_MS_MIN = 1500
-"""How long the ring of a board with 8 kB of RAM or more lasts at its top rate: longer than somebody needs to pull out a
-plug and put it back."""
+"""How long the ring of a board with 8 kB of RAM or more must last at its top rate: longer than somebody needs to pull
+out a plug and put it back."""
 RING_EVENTS_MIN = 64
 """The smallest ring: two full messages, and what comes while they are sent."""
 SELF_TEST_US_MAX = 500_000
 """The longest time from the request of a self-test to its result. The board may have to wait until a beam is free."""
 TEXT_BYTES = 16
-"""For serial number and firmware version: enough for a chip's 64-bit id in hexadecimal, or for `1.2.3-rc4+abc`."""
+"""The longest serial number or firmware version: enough for a chip's 64-bit id in hexadecimal, or for
+`1.2.3-rc4+abc`."""
 
 
 class RotorEdge(msgspec.Struct, frozen=True):
@@ -119,7 +121,8 @@ Event: TypeAlias = RotorEdge | BallPass | PocketSighting | ObjectSeen | SensorRe
 
 
 class Record(NamedTuple):
-    """The events of the sensors called `name`. `most`: the highest number of such sensors. 0: one, with two levels."""
+    """The events of the sensors called `name`. `most`: the highest number of such sensors. 0 means a single sensor with
+    two levels."""
 
     name: str
     event: Callable[[Any], Event]
@@ -132,7 +135,8 @@ RECORDS: dict[int, Record] = {
     4: Record("object", ObjectSeen),
     8: Record("door", DoorMoved),
 }
-"""The records of these kinds. `wire` packs the other kinds, which contain more values."""
+"""The kinds of events that are made from one value, by their codes. `wire` packs the other kinds, which contain
+more."""
 SENSOR_LIMITS: dict[SensorKind, int] = {"beam": BEAMS_MAX, "reader": READERS_MAX, "rotor": 1, "object": 1}
 """The highest number of sensors of each kind."""
 
@@ -204,11 +208,12 @@ class SelfTestRequest(msgspec.Struct, frozen=True):
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """Board → host: answers Hello. The board supports `version_min`…`version_max`. `version` 0: no common version.
+    """Board → host: answers Hello. The board supports `version_min`…`version_max`. `version` 0 means that there is no
+    common version.
 
     The ring contains the events `oldest_seq`…`next_seq`-1. A host has acknowledged those before `acked_seq`.
     `config_hash` is 16 hexadecimal digits that are not interpreted here. They are enough to distinguish the
-    configurations of a house, but are no protection against an attack.
+    configurations of a house, but they do not protect against an attack.
 
     The newest `ring_events` events are always in the ring. The board keeps every event, up to `top_rate` a second.
     """

@@ -31,7 +31,7 @@ _CODES = {form.event: code for code, form in m.RECORDS.items()}
 
 
 class MessageError(ValueError):
-    """A good frame does not contain a message of protocol version 1. The error is in the sender's program."""
+    """A good frame does not contain a message of protocol version 1. The sender's program has an error."""
 
     def __init__(self, fault: Fault, detail: str) -> None:
         super().__init__(f"{fault}: {detail}")

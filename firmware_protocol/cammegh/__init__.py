@@ -8,7 +8,7 @@ each module rejects everything that is not certain:
   in the two products (state 7, every warning bit) get names here.
 - `game` compares each status line with the line before it, and follows the runs of the ball, the rotor's speed and the
   faults of sensors. `run` finds the number, the laps and the void of one run, from lines that agree.
-- `commands` sends one question at a time.
+- `commands` sends one request at a time.
 - `session` combines these modules, sets the extended mode of a Mercury, polls, and detects silence. It reads no clock
   and never waits.
 

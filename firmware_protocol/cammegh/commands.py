@@ -16,7 +16,7 @@ from firmware_protocol.cammegh import events as e
 from firmware_protocol.cammegh.status import HeadReply
 
 ANSWER_NS = 1_000_000_000
-"""The recorded answers took 25 to 200 ms."""
+"""The longest wait for an answer. The recorded answers took 25 to 200 ms."""
 END = b"\r"
 
 _REFUSALS = ("NO", "BUSY")
@@ -29,16 +29,16 @@ SELF_TEST = {
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """A command that sets something to `value`. Its own answer is not used: the question after it shows the value."""
+    """A command that sets something to `value`. Its own answer is not used: a request after it asks for the value."""
 
     command: str
     value: str
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """One question and the form of its answer, a regular expression.
+    """One request to the wheel, and the form of the answer, a regular expression.
 
-    A `setting` is sent before the question. The group in `answer` is then the value that the wheel has.
+    A `setting` is sent before the request. The group in `answer` is then the value that the wheel has.
     """
 
     question: str
@@ -64,9 +64,10 @@ class Exchange(msgspec.Struct, frozen=True):
 
 VERSION = Exchange("*S", r"V\d+\.\d+")
 OVERVIEW = Exchange("*O", r"\d+ \d+ \d+ \d+")
-"""Asks for state, whether `*X` is sent, games an hour, and mode. `*o` gives the mode too, but is BUSY during a game."""
+"""Asks for the state, whether `*X` comes by itself, the games in an hour, and the mode. `*o` gives the mode too, but
+its answer during a game is BUSY."""
 AUTOMATIC_STATUS = Exchange("*O", r"\d+ (\d+) \d+ \d+", Setting("*q 1", "1"))
-"""Makes the wheel send `*X` by itself."""
+"""Makes the wheel send `*X` without requests."""
 
 
 class CommandQueue:
@@ -88,7 +89,7 @@ class CommandQueue:
         self._queue.extend(exchanges)
 
     def reset(self) -> None:
-        """Drop all exchanges. The port was opened again, so earlier questions will not be answered."""
+        """Drop all exchanges. The port was opened again, so earlier requests will not be answered."""
         self._queue.clear()
         self._current = None
 

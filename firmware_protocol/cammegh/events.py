@@ -62,7 +62,7 @@ class BallSeen(Event, frozen=True):
 
 class BallDirection(Event, frozen=True):
     """Two lines in a row show the same directions, and the direction of the ball is new in this run or has changed.
-    Only in extended mode (1.6, field 9)."""
+    Only the extended mode has directions (1.6, field 9)."""
 
     spin: int
     ball: Direction
@@ -72,8 +72,8 @@ class BallDirection(Event, frozen=True):
 class Laps(Event, frozen=True):
     """Two lines in a row show at least `laps` laps of this run, more than before (1.6, field 8).
 
-    After a silence two lines must show the laps again. 0 takes back the laps reported before, because the count
-    changed in a way that is impossible for a ball.
+    After a silence two lines must show the laps again. `laps` 0 takes back the laps that were reported before, because
+    the count changed in a way that is impossible for a ball.
     """
 
     spin: int
@@ -87,7 +87,8 @@ class BallOffTrack(Event, frozen=True):
 
 
 class Number(Event, frozen=True):
-    """The number on which two lines agree (1.5). At most one for each run. A void reported before it remains valid.
+    """The number on which two lines agree (1.5). A run has at most one such event. If a void was reported before, the
+    void stays.
 
     `whole`: the lines of the whole run were read, from before the launch through states 3 and 4, without a silence.
     """
@@ -100,7 +101,8 @@ class Number(Event, frozen=True):
 class NumberDisagrees(Event, frozen=True):
     """This run has no number (1.5). The bare number and the status line differ, or one of them did not come.
 
-    Or two lines showed another number after it was reported. Then `bare` is the reported number, `status` the new one.
+    Or two lines showed another number after the number was reported. Then `bare` is the reported number, and `status`
+    the new number.
     """
 
     spin: int
@@ -109,7 +111,7 @@ class NumberDisagrees(Event, frozen=True):
 
 
 class WheelVoid(Event, frozen=True):
-    """The game is void, or it ended without a number. At most one for each run.
+    """The game is void, or it ended without a number. A run has at most one such event.
 
     `void_game`: bit 8 of a Mercury 360 (1.4). `ball_not_detected`: bit 1 of a SlingShot 2 during 5 s of state 4.
     `launch_failed`: bit 8 of a SlingShot 2 after the first 3 s of state 3 (1.4, guide 4.1). `no_number`: after the
@@ -122,10 +124,10 @@ class WheelVoid(Event, frozen=True):
 
 
 class UnobservedCoup(Event, frozen=True):
-    """Games were played whose lines were not read (1.8). Their number and their results are not derived.
+    """Games were played whose lines were not read (1.8). The event does not say how many, or with which results.
 
-    Either the spin number changed without a result, or a result came without a run. In the latter case both spins
-    are the same.
+    Either the spin number changed without a result, or a result came without a run. If a result came without a run,
+    both spin numbers are the same.
     """
 
     from_spin: int
@@ -192,7 +194,7 @@ class CommandIgnored(Event, frozen=True):
 
 
 class CommandAnswered(Event, frozen=True):
-    """The answer to a question."""
+    """The wheel has answered a request."""
 
     command: str
     reply: str

@@ -22,13 +22,14 @@ class LinePlace(Enum):
     """How a line relates to the lines before it."""
 
     FIRST = "first"
-    """No line was read before it."""
+    """No line was read before this line."""
     NEXT = "next"
-    """It follows from the line before."""
+    """This line follows from the line before it."""
     HELD = "held"
-    """It does not follow. A line has no checksum, so a second line must show the same before it is used."""
+    """This line does not follow from the line before it. A line has no checksum, so this line waits until a second line
+    shows the same."""
     JUMP = "jump"
-    """It confirms a held line: the wheel continued, or was switched off, while its lines were not read."""
+    """This line confirms a held line: the wheel continued, or was switched off, while its lines were not read."""
 
 
 class LineOrder:
@@ -44,7 +45,7 @@ class LineOrder:
         self.number_reported: int | None = None
         """The latest number that was reported. A line with this number follows even if the line before was damaged."""
         self.lone_lines = 0
-        """Lines that no second line confirmed."""
+        """How many lines no second line confirmed."""
         self._product = product
         self._held: Status | None = None
 
@@ -54,7 +55,8 @@ class LineOrder:
         return self._held is not None
 
     def place(self, status: Status) -> LinePlace:
-        """Return how `status` relates to the lines before it. Keep it back if it cannot come directly after them."""
+        """Return how `status` relates to the lines before it. Hold `status` if it cannot come directly after these
+        lines."""
         last, held = self.last, self._held
         if last is None:
             return LinePlace.FIRST
@@ -96,7 +98,8 @@ class LineOrder:
 # without the bit ends it.
 
 LINES_MENDED = 2
-"""A line has no checksum (docs/wheels.md 1.1), so one line may be damaged."""
+"""A fault of the sensors is over after this many lines without bit 4. A line has no checksum (docs/wheels.md 1.1), so
+one line may be damaged."""
 
 
 class SensorFaults:
@@ -155,7 +158,8 @@ Events: TypeAlias = Iterator[e.Event]
 
 
 class Game:
-    """The games of one wheel. `bare_number`: the port sends it. `automatic`: the wheel sends lines without polls."""
+    """The games of one wheel. `bare_number`: the port sends bare numbers. `automatic`: the wheel sends lines without
+    polls."""
 
     def __init__(self, product: Product, *, bare_number: bool, automatic: bool) -> None:
         self._automatic = automatic
@@ -170,8 +174,8 @@ class Game:
 
     @property
     def counters(self) -> dict[str, int]:
-        """Lines that no second line confirmed, bare numbers that belong to no run, and runs with a lap count that is
-        impossible for a ball."""
+        """The counts of lines that no second line confirmed, of bare numbers that belong to no run, and of runs with a
+        lap count that is impossible for a ball."""
         return {
             "lone_spin": self._order.lone_lines,
             "stray_bare": self._bare.stray,

@@ -18,7 +18,7 @@ class LineDecoder:
 
     A line ends with CR, LF or both (docs/wheels.md 1.1). `*` always begins a line, so text before it without such an
     end was torn. This text is dropped even if it looks complete, because nothing shows where the line would have ended.
-    Holds at most one unfinished line.
+    The decoder holds at most one unfinished line.
     """
 
     def __init__(self) -> None:

@@ -69,8 +69,8 @@ class RunNumber:
         self._lines += 1
 
     def settle(self, shown: int | None, bare: BareNumbers) -> int | NumberDisagreement | None:
-        """Return the number if two lines now agree on it, or what they disagree on. Both happen once for each run.
-        `shown`: the number of the status line."""
+        """Return the number if two lines now agree on it, or the two numbers if they disagree. Each run gives one of
+        these, once. `shown`: the number of the status line."""
         if bare.waiting - {shown}:
             self.is_settled = True
             return NumberDisagreement(min(bare.waiting - {shown}), shown)
@@ -81,7 +81,8 @@ class RunNumber:
         return shown
 
     def correct(self, shown: int | None) -> NumberDisagreement | None:
-        """Take back the reported number if two lines in a row, bare or not, show another one. Once for each run."""
+        """Take back the reported number if two lines in a row, bare or not, show another number. This happens at most
+        once in a run."""
         before, self._shown_after = self._shown_after, shown
         if None in (self._reported, shown) or shown == self._reported or shown != before:
             return None
@@ -119,7 +120,7 @@ class Spell:
         self._since_ns = 0
 
     def lasted_ns(self, host_ns: int, *, holds: bool) -> int:
-        """Return how long the condition has lasted, with this line. 0 if it does not hold now.
+        """Return how long the condition has lasted, this line included. 0 if the condition does not hold now.
 
         Lines that the wheel sends by itself are counted, because a host that was delayed reads many at once. For
         answers to polls the time is measured, because they come when the host asks.
@@ -161,7 +162,8 @@ class VoidWarnings:
 LINE_NS = 500_000_000
 """The time between automatic lines (1.2). The ball ran this long for each line, even if many lines are read at once."""
 FIRST_LAPS_MAX = 3
-"""The limit in the first line of a run: the one revolution of state 3 (1.3), and the laps before this line was sent."""
+"""The most laps in the first line of a run: the one revolution of state 3 (1.3), and the laps until this line was
+sent."""
 LAPS_PER_S_MAX = 3
 """Even after a hard launch, a lap of the ball takes more than a third of a second."""
 FIRST_LAPS_PROVEN = 1
@@ -169,7 +171,8 @@ FIRST_LAPS_PROVEN = 1
 LINES_AGREE = 2
 """Two lines must agree, because a line has no checksum (1.1)."""
 LEAPS_MAX = 1
-"""A single line with too high a count is damaged and proves nothing. After two in a row the count is not of laps."""
+"""A single line with too high a count is damaged and proves nothing. After two such lines in a row, the field does not
+count laps."""
 
 
 class LapCount:
@@ -191,7 +194,8 @@ class LapCount:
         self._leaps = 0
 
     def interrupted(self) -> None:
-        """Forget the laps, which may be of an earlier launch: lines may be missing. A Mercury continues to count."""
+        """Forget the laps, because lines may be missing and the laps may be of an earlier launch. A Mercury continues
+        to count."""
         self.laps = self._before = None
 
     def line_without_count(self) -> None:
@@ -269,7 +273,7 @@ class HeadRun:
     def interrupted(self) -> None:
         """Forget the laps and directions, because lines may be missing here.
 
-        The ball may have been launched again with the same spin number, so they may belong to another run. A Mercury
+        The ball may have been launched again with the same spin number, so these may belong to another run. A Mercury
         continues to count, so its next lines prove the laps of the current run.
         """
         self._from_launch = False

@@ -85,7 +85,8 @@ class ProtocolLevel:
 POLL_NS_MIN = 100_000_000
 """The shortest time between polls that the wheel allows (docs/wheels.md 1.2)."""
 SILENCE_NS = 2_000_000_000
-"""After this, three lines are missing. A SlingShot 2 is silent for a few seconds after power-on: this counts too."""
+"""After this time, three lines are missing, and the wheel counts as silent. A SlingShot 2 also counts as silent in the
+few seconds after power-on in which it sends nothing."""
 WAKE_NS = 5_000_000_000
 """The time between commands to a silent wheel: longer than an answer takes, and than the silence after power-on."""
 MODE_NO_BARE_NUMBER = 16
@@ -99,7 +100,8 @@ class Setup(msgspec.Struct, frozen=True):
     `writable`: True on port 1; False on a port for displays (2 and 3), to which nothing is sent. `bare_number`: the
     port sends the winning number on a line of its own; always False on ports 2 and 3, and with mode +16. `poll_ns`: the
     time between requests for a line; 0 if the wheel sends lines by itself. `extended`: put a Mercury 360 into extended
-    mode, and repeat this. `pockets`: 37 to 40. Raises ValueError if the values contradict each other.
+    mode, and do this again whenever it leaves that mode. `pockets`: 37 to 40. Raises ValueError if the values
+    contradict each other.
     """
 
     product: Product
@@ -173,7 +175,7 @@ class CammeghSession:
         return data
 
     def opened(self, host_ns: int) -> None:
-        """Begin to listen and ask the start-up questions, because the port was opened, for the first time or again.
+        """Note that the port was opened, for the first time or again: begin to listen, and send the start-up requests.
 
         An open port does not prove that a wheel is there: a silence continues, and is counted from the last line.
         """

@@ -23,7 +23,7 @@ LineFault: TypeAlias = Literal["malformed", "value", "shape"]
 FAULTS: tuple[LineFault, ...] = ("malformed", "value", "shape")
 
 DOUBLE_ZERO = 37
-"""The number for `00`. The wheel's numbers 38 and 39 are "000" and "0000". 37 itself is never on the line."""
+"""The number for `00`. The wheel's numbers 38 and 39 are "000" and "0000". No line contains 37 itself."""
 _PADDED = r"[ 0-9][0-9]"
 _ADVANCED = rf"\*X;([0-9]);([0-9]{{3}});({_PADDED}|  );([0-9A-F]);([0-9]{{3}});([01])"
 # Field 10 grows by some 40,000 in a game, so it may need more than five digits. Field 7 had four in all lines seen.
