@@ -119,7 +119,7 @@ class SimBoard:
         return min(times) + self._booted_us
 
     def advance(self, t_us: int) -> None:
-        """Set the world's time to `t_us`. It never goes back."""
+        """Set the world's time to `t_us`. This time never goes back."""
         if t_us < self._now_us:
             raise ValueError(f"time would go back from {self._now_us} to {t_us} µs")
         self._now_us = t_us
@@ -284,7 +284,7 @@ class SimBoard:
 
     @property
     def _is_urgent(self) -> bool:
-        """Whether an event waits that must be sent at once: it is no rotor edge, or the host requested it again."""
+        """Whether an event waits that must be sent at once: it is not a rotor edge, or the host requested it again."""
         return self._sent_seq < self._urgent_seq
 
     @property

@@ -16,7 +16,7 @@ connector causes such a burst."""
 
 class Cable:
     """Carries bytes, with the same faults in both directions. `drop`, `noise` and `damage` are probabilities for each
-    byte. They and `cut` may be set at any time."""
+    byte. These three and `cut` may be set at any time."""
 
     def __init__(self, seed: int = 0, *, drop: float = 0.0, noise: float = 0.0, damage: float = 0.0) -> None:
         self.cut = False

@@ -1,5 +1,5 @@
 """The programs that the demo starts. Each has its own session and writes its output to a file. The demo ends each by
-its pid. Even if the demo is killed, they end with it: a daemon that still runs would keep the journal locked.
+its pid. Even if the demo is killed, its programs end too: a daemon that still runs would keep the journal locked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ READY_S_MAX = 20.0
 RETRY_S = 0.05
 
 PR_SET_PDEATHSIG = 1
-"""Source: prctl(2)."""
+"""The number of this option of prctl(2)."""
 
 
 class DemoError(UnavailableError):
@@ -102,7 +102,7 @@ def free_port() -> int:
 
 
 async def listens(process: Child, port: int) -> None:
-    """Wait until `process` listens on `port`. Raises DemoError if it ends before, or takes too long."""
+    """Wait until `process` listens on `port`. Raises DemoError if `process` ends before that, or takes too long."""
     ended = asyncio.create_task(process.ended())
     try:
         async with asyncio.timeout(READY_S_MAX):

@@ -67,7 +67,8 @@ FIRST = (
     "obstacle_rotor_stops",
     "breakdown_link",
 )
-"""The first scenarios of the demo. They give twelve verdicts, with all eight causes of a void. Then come drawn ones."""
+"""The first scenarios of the demo. They give twelve verdicts, with all eight causes of a void. Drawn scenarios
+follow."""
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 """If none of these environment variables is set, there is no screen for a browser."""
 

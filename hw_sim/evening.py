@@ -26,7 +26,7 @@ HOUSES: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {
 AMERICAN = ("south-dakota", "american")
 DRAWN = tuple(house for house in HOUSES if house != AMERICAN)
 AMERICANS = 0.2
-"""The part of a campaign's evenings that are played on an American wheel."""
+"""The share of a campaign's evenings that are played on an American wheel."""
 ROTOR_TICKS = (37, 74, 148, 296, 592)
 COUPS = (6, 20)
 """The smallest and the largest number of scenarios in a drawn evening."""
@@ -37,7 +37,7 @@ as sixteen coups with 37."""
 CAMPAIGN_BEAMS = (1, *9 * (2,), *5 * (3,), *10 * (4,), *3 * (5,), *5 * (6,), *2 * (7,), *5 * (8,))
 """One evening in forty has a single beam. One beam cannot prove a direction, and a daemon must refuse that wheel."""
 DOUBLED = 0.05
-"""The part of a campaign's commands for which a person presses the button twice."""
+"""The share of a campaign's commands for which a person presses the button twice."""
 DOUBLED_MAX = 0.5
 CAMPAIGN_PAUSE_FACTOR = 0.2
 """The rotor also turns between coups. Long pauses would add many log lines to a campaign, and test nothing."""
@@ -102,7 +102,7 @@ def campaign_evening(
 ) -> Evening:
     """Draw an evening of about `coups` outcomes at one drawn table, with short pauses. A daemon must refuse some of the
     layouts. `margin`: only launches of two to four laps. `people`: a factor for how often people press early, late,
-    twice or wrongly; 0 means never. `americans`: the part of all evenings that use an American wheel."""
+    twice or wrongly; 0 means never. `americans`: the share of all evenings that use an American wheel."""
     rng = repeatable(f"campaign {seed}")
     layout = draw_layout(rng, ticks=CAMPAIGN_TICKS, beams=CAMPAIGN_BEAMS)
     if repeatable(f"american {seed}").random() < americans:
@@ -124,7 +124,8 @@ def script(names: Sequence[str], seed: int = 0, *, american: bool = False) -> Ev
     """Return an evening with the named scenarios in that order. The wheel and all random values are drawn from `seed`.
     `american`: use an American wheel.
 
-    Raises UnknownScenarioError for an unknown name (tells the nearest), or if a `first_only` scenario comes later.
+    Raises UnknownScenarioError for an unknown name (the error tells the nearest name), or if a `first_only` scenario
+    comes later.
     """
     scenarios = named(names)
     rng = repeatable(f"script {seed} {' '.join(names)}")
@@ -135,7 +136,7 @@ def script(names: Sequence[str], seed: int = 0, *, american: bool = False) -> Ev
 
 
 def repeatable(seed: str) -> random.Random:
-    """Return a source of random numbers that are the same for the same seed on any machine."""
+    """Return a generator of random numbers, which are the same for the same seed on any machine."""
     return random.Random(seed)  # noqa: S311  nothing here is secret
 
 

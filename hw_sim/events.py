@@ -17,7 +17,8 @@ Direction: TypeAlias = Literal["cw", "ccw"]
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True, gc=False):
-    """An evening has hundreds of thousands of these, so msgspec encodes them as lines of a log directly."""
+    """The base of all events. An evening has hundreds of thousands of events, so msgspec makes the lines of a log from
+    them directly."""
 
     t_us: int = msgspec.field(name="t")
 

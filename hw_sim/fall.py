@@ -35,17 +35,18 @@ UPRIGHT_M, FLAT_M = (0.05, 0.015), (0.015, 0.05)
 CONE_REV_S2 = (0.0, 0.02)
 """How much more the slope slows the ball than the track does. The slope is wood, not a polished rim."""
 AFTER_HIT = (-0.2, 0.6)
-"""The part of its speed round the bowl that a ball keeps after a deflector. If negative, the ball turns back."""
+"""The share of its speed round the bowl that a ball keeps after a deflector. If the share is negative, the ball turns
+back."""
 SHAKEN_REV_S = (-0.05, 0.05)
-"""Speed round the bowl of a ball that hung on a deflector and falls off."""
+"""The speed round the bowl of a ball that hung on a deflector and falls off."""
 HIT_S = (0.1, 0.9)
 """How long a deflector throws the ball up or holds it."""
 KEPT = (0.55, 0.9)
-"""The part of its speed in the rotor's frame that a ball keeps when a fret throws it out."""
+"""The share of its speed in the rotor's frame that a ball keeps when a fret throws it out."""
 THROWN_BACK = 0.15
 """The share of the throws that reverse the direction of the ball."""
 RISE = (0.4, 0.8)
-"""Upward speed after a throw, as a part of the speed before the throw."""
+"""The upward speed after a throw, as a share of the speed before the throw."""
 HIGH = 0.4
 HIGH_S = (0.3, 0.9)
 """The share of the throws that send the ball up to the cone, and how long it then stays out of the pockets."""

@@ -79,7 +79,7 @@ class ChefClient:
             self._writer.write(mqtt5.PublishPacket(self._broker.root + leaf, payload, qos=mqtt5.QoS(0)).write())
 
     async def run(self) -> NoReturn:
-        """Receive messages until cancelled."""
+        """Connect and receive the table's messages, again after each failure, until the task is cancelled."""
         while True:
             try:
                 await self._connect()

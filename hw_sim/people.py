@@ -80,7 +80,7 @@ class People:
         self.differences: list[str] = []
 
     def events(self, scenarios: Iterable[Scenario]) -> Iterator[SimEvent]:
-        """Yield the events of these scenarios. May start before the table's first message."""
+        """Yield the events of these scenarios. The first events may come before the table's first message."""
         for scenario in scenarios:
             yield from self.make_ready()
             self._on_scenario(scenario)

@@ -47,7 +47,7 @@ class SimPins:
         self.out[pin] = level
 
     def take(self) -> Taken:
-        """Return the edges reported since the last call, and the number of lost ones."""
+        """Return the edges that were reported since the last call, and the number of lost edges."""
         reported, lost = self._reported, self._lost
         self._reported, self._lost = [], 0
         return Taken(reported, lost)
@@ -61,7 +61,7 @@ class SimPins:
     # --- what happens to the lines -----------------------------------------------------------------------------------
 
     def play(self, edges: Iterable[Edge]) -> None:
-        """Plan edges, none of them in the past."""
+        """Plan edges. No edge may be in the past."""
         for edge in edges:
             assert edge.at_ns >= self.now_ns, f"{edge} is past"
             self._number += 1

@@ -51,8 +51,8 @@ _NO_PTY = (
 class Pty:
     """A raw pseudo-terminal whose host side is at `path` until the block ends.
 
-    Replaces a symbolic link at `path`, which a killed run may have left. Raises FileExistsError if that is the link of
-    a running simulator or if another file is there, FileError if the system has no pseudo-terminals.
+    This replaces a symbolic link at `path`, which a killed simulator may have left. Raises FileExistsError if that is
+    the link of a running simulator or if another file is there, FileError if the system has no pseudo-terminals.
     """
 
     def __init__(self, path: Path) -> None:
@@ -138,7 +138,7 @@ class Player:
 
     @property
     def now_us(self) -> int:
-        """Simulated time since the creation of the player."""
+        """The simulated time since the creation of the player."""
         return int((self._loop.time() - self._began_s) * self._speed * 1e6)
 
     async def play(self, events: Iterable[SimEvent], *, linger_s: float = LINGER_S) -> None:

@@ -120,7 +120,8 @@ class SimRotor:
 
 
 def tick_entered(boundary: int, ticks: int, *, clockwise: bool) -> int:
-    """Return the sector that the rotor enters at border `boundary`: clockwise the one after it, else the one before."""
+    """Return the sector that the rotor enters at border `boundary`: clockwise the sector after the border, otherwise
+    the sector before it."""
     return (boundary if clockwise else boundary - 1) % ticks
 
 

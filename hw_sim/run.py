@@ -208,7 +208,8 @@ def live_events(
 
 
 def _told(live: LiveTable, scenarios: Iterable[Scenario], print_line: Print) -> Iterator[Scenario]:
-    """Yield the scenarios. When the caller asks for the next one, print the truth of the last one, which was played."""
+    """Yield the scenarios. When the caller asks for the next scenario, print the truth of the scenario that was just
+    played."""
     for scenario in scenarios:
         yield scenario
         for outcome in live.table.truth:

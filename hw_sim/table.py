@@ -29,11 +29,12 @@ HARDEST_REV_S = 3.5
 ROTOR_RPM = (10.0, 20.0)
 """How fast boulers turn the rotor (docs/wheels.md: 14–20 rpm on motor wheels; Cammegh recommends at least 10)."""
 BEARING_PER_S = (0.001, 0.003)
-"""The part of its speed that a free rotor loses in a second."""
+"""The share of its speed that a free rotor loses in a second."""
 ROTOR_LEAST_REV_S = 0.05
 """A hand pushes a rotor that is slower than this."""
 MANY_BEAMS = 4
-"""With at least this many beams, two stray pulses must not deceive a daemon. With fewer beams, one must not."""
+"""With at least this many beams, two stray pulses must not deceive a daemon. With fewer beams, one stray pulse must
+not."""
 LAPS_MOST = 24.0
 """No launched ball runs more laps than this."""
 SIGHTINGS_TO_CALL = 3
@@ -146,7 +147,7 @@ class SimTable:
         self._press(TableCommand(us(self.now_s), name, by, reason, who, number=number))
 
     def confirm(self, number: int | None = None, reason: str = "all saw it") -> None:
-        """Let the chef confirm the number of the present coup, or give another one."""
+        """Let the chef confirm the number of the present coup, or give another number."""
         coup = len(self.truth) + 1
         self._press(TableCommand(us(self.now_s), "confirm", "chef", reason, coup=coup, number=number))
 
@@ -237,8 +238,8 @@ class SimTable:
         return 1 / abs(self.world.rotor.speed_at(self.now_s))
 
     def put_ball_back(self, number: int | None = None) -> None:
-        """Let a hand put the ball back after a void: in the pocket of `number` if given, else of the last number, or in
-        any pocket if there was no number. Time passes until the readers have seen it there."""
+        """Let a hand put the ball back after a void: in the pocket of `number` if it is given, otherwise of the last
+        number, or in any pocket if there was no number. Time passes until the readers have seen it there."""
         self.lift_ball()
         self.wait(2, 5)
         self.keep_turning()
@@ -295,7 +296,8 @@ class SimTable:
                 low = min(HARDEST_REV_S, low + 0.1)
 
     def pass_s(self, index: int) -> float:
-        """Return the time in s of pass `index` (from 0) of the latest run, or of its last pass if there are fewer."""
+        """Return the time in s of pass `index` (from 0) of the latest run, or of its last pass if it has fewer
+        passes."""
         times = [t_s for t_s, _ in self.run.passes(self.layout.beams_deg)]
         return times[min(index, len(times) - 1)]
 
@@ -341,7 +343,7 @@ class SimTable:
         self.world.direct_events.append(BallPass(us(self.now_s), self.rng.randrange(len(self.layout.beams_deg))))
 
     def throw_ball_in(self, number: int) -> Stay:
-        """Let a second ball lie in the pocket of `number` from now on. Returns its stay."""
+        """Let a second ball lie in the pocket of `number` from now on. Returns its `Stay`."""
         self.world.stays.append(Stay(number, self.now_s))
         return self.world.stays[-1]
 
@@ -407,7 +409,7 @@ class SimTable:
     def void(self, cause: str, evidence_s: float, deadline_s: float, laps: float | None = None) -> None:
         """Record a void coup. Its evidence is at `evidence_s`, and the verdict must be published by `deadline_s`.
         `laps`: the laps that the ball ran, if the chef says that they were too few. If sensors missed passes, the
-        daemon may have said so before him."""
+        daemon may have found too few laps before he said this."""
         self.truth.append(
             {
                 "kind": "void",

@@ -208,7 +208,7 @@ class Track:
 
     @cached_property
     def lean(self) -> float:
-        """The part of the square of the leaving speed by which the tilt raises and lowers it, to first order."""
+        """The share by which the tilt raises and lowers the square of the leaving speed, to first order."""
         return math.radians(self.tilt_deg) / (math.sin(self.slope) * math.cos(self.slope))
 
     def leave_speed_squared(self, angle: float) -> float:
@@ -269,7 +269,7 @@ def _meeting(ahead: Callable[[float], float], start: float, way: int) -> float:
 class BallRun:
     """One run on the track: launched at `t_s` from `angle` at `speed_rev_s`, turning +1 (clockwise) or −1.
 
-    `laps`: the true laps until it leaves the track or a hand blocks it.
+    `laps`: the true laps until the ball leaves the track or a hand blocks it.
     """
 
     track: Track
@@ -330,7 +330,8 @@ class BallRun:
         return times[piece] + arcs[piece].seconds(starts[piece], laps)
 
     def laps_at(self, t_s: float) -> float:
-        """Return the laps that the ball has run at sensing time `t_s` (s): 0 before the launch, all after the end."""
+        """Return the laps that the ball has run at sensing time `t_s` (s): 0 before the launch, all laps of the run
+        after its end."""
         starts, times, arcs = self._clock
         piece = bisect_right(times, t_s) - 1
         if piece < 0 or t_s >= times[-1]:
@@ -351,7 +352,8 @@ class BallRun:
         return replace(self, laps=self.laps_at(t_s))
 
     def laps_at_most(self, beams_deg: tuple[float, ...]) -> float:
-        """Return the most laps that the passes allow: from the beam before the first pass to the one after the last."""
+        """Return the most laps that the passes allow: from the beam before the first pass to the beam after the last
+        pass."""
         offsets = [((beam / 360 - self.angle) * self.turning) % 1.0 for beam in beams_deg]
         places = [lap + offset for lap in range(-1, math.ceil(self.laps) + 2) for offset in offsets]
         return min(each for each in places if each > self.laps) - max(each for each in places if each < 0)

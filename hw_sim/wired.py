@@ -20,10 +20,11 @@ from wheeld.ports import Edge
 BALL_M = 0.020
 """The diameter of a ball. Real balls have 18 or 21 mm."""
 POCKET_RADIUS_M = 0.25
-"""Distance from the rotor's axis to a ball in a pocket."""
+"""The distance from the rotor's axis to a ball in a pocket."""
 STRAY_S = 0.004
 BLOCKED_S = (0.002, 0.4)
-"""The shortest and the longest time for which the ball blocks a sensor. On a stopped rotor it is the longest."""
+"""The shortest and the longest time for which the ball blocks a sensor. While the rotor stands, the longest time is
+used."""
 BOUNCE_S = (0.0, 0.0007, 0.0015, 0.0021, 0.0026)
 """The times at which a bouncing contact closes, opens, closes, and so on. After the last time it stays closed."""
 PRESS_S = 0.15
@@ -114,7 +115,7 @@ def commands_without_button(events: Iterable[SimEvent], wires: Wires) -> list[Ta
 
 
 def _index(wires: Wires) -> float:
-    """Return the place at which Z begins, in steps. It is in the middle of a step."""
+    """Return the place at which Z begins, in steps. This place is in the middle of a step."""
     return wires.index_tick * wires.steps_a_tick + (wires.steps_a_tick > 1) + 0.5
 
 

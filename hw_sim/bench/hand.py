@@ -68,9 +68,11 @@ class NotPossibleError(Exception):
 
 
 class Hand:
-    """The actions of a person at the wheel of `live`. Each returns a text of what it did, or raises NotPossibleError.
+    """The actions of a person at the wheel of `live`. Each action returns a text of what it did, or raises
+    NotPossibleError.
 
-    `subscriber` has the table's messages and the language. `note` is called with a text of what happens by itself.
+    `subscriber` has the table's messages and the language. `note` is called with a text about each thing that happens
+    without a button.
     """
 
     def __init__(self, live: LiveTable, subscriber: Subscriber, *, note: Callable[[str], None]) -> None:
@@ -112,7 +114,7 @@ class Hand:
         return self._live.play(go_on)
 
     def tidy(self) -> bool:
-        """Undo everything that would hinder the people of the demo. Returns whether they can play now: a
+        """Undo everything that would hinder the people of the demo. Returns whether these people can play now: a
         running ball must first come to rest, and its number must be proven."""
         if POWER in self._amiss:
             self._rest_s = self._table.now_s  # the daemon starts now, and needs time to publish

@@ -10,13 +10,13 @@ from typing import Literal, TypeAlias
 import msgspec
 
 ENTRIES_MAX = 300
-"""Enough for some coups. A reader that is too slow misses the oldest entries."""
+"""The number of entries that are kept: enough for some coups. A browser that is too slow misses the oldest."""
 
 Kind: TypeAlias = Literal["truth", "message", "play"]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One line. `kind`: what it tells: the truth, a message of the daemon, or who plays from now on. `name`: the
+    """One line. `kind`: whether it tells the truth, a message of the daemon, or who plays from now on. `name`: the
     message's topic, or who plays. `at`: the time of day on this computer."""
 
     number: int
@@ -28,7 +28,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Ledger:
-    """The newest entries. Readers can wait for new ones."""
+    """The newest entries. Tasks can wait for new entries."""
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=ENTRIES_MAX)
@@ -36,7 +36,7 @@ class Ledger:
         self._news = asyncio.Event()
 
     def write(self, kind: Kind, text: str, *, name: str = "", coup: int | None = None) -> None:
-        """Add an entry, and wake the readers."""
+        """Add an entry, and wake the tasks that wait for it."""
         self._written += 1
         self._entries.append(Entry(self._written, kind, time.strftime("%H:%M:%S"), name, text, coup))
         self._news.set()

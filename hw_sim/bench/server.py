@@ -25,7 +25,7 @@ HOST = "127.0.0.1"
 READERS_MAX = 20
 """The largest number of open pages. Each needs a socket. A demo usually has one or two."""
 SHUTDOWN_S = 1.0
-"""How long the server waits for open streams before it ends. They never end by themselves."""
+"""How long the server waits for open streams before it ends. Streams never end by themselves."""
 TYPES = {"css": "text/css", "js": "text/javascript"}
 
 

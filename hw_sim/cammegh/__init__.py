@@ -9,8 +9,8 @@ the game ends. A sensor may fail, the table may be closed or locked during the g
 SlingShot 2 brakes and reverses its rotor before each launch.
 
 The electronics (`head`) are silent after power-on. Then they send the status every 500 ms or on request, the bare
-number just before the first status line with it, and bonus lines. After the highest spin number comes 1. They reply to
-commands, with `NO` to unknown ones. They may reply `OK` to a setting and then ignore it.
+number just before the first status line with this number, and bonus lines. After the highest spin number comes 1. They
+reply to commands, with `NO` to unknown commands. They may reply `OK` to a setting and then ignore it.
 
 The cable to the host (`cable`) loses bytes of a line. If it loses the end of a line, the next line follows without a
 break. A host may be blocked and then read many lines at once, or be absent.

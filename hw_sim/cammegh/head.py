@@ -30,7 +30,8 @@ FIXED = {"S": "V2.50", "V": "V2.50 simulated SlingShot 2", "R": "OK", "K": "OK",
 @dataclass(frozen=True)
 class HeadSetup:
     """The setup of a head. `port`: 1 takes commands and sends bare numbers, 2 does neither. `ignores`: parameters that
-    it does not change, but replies OK. `bonus`: whether it sends bonus lines. `first_spin`: the first game's number."""
+    it does not change, although it replies OK. `bonus`: whether it sends bonus lines. `first_spin`: the first game's
+    number."""
 
     mode: int = 1158
     port: int = 1

@@ -22,7 +22,7 @@ from hw_sim.exits import UnavailableError
 CHUNK_BYTES = 1 << 16
 """The size of a pipe. Smaller writes need more system calls, and larger writes would only wait."""
 STDERR_BYTES = 2_000
-"""How many bytes from the end of its standard error a report quotes."""
+"""A report quotes so many bytes from the end of the program's standard error."""
 
 
 class BlackBoxError(UnavailableError):
@@ -75,8 +75,8 @@ def find(wanted: Path | None = None) -> Path:
 def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: bool = False) -> Ended:
     """Write the log into `wheeld replay -` while the log is made. A separate thread calls `receive`.
 
-    Raises BlackBoxError if the program cannot be started. It is no error here if the program ends early: its exit code
-    shows that.
+    Raises BlackBoxError if the program cannot be started. If the program ends early, this is not an error here: its
+    exit code shows it.
     """
     command = [str(wheeld), "replay", "-", "--jsonl", *(["--facts"] if facts else [])]
     with TemporaryFile() as errors:
@@ -147,7 +147,8 @@ class _Reader(threading.Thread):
 
 
 def _message(line: bytes) -> HeardMessage:
-    """Decode one message, but not the payload of `board`: such messages are most of the output, and no verdicts."""
+    """Decode one message, but not the payload of `board`: most of the output are such messages, and none is a
+    verdict."""
     try:
         head = _head(line)
         return HeardMessage(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))

@@ -19,7 +19,7 @@ from hw_sim.table import TOLD_BY_COUPS, Outcome, laps_safe
 from hw_sim.wheel import printed
 
 EVIDENCE_SLACK_US = 1_000
-"""A void may be this much earlier than the evidence, because two programs round the time differently."""
+"""A void may be earlier than the true evidence by this much, because the two programs round times differently."""
 
 Kind: TypeAlias = Literal[
     "right",
@@ -67,8 +67,8 @@ AGREEING: frozenset[Kind] = frozenset({"right", "unproven", "chef_voided", "brok
 HARMLESS: frozenset[Kind] = frozenset(
     {"false_void", "asked", "wrong_cause", "premature", "late", "missed", "extra_void"}
 )
-"""An earlier wrong verdict may cause these kinds, because people then do not do what the table asks for. It never
-excuses a wrong number, or a void after the number was out."""
+"""An earlier wrong verdict may cause these kinds, because people then do not do what the table asks for. But an earlier
+wrong verdict never excuses a wrong number, or a void after the number was out."""
 WAITING = frozenset({"closed", "operations", "rien_va", "suspended"})
 """States that only people can end. In any other state, an observation may still lead to a verdict."""
 
@@ -238,7 +238,7 @@ def compare(
     outcomes: Sequence[Outcome], verdicts: Sequence[HeardMessage], beams_deg: tuple[float, ...] = ()
 ) -> tuple[Comparison, ...]:
     """Pair each outcome with its verdict, in order. If there are more outcomes than verdicts, or fewer, choose the
-    pairs so that most of them agree. What is left over stays without a partner."""
+    pairs so that most of them agree. Outcomes or verdicts that are left over have no partner."""
     fewest = min(len(outcomes), len(verdicts))
     ways = []
     for kept_outcomes in combinations(range(len(outcomes)), fewest):

@@ -79,7 +79,8 @@ class LogTimeline:
     truth: list[tuple[float, str]] = field(default_factory=list)
 
     def cut(self) -> LogTimeline:
-        """Return only what is between `start_s` and `end_s`. Anything else would make the picture wider."""
+        """Return the timeline with only what is between `start_s` and `end_s`. Anything else would make the picture
+        wider."""
 
         def here(t_s: float) -> bool:
             return self.start_s <= t_s <= self.end_s
@@ -103,7 +104,8 @@ class LogTimeline:
 
 
 def read_timeline(log: Iterable[bytes], published: Iterable[HeardMessage]) -> LogTimeline:
-    """Read a log and its messages. Raises msgspec.DecodeError, KeyError or IndexError if it is no observation log."""
+    """Read a log and its messages. Raises msgspec.DecodeError, KeyError or IndexError if `log` is not an observation
+    log."""
     header, *lines = [msgspec.json.decode(line, type=Line) for line in log]
     messages = list(published)
     rotor = RotorCurve(header["rotor_ticks"], [line for line in lines if line["kind"] == "rotor"])

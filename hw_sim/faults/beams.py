@@ -14,7 +14,7 @@ STUCK_S = (5.0, 60.0)
 UNNOTICED, UNNOTICED_S = 0.1, (200.0, 300.0)
 """The share of these faults that nobody notices, and how long they last: eight coups of a campaign."""
 LATE_US = (5_000, 40_000)
-"""The delay of a filter that waits too long. The longest is the time in which a slow ball passes a beam."""
+"""The delay of a filter that waits too long. The longest delay is the time in which a slow ball passes a beam."""
 CHATTER_S = (0.5, 5.0)
 """How long something shakes a loose contact."""
 CHATTER_GAP_US = (3_000, 50_000)

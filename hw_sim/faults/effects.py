@@ -1,4 +1,5 @@
-"""What a fault gets (the readings of a clean evening), and what it adds to: the effects, which are applied later."""
+"""What a fault gets, the readings of a clean evening, and what the fault adds to, the effects, which are applied
+later."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from hw_sim.events import BallPass, ClockReading, RotorEdge, SensorState, Sighti
 from hw_sim.world import T_US, us
 
 SELF_TEST_DELAY_US_MAX = 2_000_000
-"""A self-test runs every one or two seconds."""
+"""How late a self-test may report a fault. A self-test runs every one or two seconds."""
 
 Event = TypeVar("Event", bound=SimEvent)
 

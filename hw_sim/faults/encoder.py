@@ -13,8 +13,8 @@ from hw_sim.faults.rates import JITTER_US_MAX
 SLIP_SECTORS = (2, 40)
 """A disc slips by few sectors if its key has play, and by many if a screw is loose."""
 OFFSETS = 8_191
-"""How many offsets are drawn for each sigma. They are then repeated, and each evening draws where it begins. The number
-is a prime, so that it is no multiple of the rotor's ticks."""
+"""How many offsets are drawn for each sigma. The offsets are then repeated, and each evening begins at a drawn place
+among them. The number is a prime, so that it is not a multiple of the rotor's ticks."""
 
 
 def lost_tick(clean: CleanReadings, rng: random.Random, rate: float, effects: Effects) -> None:

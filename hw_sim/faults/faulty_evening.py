@@ -105,7 +105,7 @@ def _edges(clean: CleanReadings, effects: Effects) -> list[RotorEdge]:
 def _reported(
     clean: CleanReadings, effects: Effects, true: Iterable[BallPass | Sighting], false: Iterable[BallPass | Sighting]
 ) -> Iterator[BallPass | Sighting]:
-    """Yield what beams or readers report. They truly see `true`, and faults make them see `false`."""
+    """Yield what beams or readers report. They truly see `true`, and faults make them also see `false`."""
     is_down = clean.evening.world.is_silent
     for seen in (*true, *(seen for seen in false if not is_down(seen.seen_by, seen.t_us))):
         silent = (window for name, window in effects.silent if name == seen.seen_by)

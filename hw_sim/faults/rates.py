@@ -41,9 +41,10 @@ class Rates:
     dead_readers_per_h: float = GROSS_PER_H
     """No reader sees anything."""
     bounce: float = 0.25
-    """The share of the falls in which a reader sees the ball once or twice before it rests."""
+    """The share of the falls in which a reader sees the ball once or twice before the ball rests."""
     touch: float = 0.5
-    """The share of the cases in which a reader sees a ball that touches a pocket there and leaves it again."""
+    """If the ball touches a pocket that is at a reader, and leaves it again, the reader sees the ball with this
+    probability."""
     lost_tick: float = 0.001
     """The share of the encoder's edges that are lost."""
     jitter_us: float = 60.0

@@ -38,8 +38,8 @@ def bounce(clean: CleanReadings, rng: random.Random, rate: float, effects: Effec
     """A reader sees the ball once or twice before it rests, but never in the pocket in which it will rest, and never
     twice in one pocket. A ball that readers see twice in one pocket lies there.
 
-    A sighting in the last pocket would be no fault. It would only prove the number one sighting sooner than in the
-    truth of the scenario, which was written for readers that do not see the ball before it rests.
+    A sighting in the last pocket would not be a fault. It would only prove the number one sighting sooner than the
+    scenario's truth says, because that truth is for readers that do not see the ball before it rests.
     """
     count = len(clean.evening.world.layout.pockets)
     for fall in clean.evening.world.falls:

@@ -25,7 +25,8 @@ def breakdown(table: SimTable) -> None:
 
 
 def resume(table: SimTable, reason: str) -> None:
-    """Let the direction resume play, after a pause. As long as the ball may be on the track, this would be refused."""
+    """Let the direction resume play, after a pause. As long as the ball may be on the track, the table would refuse
+    this."""
     table.wait(3, 6)
     table.command("resume", by="direction", reason=reason)
 

@@ -21,7 +21,8 @@ BETWEEN_COUPS = ("open", "operations_done", "tout_va", "resume")
 WHILE_RUNNING = ("open", "operations_done", "tout_va", "resume")
 AFTER_A_NUMBER = ("open", "rien_ne_va_plus", "tout_va", "rien_va", "resume")
 AFTER_A_VOID = ("open", "operations_done", "rien_ne_va_plus", "rien_va", "resume")
-"""Commands that have no meaning at these times. The daemon refuses each, and it changes nothing."""
+"""These are commands that have no meaning at these four times. The daemon refuses each, and the table does not
+change."""
 
 
 def at_rest(table: SimTable) -> int:

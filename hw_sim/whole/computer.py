@@ -10,7 +10,8 @@ from hw_sim.whole.witness import Witness
 STARTED_UTC_US = 1_800_000_000_000_000
 WATCHDOG_S = 20.0
 RESTART_S = 5.0
-"""As in the service's unit: systemd kills a daemon that is silent for WATCHDOG_S, and starts it RESTART_S later."""
+"""These are the values of the service's unit: systemd kills a daemon that is silent for WATCHDOG_S, and starts it again
+RESTART_S later."""
 BOOT_S = 8.0
 """The time from power-on to the daemon's start."""
 
@@ -40,7 +41,7 @@ class SimComputer:
         self.stop: Callable[[], None] = lambda: None
         """Asks the program to end."""
         self.disk_changed: Callable[[], None] = lambda: None
-        """Is called when the disk becomes full or has room again."""
+        """This is called when the disk becomes full or has room again."""
         self._utc_step_us = 0
         self._host_ns, self._since_us, self._ppm = 0, 0, 0.0
         self._alive_us = 0

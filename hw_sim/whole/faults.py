@@ -120,7 +120,7 @@ class Faults:
         self._do(fault, vars(thing).update, **values)
 
     def _line(self, fault: PlannedFault) -> SimLine:
-        """Return the line that `fault` affects. The house may have two."""
+        """Return the line that `fault` affects. The house may have two lines."""
         lines = list(self._house.lines.values())
         return lines[round(fault.at_s * 1e4) % len(lines)]
 

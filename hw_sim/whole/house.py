@@ -115,7 +115,7 @@ class House:
         self.is_done = False
         self._seen: set[bytes] = set()
         self._launched: set[int] = set()
-        """The launch times (µs) of the coups that the witness has."""
+        """The launch times (µs) of the coups that the witness has recorded."""
         self._events = self._evening()
         self._look()
         self._go_on()

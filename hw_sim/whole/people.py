@@ -43,7 +43,7 @@ WORDS = ("open", "operations_done", "tout_va", "resume")
 STEPS = ("start_wheel", "clear_object", "put_back", "turn_rotor", "confirm", *WORDS)
 """All codes that ask people to act."""
 WAITS = ("repair", "ball_at_rest", "object_level")
-"""Codes for which people only wait: what they name ends by itself, or a technician ends it."""
+"""Codes for which people only wait: what a code names ends by itself, or a technician ends it."""
 MAY_COUNT = ("faites_vos_jeux", "bets_closed_early", "ball_running", "rien_ne_va_plus", "ball_on_obstacle")
 """States in which the present coup may still get a result."""
 LOOK, RESTART = "look", "restart_board"
@@ -247,7 +247,8 @@ class HousePeople:
         yield from live.wait(LOOK_S)
 
     def _doubt_place(self) -> Iterator[SimEvent]:
-        """Say "tout va", because the table sees the ball in a wrong pocket. If it refuses, do what its answer says."""
+        """Say "tout va", because the table sees the ball in a wrong pocket. If the table refuses this, do what its
+        answer says."""
         house, live = self._house, self._house.live
         word = house.panel.give("tout_va", reason="the ball lies there")
         yield from live.wait(PLACE_SEEN_S)

@@ -15,8 +15,8 @@ Manner: TypeAlias = Literal["prompt", "late", "twice", "wrong"]
 Mark: TypeAlias = Literal["start", "launch", "rest"]
 Source: TypeAlias = Literal["board", "pins", "mercury", "slingshot", "slingshot_board", "slingshot_pins"]
 HEADS: Collection[Source] = ("mercury", "slingshot", "slingshot_board", "slingshot_pins")
-"""Sources with the wheel's own head, which gives the number. In the last two, a board observes rotor, ball and objects,
-too, or pins observe ball and objects, too."""
+"""Sources with the wheel's own head, which gives the number. In the last two sources the head is not alone: a board
+also observes rotor, ball and objects, or pins also observe ball and objects."""
 HEADS_ALONE: Collection[Source] = ("mercury", "slingshot")
 SLINGSHOTS: Collection[Source] = ("slingshot", "slingshot_board", "slingshot_pins")
 WIRED: Collection[Source] = ("pins", "slingshot_pins")
@@ -65,7 +65,8 @@ Pins cannot show these events."""
 
 class PlannedFault(msgspec.Struct, frozen=True, omit_defaults=True):
     """A fault of `kind` in coup number `coup`. It begins `at_s` after `mark` (before it if negative) and lasts `for_s`.
-    `amount`: see `KINDS`. If the coup does not have that mark, for example no launch, its start is meant."""
+    `amount`: see `KINDS`. If the coup does not have that mark, for example because it has no launch, the mark is the
+    coup's start."""
 
     kind: str
     coup: int

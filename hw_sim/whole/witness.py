@@ -51,7 +51,7 @@ class Word:
     name: str
     id: str
     is_taken: bool
-    """Whether the broker took it."""
+    """Whether the broker took the command."""
     reply: dict[str, Any] | None = None
     number: int | None = None
     """The number that the chef named."""
