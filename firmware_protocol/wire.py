@@ -100,7 +100,7 @@ def _plain(code: int, kind: type[S], layout: str, check: Callable[[S], None] = l
     return _Form(code, kind, pack, unpack)
 
 
-def _require(condition: bool, detail: str) -> None:  # noqa: FBT001  assertions are easiest to read in this form
+def _require(condition: bool, detail: str) -> None:  # noqa: FBT001  a check is easiest to read with its condition first
     if not condition:
         raise MessageError("value", detail)
 

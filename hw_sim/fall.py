@@ -118,7 +118,7 @@ def _slope(run: BallRun, rng: random.Random) -> _Ball:
     twice = 2 * slowing / speed
     goal = (RADIUS_M - DEFLECTOR_RADIUS_M) / RADIUS_M
     t_s = 1.0
-    for _ in range(6):  # Newton's method, on a convex function
+    for _ in range(6):  # Newton's method finds the time, because the function is convex
         t_s -= (math.sinh(rate * t_s) / rate - t_s - goal / twice) / (math.cosh(rate * t_s) - 1)
     return _Ball(
         t_s=run.end_s + t_s,

@@ -123,7 +123,7 @@ class Auditor:
         elif kind == "seal":
             self.check_seal(where, ref, row)
         elif kind == "adoption":
-            # Older messages with numbers of the adoption are still stored, but were never published.
+            # Older messages with numbers of this adoption may still be stored, but they were never published.
             if not 1 <= int(row[1]) <= self.seq + 1 or int(row[2]) < max(int(row[1]), self.seq):
                 raise Fault(f"{where}: its numbers do not follow seq {self.seq}")
             self.seq, self.hash = int(row[2]), row[3].decode()

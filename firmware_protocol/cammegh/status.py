@@ -26,7 +26,8 @@ DOUBLE_ZERO = 37
 """The number for `00`. The wheel's numbers 38 and 39 are "000" and "0000". No line contains 37 itself."""
 _PADDED = r"[ 0-9][0-9]"
 _ADVANCED = rf"\*X;([0-9]);([0-9]{{3}});({_PADDED}|  );([0-9A-F]);([0-9]{{3}});([01])"
-# Field 10 grows by some 40,000 in a game, so it may need more than five digits. Field 7 had four in all lines seen.
+# Field 10 grows by some 40,000 in a game, so it may need more than five digits. Field 7 had four digits in all recorded
+# lines.
 _EXTENDED = rf"([0-9A-F]{{4}});([0-9A-F]{{2}});([01]);([0-9A-F]{{5,8}});({_PADDED}|\?\?)"
 _BARE = re.compile(_PADDED)
 _BASIC = re.compile(rf"\*(?:([SN])|W({_PADDED}))")

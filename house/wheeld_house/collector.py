@@ -174,8 +174,8 @@ class Collector:
             await self._prove()
             await self._alarm()
         except RefusedRecordError as error:
-            # The lease is over, or this collector was wrong about the last stored record. `_renew` asks the database
-            # for both.
+            # The lease is over, or this collector was wrong about the last stored record. `_renew` gets both from the
+            # database.
             self.counters["refused"] += 1
             self._tell(f"database: {error}")
             await self._renew(asyncio.get_running_loop().time())

@@ -92,7 +92,8 @@ def replay(wheeld: Path, lines: Iterable[bytes], receive: Receive, *, facts: boo
         try:
             reader.start()
             waiting, size = [], 0
-            # It is no error here if the child ends before its input does. Its exit code shows why, or we killed it.
+            # If the child ends before its input ends, this is not an error here: its exit code shows why, or this
+            # program killed it.
             with contextlib.suppress(BrokenPipeError):
                 for line in lines:
                     waiting.append(line)
@@ -140,7 +141,7 @@ class _Reader(threading.Thread):
     def run(self) -> None:
         try:
             self.stopped = not all(self._receive(_message(line)) for line in self._source)
-        except Exception as wrong:  # noqa: BLE001  raised again in the thread that waits for this one
+        except Exception as wrong:  # noqa: BLE001  `wrong` is raised again in the thread that waits
             self.error = wrong
         if self.stopped or self.error:
             _kill(self._child)

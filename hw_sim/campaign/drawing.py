@@ -189,7 +189,8 @@ def _verdicts(axes: Axes, timeline: LogTimeline) -> None:
     axes.set_yticks([])
 
 
-# The command `hw-sim draw`. It draws an observation log on one time axis, for example the stored log of a coup.
+# The code below is the command `hw-sim draw`. It draws an observation log on one time axis, for example the stored log
+# of a coup.
 
 GZIP_MAGIC = b"\x1f\x8b"
 

@@ -328,7 +328,8 @@ class MqttConnection:
                 try:
                     return await self._use(client, files)
                 except asyncio.CancelledError:
-                    # Let the broker forget the session, so that the next run need not wait for us to come back.
+                    # Let the broker forget the session. Otherwise the next run of the daemon would wait until this run
+                    # comes back.
                     await client.close(forget=True)
                     raise
         except (MqttError, OSError, TlsFilesError) as error:
@@ -340,13 +341,13 @@ class MqttConnection:
         # The retained messages may show that others have newer messages, or that another computer runs this table.
         self._retained.clear()
         await self._subscribe(client, RETAINED)
-        # The broker sends all retained messages before it answers a later request. So when `unsubscribe` returns, they
-        # are all here.
+        # The broker sends all retained messages before it answers a later request. So when `unsubscribe` returns, all
+        # of these messages have come.
         await client.unsubscribe(*(self._root + leaf for leaf in OWN))
         if self._other is _Other.ASKED and self._is_other_online():
             raise TwoComputersError
         if not self._is_new:
-            # Do not compare `ack` during a run: anyone who may publish it could stop a wheel during play.
+            # Do not compare `ack` while the daemon runs: anyone who may publish `ack` could stop a wheel during play.
             self._retained.pop("ack", None)
         if self._compare is not None:
             await self._compare(self._retained)

@@ -315,7 +315,7 @@ def _say(line: str) -> None:
 
 def _open(path: Path) -> JournalReader:
     _require(path)
-    with _as_owner_of(path):  # SQLite makes files beside the journal
+    with _as_owner_of(path):  # the files that SQLite makes beside the journal get its owner
         return JournalReader(Database(path, read_only=True))
 
 

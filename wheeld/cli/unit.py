@@ -101,7 +101,7 @@ def in_words(entry: Mapping[str, Any]) -> str:
     """Return a line of systemd's log in words: time, level, event, reason, and its other members."""
     at = datetime.fromtimestamp(int(entry["__REALTIME_TIMESTAMP"]) / 1e6)  # noqa: DTZ006  people read local time
     message, level = entry.get("MESSAGE"), LEVELS.get(entry.get("PRIORITY", ""), "")
-    if isinstance(message, list):  # systemd gives bytes that are not text as a list
+    if isinstance(message, list):  # systemd writes bytes that are not text as a list
         message = bytes(message).decode(errors="replace")
     head = f"{at:%Y-%m-%d %H:%M:%S}  {level}"
     try:

@@ -40,7 +40,7 @@ def watch(options: argparse.Namespace) -> Exit:
     if names_wheel(options.table):
         # This computer has the wheel. Its configuration names the table, and the broker if no option names one. If no
         # option names a login, the certificate of the table system is used, if this computer has it.
-        from wheeld.config import instance  # noqa: PLC0415  other computers do not need it
+        from wheeld.config import instance  # noqa: PLC0415  other computers do not need these imports
         from wheeld.config.reading import load  # noqa: PLC0415
         from wheeld.setup.computer import Computer  # noqa: PLC0415
         from wheeld.setup.places import BrokerPlaces  # noqa: PLC0415

@@ -70,7 +70,7 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
         "file": str(file),
         "setup": setup_again(instance),
     }
-    if name.endswith("password"):  # only the broker's owner knows it
+    if name.endswith("password"):  # only the broker's owner knows the password
         return Text("names {credential}, but {file} does not exist: write the password into it (mode 0600)", named)
     return Text("names {credential}, but {file} does not exist: put it back, or let `{setup}` make it", named)
 

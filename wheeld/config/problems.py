@@ -38,7 +38,8 @@ class ConfigError(WheeldError, ValueError):
 def located(problems: list[Problem], text: str) -> list[Problem]:
     """Return the problems with their lines in the file's `text`, in the order of the file. A missing key has the line
     of its section."""
-    # A key inside a text of several lines may give a wrong line. This is accepted, because lines are only for messages.
+    # A key inside a text of several lines may give a wrong line number. This is accepted, because only messages use
+    # these numbers.
     lines: dict[str, int] = {}
     section = ""
     for number, line in enumerate(text.split("\n"), start=1):

@@ -103,7 +103,7 @@ def tree_of(text: str, name: str) -> dict[str, Any]:
         raise ConfigError(name, [Problem("", what, 1)])
     try:
         tree = tomllib.loads(text)
-    except (ValueError, RecursionError) as wrong:  # for example a number of 5,000 digits, or 1,000 brackets
+    except (ValueError, RecursionError) as wrong:  # the text may have a number of 5,000 digits, or 1,000 brackets
         raise ConfigError(name, [syntax_problem(str(wrong), text)]) from None
     if not tree:
         example = {"file": "/etc/wheeld/example.toml"}

@@ -124,7 +124,7 @@ def config_of(sections: Mapping[str, Values]) -> Config:
     known, head = _structure(TableSetting, Values({**told.known, "wheel": None}, told.unknown)), parts.get("head")
     follows: dict[str, Callable[[], object]] = {
         "wheel": lambda: _wheel(known),
-        # 0 for an unknown game: the core refuses such a game.
+        # `min_laps` is 0 for an unknown game, because the core refuses such a game.
         "min_laps": lambda: profile.min_laps if (profile := PROFILES.get((known.house, known.game))) else 0,
         "object_sensor": lambda: "sensors" in parts or ("gpio" in parts and parts["gpio"].object_pin is not None),
         "head": lambda: None if head is None else head.product,

@@ -250,7 +250,7 @@ class Adjudicator:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def _apply_command(self, command: Command, now_us: int) -> None:
-        # Nobody knows when a word with `until_us` was said. It counts for the present coup, and not before its launch.
+        # Nobody knows when a word with `until_us` was said. The word counts for the present coup, from its launch on.
         launched_us = 0 if command.until_us is None else self._state.current.launched_us or 0
         counted = Evidence(fact_of(command), max(command.t_us, launched_us), self._figures_of(command, now_us))
         fact, row, need = self.apply(counted, now_us, command)

@@ -113,14 +113,14 @@ class PocketLayout:
 
 # fmt: off
 SINGLE_ZERO = PocketLayout(
-    # clockwise from zero, from the table of neighbours in VF
+    # The order is clockwise from zero, as in the table of neighbours in VF.
     order=(
         0, 32, 15, 19, 4, 21, 2, 25, 17, 34, 6, 27, 13, 36, 11, 30, 8, 23, 10,
         5, 24, 16, 33, 1, 20, 14, 31, 9, 22, 18, 29, 7, 28, 12, 35, 3, 26,
     ),
-    # The red numbers, as V lists them. All other numbers except zero are black.
+    # The red numbers are those that V lists. All other numbers except zero are black.
     red=frozenset({1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}),
-    # C17 and V: the numbers of each sector that can be announced
+    # These are the numbers of each sector that can be announced (C17 and V).
     sectors={
         "serie_5_8": frozenset({5, 8, 10, 11, 13, 16, 23, 24, 27, 30, 33, 36}),
         "voisins_du_zero": frozenset({0, 2, 3, 4, 7, 12, 15, 18, 19, 21, 22, 25, 26, 28, 29, 32, 35}),
@@ -128,12 +128,12 @@ SINGLE_ZERO = PocketLayout(
         "nassa": frozenset({0, 3, 12, 15, 19, 26, 32, 35}),
         "zero_spiel": frozenset({0, 3, 12, 15, 26, 32, 35}),
     },
-    # C17 and V: the finales à cheval that are accepted
+    # These finales à cheval are accepted (C17 and V).
     finals_across=((0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (7, 8), (8, 9)),
     finals_down=((0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (5, 8), (6, 9), (7, 10), (8, 11), (9, 12)),
 )
 DOUBLE_ZERO = PocketLayout(
-    # clockwise from zero; each odd number is opposite the next even number, as on every American rotor
+    # The order is clockwise from zero. Each odd number is opposite the next even number, as on every American rotor.
     order=(
         0, 28, 9, 26, 30, 11, 7, 20, 32, 17, 5, 22, 34, 15, 3, 24, 36, 13, 1,
         37, 27, 10, 25, 29, 12, 8, 19, 31, 18, 6, 21, 33, 16, 4, 23, 35, 14, 2,

@@ -238,7 +238,7 @@ class Table:
             observed.sight.failing[PLACE] = Trouble.SLIPPED
         if state.ball_belongs_in is not None:
             observed.ball.pocket = setting.profile.pockets.index_of[state.ball_belongs_in]
-        if memory is not None:  # at the first start the pockets are as configured
+        if memory is not None:  # while the daemon did not run, the pockets may have moved
             observed.ball.note_gap()
         clock = ClockState.starting(started_utc_us, told_us=state.told_us)
         table = cls(setting, boot_id, Snapshot(0, state, observed, clock))

@@ -300,7 +300,7 @@ class Daemon:
     async def run(self) -> Literal["stop", "again"]:
         """Run until a signal asks the daemon to stop, or to start again. Returns which of the two. If a task fails, all
         tasks stop, and the error is raised in a group."""
-        # The first event record of this run says which program starts.
+        # The first event record of this run of the daemon says which program starts.
         program, table = self._program, self._table
         await program.read()
         identity = DaemonIdentity(

@@ -247,7 +247,8 @@ class Feed:
                 self._hand_out(lost)
             self._hand_out(message)
         elif message.seq <= self._stored_seq:
-            # The wheel sent it again, because it is still owed (the ack was lost), or another feed has requested it.
+            # The wheel sent this message again, because it still owes the message (the ack was lost), or because
+            # another feed has requested the message.
             self._owe_ack()
 
     def _hand_out(self, item: FeedMessage | FeedError) -> None:

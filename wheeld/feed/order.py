@@ -87,7 +87,7 @@ class Order:
         self._wait_s = 0.0
         self._tries = 0
         self._silences = 0
-        self._rolled_back: tuple[int, int] | None = None  # the last report, so that it is made only once
+        self._rolled_back: tuple[int, int] | None = None  # the last report of this kind: it is made only once
 
     def connected(self, now_s: float) -> None:
         """Note a new connection. Messages and an answer may be lost: ask soon, when what the broker kept has come."""

@@ -246,7 +246,7 @@ class Walk:
             return
         if not self._is_in_feed:
             self._enter_feed(int(first))
-        # Older messages with numbers of the adoption are still stored, but were never published.
+        # Older messages with numbers of this adoption may still be stored, but they were never published.
         if not 1 <= int(first) <= report.last_seq + 1 or int(last) < max(int(first), report.last_seq):
             report.blame(f"{where}: its numbers do not follow seq {report.last_seq}")
             return

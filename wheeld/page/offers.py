@@ -111,7 +111,8 @@ def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelR
         left_out = tuple(sensor for sensor in table.failing if sensor != PLACE) if SENSORS_WORK in lacks else ()
         if table.failing and "resume" in commands and all(_may_be_left_out(sensor) for sensor in left_out):
             lacks.discard(SENSORS_WORK)
-        # A command that can wait for its need is offered. If two needs have the same code, one that can wait is enough.
+        # A command that can wait for its need is offered. If two needs have the same code, it is enough if one of them
+        # can wait.
         if {need.code for need in lacks} - {need.code for need in lacks if need.wait_us}:
             continue
         label, does = catalogue.say(COMMAND_NAMES[name]), _does(row, catalogue)

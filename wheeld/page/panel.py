@@ -266,7 +266,8 @@ class Panel:
         expiry_s = None if name == "rien_va" else round(ANSWER_S_MAX)
         try:
             async with asyncio.timeout(ANSWER_S_MAX):
-                # This is not reported as "not sent": the person would repeat the command, and it might be done twice.
+                # Without a confirmation, do not report "not sent": the person would repeat the command, and it might be
+                # done twice.
                 with suppress(NotConfirmedError):
                     await self._login.publish(f"cmd/{self._user}/{name}", payload, expiry_s=expiry_s)
                 reply = await answer

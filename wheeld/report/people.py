@@ -70,9 +70,10 @@ def balance(coups: Sequence[ValidCoup], say: Catalogue) -> Balance:
     return Balance(one_way=one_way, boulers=boulers, checks=checks)
 
 
-# A bouler's signature: how far on the rotor each number lies from the number before, in each direction. A bouler
-# launches the ball from the last pocket. If he always launches and turns in the same way, the ball may come to rest at
-# the same distance from that pocket. If the rotor's angle is random, all distances are equally likely.
+# A bouler's signature is how far on the rotor each number lies from the number before, in each direction. A bouler
+# launches the ball from the last pocket. If he always launches the ball and turns the rotor in the same way, the ball
+# may come to rest at the same distance from that pocket. If the rotor's angle is random, all distances are equally
+# likely.
 
 HARMONICS = np.array((1, 2))
 """A sector of a third to a half of the rotor shows in the first harmonic, a narrower sector in both harmonics."""

@@ -49,7 +49,7 @@ class _Libraries(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             text = record.getMessage()
-        except (TypeError, ValueError):  # message and arguments do not fit; log both all the same
+        except (TypeError, ValueError):  # the arguments do not fit the message: log both as they are
             text = f"{record.msg} {record.args}"
         log = structlog.get_logger("library")
         log.log(record.levelno, "library", library=record.name, text=text, exc_info=record.exc_info or None)

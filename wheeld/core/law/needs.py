@@ -230,7 +230,7 @@ LEVEL_TOLD = Need(
     A.OBJECT_LEVEL,
     "7 N6",
     "the object sensor has not reported yet whether the cylinder is clear",
-    wait_us=2_000_000,  # a board reports it ten times a second, pins at once
+    wait_us=2_000_000,  # a board reports this level ten times a second, and pins at once
 )
 CLEARED = Need(
     "cleared",

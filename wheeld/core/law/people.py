@@ -131,7 +131,7 @@ ROWS = (
         "R3b R1 R2",
         "the chef answers for what no sensor has proven",
         Act.CONFIRM,
-        Act.DISOWN,  # the run is over: if readers still see the ball in its pocket, this is no new coup
+        Act.DISOWN,  # the run is over: if readers still see the ball in its pocket, this is not a new coup
     ).needing(needs.NUMBER_GIVEN, needs.NUMBER_READ),
     on(
         F.CONFIRM,

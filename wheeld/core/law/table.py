@@ -308,7 +308,7 @@ def codes(state: State, lacks: Collection[Need], *, is_kept: bool = False) -> tu
     if Awaited.REPAIR in first:
         first.discard(Awaited.OBJECT_LEVEL)  # the object sensor reports only after the repair
     after = [Awaited.CONFIRM] if is_kept and state is not State.AWAITING_CHEF else []
-    before = [code for code in Awaited if code in first] if first else []  # usually `first` is empty
+    before = [code for code in Awaited if code in first] if first else []  # `first` is usually empty: skip the search
     return (*before, *AWAITED[state], *after)
 
 

@@ -41,8 +41,8 @@ class Phase(Enum):
 
     NONE = "none"  # no ball runs; too few passes for a launch may be kept until a reader sees the lying ball
     SUSPECTED = "suspected"  # pulses came that may still prove a launch
-    ON_TRACK = "on_track"  # launched, and not known to have left the track
-    OFF_TRACK = "off_track"  # launched, and no longer on the track: in a pocket, on an obstacle or in a hand
+    ON_TRACK = "on_track"  # the ball was launched, and is not known to have left the track
+    OFF_TRACK = "off_track"  # the launched ball has left the track: it is in a pocket, on an obstacle or in a hand
 
 
 class Run(msgspec.Struct):
@@ -250,10 +250,10 @@ class Where(Enum):
     """The place of the ball."""
 
     LIES = "lies"  # no launched ball is on its way, or no ball was seen yet
-    TAKEN = "taken"  # taken from the pocket where readers saw it lie, and not seen by readers since
-    RUNS = "runs"  # on the track
-    FALLS = "falls"  # off the track for at most the time of a fall, and not seen at rest
-    UNSEEN = "unseen"  # off the track for longer than a fall, and seen in no pocket: on an obstacle, or in a hand
+    TAKEN = "taken"  # the ball was taken from the pocket where readers saw it lie, and no reader has seen it since
+    RUNS = "runs"  # the ball is on the track
+    FALLS = "falls"  # the ball left the track a short time ago, and no reader has seen it at rest yet
+    UNSEEN = "unseen"  # the ball left the track too long ago for a fall: it is on an obstacle, or in a hand
 
 
 class Ball(msgspec.Struct):

@@ -308,7 +308,7 @@ class HeadGames:
         surprise = rotor.report(seen)
         if since_us is None:
             return stopped
-        # A rotor that turns back has stopped. If that was before the launch was reported, N4 does not apply to it.
+        # A rotor that turns back has stopped. If it stopped before the launch was reported, N4 does not apply.
         armed = surprise == "stopped" or rotor.state.since_us > since_us
         evidence = self._conclusions.rotor_stopped(moved_us) if surprise is not None and armed else []
         evidence += self._conclusions.directions(t_us)
@@ -404,8 +404,8 @@ class HeadGames:
         self._head.begin_run(t_us, from_launch=from_launch)
         if self._ball_by_head:
             return self.begin_coup()
-        # This may be the run that beams saw: they reported its launch already. The head may report it only now, after
-        # its end, if there were few passes or the line is late. If it ended much earlier, this is another run.
+        # This may be the run that beams saw: they reported its launch already. The head may report this run only after
+        # its end, if there were few passes or the line is late. If that run ended much earlier, this is another run.
         ended_lately = run.last_us is not None and t_us - run.last_us <= BEAMS_LATE_US
         if run.phase is Phase.ON_TRACK or (run.phase is Phase.OFF_TRACK and ended_lately):
             self._head.run.report(Fact.LAUNCHED)

@@ -140,8 +140,8 @@ class RotorFromEncoder:
             return self._turn_again(seen, angle_deg, rattled=rattled)
         last_us, last_deg = points[-1]
         moved_deg = _moved_deg(angle_deg - last_deg, forward)
-        # A contact may report one entry into a sector twice. The second report comes much sooner than the next sector
-        # could.
+        # A contact may report one entry into a sector twice. The second report comes much sooner than the rotor can
+        # reach the next sector.
         if abs(moved_deg) < 1e-6 and (rattled or len(points) < 2 or t_us - last_us < (last_us - points[-2][0]) / 2):
             return None
         if forward * moved_deg > REV_S_MAX * 360 * (t_us - last_us) / 1e6 + JUMP_DEG:

@@ -401,7 +401,8 @@ class Board:
         yield from self._release(host_ns, utc)
         if self._offset_us is not None:
             # Report UTC once a second, and also if the error is now less than half as large as at the last reading. If
-            # the board kept events, the first reading was for an old time, and the clock's rate was not known yet.
+            # the board kept events, the first reading has a large error: it was for an old time, when the clock's rate
+            # was not known yet.
             at, read_ns = self._clock.host_time(self._newest_us - self._offset_us), self._clock_read_ns
             is_better = at is not None and 2 * at.error_ns < self._read_error_ns
             if is_better or read_ns is None or host_ns - read_ns >= READING_INTERVAL_NS:
@@ -438,7 +439,8 @@ class Board:
                 yield Restarted(first_us, away_until_us=until_us)
         if self._awaits_levels:
             self._awaits_levels = False
-            # A lost event may have reported that a sensor has failed, or that it works again.
+            # Ask which sensors work, because a lost event may have reported that a sensor has failed, or that it works
+            # again.
             self._session.request_self_test()
             yield from self._level_since_gap(dated)
         now_us = self.now_us(host_ns)

@@ -80,7 +80,7 @@ class EncoderLine:
         """Always 0, because the encoder reports its own faults as `rotor`."""
         return 0
 
-    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:  # noqa: ARG002  `Sensor` requires it
+    def stand(self, at_ns: int, *, on: bool) -> list[Observation]:  # noqa: ARG002  `Sensor` requires this argument
         """Set the level of the line. Return nothing, because the core knows no level of an encoder."""
         self._encoder.stand(self._line, level=on)
         return []
@@ -89,7 +89,7 @@ class EncoderLine:
         """Process a step or an edge of Z."""
         return [*self._encoder.edge(self._line, self._us(at_ns), level=on)]
 
-    def until(self, now_ns: int) -> list[Observation]:  # noqa: ARG002  `Sensor` requires it
+    def until(self, now_ns: int) -> list[Observation]:  # noqa: ARG002  `Sensor` requires this argument
         """Return nothing: from the time without edges, the core concludes that a rotor stands."""
         return []
 

@@ -75,7 +75,8 @@ class UrlLink:
                 warnings.simplefilter("ignore", DeprecationWarning)  # pyserial 3.5 uses deprecated thread calls
                 self._port = serial.serial_for_url(self._url, self._baud, timeout=READ_S)
             if (line := _socket_of(self._port)) is not None:
-                # The kernel probes a silent serial server: one without power does not close its connection.
+                # The kernel probes a silent serial server, because a server without power does not close its
+                # connection.
                 line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, ALIVE_S)
                 line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, ALIVE_S)
