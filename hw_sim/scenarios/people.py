@@ -13,8 +13,8 @@ from hw_sim.scenarios.voids import READER_TURNS, STOP_KNOWN_S, chef, restore, vo
 from hw_sim.table import SIGHTINGS_TO_CALL, SimTable
 
 LOOK_S = (0.5, 2.0)
-"""How long the chef reads the daemon's question before he answers. The daemon asks if the number is not proven a turn
-and a half after the first sighting."""
+"""How long the chef reads what the daemon asks him, before he answers. The daemon asks if the number is not proven a
+turn and a half after the first sighting."""
 PLACE_AWAITED_S = 10.0
 """How long the command "tout va" waits until a reader sees the ball (docs/rulebook.md 6)."""
 BETWEEN_COUPS = ("open", "operations_done", "tout_va", "resume")

@@ -394,7 +394,7 @@ class JournalReader:
         )
         return None if row is None else str(row[0])
 
-    # --- inside ------------------------------------------------------------------------------------------------
+    # --- what the reader itself calls --------------------------------------------------------------------------
 
     def _converted(self, rows: list[dict[str, Any]], to: type[T]) -> T | None:
         """Return the first row as a structure, or None. Raises JournalError at a value of a wrong type."""

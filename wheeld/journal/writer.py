@@ -413,7 +413,7 @@ class JournalWriter:
                 self._decide(Reply(0, command_id, name, by, done=False, why=why, user=user), at_utc_us)
             return len(rows)
 
-    # --- inside ------------------------------------------------------------------------------------------------
+    # --- what the writer itself calls --------------------------------------------------------------------------
 
     def _signed(self, messages: list[OwedMessage]) -> list[OwedMessage]:
         """Return the messages. Raises JournalError if a message that must be signed is not signed."""

@@ -69,7 +69,7 @@ class MqttClient(asyncio.BufferedProtocol):
         """Whether the broker had a session of this client, which now continues."""
         return self.accepted.result().session_present
 
-    # --- for its users ---------------------------------------------------------------------------------------------
+    # --- what users of the client call -----------------------------------------------------------------------------
 
     async def publish(
         self,
@@ -135,7 +135,7 @@ class MqttClient(asyncio.BufferedProtocol):
         except TimeoutError:
             self._transport.abort()
 
-    # --- called by asyncio -----------------------------------------------------------------------------------------
+    # --- what asyncio calls ----------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Note the new connection, and send what waits."""
@@ -182,7 +182,7 @@ class MqttClient(asyncio.BufferedProtocol):
         self._end(error)
         self._closed.set()
 
-    # --- within ----------------------------------------------------------------------------------------------------
+    # --- what the client itself calls ------------------------------------------------------------------------------
 
     def _handle(self, event: Event) -> None:
         if isinstance(event, mqtt5.PublishPacket | Unread):

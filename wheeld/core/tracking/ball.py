@@ -288,7 +288,7 @@ class Ball(msgspec.Struct):
     rested_in: int | None = None
     glimpse: Seen | None = None
 
-    # --- its run and its fall -----------------------------------------------------------------------------------------
+    # --- the ball's run and fall --------------------------------------------------------------------------------------
 
     def launch(self) -> None:
         """Note that a launch was proven: the ball lies in no pocket. If it is in doubt whether the pockets are still in
@@ -339,7 +339,7 @@ class Ball(msgspec.Struct):
         """Whether the fallen ball rested in another pocket before, or came back to a pocket that it had left."""
         return self.rested_in not in (None, pocket) or self.returns > 0
 
-    # --- at rest ------------------------------------------------------------------------------------------------------
+    # --- the ball at rest ---------------------------------------------------------------------------------------------
 
     def see(self, sightings: list[Seen]) -> None:
         """Note that a reader saw the ball, so it is in no hand. `sightings`: the latest sightings in one pocket."""

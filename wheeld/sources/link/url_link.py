@@ -67,7 +67,7 @@ class UrlLink:
         self._over.set()
         self._writer.shutdown(wait=False, cancel_futures=True)
 
-    # --- on the threads ----------------------------------------------------------------------------------------------
+    # --- what runs on the threads ------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         try:
