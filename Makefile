@@ -28,13 +28,11 @@ LONGER := $(foreach each,test_coup.py test_pick_up.py test_table_evidence.py tes
 # These also take a long time. Only they run some lines of the core, so the gates need to know which lines they run. To
 # measure this makes a test 1.5 times as long, so it is not measured for the other long tests.
 GATED  := $(foreach each,test_forecast.py test_ball.py cammegh/test_status.py core/test_published.py,$(call found,$(each)))
-WAITS := tests/security/test_floods.py $(foreach each,network_cut demo demo_stopped older_copy bench_page standstill,\
-    $(call found,live/test_$(each).py))
-LIVE   = tests/live $(WAITS:%=--ignore=%)
-# LIVE and WAITS play in real time, and mostly wait. Two run at a time, but not beside tests that take a whole core: if
-# the machine stops for a moment, the daemon sees a silent line. For this reason failed tests run once more, alone. On a
-# machine that others used too, one run in three met such a stop. WAITS are the tests that wait longest: `make live`.
-OF_OTHERS := $(DRAWN) $(PROOFS) $(STATISTICS) tests/live $(WAITS) tests/faults tests/consumers tests/house tests/site tests/browser tests/firmware
+# Tests of the daemon in real time, which mostly wait: `make live`. Two run at a time, but not beside tests that take a
+# whole core: if the machine stops for a moment, the daemon sees a silent line. For this reason failed tests run once
+# more, alone. On a machine that others used too, one run in three met such a stop.
+LIVE := tests/live tests/security/test_floods.py
+OF_OTHERS := $(DRAWN) $(PROOFS) $(STATISTICS) $(LIVE) tests/faults tests/consumers tests/house tests/site tests/browser tests/firmware
 # `make test` leaves out OF_OTHERS, because these tests have their own targets.
 GIVEN_SPEED := $(SPEED)
 SPEED  ?= 5
@@ -128,10 +126,9 @@ types: $(VENV)/test.stamp
 
 tests: $(VENV)/test.stamp mosquitto cc
 	$(TRIED) -n 2 --dist worksteal $(OF_OTHERS:%=--ignore=%) $(LONGER:%=--ignore=%) $(GATED:%=--ignore=%) $(PARTS)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(LIVE) || $(BIN)/python -m pytest $(AGAIN) $(LIVE)
 
-live: $(VENV)/test.stamp mosquitto  ## the daemon in a network that is cut, in floods, and in a demo stopped anywhere: it waits in real seconds
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(WAITS) || $(BIN)/python -m pytest $(AGAIN) $(WAITS)
+live: $(VENV)/test.stamp mosquitto  ## the daemon in real time: whole demos, a network that is cut, floods, kills
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(LIVE) || $(BIN)/python -m pytest $(AGAIN) $(LIVE)
 
 proofs: $(VENV)/test.stamp mosquitto cc  ## what proves verdicts: hundreds of evenings, of wrong laws and of faults
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(PROOFS)
