@@ -46,7 +46,7 @@ LOW_MARGINS: dict[Measure, str] = {
 """For each measure: the text of the notice that a verdict has a low margin by this measure."""
 
 IN_DOUBT = translatable("no command could arrive from {since} to {until}: this one counts from the earlier time")
-"""A part of the reply to "rien va", if it is in doubt when it was said (docs/rulebook.md 7)."""
+"""A part of the reply to "rien va", if nobody knows exactly when this was said (docs/rulebook.md 7)."""
 
 
 class PendingStep:
@@ -84,7 +84,7 @@ class Adjudicator:
         self._test, self._min_laps = setting.test, setting.min_laps
 
     def answer(self, command: Command, now_us: int) -> None:
-        """Apply the law to a command and reply. Refuse a command that lacks something, or is for another coup."""
+        """Apply the law to a command, and reply to it. Refuse it if it lacks something, or is for another coup."""
         coup = self._state.coup
         if command.coup is not None and command.coup != coup:
             say = self._catalogue.say
@@ -115,7 +115,7 @@ class Adjudicator:
         return ruled
 
     def _cited(self, row: Row, case: Case | None = None) -> str:
-        """Return why a row decides: its rules with the house's articles, its text, and the `case`, if one is named."""
+        """Return a row's reason: its rules with the house's articles, its text, and the `case`, if one is named."""
         say = self._catalogue.say
         rules, text = row.rules, say(row.text)
         if row.void is None:
@@ -304,13 +304,13 @@ class Adjudicator:
         self._pending.messages.append(notice)
 
     def _lose_place(self, now_us: int) -> None:
-        """Forget the place of the pockets. The row suspends play, or the sensor fault does so after the chef's word."""
+        """Forget the place of the pockets. The row suspends play; after the chef's word, the sensor fault does so."""
         for evidence in self._observer.lose_place(now_us):
             if evidence.fact is not Fact.SENSOR_FAULT:
                 self.apply(evidence, now_us)
 
     def _use_sensors(self, command: Command, now_us: int) -> None:
-        """Leave out the sensors that the command names, and use those that work again. Publish a notice if any change.
+        """Leave out the sensors that the command names, and use those that work again. Publish a notice of any change.
         If the command names the pocket where the ball lies, this shows where all pockets are."""
         if (pocket := named_pocket(self._known(now_us, command))) is not None:
             off = self._observer.find_place(pocket, now_us)
@@ -364,8 +364,8 @@ class Adjudicator:
 
     def _take_word_for_place(self, *, by_eye: bool) -> None:
         """Note that the ball lies in the pocket of the last number, because a person looked (`by_eye`) or because
-        readers met it there. So it is known from which pocket the next launch takes the ball. If then one pass is seen,
-        and the ball in another pocket, it was launched (docs/rulebook.md 6)."""
+        readers met it there. So it is known from which pocket the next launch takes the ball. If one pass is seen after
+        this, and then the ball in another pocket, the ball was launched (docs/rulebook.md 6)."""
         number = self._state.last_number
         if number is not None:
             self._observer.take_word(self._pockets.index_of[number], by_eye=by_eye)
@@ -389,8 +389,8 @@ class Adjudicator:
         self._state.tout_va_owed = True
 
     def _decide(self, verdict: Verdict, name: str, sure: Margin | None, now_us: int) -> None:
-        """Note that the coup has its verdict. If its margin is low, publish a notice too: the verdict stands, but
-        somebody should find out why."""
+        """Note that the coup has its verdict. If the margin of the verdict is low, also publish a notice: the verdict
+        stands, but somebody should find out why its margin is low."""
         if sure is not None and sure.value < LOW:
             figures: Figures = {"verdict": name, "margin": sure.value, "margin_of": sure.of}
             text = self._catalogue.say(LOW_MARGINS[sure.of])
@@ -401,8 +401,8 @@ class Adjudicator:
     # --- the table's state --------------------------------------------------------------------------------------------
 
     def _move(self, row: Row, since_us: int, now_us: int, command: Command | None) -> None:
-        """Change to the state of the row, with the time `since_us`. For a command, this is 1 µs after it was said: a
-        pass with exactly the same time came before it."""
+        """Change to the state of the row, at the time `since_us`. For a command, this time is 1 µs after the command
+        was given: a pass with exactly the time of the command came before it."""
         state = self._state
         moved = move(row, state)
         if moved is None:

@@ -94,7 +94,7 @@ class Catalogue:
 
 @cache
 def forms_of(language: Language) -> Mapping[str, tuple[str, ...]]:
-    """Return the forms of each text for people, by its English text. Words that depend on a number have two or more."""
+    """Return the forms of each text, by its English text. A text that depends on a number has two forms or more."""
     forms: dict[str, list[str]] = {}
     # English has no catalogue: its texts are the keys of any other catalogue. Only `_catalog` lists the keys.
     known: dict[str | tuple[str, int], str] = _load("fr" if language == "en" else language)._catalog  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 AHEAD_US_MAX = 60_000_000
 """If the host's clock is set back by more than this, the dates of messages go back at once, and a notice reports it.
-Dates that are an hour ahead would be worse. After a smaller correction they never go back."""
+Dates that are an hour ahead would be worse. After a smaller correction the dates of messages never go back."""
 
 
 class ClockState(msgspec.Struct):
@@ -40,7 +40,7 @@ class ClockState(msgspec.Struct):
         self.t_us, self.utc_us, self.rate_ppb = reading.t_us, reading.utc_us, reading.rate_ppb
 
     def published_us(self, t_us: int) -> int:
-        """Return the earliest time at which a decision of `t_us` can be published. In a standstill, this is its end."""
+        """Return the earliest time at which a decision of `t_us` can be published: in a standstill, the end of it."""
         since_us, until_us = self.stood_us
         return max(t_us, until_us) if since_us <= t_us else t_us
 

@@ -37,8 +37,7 @@ CommandName: TypeAlias = Literal[
     "ruling",
 ]
 RuledAs: TypeAlias = Literal["stands", "void", "number", "other"]
-"""How the direction rules on a coup: the verdict stands, the coup is void, it has another number, or what the reason
-says."""
+"""How the direction rules on a coup: the verdict stands, the coup is void, it has another number, or see the reason."""
 
 Source: TypeAlias = Literal["sensors", "head"]
 """What reports the rotor, the ball or the pocket: sensors of our own on a board or on pins, or the wheel's head."""
@@ -175,7 +174,7 @@ class Command(_Line, frozen=True, tag="command"):
     the number that a ruling gives, or in whose pocket the ball lies (`resume`, `open`). `without`: the names of the
     sensors to leave out (`resume`, `open`). `until_us`: if it is in doubt when this was said, it was said between
     `t_us` and this time (docs/rulebook.md 7). `accepted`: whether a late bet was accepted. `about`, `ruled_as`: the
-    coup on which the direction rules, and the ruling. `announced`: `who` spins next, not now."""
+    coup on which the direction rules, and the ruling. `announced`: `who` is the next bouler, not the present one."""
 
     name: CommandName
     by: str
@@ -196,12 +195,12 @@ class Command(_Line, frozen=True, tag="command"):
 
     @property
     def latest_us(self) -> int:
-        """The latest moment at which it can have been said. It is later than `t_us` only if that is in doubt."""
+        """The latest moment at which the command can have been given. It is after `t_us` only if this is in doubt."""
         return self.t_us if self.until_us is None else self.until_us
 
     @property
     def person(self) -> Person:
-        """The person who said it, and the reason given."""
+        """The person who gave the command, and the reason given."""
         return Person(self.by, self.reason, self.user, self.role)
 
 
@@ -278,10 +277,10 @@ class TimePassed(_Line, frozen=True, tag="time"):
 
 
 class Standstill(_Line, frozen=True, tag="standstill"):
-    """`what` stood still from `t_us` until `to_us`. If it was the `machine` (stopped, starved), no words were received
-    in that time, and what the sensors kept came afterwards. If it was the `journal` (its disk), words and observations
-    were received, but what followed from them was stored and published late. `slept_us`: for how long the machine was
-    also suspended: then its clock stood too, and nothing was observed."""
+    """`what` stood still from `t_us` until `to_us`. If the `machine` stood still (stopped, or too busy), no words were
+    received in that time, and what the sensors kept came afterwards. If the `journal` (its disk) did, words and
+    observations were received, but what followed from them was stored and published late. `slept_us`: for how long the
+    machine was also suspended: during that time its clock stood still, and nothing was observed."""
 
     to_us: int = msgspec.field(name="to")
     what: StoodStill = "machine"

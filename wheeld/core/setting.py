@@ -24,11 +24,11 @@ ROTOR_TICKS_MAX = 4096
 LAPS_MAX = 20
 SIGHTINGS_MAX = 20
 MIRROR_DEG = 20.0
-"""If two beams are less than this from opposite, their times hardly show the ball's direction: R1 can't be proven."""
+"""If the angle between two beams is 180° ± less than this, their times hardly show the ball's direction (R1)."""
 STRAYS_MAX = 3
 MANY_BEAMS = 4
-"""With this many beams or more, two strays are tolerated. This makes proven runs two gaps shorter, but the gaps are
-small."""
+"""With this many beams or more, two strays are tolerated. This makes the proven part of a run two gaps shorter, but
+gaps between so many beams are small."""
 NAME_PATTERN = r"[a-z0-9][a-z0-9_-]{0,63}"
 """The form of the names of a site and a table, which are parts of topics."""
 
@@ -616,5 +616,5 @@ RULES: tuple[Callable[[TableSetting], Iterator[Problem]], ...] = (
     _auto_rien_ne_va_plus,
     _policy,
 )
-"""The rules for a table's setting. Each rule reads few settings, and yields what is wrong before it reads the next. So
-if one setting of a file cannot be read, the rules still judge the others."""
+"""The rules for a table's setting. Each rule reads few settings, and yields what is wrong before it reads the next
+setting. So if one setting of a file cannot be read, the rules still judge the others."""

@@ -102,7 +102,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 def joined(steps: Sequence[Step]) -> Step:
-    """Join the steps of several observations, in order, into one step, so that all of it is stored or none."""
+    """Join the steps of several observations, in order, into one step, so that all of them are stored, or nothing."""
     memories = [step.memory for step in steps if step.memory is not None]
     return Step(
         tuple(message for step in steps for message in step.messages),

@@ -115,7 +115,7 @@ class StatePublisher:
         self._writer, self._pending = writer, pending
 
     def publish(self, now_us: int) -> None:
-        """Publish `table` if anything in it has changed, and also `board` if anything in that has changed."""
+        """Publish `table` if its content has changed, and then also `board` if the content of `board` has changed."""
         state, observer = self._state, self._observer
         state.head_game, state.slipped = observer.kept
         codes, words = self.awaited(now_us, self._catalogue)
@@ -393,7 +393,7 @@ class Table:
         return min((max(due_us, self._now_us) for due_us in dues_us if due_us is not None), default=None)
 
     def _expire(self, now_us: int) -> Iterator[Evidence]:
-        """Yield what is evident because nothing came until `now_us`. Each is applied before the next is asked for."""
+        """Yield what is evident because nothing came until `now_us`. The caller applies each, then takes the next."""
         bouler_us = self._bouler_due_us()
         if bouler_us is not None and bouler_us <= now_us:
             self._state.spinning.due_reported = True

@@ -1,5 +1,4 @@
-"""What the table remembers: its present and past states, who spins, the present coup, and the end of the feed's chain
-of hashes."""
+"""What the table remembers: its present and past states, who spins, the present coup, and the feed's last hash."""
 
 from __future__ import annotations
 
@@ -213,7 +212,7 @@ class TableState(msgspec.Struct):
             self.current = Coup()
 
     def come_out(self, number: int) -> None:
-        """Note a number that came out, as the first on the board. If its coup was la dernière, that is now played."""
+        """Note a number that came out, as the newest for `board`. If its coup was la dernière, note that too."""
         self.last_number = number
         self.numbers = [number, *self.numbers][:NUMBERS_KEPT]
         if self.last_coup == "this":
@@ -225,7 +224,7 @@ class TableState(msgspec.Struct):
         self.la_derniere = self.coup + 1 if is_begun else self.coup
 
     def forget_last(self) -> None:
-        """End la dernière, or take it back."""
+        """Note that la dernière is over, or was taken back."""
         self.la_derniere = None
 
     @property
@@ -238,13 +237,13 @@ class TableState(msgspec.Struct):
 
     @property
     def awaits_chef(self) -> bool:
-        """Whether a number awaits the chef, also while play is suspended or closed (R3b, N8)."""
+        """Whether a number awaits the chef, even while play is suspended or the table is closed (R3b, N8)."""
         return not self.decided and self.current.called is not None
 
     @property
     def ball_belongs_in(self) -> int | None:
-        """The number in whose pocket the ball must lie between coups: the number that awaits the chef, else the last
-        number. None before the first number, or if the chef must name it."""
+        """The number in whose pocket the ball must lie between coups: the number that awaits the chef, otherwise the
+        last number. None before the first number, or if the chef must name it."""
         called = self.current.called
         return called.number if called is not None and self.awaits_chef else self.last_number
 

@@ -7,7 +7,7 @@ around it, a digit: a section). The house's profile contains the article for eac
 not decide. Then a *guard* chooses between two facts of sensors. For example, a sensor fault is another fact if the coup
 can be proven without that sensor. What people ask may have a second row with a *condition*. For example, "tout va"
 leads to another state after la dernière. The row of a command also names its *needs*: what must be so before the
-command is done. If a need is not met, it gives the rules and the text of the refusal, what the table waits for, and how
+command is done. A need that is not met gives the rules and the text of the refusal, what the table waits for, and how
 long the command waits for the need. Rows and guards are in one module for each subject: `launch`, `run`, `drop`,
 `breakdown`, `head`, `people`. `table` collects all rows. It refuses a pair of state and fact that has no row, or two
 rows. To apply the law means to look up a row and to do what it says.
@@ -37,11 +37,11 @@ state: an object in the cylinder, a sensor that fails, a wheel that has stopped 
 - `object_level`: whether a foreign object is in the cylinder: `clear`, `present` or `unknown` (not decided yet).
   Written by `object_in`, `object_out` and `object_unknown`, and by `resume` and `open` if they leave its sensor out.
   Read by the needs of words that open the bets, by the guard of a number, and when a coup begins.
-- `la_derniere`: while la dernière is announced, the number of the first coup that it can be. `played` after it was
-  played. Written by `last_coup` and `last_coup_off`, by a result, and when the table closes. Read by the conditions of
-  "tout va", "operations done", `last_coup` and `last_coup_off`.
+- `la_derniere`: while la dernière is announced, the number of the first coup that can be la dernière. `played` after it
+  was played. Written by `last_coup` and `last_coup_off`, by a result, and when the table closes. Read by the conditions
+  of "tout va", "operations done", `last_coup` and `last_coup_off`.
 - `tout_va_owed`: whether "tout va" must still be said after a void. This is so even if the table has closed: the ball
-  still goes back. Written with each void, and by "tout va". Read by a condition of `open`.
+  must still be put back. Written with each void, and by "tout va". Read by a condition of `open`.
 - `current.called`: the number that awaits the chef. Written by `number_unconfirmed`, `number_not_proven` and
   `rotor_stopped_in_fall`. Forgotten with the coup, but kept while play is suspended or the table is closed. If the ball
   is seen in another pocket, or a head contradicts itself, the chef must name the number. Read for the result, by the

@@ -67,9 +67,9 @@ def is_seen_elsewhere(known: Known) -> bool:
 
 def must_rest_first(known: Known) -> bool:
     """Return whether the command that the table awaits is refused until the ball rests. This is so for every command
-    that opens the bets, whatever coup the ball is of: nobody may bet on a coup that was not observed completely
-    (docs/rulebook.md 6). While a ball is on the track, "resume" is refused even if it opens no bets. This ends by
-    itself: the ball is seen at rest, or it has had the time to fall."""
+    that opens the bets, whichever coup the ball belongs to: nobody may bet on a coup that was not observed completely
+    (docs/rulebook.md 6). While a ball is on the track, "resume" is refused even if it opens no bets. The refusal ends
+    without a person: the ball is seen at rest, or it has had enough time to fall."""
     where, table = known.observer.ball.where, known.table_state
     if where is Where.RUNS:
         return table.state is State.SUSPENDED or _opens_bets_next(known)
@@ -131,9 +131,9 @@ def named_pocket(known: Known) -> int | None:
 
 
 def _why_no_place(known: Known) -> Text | None:
-    """Return why the place of the pockets would be unknown after the present command, or why the pocket that it names
-    is not accepted. None if there is no such reason. A person may name a pocket only if the place is unknown, or if it
-    is the pocket where the ball belongs. Otherwise one wrong word would make every number wrong."""
+    """Return why the place of the pockets would be unknown after the present command, or why the pocket that the
+    command names is not accepted. None if both are in order. A person may name a pocket only if the place is unknown,
+    or if it is the pocket where the ball belongs. Otherwise one wrong word would make every number wrong."""
     observer, pocket = known.observer, named_pocket(known)
     if pocket is None:
         return Text(Trouble.SLIPPED.mend) if PLACE in observer.faults else None
@@ -145,7 +145,7 @@ def _why_no_place(known: Known) -> Text | None:
 
 
 def why_not(known: Known) -> tuple[Text, ...]:
-    """Return why no coup could be observed completely after the present command. Empty if coups could be."""
+    """Return why coups could not be observed completely after the present command. Empty if they could."""
     observer, after = known.observer, left_out_after(known)
     if unknown := [sensor for sensor in after if sensor not in observer.setting.sensors]:
         return (Text("this table has no such sensor: {names}", {"names": ", ".join(unknown)}),)
@@ -183,8 +183,7 @@ TIME_NOT_OVER = When(
 
 
 def _is_so_already(known: Known) -> bool:
-    """Return whether a command would change nothing. A person who presses a button twice must not restart the bouler's
-    time."""
+    """Return whether a command would change nothing: a second press of a button must not restart the bouler's time."""
     table, command = known.table_state, asked(known)
     if command.name == "bouler":
         return command.who == (table.spinning.next_who if command.announced else table.spinning.who)
@@ -195,7 +194,7 @@ SO_ALREADY = When("so_already", "which is so already", _is_so_already)
 
 
 def _may_lift(known: Known) -> bool:
-    """Return whether the present command may end a suspension: if the direction made it, only the direction may."""
+    """Return whether the present command may end a suspension. Only the direction may end its own suspension."""
     table, command = known.table_state, known.command
     if command is not None and command.role == DIRECTION:
         return True
@@ -292,7 +291,7 @@ def _is_number_given(known: Known) -> bool:
 
 def _is_number_read(known: Known) -> bool:
     """Return whether the chef can have read the number that awaits him: he names a number himself, or his command came
-    after the question. Before that, his panel may have shown another number."""
+    after he was asked. Before that, his panel may have shown another number."""
     called, command = known.table_state.current.called, asked(known)
     return command.number is not None or called is None or command.t_us >= called.asked_us
 
@@ -323,7 +322,7 @@ BETS_OPEN = (AT_REST, NO_OBSTACLE)
 PLAY = (WHEEL_PLAYS, SENSORS_WORK, LEVEL_TOLD)
 """If these needs are met, the next coups can be observed completely."""
 NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
-"""The cylinder is clear. A launch is not refused without this: with an object in the cylinder its coup is void (N6)."""
+"""The cylinder is clear. A launch is not refused if it is not clear, but its coup is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
 BALL_BACK = (*OPERATIONS_OVER, NOT_RUNNING, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
 ASKED = (NUMBER_GIVEN, NUMBER_READ, ANNOUNCED, HAS_VERDICT)

@@ -51,7 +51,7 @@ class PublishedState:
         self.state = TableState()
 
     def take(self, topic: str, payload: bytes, at_utc_us: int) -> None:
-        """Take the next message, dated `at_utc_us`. Raises msgspec.MsgspecError if it is no message of a feed."""
+        """Take the next message, dated `at_utc_us`. Raises msgspec.MsgspecError if it is not a message of a feed."""
         said, state = msgspec.json.decode(payload, type=_Said), self.state
         state.seq, state.prev, state.told_us = said.seq, said.hash, at_utc_us
         if topic != "ruling" and said.coup > state.coup:
@@ -67,7 +67,7 @@ class PublishedState:
             self._stand(said, state_of(said.state, [_CODES[code] for code in said.waiting_codes if code in _CODES]))
 
     def _decide(self, after: State) -> None:
-        """Note a verdict, and the state after it. Usually the next message gives that state, but it may be missing."""
+        """Note a verdict, and the state after it. The next message usually gives this state, but it may be missing."""
         state = self.state
         state.decided = True
         if state.state not in _STOPPED:

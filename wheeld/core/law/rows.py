@@ -54,7 +54,7 @@ class Act(Enum):
 
 
 class When(msgspec.Struct, frozen=True):
-    """What must hold, in addition to the state, for a row of what people ask. `text` comes after the fact's text."""
+    """A condition for a row of what people ask, in addition to the state. `text` comes after the fact's text."""
 
     name: str
     text: str

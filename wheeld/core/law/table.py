@@ -52,8 +52,8 @@ GUARDS = drop.GUARDS | breakdown.GUARDS
 
 def collected(clauses: Iterable[Clause]) -> Mapping[tuple[State, Fact], tuple[Row, ...]]:
     """Return the table of these clauses. For each state and fact: the rows with a condition, in the written order, then
-    the row without. Where a clause names no state (`ELSEWHERE`), its row applies in each state that has no other row
-    with the same condition. Raises ValueError if no row is without a condition, or if two have the same condition."""
+    the row without one. Where a clause names no state (`ELSEWHERE`), its row applies in each state that has no other
+    row with the same condition. Raises ValueError if no row is without a condition, or if two have the same."""
     rows: dict[tuple[State | None, Fact], dict[When | None, Row]] = {}
     for clause in clauses:
         for state, fact in product(clause.states or (None,), clause.facts):
@@ -171,12 +171,12 @@ LATE: dict[tuple[Meaning, State], Row] = {
     (Meaning.AWAITED, State.CLOSED): _ENDED,
     (Meaning.AWAITED, State.SUSPENDED): _STOPPED,
 }
-"""What a late launch does, by its meaning and the present state. In all other cases it has the usual row."""
+"""What a late launch does, by its meaning and the present state. In all other cases the usual row applies."""
 
 
 def late_row(evidence: Evidence, known: Known) -> Row | None:
-    """Return the row of a launch that is proven late: its meaning when it was made is not its meaning now. Otherwise
-    None: the usual row applies."""
+    """Return the row of a launch that is proven late, if its meaning would now be another one than when it was made.
+    None if the usual row applies."""
     if evidence.fact not in LAUNCHES or known.table_state.awaits_chef:
         return None  # even a late launch does not change the number that awaits the chef (N8)
     now = known.table_state.state
@@ -189,14 +189,14 @@ def late_row(evidence: Evidence, known: Known) -> Row | None:
 
 
 def too_early_us(row: Row, evidence: Evidence, table: TableState) -> int:
-    """Return the time, in µs, from a launch that came too early to the present state. 0 for every other row."""
+    """For a row of a launch that was too early, return how many µs before the present state it came. Otherwise 0."""
     is_early = row in (_EARLY, _EARLY_THEN_CLOSED, _EARLY_THEN_SUSPENDED)
     return table.history[-1].since_us - evidence.evidence_us if is_early else 0
 
 
 def _meaning(evidence: Evidence, known: Known) -> Meaning:
     """Return what a launch meant, by the state of the table when it was made. A head does not report this time exactly:
-    if the launch may belong to the last void coup, it belongs to it. So one ball does not make two coups."""
+    a launch that may belong to the last void coup is taken as part of it. So one ball does not make two coups."""
     last_void = known.table_state.last_void
     earliest_us = evidence.evidence_us if evidence.earliest_us is None else evidence.earliest_us
     void = {(state, last_void.coup) for state in (*BEFORE_LAUNCH, *RUNNING)} if last_void is not None else set()
@@ -223,7 +223,7 @@ def standing_evidence(before: State, known: Known, evidence_us: int) -> Iterator
 
 STILL_RUNNING_US = round(1e6 / LEAVE_REV_S)
 """A ball that is first seen within this time after a restart may have been launched before it: the slowest ball takes
-this long for a lap. If its coup was void, the same run is no second launch (docs/rulebook.md 2)."""
+this long for a lap. If its coup was void, the same run is not a second launch (docs/rulebook.md 2)."""
 
 
 class Move(NamedTuple):

@@ -81,8 +81,8 @@ class Waitlist(msgspec.Struct):
         return frozenset(happening.name for happening in self.waiting if isinstance(happening, Command))
 
     def take(self, now_us: int, wait_of: WaitOf) -> Happening | None:
-        """Take out and return the first item that need not wait. None if all must wait. Words keep their order: a word
-        also waits while an earlier word waits."""
+        """Take out and return the first item that does not have to wait. None if all must wait. Words keep their order:
+        a word also waits while an earlier word waits."""
         is_behind = False
         for happening, wait in self._in_order(wait_of):
             is_word = isinstance(happening, Command)
@@ -187,8 +187,8 @@ def questions(known: Known, waitlist: Waitlist) -> Iterator[Question]:
 
 
 def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Question]:
-    """Yield the questions that are open because words may be on their way. A number waits for these words, so it is not
-    out yet. What happened after that number waits too, as it did before the number was proven."""
+    """Yield the questions that are open because words may be on their way. A proven number waits for these words. As
+    long as it waits, the question of the number is still open, so what happened after the number waits too."""
     yield Question(Topic.SAID, since_us, until_us)
     for one in waitlist.waiting:
         if isinstance(one, Evidence) and one.fact in NUMBERS:

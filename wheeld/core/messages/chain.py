@@ -50,7 +50,7 @@ def chained(topic: Topic, payload: Result | Void | Ruling | TableMessage) -> tup
 
 
 def hash_of(payload: bytes) -> bytes:
-    """Return the hash of a closed message: the bytes that a signature covers. Raises ChainError if it has none."""
+    """Return the hash of a closed message: the bytes that a signature covers. Raises ChainError if there is no hash."""
     return _parts(payload).hash
 
 

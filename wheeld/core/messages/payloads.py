@@ -163,8 +163,9 @@ class FeedGap(msgspec.Struct, frozen=True):
 class TableMessage(Common, frozen=True, kw_only=True):
     """The state of the table. `last_coup`: which coup is la dernière, if it is announced (A5). `waiting_for`: what the
     table waits for, for people. `waiting_codes`: the same for programs. `next_bouler`: only while a bouler is announced
-    (A4). `acknowledged_by`: only after a person acknowledged that. `number_awaiting_chef`: only while a number awaits
-    the chef and sensors show it. `failing`: the sensors that stop play now. `without`: the sensors that are left out.
+    (A4). `acknowledged_by`: only after a person acknowledged this change. `number_awaiting_chef`: only while a number
+    awaits the chef and sensors show it. `failing`: the sensors that stop play now. `without`: the sensors that are left
+    out.
 
     `by`, `user` and `reason`: the person whose word led to this state, the sender's name at the broker, and the reason.
     Null if no person's word led to it (A6). `gap`: in the first message after a gap of the feed, the missing numbers.
@@ -207,7 +208,7 @@ class Notice(Common, frozen=True, kw_only=True):
 
 
 class LastVoid(msgspec.Struct, frozen=True):
-    """The latest void coup, for a display. `rule` is null if an older version stored the coup."""
+    """The latest void coup, for a display. `rule` is null if an older version of the program stored the coup."""
 
     coup: int
     cause: str

@@ -50,7 +50,7 @@ class Run(msgspec.Struct):
 
     `launched_us`: None until the launch is known. With beams: the first pass, as it was when the launch was proven.
     With a head: the head's first report of the run.
-    `first_us`, `last_us`: the first and the latest pass of the leading chain of passes, also before a launch. None if
+    `first_us`, `last_us`: the first and the latest pass of the leading chain of passes, even before a launch. None if
     the source sees no passes. A ball that is off the track left it at `last_us`.
     `direction`: the direction of the ball, when it is sure. `opposite`: it was concluded that the ball runs against the
     rotor (R1). `disowned`: the run belongs to no future coup.
@@ -109,7 +109,7 @@ class RunRecord(NamedTuple):
     laps_at_most: float | None
 
     def is_short_of(self, laps_needed: int) -> bool:
-        """Whether fewer than `laps_needed` laps are proven, or nothing counts them. Sums of angles are not exact."""
+        """Whether fewer than `laps_needed` laps are proven (sums of angles are not exact), or nothing counts laps."""
         return self.laps is None or self.laps < laps_needed - 1e-6
 
     def may_have(self, laps_needed: int) -> bool:
@@ -235,14 +235,14 @@ FALL_US_MAX = 30_000_000
 HEAD_RUN_US_MAX = 120_000_000
 """No ball runs for two minutes. If a head reports one for longer, it sees something else."""
 SLACK_POCKETS = 2
-"""Added to the widest gap: a reader sees the ball up to half a pocket early or late, and the next edge may come a
-pocket later. If a reader misses the ball once, people are warned for nothing. Without a warning, a coup could be
-lost."""
+"""This many pockets are added to the widest gap between readers: a reader sees the ball up to half a pocket early or
+late, and the next edge may come a pocket later. If a reader misses the ball once, people get a useless warning. But if
+a warning did not come, a coup could be lost."""
 LYING_SIGHTINGS = 2
 """If the ball was seen this often in one pocket, it lies there. A single sighting may be a bounce."""
 RETURNS = 2
 """No fallen ball comes back to a pocket that it left. If it is seen there again once, the sighting in between may have
-been a reflection. If this happens this often, there are two balls."""
+been a reflection. If it happens `RETURNS` times, there are two balls."""
 
 
 @unique
@@ -364,14 +364,14 @@ class Ball(msgspec.Struct):
         return pocket
 
     def note_gap(self) -> None:
-        """Note a gap in the encoder's reports. Whether a hand had the ball before it says nothing about the gap."""
+        """Note a gap in the encoder's reports. What a hand did with the ball before the gap no longer counts."""
         if self.doubt is None:
             self.doubt, self.before_gap = "unmet", self.pocket
         self.carried, self.rested_in = False, None
 
     def note_elsewhere(self) -> None:
-        """Note that it lies in another pocket, or was launched. After a gap it is not known whether a hand brought it
-        there or the pockets moved."""
+        """Note that the ball lies in another pocket, or was launched. After a gap, nobody knows whether a hand brought
+        it there, or whether the pockets moved."""
         self.doubt = self.doubt and "astray"
 
     def take_word(self, pocket: int, seen_in: int | None, *, by_eye: bool) -> None:

@@ -31,7 +31,7 @@ HOP_REV_S_MAX = 4.0
 SLOWING_REV_S2 = 0.22
 SLOWING_PER_REV = 0.08
 """The hardest slowing of a ball, in laps/s²: a constant part, and a factor of speed². Recorded balls reach 0.27 between
-1.0 and 0.6 laps/s, where many of them rub, and 0.4 at 1.8."""
+1.0 and 0.6 laps/s, where many of them rub against the track, and 0.4 at 1.8."""
 SPEED_SLACK = 0.07
 PASS_JITTER_US = 8_000
 """How far the speed of a hop may be from the speed that the slowing gives. `SPEED_SLACK`: a part of the speed, for tilt
@@ -87,8 +87,8 @@ class Chain(msgspec.Struct):
         return hop_rev_s(self.passes[-2], self.passes[-1])
 
     def _released(self) -> int:
-        """Return the index of the first pass after which the ball no longer becomes faster. By itself a ball never
-        does, but the launching hand may make it faster."""
+        """Return the index of the first pass after which the ball no longer becomes faster. A free ball never becomes
+        faster, but the launching hand may make it faster."""
         for at in range(len(self.passes) - 2):
             first, middle, third = self.passes[at : at + 3]
             slack = TIGHT_SLACK + TIGHT_JITTER_US * (1 / (middle.t_us - first.t_us) + 1 / (third.t_us - middle.t_us))
@@ -196,7 +196,7 @@ GONE_US = 2_400_000
 HAND_DEG = 120.0
 """A hand that puts the ball on the track makes two passes that are closer together than this (docs/rulebook.md 6)."""
 WEAK_REV_S_MAX = 0.80
-"""In laps/s. A ball that meets two beams and no third one was slow: it was about to leave the track."""
+"""In laps/s. A ball that meets two beams and no third beam is slower: it was about to leave the track."""
 LAUNCH_REV_S_MIN = 0.90
 """No recorded ball runs its first lap slower than 1.0 laps/s. Three slower passes may be a stray and two passes of a
 ball in the other direction, so a fourth pass must decide."""
@@ -207,14 +207,13 @@ OVERTAKE = 2
 AGAIN_US = 6_000_000
 """If beams meet a lost ball again within this time, it ran all the time. Otherwise it was launched again."""
 FEW_US = 30_000_000
-"""The longest time from a pass to a sighting that it may explain: a fall, then three turns of a slow rotor."""
+"""The longest time from a pass to a sighting that this pass may explain: a fall, then three turns of a slow rotor."""
 AGAIN_SLACK = 0.15
-"""A ball that is found again may seem to be faster by this part, because of jitter and tilt."""
+"""A ball that is found again may seem to be faster by this part of its speed, because of jitter and tilt."""
 AT_REST_US = 700_000
 """No ball is in a pocket sooner after its last pass. In every recorded evening, bounces begin after 0.8 s."""
 REST_US = 2_000_000
-"""A ball that is seen in a pocket sooner after its last pass still bounces. In every recorded evening it took at least
-2.5 s to rest."""
+"""A ball that is seen in a pocket sooner after its last pass still bounces. No recorded ball rested before 2.5 s."""
 FALL_US_MIN = 2_500_000
 """No ball of any recorded evening came to rest sooner after its last pass."""
 FALL_US = 6_000_000
@@ -248,8 +247,7 @@ class BeamsState(msgspec.Struct):
 
 
 class Pulse(NamedTuple):
-    """What one pulse shows: whether it is a pass of the running ball, whether it is a stray, and whether it proves a
-    launch."""
+    """What one pulse shows: whether it is a pass of the running ball, or a stray, and whether it proves a launch."""
 
     in_run: bool
     is_stray: bool
@@ -426,8 +424,8 @@ class BallTracker:
 
     def is_weak(self) -> bool:
         """Whether pulses, too few for a launch, look like a ball that left the track at once: two neighbouring beams,
-        farther apart than a hand reaches, met it at the speed of a ball that is about to leave. Strays seldom look like
-        this."""
+        farther apart than a hand reaches, met it at the speed of a ball that is about to leave. Strays seldom look
+        so."""
         return not self.launched and any(
             (speed := chain.speed_rev_s()) is not None
             and not chain.skipped
@@ -491,8 +489,8 @@ class BallTracker:
         self.overdue_us = None
 
     def forget_run(self) -> None:
-        """Forget the run, because it is over. Keep pulses that may belong to the next launch. Pulses that came before
-        this ball could rest do not: they were its own, but its chain had taken a stray in place of a pass."""
+        """Forget the run, because it is over. Keep pulses that may belong to the next launch. Forget pulses that came
+        before this ball could rest: they were its own, but its chain had taken a stray in place of a pass."""
         if not self.launched:
             return
         since_us = self.state.chains[0].last_us + REST_US
@@ -583,8 +581,8 @@ class BallTracker:
             self.run.phase = Phase.SUSPECTED
 
     def _swap_double(self, t_us: int, beam: int) -> bool:
-        """If a beam has pulsed twice in a lap, keep the pulse that fits the slowing better. Return whether this is the
-        new pulse."""
+        """If a beam pulsed twice in a lap, keep the pulse that fits the slowing better. Return whether it is the new
+        one."""
         chain = self._running() if self.run.phase is Phase.ON_TRACK else None
         if chain is None or len(chain.passes) < LAUNCH_PASSES or chain.passes[-1].beam != beam:
             return False
@@ -635,8 +633,8 @@ class BallFromBeams(BallTracker):
         self._habit, self._sight = habit, sight
 
     def quality(self) -> tuple[float, float]:
-        """Return the part of its passes that the beams saw, and how strange the run was (`Habit.strange`). A run in two
-        parts is strange, too: beams missed laps between the parts, or no free ball made both."""
+        """Return which part of the ball's passes the beams saw, and how strange the run was (`Habit.strange`). A run in
+        two parts is strange, too: beams missed laps between the parts, or no free ball made both."""
         chain, strange = self.leading, HAND_PART if self.state.earlier_deg else self._habit.strange
         return 1.0 if chain is None else len(chain.passes) / (len(chain.passes) + chain.skipped), strange
 
@@ -671,8 +669,8 @@ class BallFromBeams(BallTracker):
 
     def leave(self) -> list[Evidence]:
         """Conclude that the launched ball left the track, and whether its laps are proven (N3). If passes only suggest
-        the laps, the chef may answer for them if the setting says so. Also report a beam that alone saw nothing of two
-        runs."""
+        the laps, the chef may answer for them if the setting says so. Also report a beam if it is the only one that saw
+        nothing, and this twice in a row."""
         self.note_gone()
         chain, record = self.leading, self.record()
         assert chain is not None, "only a launched ball leaves"
@@ -691,7 +689,7 @@ class BallFromBeams(BallTracker):
 
     def miss(self, *, rotor_stands: bool) -> list[Evidence]:
         """Conclude, because no pass came in time, that the ball left the track or that no ball ran. If the passes are
-        too few to decide, they wait until a reader sees the lying ball."""
+        too few to decide, keep them until a reader sees the lying ball."""
         if self.run.launched_us is not None:
             evidence = self.leave()
             if self.run.disowned:

@@ -7,7 +7,7 @@ Balls slow differently on different wheels. Recorded balls slow hard at first, o
 then hardly at all until they leave the track at 0.43–0.50. On one wheel this is the same from coup to coup. So the run
 of each ball that left the track by itself is added to the *habit* of its wheel: the mean slowing at each speed, and the
 speed at the last pass. Before enough runs of a wheel are known, the least slowing of all recorded balls is used. So no
-ball is called too weak if it could still run on at some wheel.
+ball is reported as too weak if it could run far enough on any wheel.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ the latest `KEPT_RUNS` runs, because balls are changed and tracks are cleaned.""
 SOFT = [0.003 + 0.045 * (BIN_LOW_REV_S + (place + 0.5) * BIN_REV_S) ** 2 for place in range(BINS)]
 """The least slowing of all recorded balls at each speed, by friction and air, in laps/s²."""
 LEAVE_LOW_REV_S = 0.42
-"""For a wheel whose habit is not known. No ball stays on the track at a lower speed than this, so it can make no more
-laps than those down to this speed."""
+"""For a wheel whose habit is not known. No ball stays on the track at a lower speed than this, so a ball can make no
+more laps than until it has slowed to this speed."""
 LEAVE_SPREAD_REV_S = 0.025
 SLOWING_SPREAD = 0.25
 """How far a run may differ from the habit of its wheel, because of tilt or the place of its launch."""
 LEFT_REV_S_MAX = 0.60
-"""If a ball was faster than this when it was last seen, a hand took it, or beams missed its last laps. Its run is not
-added to the habit."""
+"""If a ball was last seen faster than this, a hand took it, or beams missed its last laps. Its run is not in the
+habit."""
 STEP_REV_S = 0.02
 
 
@@ -120,7 +120,7 @@ class Forecast(msgspec.Struct, frozen=True):
 
 
 def forecast(passes: list[Pass], habit: Habit) -> Forecast | None:
-    """Return the forecast at the last pass. None before a whole lap was seen: only over a lap tilt has no effect."""
+    """Return the forecast at the last pass. None before a whole lap was seen, because a tilt changes shorter times."""
     lap = _last_lap(passes)
     if lap is None:
         return None
@@ -156,7 +156,7 @@ def _to_leave(speed_rev_s: float, leave_rev_s: float, profile: list[float], part
 
 
 def _laps(passes: list[Pass], beam: int) -> list[TimedSpeed]:
-    """Return (middle in µs, speed) of each whole lap from one pass of `beam` to the next. Over a lap, tilt has no
+    """Return (middle in µs, speed) of each whole lap between passes of `beam`. Over a whole lap, a tilt has no
     effect."""
     same = [seen for seen in passes if seen.beam == beam]
     return [

@@ -2,8 +2,8 @@
 product can do.
 
 The head gives the number. The setting decides whether the head also reports the ball and the rotor, or beams and an
-encoder of our own do: beams can prove what the head's reports cannot. If only one of the two saw the ball run, its
-number is never a result. What the head reports against a coup makes it void, even if beams watch the ball.
+encoder of our own do: beams can prove what the head's reports cannot. If only one of the two saw the ball run, the
+number of that run is never a result. What the head reports against a coup makes it void, even if beams watch the ball.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ LINES_AGREE = 2
 """So many reports in a row prove a stop or a direction. A single report may be damaged."""
 SLOW_RPM_MAX = 40.0
 """The highest speed in the last line before a stop. In the hardest recorded braking, the speed falls by 35 rpm from
-report to report. If a rotor becomes faster and faster, its speed field may start again from 0: that is no stop."""
+report to report. If a rotor becomes faster and faster, its speed field may start again from 0: that is not a stop."""
 FAST_RPM_MIN = 89.0
-"""The speed field starts again from 0 only after a speed of at least this: recorded rotors gain ten from report to
-report. A 0 after a speed between `SLOW_RPM_MAX` and this one is not explained."""
+"""The speed field starts again from 0 only after a speed of at least this: from report to report, recorded rotors
+become faster by up to 10 rpm. A 0 after a speed between `SLOW_RPM_MAX` and this one is not explained."""
 REPORT_FRESH_US = 2_000_000
 """An older report does not show how fast the rotor turns now."""
 
@@ -224,7 +224,7 @@ class HeadState(msgspec.Struct):
         self.rotor.arm()
 
     def forget_lines(self) -> None:
-        """Forget earlier reports, because lines are missing. A failed launch is kept, so that it is not told again."""
+        """Forget earlier reports, because lines are missing. Keep a failed launch, so that it is not reported again."""
         self.phase = None
         self.warnings = tuple(warned for warned in self.warnings if warned == "launch_failed")
         self.idle_us, self.is_stopped = None, False
@@ -236,14 +236,14 @@ class HeadState(msgspec.Struct):
         self.run.disowned = self.has_run
 
     def end_run(self) -> None:
-        """Forget the run: the head reports none any more."""
+        """Forget the run: the head no longer reports a run."""
         self.run.clear()
         self.of_run = HeadSpin()
 
 
 class HeadGames:
-    """Follows a head's games: the run that the head reports, even if beams watch the ball, and what it reports against
-    this run."""
+    """Follows a head's games: the run that it reports, even if beams watch the ball, and its reports against this
+    run."""
 
     def __init__(
         self, setting: TableSetting, head: HeadState, ball: BallPart, rotor: RotorPart, conclusions: Conclusions
@@ -315,7 +315,7 @@ class HeadGames:
         return evidence + self._same_direction(t_us) + self._said_opposite(t_us)
 
     def _stopped(self, t_us: int) -> list[Evidence]:
-        """Conclude that the wheel has stopped its game, when a second report has come and none denied it."""
+        """Conclude that the wheel has stopped its game: another report came after the first and did not deny it."""
         head = self._head
         if head.is_stopped or head.idle_us is None or t_us <= head.idle_us:
             return []
@@ -364,7 +364,7 @@ class HeadGames:
         return Question(Topic.UNREPORTED, now_us - self._product.run_within_us, wait_us=self._product.run_within_us)
 
     def due_us(self) -> int | None:
-        """Return the time until which beams must prove the launch that the head reports. None if none is open."""
+        """Return until when beams must prove the launch that the head reports. None if no launch waits for this."""
         run = self._head.run
         return None if run.launched_us is None or run.has_reported(*LAUNCH_FACTS) else run.launched_us + BEAMS_LATE_US
 
@@ -497,7 +497,7 @@ class PocketFromHead:
         return left_us + self._number_within_us
 
     def fall_overdue(self, now_us: int) -> Evidence:
-        """Conclude that the fall is overdue; or, if beams proved a run that the head never reported, that it fails."""
+        """Return that the fall is overdue; or a fault of the head, if beams proved a run that it never reported."""
         run = self._ball.run
         few = self._ball.record().is_short_of(self._min_laps)
         if self._head.has_run or few or self._head.over_us >= (run.launched_us or 0):

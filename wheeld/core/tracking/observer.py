@@ -67,7 +67,7 @@ OBJECT_FACTS: dict[ObjectLevel, Fact] = {
 }
 """The fact that follows when the object's level becomes this."""
 HIDDEN_PASSES = 2
-"""If the line is cut after this many passes, a launch is hidden. One pass may be a stray, which must void no coup."""
+"""If the line is cut after so many passes, a launch is hidden. One pass may be a stray: it must not void a coup."""
 OF_NO_SENSOR = frozenset({SensorState, Heard, Restarted, Command, ClockReading, Standstill, End})
 """These kinds report nothing about the wheel. `TimePassed` does: it reports that no pulse came."""
 
@@ -235,8 +235,8 @@ class Observer:
     # --- what the table tells the observer ----------------------------------------------------------------------------
 
     def disown(self) -> None:
-        """Note that the run in progress belongs to no future coup, also if its ball is in a hand already. So it does
-        not hide the next launch."""
+        """Note that the run in progress belongs to no future coup, even if its ball is in a hand already. So the run
+        does not hide the next launch."""
         self.track.disown()
         if self._head is not None:
             self._head.disown()
@@ -452,9 +452,9 @@ class Observer:
         return [*was_there, *self._stand("present" if seen.present else "clear", seen.t_us)]
 
     def _level(self, seen: Level) -> list[Evidence]:
-        """Take the level of a sensor, which has been the same since the gap. Levels of beams, readers and buttons have
-        no effect. The source itself reports that a blocked sensor fails, and a button that is held was pressed before.
-        """
+        """Take the report of a sensor's level. This level has been the same since the gap. Levels of beams, readers and
+        buttons have no effect. The source itself reports that a blocked sensor fails, and a button that is held was
+        pressed before."""
         if seen.sensor == DOOR:
             return self._door(seen)
         return self._stand("present" if seen.active else "clear", seen.t_us) if seen.sensor == OBJECT else []

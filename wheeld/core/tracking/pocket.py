@@ -21,8 +21,7 @@ SAME_PASS_US = 50_000
 """If two sightings of a reader are closer together, they are of one pass: at 25 rpm pockets come 65 ms apart."""
 HALF_TURN_DEG = 180.0
 """One reader meets a lying ball once in a turn. If it sees the ball in the same pocket again within half a turn, it is
-the same pass. The sightings that prove a number must be this far apart (R3): three within a few degrees may be one
-bounce."""
+the same pass. The sightings that prove a number must be this far apart (R3): three close together may be one bounce."""
 PLACED_SIGHTINGS = 2
 PLACED_TURNS = 2.2
 """Readers see the ball in a pocket if they met it there `PLACED_SIGHTINGS` times, the last time at most `PLACED_TURNS`
@@ -48,8 +47,7 @@ RESTED_US = 500_000
 AGREE_POCKETS = 0.3
 """Sightings of one lying ball differ by no more than this, in pockets, wherever readers meet it."""
 STILL_THERE = 2
-"""If readers see the ball in its old pocket this often after a pulse, it did not run. One sighting may be a bounce of a
-ball that ran."""
+"""If readers see the ball in its old pocket this often after a pulse, it did not run. One sighting may be a bounce."""
 
 
 class SightingsState(msgspec.Struct):
@@ -76,9 +74,9 @@ class SightingsState(msgspec.Struct):
 
 
 class PocketTracker:
-    """Calls a pocket, as the place where the ball rests, when `needed` consecutive sightings agree, or when one reader
-    sees the ball there again a whole turn later (R3). Everything that it remembers is in `state`. `unplaced`: how many
-    sightings had no effect, since the start."""
+    """Finds the pocket where the ball rests. The pocket is proven when `needed` consecutive sightings agree, or when
+    one reader sees the ball there again a whole turn later (R3). Everything that it remembers is in `state`.
+    `unplaced`: how many sightings had no effect, since the start."""
 
     def __init__(
         self,
@@ -133,7 +131,7 @@ class PocketTracker:
         return len(self.state.between) > 2 * len(self._left)
 
     def sighting(self, t_us: int, reader: int) -> bool:
-        """Take one sighting. Return whether this sighting calls a pocket."""
+        """Take one sighting. Return whether this sighting proves a pocket."""
         state = self.state
         placed, self.blind = self._rotor.pocket_under(self._readers_deg[reader], t_us), []
         if placed is None:
@@ -216,9 +214,9 @@ class PocketTracker:
         return True
 
     def _is_proven(self, begun_us: int) -> bool:
-        """Whether the streak proves its pocket. If a reader is in it twice, it saw the ball there again a whole turn
-        later (`_same_pass`). A ball that bounces, or lies on an obstacle, can't be seen in this way."""
-        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # how the rotor turned before is unknown
+        """Whether the streak proves its pocket. If one reader is in it twice, that reader saw the ball there again a
+        whole turn later (`_same_pass`). A ball that bounces, or lies on an obstacle, can't be seen in this way."""
+        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # before, the rotor's turn is unknown
         first, last = streak[0], streak[-1]
         again = any(seen.reader == last.reader for seen in streak[:-1])
         spanned = self._needed == 1 or _turned_deg(first, last, begun_us) >= HALF_TURN_DEG
@@ -232,8 +230,7 @@ class PocketTracker:
 
 
 class PocketFromReaders(PocketTracker):
-    """The pocket part of a table with readers: concludes where the ball comes to rest, together with beams and an
-    encoder."""
+    """The pocket part of a table with readers: concludes, with beams and an encoder, where the ball comes to rest."""
 
     def __init__(
         self,
@@ -335,8 +332,8 @@ class PocketFromReaders(PocketTracker):
 
     def note_pass(self, t_us: int) -> list[Evidence]:
         """Note a pass. If readers saw a pocket filled several times before this pass, something else is in the pocket:
-        another ball, or dirt. Its number would be called in place of the running ball's number. So it is a fault (N8).
-        """
+        another ball, or dirt. Its number could be published in place of the running ball's number. So it is a fault
+        (N8)."""
         state, run = self.state, self._run
         state.at_pass = self._rotor.fit(t_us)
         self.restart()
@@ -375,7 +372,7 @@ class PocketFromReaders(PocketTracker):
 
     def fall_overdue(self, now_us: int) -> Evidence:
         """Conclude that the ball may rest on an obstacle (N5); or, if it was seen in a pocket once, that a hand took it
-        there (R3b)."""
+        out of there (R3b)."""
         if self.ball.glimpse is not None:
             return self._not_proven([self.ball.glimpse])
         return Evidence(Fact.FALL_OVERDUE, now_us, {"left_track_us": self._run.last_us or 0})
@@ -414,7 +411,7 @@ class PocketFromReaders(PocketTracker):
         return self._in_run(seen.t_us, pocket, is_counted=is_counted, called=called)
 
     def _in_run(self, t_us: int, pocket: int, *, is_counted: bool, called: bool) -> list[Evidence]:
-        """Conclude from a sighting while a run is known. The ball has fallen, even if its run seemed to go on."""
+        """Return what a sighting in a run proves. The ball has fallen, even if its run seemed to continue."""
         run, ball, is_on_track = self._run, self.ball, self._run.phase is Phase.ON_TRACK
         if not is_on_track and ball.rested_in is None and self.is_at_rest:
             ball.rested_in = pocket
@@ -439,8 +436,8 @@ class PocketFromReaders(PocketTracker):
         return bool(self.state.streak) and self.state.streak[0].t_us < t_us
 
     def _at_rest(self, lay_in: int | None, t_us: int, *, called: bool) -> list[Evidence]:
-        """Conclude from a sighting while no run is known. If the ball is in the pocket where it lay (`lay_in`), pulses
-        since then were strays. If it is elsewhere, it was launched, or a hand moved it."""
+        """Return what a sighting proves while no run is known. If the ball is in the pocket where it lay (`lay_in`),
+        pulses since then were strays. If it is elsewhere, it was launched, or a hand moved it."""
         streak, ball = self.state.streak, self.ball
         if ball.doubt == "unmet" and self.pocket == ball.before_gap is not None:
             ball.doubt = None

@@ -20,13 +20,13 @@ STOP_SILENCE_US, STOP_SILENCE_US_MIN = 1_500_000, 600_000
 """If no edge comes for `STOP_SILENCE_US`, this is always a stop: docs/rulebook.md allows 2 s. A silence that is shorter
 than `STOP_SILENCE_US_MIN` is never a stop, because edges may be lost."""
 SLOWEST_DEG_S = 12.0
-"""2 rpm. A hand that slows the rotor but does not stop it leaves it at least this speed. A silence is no stop if it is
-shorter than the time of one sector at this speed."""
+"""2 rpm. A hand that slows the rotor but does not stop it leaves it at least this speed. A silence is not a stop if it
+is shorter than the time of one sector at this speed."""
 LOST_EDGE_INTERVALS = 2.5
-"""A silence is no stop, either, if it is shorter than this many intervals between ticks: one edge may be lost."""
+"""A silence is also not a stop if it is shorter than this many intervals between ticks: one edge may be lost."""
 REVERSAL_TICKS = 3
-"""If a hand stops the rotor, it may move to and fro at one border. Only three ticks in the other direction are a
-reversal."""
+"""If a hand stops the rotor, the border of a sector may pass the encoder forward and back. Only three ticks in the
+other direction are a reversal."""
 GLITCH_TICKS = 4
 """After this many impossible ticks in a row, these ticks count: the encoder has slipped, and the rotor is measured
 again from them."""
@@ -51,10 +51,10 @@ HELD_US = 700_000
 """The least time that a hand needs to hold the rotor and push it on. If the next sector comes later than that, a hand
 may have held the rotor."""
 JITTER_US = 2_000
-"""An edge of any encoder may come early or late by this time. If more jitter is measured, it may be more."""
+"""An edge of any encoder may come early or late by this time, or by more if more jitter is measured."""
 JITTER_SHARE, JITTER_MORE, JITTER_LESS = 8.0, 1 + 1 / 32, 1 - 1 / 32
 """An edge comes early or late by at most `JITTER_SHARE` times the median jitter: 5 sigma of a normal distribution. Each
-edge multiplies the measured median by `JITTER_MORE` or `JITTER_LESS`. So a slip changes it no more than any edge."""
+edge multiplies the measured median by `JITTER_MORE` or `JITTER_LESS`. So a slip changes it as little as any edge."""
 JITTER_US_MIN = JITTER_US / JITTER_SHARE
 JITTER_POCKETS = 0.05
 """If the median jitter is more than this part of a pocket, the rotor's angle places no ball. An angle from few edges is
@@ -182,8 +182,8 @@ class RotorFromEncoder:
 
     @property
     def _silence_us(self) -> int:
-        """How long a silence must be to prove a stop, after the speed of the latest ticks. At an ordinary speed, it is
-        hardly longer with few sectors than with many."""
+        """How long a silence must be to prove a stop, given the speed of the latest ticks. At an ordinary speed, this
+        time is hardly longer with few sectors than with many."""
         points = self.state.points
         if self.state.stopped or len(points) < 2:
             return STOP_SILENCE_US
@@ -356,7 +356,7 @@ class RotorFromEncoder:
 
 
 def _off_deg(*ticks: tuple[int, float]) -> float:
-    """Return how many degrees the movement between the middle two of four ticks is off the mean speed on both sides."""
+    """Return how far the movement between the middle two of four ticks is from that at the mean speed on both sides."""
     (a_us, a_deg), (b_us, b_deg), (c_us, c_deg), (d_us, d_deg) = ticks
     speeds = (b_deg - a_deg) / max(1, b_us - a_us) + (d_deg - c_deg) / max(1, d_us - c_us)
     return abs(c_deg - b_deg - speeds / 2 * (c_us - b_us))

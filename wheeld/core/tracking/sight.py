@@ -1,8 +1,8 @@
 """Which sensors see: which fail, which are left out, and how often each missed the ball.
 
 Only sensors that see give evidence. An absence proves something only if such a sensor would have reported the thing. A
-sensor's source reports that it fails. Or what it should have seen shows this: for a beam, a run that crossed it; for a
-reader, a ball that passed it; for the place of the pockets (`PLACE`), a ball that lies where nothing has brought it.
+sensor fails if its source reports this, or if it did not see what it should: a beam, a run that crossed it; a reader, a
+ball that passed it. The place of the pockets (`PLACE`) fails if a ball lies where nothing has brought it.
 
 A person may leave a failing sensor out (docs/rulebook.md 6). Then its reports have no effect, and the setting is as for
 a table that never had it: fewer beams prove fewer laps, fewer readers see the ball less often. The checks of the
@@ -81,7 +81,7 @@ class Sight(msgspec.Struct):
         return times
 
     def note_run(self, beams: Collection[int], met: Collection[int], t_us: int) -> list[Evidence]:
-        """Note a run across all these beams. Report a beam that alone saw nothing of this run and of the one before."""
+        """Note a run across all these beams. Report a beam if only this beam missed this run and the run before."""
         if len({*beams} - {*met}) > 1:
             return []
         return [
@@ -110,18 +110,18 @@ class Sight(msgspec.Struct):
         return sum(self.missed.get(f"reader/{reader}", 0) < others for reader in readers) / len(readers)
 
     def note_launch(self) -> None:
-        """Count a launch since the readers last met the ball."""
+        """Count one more launch since the readers last met the ball."""
         if READERS in self.missed:
             self.note(READERS, saw=False)
 
     @property
     def has_met_ball(self) -> bool:
-        """Whether readers have met the ball since the second-latest launch. If not, they would not meet it now."""
+        """Whether readers have met the ball since the launch before the latest. If not, they would not meet it now."""
         return self.missed.get(READERS, 2) < 2
 
 
 def blind_sensor(sensor: str, t_us: int) -> Evidence:
-    """Return the trouble of a sensor that alone did not see the ball. Play goes on, but people should look at it."""
+    """Return the trouble of the only sensor that did not see the ball. Play goes on, but people should look at it."""
     return Evidence(Fact.SENSOR_TROUBLE, t_us, {"sensor": sensor, "what": Trouble.BLIND.value})
 
 
