@@ -1,7 +1,7 @@
 """Verify a wheel's journal without the program that wrote it: python auditor.py JOURNAL PUBLIC_KEY [N:HEAD]
 
-It uses the standard library, and `cryptography` to check signatures. Read this whole file: you need not trust any
-other. It only reads the journal, also while a daemon uses it. If its medium cannot be written, copy the journal first.
+It uses the standard library, and `cryptography` to check signatures. Read this whole file: you need not trust any other
+file. It only reads the journal, also while a daemon uses it. If its medium cannot be written, copy the journal first.
 PUBLIC_KEY is the house's Ed25519 key, as PEM or as 32 bytes in base64. N:HEAD is a record's number and head, which
 somebody noted elsewhere when the journal was sealed. Only this shows whether it was cut back to an earlier seal.
 
@@ -61,7 +61,8 @@ FOREIGN_COUNTER = (
 DEBTS = "SELECT CAST(id AS BLOB), CAST(seq AS BLOB), CAST(confirmed AS BLOB) FROM debts"
 
 UNREADABLE = (OSError, ValueError, sqlite3.Error, zlib.error, TypeError, LookupError, ArithmeticError)
-"""The errors of a damaged file, or of one that is no journal: a value is missing, out of bounds, or of a wrong type."""
+"""The errors of a damaged file, or of a file that is not a journal: a value is missing, out of bounds, or of a wrong
+type."""
 
 
 class Fault(Exception):  # noqa: N818

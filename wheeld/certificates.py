@@ -149,7 +149,7 @@ def _name(text: str) -> x509.Name:
 
 
 def _general(text: str, address: Callable[[str], _Address]) -> x509.GeneralName:
-    """Return the text as an address, or, if it is none, as the name of a host."""
+    """Return the text as an address. If it is not an address, return it as the name of a host."""
     try:
         return x509.IPAddress(address(text))
     except ValueError:

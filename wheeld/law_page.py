@@ -166,7 +166,7 @@ def _rules(row: Row) -> str:
 
 
 def _text(row: Row) -> str:
-    """Return the reason of a row, with the words of most tables for a void."""
+    """Return the reason of a row, with the words that most tables use for a void."""
     return row.text.format(void="rien va", tout_va="tout va")
 
 

@@ -69,7 +69,8 @@ def read_together(host_ns: Callable[[], int], read: Callable[[], T]) -> tuple[in
 
 
 class ByteLink(Protocol):
-    """Bytes to and from one sensor board. After `LinkClosedError` this link cannot be used again."""
+    """Bytes to and from one device: a sensor board, or a wheel head. After `LinkClosedError` this link cannot be used
+    again."""
 
     async def read(self) -> bytes:
         """Return the next bytes, at least one. Raise `LinkClosedError` if the line has ended."""
@@ -119,7 +120,7 @@ class Pins(Protocol):
 
     @property
     def error_ns(self) -> int:
-        """The largest error of the time of an edge, in ns, for any clock that dates it."""
+        """The largest error of the time of an edge, in ns, whichever clock dates the edge."""
         ...
 
     def listen(self, pin: int, pull: Pull) -> bool:
@@ -242,7 +243,7 @@ class Receipt(Enum):
     NEW = "new"
     """The first command with its id. It must be done and answered."""
     PENDING = "pending"
-    """The command was delivered again before it was answered. One answer serves for both."""
+    """The command was delivered again before it was answered. One answer is enough for both."""
     REPEATED = "repeated"
     """The command was delivered again after it was answered. The same answer is owed again, and nothing is done."""
     CONFLICT = "conflict"

@@ -307,7 +307,8 @@ def _told(problem: Exception) -> Text | str:
 
 
 def _blaming_snapshot(apply: Callable[[Observation], Step]) -> Callable[[Observation], Step]:
-    """Wrap `apply` of a table from a snapshot. Its errors mean a wrong snapshot: no check finds everything before."""
+    """Wrap `apply` of a table from a snapshot. Its errors mean a wrong snapshot: the checks at the header do not find
+    every fault."""
 
     def applied(seen: Observation) -> Step:
         try:

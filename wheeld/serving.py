@@ -21,7 +21,7 @@ from aiohttp.typedefs import Handler, Middleware
 SHUTDOWN_S = 1.0
 """How long a shutdown waits for connections to end. Streams never end by themselves."""
 IDLE_S_MAX = 30.0
-"""The server closes a connection without a request for this long. A browser opens another when it needs one."""
+"""The server closes a connection on which no request came for this long. A browser opens another when it needs one."""
 UNREAD_S_MAX = 1.0
 """After an answer, the server still reads the rest of the request for this long, so that the sender gets the answer."""
 HANDSHAKE_S_MAX = 10.0
@@ -40,7 +40,7 @@ TROUBLES = {
 
 
 class _Refused(asyncio.Protocol):
-    """Closes a connection that is one too many."""
+    """Closes a connection at once, because there are too many."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -56,10 +56,10 @@ async def listening(
     connections_max: int,
     kept: Container[object] | None = None,
 ) -> AsyncIterator[str]:
-    """Keep the port open for the block, and give its URL. A connection beyond `connections_max` is closed at once: all
-    ports of the process share the 1,024 files that systemd allows it, and one flooded port would block the others.
-    `kept` contains the transports of known users. If it is given, the oldest connection of an unknown user is closed
-    instead. Raises OSError."""
+    """Keep the port open until the block ends, and give its URL. A connection beyond `connections_max` is closed at
+    once: all ports of the process share the 1,024 files that systemd allows it, and one flooded port would block the
+    others. `kept` contains the transports of known users. If it is given, the oldest connection of an unknown user is
+    closed instead. Raises OSError."""
     runner = web.AppRunner(
         app,
         access_log=None,
@@ -105,7 +105,8 @@ async def listening(
 
 def guard(*, frame_of: str | None = None, referrer: str = "no-referrer") -> Middleware:
     """Make a middleware that puts our headers on every answer and every error. `frame_of`: the origin whose pages may
-    show ours in a frame; no page may if it is None. `referrer`: to whom a browser names the page that it comes from."""
+    show ours in a frame. If it is None, no page may do this. `referrer`: to whom a browser names the page that it comes
+    from."""
     headers = {
         # The browser uses only our own files, and loads nothing from another host.
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "

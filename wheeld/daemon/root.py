@@ -66,8 +66,8 @@ TOUCHED: frozenset[Fault] = frozenset({"edited", "replaced", "behind"})
 
 AGAIN = signal.SIGUSR1
 """This signal asks the daemon to start again, so that it reads its configuration again. SIGHUP is not used, because it
-also comes when a terminal closes. If it comes before its handler is set, the daemon ends, and systemd does not start it
-again."""
+also comes when a terminal closes. If SIGUSR1 comes before its handler is set, the daemon ends, and systemd does not
+start the daemon again."""
 AGAIN_STEP_S = 0.1
 """How often a daemon that was asked to start again looks whether the coup is over."""
 
@@ -423,8 +423,8 @@ class Daemon:
         }
 
     async def _hear(self, since_ns: int) -> None:
-        """Return when all commands given since `since_ns` have been put, or when `Earshot` has noted that some may be
-        missing."""
+        """Return when all commands given since `since_ns` are in the queue of the table, or when `Earshot` has noted
+        that some may be missing."""
         await asyncio.gather(self._earshot.hear(since_ns), self._clock.sleep(self._source.caught_up_s))
 
     def _on_change(self) -> None:

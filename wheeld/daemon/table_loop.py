@@ -67,10 +67,10 @@ def _all_heard() -> None:
 class Ears(NamedTuple):
     """Which commands are still on their way. All times are host times.
 
-    After a standstill that began at `since_ns`, `hear(since_ns)` returns when all commands from the standstill have
-    been put, or when the wait takes too long. In the second case the network counts as cut. `cut_ns()` returns since
-    when the network has been cut, or None. `came_ns()` returns when the oldest command that was not put yet arrived, or
-    None.
+    After a standstill that began at `since_ns`, `hear(since_ns)` returns when all commands from the standstill are in
+    the queue, or when the wait takes too long. In the second case the network counts as cut. `cut_ns()` returns since
+    when the network has been cut, or None. `came_ns()` returns when the oldest command arrived that is not in the queue
+    yet, or None.
     """
 
     hear: Callable[[int], Awaitable[None]] = _nobody_speaks
@@ -173,7 +173,7 @@ class TableLoop:
                 await self._turn()
 
     async def beat(self) -> NoReturn:
-        """Beat until cancelled. Without this no standstill is noticed."""
+        """Give the event loop's beats until cancelled. Without beats no standstill is noticed."""
         self._pulse.beat(self._moment())
         while True:
             await self._clock.sleep(max(0.0, self._pulse.wait_s(self._clock.monotonic_ns())))
@@ -275,8 +275,8 @@ class TableLoop:
     # --- standstills --------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Beat if a beat is due. A late beat shows a standstill, which began at the previous beat. Standstills in a row
-        are joined."""
+        """Give a beat if one is due. A late beat shows a standstill, which began at the previous beat. Standstills in a
+        row are joined."""
         if not self._pulse.is_due(self._clock.monotonic_ns()):
             return
         gap = self._pulse.beat(self._moment())

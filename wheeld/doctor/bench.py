@@ -1,6 +1,6 @@
 """Reads a wheel's sensors as the daemon does, while a technician watches.
 
-The bench acknowledges every event of a board. The spins of an alignment are no coups, so the daemon must not get their
+The bench acknowledges every event of a board. The spins of an alignment are not coups, so the daemon must not get their
 events later.
 """
 

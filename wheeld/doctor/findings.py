@@ -43,7 +43,7 @@ JITTER_BORNE_MS = {1: 1.2, 2: 1.5, 4: 2.0, 8: 3.0, 16: 3.0}
 numbers the smaller one counts. With this jitter the rotor's place at 30 rpm is right within a third of a pocket
 (docs/wheels.md 3.3)."""
 RPM = (10.0, 30.0)
-"""The speeds that makers of wheels recommend (Mercury 360: 10 to 30)."""
+"""The speeds that makers of wheels recommend, in turns per minute (Mercury 360: 10 to 30)."""
 STEADY = {
     "beam": Text("spin the ball and keep hands away; then check the beam's mounting and threshold"),
     "reader": Text("leave the ball in its pocket, without moving it, until the rotor has turned a few times more"),
@@ -57,8 +57,8 @@ BOTH_WAYS: dict[Direction, Text] = {
 }
 """What to do, by the direction in which the rotor has not turned often enough."""
 PULSES_MIN = 30
-"""The fewest passes that the busiest beam must have. With fewer, a beam that misses one pass in ten cannot be told from
-a beam that the ball had already passed when the spins began."""
+"""The fewest passes that the busiest beam must have. With fewer, nobody can see whether a beam misses one pass in ten,
+or whether the ball had already passed it when the spins began."""
 ERROR_US = 1_000
 """The largest error of the sensing clock that is usual. In this time a rotor at 30 rpm turns by 0.2°. A larger error is
 harmless, but it has a cause that should be found."""

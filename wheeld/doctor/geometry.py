@@ -24,8 +24,8 @@ from wheeld.core.tracking.rotor import RotorFromEncoder
 
 LAP_US_MIN, LAP_US_MAX = round(1e6 / HOP_REV_S_MAX), round(1e6 / LEAVE_REV_S)
 LAP_CHANGE_MAX = 1.35
-"""The longest lap, as a multiple of the lap before it. Each lap of a free ball is longer than the last one by a tenth,
-at the end by a fifth. If a lap is longer than this, the beam missed a pass."""
+"""The longest lap, as a multiple of the lap before it. Each lap of a free ball is longer than the lap before it by a
+tenth, at the end by a fifth. If a lap is longer than this, the beam missed a pass."""
 SPIN_GAP_US = 4_000_000
 """No ball needs so long for its next pass. A pass after this time belongs to another spin."""
 LAPS_MIN = 4
@@ -39,8 +39,8 @@ SPIN_LAPS_MIN = 3
 REAL_PASSES_MIN = 4
 """Fewer passes are from a hand and not from a ball."""
 LATEST_EDGES = 5
-"""How many edges decide the rotor's direction, by their majority. If a mark stands just at its sensor, it gives one or
-two edges in the wrong direction."""
+"""How many edges decide the rotor's direction, by their majority. If the rotor stands with a border of two sectors just
+at the encoder's sensor, one or two edges may have the wrong direction."""
 RESTING_SHARE = 0.9
 """The share of a lying ball's sightings that must be close together. Such a ball is always seen in one place. Of the
 laps of a running ball, a half is enough."""

@@ -46,7 +46,7 @@ class MqttClient(asyncio.BufferedProtocol):
     def __init__(self, connect: mqtt5.ConnectPacket, *, take: Take, timeout_s: float) -> None:
         loop = asyncio.get_running_loop()
         self.accepted: asyncio.Future[mqtt5.ConnAckPacket] = loop.create_future()
-        """Done when the broker has answered. It may hold an MqttError."""
+        """Done when the broker has answered. Its outcome may be an MqttError."""
         self.gone: asyncio.Future[MqttError] = loop.create_future()
         """Done, with the reason, when the connection is over."""
         self.heard_ns = 0
@@ -119,7 +119,7 @@ class MqttClient(asyncio.BufferedProtocol):
         await self._within(self._session.unsubscribe(topics))
 
     def ask(self) -> None:
-        """Ask the broker for a sign. Its answer updates `heard_ns`, and comes after all that the broker sent before."""
+        """Send a ping. The broker's answer updates `heard_ns`, and comes after all that the broker sent before."""
         self._session.ping()
         self._flush()
 
@@ -201,7 +201,7 @@ class MqttClient(asyncio.BufferedProtocol):
                 answer.set_result(event)
 
     def _keep_alive(self) -> None:
-        """Ask the broker for a sign in each period. End the connection after a period in which nothing came."""
+        """Send a ping in each period. End the connection after a period in which nothing came."""
         if self._keepalive_s == 0:
             return
         if not self._is_heard:

@@ -1,6 +1,6 @@
 """One connection of MQTT 5, without its socket: it makes packets from the broker's bytes, and bytes from our packets.
 
-The codec is the package `mqtt5`. This module holds the state of a connection, and refuses what a broker is not allowed
+The codec is the package `mqtt5`. This module keeps the state of a connection, and refuses what a broker is not allowed
 to send. Received data cannot grow without limit: a packet has a largest size, and each whole packet is handled at once.
 Section numbers are those of the standard (OASIS, MQTT 5.0).
 """
@@ -43,12 +43,12 @@ class DisconnectedError(MqttError):
 
 
 class PublicationRefusedError(MqttError):
-    """The broker does not accept this publication. The connection stays."""
+    """The broker does not accept this publication. The connection continues."""
 
 
 class Unread:
-    """A publication on this `topic` that cannot be decoded. It is confirmed all the same. Otherwise a broker that does
-    not check what it hands on would send it again and again."""
+    """A publication on this `topic` that cannot be decoded. Such a publication is confirmed, too. Otherwise a broker
+    that does not check what it passes on would send it again and again."""
 
     def __init__(self, topic: bytes) -> None:
         self.topic = topic.decode(errors="replace")
@@ -70,7 +70,8 @@ def is_failure(code: IntEnum) -> bool:
 
 
 class Session:
-    """The state of one connection. After each call, `take_out` returns what is to be sent: first of all `connect`."""
+    """The state of one connection. After each call, `take_out` returns what is to be sent. The first packet is
+    `connect`."""
 
     def __init__(self, connect: mqtt5.ConnectPacket) -> None:
         self.accepted: mqtt5.ConnAckPacket | None = None
@@ -142,7 +143,7 @@ class Session:
         return packet_id
 
     def ping(self) -> None:
-        """Ask the broker for a sign."""
+        """Send a ping, which the broker must answer."""
         self._out.append(mqtt5.PingReqPacket().write())
 
     def disconnect(self, code: mqtt5.DisconnectReasonCode, *, session_expiry_s: int | None = None) -> None:

@@ -46,8 +46,9 @@ class ServiceNotifier:
     def failed(self, why: str) -> None:
         """Set the text that `systemctl status` shows, and return when systemd has read it, or after `READ_S_MAX`.
 
-        For a process that ends now: after its end, systemd drops what it reads. As in sd_notify_barrier(3), systemd
-        closes the file that comes with `BARRIER=1` when it has read all that was sent before.
+        For a process that is about to end: systemd ignores what it reads from a process that has ended. As in
+        sd_notify_barrier(3), systemd closes the file that comes with `BARRIER=1` when it has read all that was sent
+        before.
         """
         self.status(why)
         ours, theirs = socket.socketpair()
@@ -59,7 +60,7 @@ class ServiceNotifier:
                 ours.recv(1)
 
     def alive(self) -> None:
-        """Feed the watchdog. Needed at least every `watchdog_s`, better twice in that time."""
+        """Feed the watchdog. Call this at least every `watchdog_s`, better twice in that time."""
         self._send("WATCHDOG=1")
 
     def stopping(self) -> None:

@@ -97,7 +97,7 @@ def differences(manifest: Manifest, files: dict[str, str]) -> Iterator[str]:
 
 def false_copies(root: Path) -> Iterator[str]:
     """Yield the compiled copies that this Python would run although they differ from their source. Yield also files in
-    the same directories that are no copy of a source."""
+    the same directories that are not a copy of a source."""
     for package in PACKAGES:
         for path in sorted((root / package).rglob(f"{CACHE}/*")):
             name, _, kind = path.name.partition(".")

@@ -22,7 +22,7 @@ TIMESYNCD = Path("/run/systemd/timesync")
 """Exists while systemd-timesyncd runs. After the first answer of a server it contains a file `synchronized`."""
 
 _TIME_ERROR = 5
-"""The result of adjtimex while no time daemon has set the clock, or if the last one was silent for too long."""
+"""The result of adjtimex while no time daemon has set the clock, or when the time daemon was silent for too long."""
 
 _TIMEX_BYTES = 512
 """Enough for `struct timex` of any architecture (208 bytes at most). If all are zero, adjtimex changes nothing."""

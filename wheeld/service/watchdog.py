@@ -23,7 +23,8 @@ CHECK_S = 0.25
 """How often a sign that is still missing is checked."""
 
 TURN_S = 1.0
-"""How often an outbox that waits (for a broker or messages) gives its sign. Shorter than any reasonable period."""
+"""How often an outbox that waits (for a broker or messages) gives its sign. This is shorter than any reasonable period
+of the watchdog."""
 
 T = TypeVar("T")
 
@@ -134,7 +135,7 @@ class Watch:
 
 
 class TurningClock:
-    """The clock of the sensor loop. The loop waits for it once in each turn."""
+    """The clock of the sensor loop. In each turn the loop calls `sleep` once, which gives the sign."""
 
     def __init__(self, clock: HostClock, sign: Turns) -> None:
         self._clock = clock
@@ -158,7 +159,7 @@ class TurningPublisher:
     """The outbox's publisher. Every wait of the outbox is in this class, which gives the sign while the wait is
     allowed.
 
-    A publication may take `publish_s_max`. After that it is lost with its connection, and no more sign is given.
+    A publication may take `publish_s_max`. After that it is lost with its connection, and no sign is given any more.
     """
 
     def __init__(self, publisher: Publisher, sign: Turns, *, clock: HostClock, publish_s_max: float) -> None:
@@ -176,7 +177,8 @@ class TurningPublisher:
         await self._turning(self._publisher.lost(session))
 
     async def publish(self, publication: Publication, *, session: int) -> None:
-        """Return when the broker has received it over connection `session`. Raises `PublishError` otherwise."""
+        """Return when the broker has received `publication` over connection `session`. Raises `PublishError`
+        otherwise."""
         await self._turning(self._publisher.publish(publication, session=session), s_max=self._publish_s_max)
 
     async def _turning(self, waiting: Awaitable[T], *, s_max: float = float("inf")) -> T:

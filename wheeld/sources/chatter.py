@@ -90,7 +90,7 @@ class DoorFilter:
         return dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,))
 
     def take(self, seen: Level) -> Iterator[Level]:
-        """Yield the level of the door, unless the switch chatters. A report that repeats the level is no change."""
+        """Yield the level of the door, unless the switch chatters. A report that repeats the level is not a change."""
         chattered, was, self._reads = bool(self._guard.chattering), self._reads, seen.active
         if not chattered if seen.active is was else self._guard.counts(DOOR, seen.t_us):
             yield self._told(seen)
@@ -145,8 +145,8 @@ class ChatterFilter:
         return {**dict.fromkeys(self._guard.chattering, (Trouble.CHATTERS,)), **self.door.troubles}
 
     def take(self, seen: Observation) -> Iterator[Observation]:
-        """Yield `seen`, unless its sensor chatters. When that begins, report once that the sensor fails. A sensor that
-        chatters counts as failed, even if it reports that it works."""
+        """Yield `seen`, unless its sensor chatters. When a sensor begins to chatter, report once that it fails. A
+        sensor that chatters counts as failed, even if it reports that it works."""
         if isinstance(seen, SensorState):
             self._reported[seen.sensor] = seen.ok
             chatters = seen.sensor in self._guard.chattering

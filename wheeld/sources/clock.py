@@ -40,8 +40,8 @@ OSCILLATOR_PPM_MAX = 10_000
 READING_INTERVAL_NS = 900_000_000
 """The interval of clock readings: about one second, like that of samples."""
 RATE_PPB_MIN = -999_000_000
-"""This limit is just above a clock that stands still. It matters only if much drift is allowed: a simulated board may
-run many times faster than real time."""
+"""This limit is just above the rate of a clock that stands still. It matters only if much drift is allowed: a simulated
+board may run many times faster than real time."""
 
 
 class HostTime(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ class _Bound(NamedTuple):
 
 def _slope_ppb(older: Sequence[_Bound], newer: Sequence[_Bound], limit_ppb: int) -> int | None:
     """Return how fast the offset grows from the narrowest of the `older` bounds to the narrowest of the `newer` ones.
-    None if the error of this may exceed `limit_ppb`."""
+    None if the error of the result may exceed `limit_ppb`."""
     old, new = (min(bounds, key=lambda bound: bound.width_ns) for bounds in (older, newer))
     span_us = new.board_us - old.board_us
     if (old.width_ns + new.width_ns) * 500_000 >= span_us * limit_ppb:

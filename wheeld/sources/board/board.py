@@ -211,7 +211,7 @@ class Board:
 
     @property
     def next_tick_ns(self) -> int:
-        """When the session with the board has something to send."""
+        """The host time at which the session with the board next has something to send."""
         return self._session.next_tick_ns
 
     def opened(self, host_ns: int) -> None:
@@ -518,8 +518,8 @@ class Board:
             yield Level(t_us=t_us, sensor=DOOR, active=is_open)
 
     def _told_of_sensor(self, state: SensorState) -> SensorState:
-        """Forget the level of the object sensor when the sensor fails or works again, as the core does. The heartbeats
-        with the level "unknown" may be lost."""
+        """Forget the level of the object sensor when the sensor fails or works again, as the core does: the heartbeats
+        with the level "unknown", which would show the change, may be lost."""
         if state.sensor == "object":
             self._told.pop("object", None)
         return state

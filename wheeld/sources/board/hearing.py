@@ -20,7 +20,8 @@ HEARD_FACTOR = 2
 the missing events, and they can be requested again. Nothing is decided during this time."""
 WINDOW_NS = 10_000_000_000
 DAMAGED_FRAMES = 10
-"""The limit of damaged frames in a window, both ways together: one in a hundred. A touched plug causes two or three."""
+"""The limit of damaged frames in a window, for both directions together: one in a hundred. A touched plug causes two or
+three."""
 CALM_WINDOWS = 6
 """A line is good again after a minute with few damaged frames, a clock after a minute without too much drift."""
 DAMAGE_COUNTERS = ("too_long", "cobs", "crc", "short", "board_rejected_frames")
@@ -48,7 +49,8 @@ class Hearing:
         self.reported_ns = host_ns
         """When observations last came, or a report that there are none."""
         self._mute_ns = host_ns
-        """When the board was last silent or unreadable. That it did not answer before this time is no fault."""
+        """When the board was last silent or unreadable. The waits for answers and for reports begin at this time, at
+        the earliest."""
         self._silence_ns_max = silence_ns_max
         self._window_ns = host_ns
         self._damaged = 0
@@ -90,7 +92,7 @@ class Hearing:
         self._steady_windows = 0
 
     def judge_quality(self, line: LineState, counters: Callable[[], Mapping[str, int]], host_ns: int) -> None:
-        """Decide at the end of each window if the line damages frames, and if the clock is within its limit again."""
+        """Decide at the end of each window whether the line damages frames, and whether the clock is good again."""
         if host_ns - self._window_ns < WINDOW_NS:
             return
         self._window_ns = host_ns

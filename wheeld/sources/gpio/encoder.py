@@ -13,7 +13,7 @@ An unknown position is not reported, so there are no reports before the first Z.
 - An edge repeats the level of its line: an edge was lost.
 - Two passes of Z are not a whole turn apart: steps were lost.
 - The rotor turns by more than a turn without Z: Z was lost.
-- Z passes while A and B only move to and fro: A or B is dead.
+- Z passes while all steps go forward and back again: A or B is dead.
 
 After a fault `rotor` is reported as not working, and no edge is reported until Z has shown the position again. After a
 turn of wrong length two passes of Z must agree, because each of the two passes before may have been wrong.
@@ -40,8 +40,8 @@ LATE_INDEX_STEPS = 2 * PERIOD
 """How far the rotor may turn beyond a turn before Z counts as missed. Z may be a step late, and the rotor may turn
 back."""
 RATTLE_STEPS = 2 * PERIOD
-"""A rotor that has made so many steps to and fro at one border stands and rattles. Z does not pass then. But if the
-border is at Z, one edge of Z may come when the rotor turns away."""
+"""A rotor that has made so many steps forward and back at one border stands and rattles. Z does not pass then. But if
+the border is at Z, one edge of Z may come when the rotor turns away."""
 
 
 class Encoder:
@@ -76,8 +76,8 @@ class Encoder:
 
     @property
     def travel_ticks(self) -> float:
-        """How far the rotor has turned, in ticks, clockwise positive. Only differences of this mean something. Z is not
-        needed."""
+        """How far the rotor has turned, in ticks, clockwise positive. Only the difference of two values has a meaning.
+        Z is not needed."""
         return self._count / self._per_tick
 
     def edge(self, line: Line, t_us: int, *, level: bool) -> list[Seen]:

@@ -7,7 +7,7 @@ import threading
 from wheeld.ports import Edge, Taken
 
 EDGES_MAX = 16_384
-"""The fastest encoder gives so many edges in half a minute. A loop that takes none for so long must be a fault."""
+"""The fastest encoder gives so many edges in half a minute. If the loop takes no edge for so long, it has a fault."""
 
 
 class Intake:

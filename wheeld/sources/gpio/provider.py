@@ -1,4 +1,4 @@
-"""Chooses the package that provides the module `RPi.GPIO`. Two packages do, and one of them does not work everywhere.
+"""Chooses the package that provides the module `RPi.GPIO`. There are two, and one does not work everywhere.
 
 The original, `RPi.GPIO`, works up to kernel 6.5, but not on a Pi 5. `rpi-lgpio` works on every Pi. From kernel 6.6 on,
 and on a Pi 5, it is the only one that works. The installed package is used if it works on this machine. If the
@@ -22,8 +22,8 @@ Provider: TypeAlias = Literal["rpi", "rpi-lgpio"]
 
 PACKAGES: dict[Provider, str] = {"rpi": "RPi.GPIO", "rpi-lgpio": "rpi-lgpio"}
 LGPIO_COMPILED_FOR = (3, 12)
-"""The last Python for which the index has a compiled lgpio. For a later Python, pip compiles it. With PYPI=1 this does
-not need Debian's liblgpio, which Debian 13 does not have."""
+"""The last Python for which the index has a compiled lgpio. For a later Python, pip compiles lgpio. With PYPI=1, this
+is possible without Debian's liblgpio, which Debian 13 does not have."""
 KERNEL_WITHOUT_SYSFS = (6, 6)
 """From this kernel on the numbers of /sys/class/gpio no longer begin at 0. The original needs them to begin at 0."""
 PI_5 = 0x17

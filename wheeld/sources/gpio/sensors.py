@@ -35,7 +35,7 @@ accurate."""
 POCKETS_BLOCKED_MAX = 3.0
 """By how many pockets the rotor may turn while a reader is blocked. The ball and the pocket's walls fill one pocket."""
 OBJECT_DEBOUNCE_NS = 5_000_000
-"""A coin that bounces through the cylinder must be reported within 50 ms (N6). A spark of a few ms is no object."""
+"""A coin that bounces through the cylinder must be reported within 50 ms (N6). A spark of a few ms is not an object."""
 OBJECT_CHATTER_NS_MAX = 20_000_000
 """A line that changes for longer than this shows no spark, but an object or a loose wire. Nobody knows which, so it is
 reported as an object. A false report costs a coup. A missing report may cause a wrong number."""
@@ -110,7 +110,7 @@ class _Beam:
 
     @property
     def repeats(self) -> int:
-        """How often the pulse repeated a level so far. Each repeat shows a lost edge."""
+        """How often the line repeated a level so far. Each repeat shows a lost edge."""
         return self.pulse.repeats
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:
@@ -261,7 +261,7 @@ class DoorSwitch(_Switch):
 
     @property
     def repeats(self) -> int:
-        """Always 0: a lost edge of the door's switch is no fault of the wheel's sensors."""
+        """Always 0: a lost edge of the door's switch is not a fault of the wheel's sensors."""
         return 0
 
     def stand(self, at_ns: int, *, on: bool) -> list[Observation]:

@@ -44,7 +44,8 @@ BUTTONS: tuple[CommandName, ...] = (
     "suspend",
     "resume",
 )
-"""Commands that a button may give, each with a key `button_…`. A button gives no values, and these need none."""
+"""Commands that a button may give, each with a key `button_…`. A button gives no values, and these commands need no
+values."""
 SENSORS = ("encoder_pins", "beam_pins", "reader_pins")
 """Keys of the sensors that have several pins."""
 SWITCHES = ("object_pin", "door_pin")

@@ -30,7 +30,8 @@ from wheeld.core.pockets import PocketLayout
 from wheeld.sources.head.setting import HeadSetting, Wrong
 
 POLL_NS = 500_000_000
-"""The interval of polls. A head that sends lines by itself has the same interval. The least is 100 ms."""
+"""The interval of polls. A head that sends lines by itself has the same interval. Polls may not come more often than
+every 100 ms."""
 PHASES: dict[StateCode, HeadPhase] = {
     StateCode.START: "ready",
     StateCode.PLACE_BETS: "ready",
@@ -178,7 +179,8 @@ class CammeghHead:
         yield SensorState(t_us, name, ok)
 
     def _log_command(self, event: e.Event) -> None:
-        """Log for a technician how a command ended, or that the head is set up wrongly. This is no observation."""
+        """Log for a technician how a command ended, or that the head is set up wrongly. Such an event is not an
+        observation."""
         fields = {name: str(getattr(event, name)) for name in event.__struct_fields__ if name != "host_ns"}
         match event:
             case e.Misconfigured():

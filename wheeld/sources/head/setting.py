@@ -74,4 +74,4 @@ class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
             examples=[3],
         ),
     ] = 2.0
-    """Status lines come every half second. Three missing lines in a row are not chance."""
+    """Status lines come every half second. If three lines in a row are missing, this is not by chance."""

@@ -16,7 +16,8 @@ from wheeld.ports import ByteLink, HostClock, LinkClosedError
 from wheeld.sources.link.serial_link import PortUnavailableError
 
 WAIT_S_MIN = 0.1
-"""The first wait. A cable with a loose contact works again within this time: the board's ring has the whole coup."""
+"""The first wait. A cable with a loose contact works again within this time, and the board's ring still has the whole
+coup."""
 WAIT_S_SOON = 0.5
 """The maximum wait soon after the line was lost. If a plug was pulled and put back, the line is open again after half a
 second. It counts as silent only after one second."""
