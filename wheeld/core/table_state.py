@@ -38,13 +38,13 @@ class Bouler(msgspec.Struct):
 
     @property
     def due_utc_us(self) -> int | None:
-        """When his time is over. None while it does not run, and after it was published that it is over."""
+        """When the bouler's time is over. None while it does not run, and after its end was published."""
         if self.who is None or self.since_utc_us is None or self.due_reported:
             return None
         return self.since_utc_us + CUSTOM_US - self.served_us
 
     def served_at_us(self, utc_us: int) -> int:
-        """Return how long he has served. If the clock is set back, this does not become less."""
+        """Return how long the bouler has served. If the clock is set back, this does not become less."""
         running_us = 0 if self.since_utc_us is None else max(0, utc_us - self.since_utc_us)
         return self.served_us + running_us
 
@@ -60,11 +60,11 @@ class Bouler(msgspec.Struct):
             self.since_utc_us = utc_us
 
     def start(self, utc_us: int) -> None:
-        """Let his time run, because the table opens."""
+        """Let the bouler's time run, because the table opens."""
         self.since_utc_us = utc_us
 
     def stop(self, utc_us: int) -> None:
-        """Stop his time, because the table closes. Nobody is announced any more."""
+        """Stop the bouler's time, because the table closes. Nobody is announced any more."""
         self.served_us, self.since_utc_us = self.served_at_us(utc_us), None
         self.announce(None)
 

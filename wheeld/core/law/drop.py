@@ -63,7 +63,7 @@ def _is_at_home(evidence: Evidence, known: Known) -> bool:
 
 def awaits_first(row: Row, evidence: Evidence, known: Known) -> bool:
     """Return whether, before this breakdown counts, the coup's number must await the chef (R3b). This is so if the run
-    is proven, and if readers saw the ball in its pocket before. A fact about the number itself is no such breakdown."""
+    is proven, and if readers saw the ball in its pocket before. A fact about the number is not such a breakdown."""
     seen, latest = known.table_state.current.seen, known.observer.pocket.sightings
     is_breakdown = row.void is Cause.BREAKDOWN and evidence.fact not in NUMBERS
     if seen is None or not is_breakdown or known.table_state.state not in RUNNING:

@@ -85,8 +85,8 @@ class Need(msgspec.Struct, frozen=True):
 
 class Row(msgspec.Struct, frozen=True):
     """What one fact does in one state. `rules`: the rules of docs/rulebook.md that the row applies (a digit is a
-    section). `text`: why. `refuse`: the command is refused. `when`: the row applies only if this condition holds.
-    `needs`: the first unmet need refuses the command, or only adds its reasons if the row refuses it anyway."""
+    section). `text`: the reason. `refuse`: the command is refused. `when`: the row applies only if this condition
+    holds. `needs`: the first unmet need refuses the command. If the row refuses it, that need only adds its reasons."""
 
     next: State | Goto
     rules: tuple[str, ...]

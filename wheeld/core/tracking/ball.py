@@ -302,11 +302,11 @@ class Ball(msgspec.Struct):
         self.where, self.until_us = Where.RUNS, until_us
 
     def fall(self, until_us: int | None) -> None:
-        """Note that it is off the track, or can't be seen there. At `until_us` it will be at rest."""
+        """Note that the ball is off the track, or can't be seen there. At `until_us` it will be at rest."""
         self.where, self.until_us = Where.FALLS, until_us
 
     def miss(self) -> None:
-        """Note that it was not seen at rest in time: it lies on an obstacle, or it is in a hand."""
+        """Note that the ball was not seen at rest in time: it lies on an obstacle, or it is in a hand."""
         self.where, self.until_us = Where.UNSEEN, None
 
     def settle(self) -> None:
@@ -315,7 +315,7 @@ class Ball(msgspec.Struct):
             self.rest()
 
     def rest(self) -> None:
-        """Note that it is at rest, or that there was no run."""
+        """Note that the ball is at rest, or that there was no run."""
         self.where, self.until_us = Where.LIES, None
 
     def meet(self, pocket: int) -> bool:
@@ -375,9 +375,9 @@ class Ball(msgspec.Struct):
         self.doubt = self.doubt and "astray"
 
     def take_word(self, pocket: int, seen_in: int | None, *, by_eye: bool) -> None:
-        """Note that it lies in `pocket`, because a person answers for that or because it belongs there. This does not
-        count while the ball is on its way. It does not count either if readers have proven a pocket since the launch,
-        unless they see the ball in `pocket` now (`seen_in`).
+        """Note that the ball lies in `pocket`, because a person answers for this or because it belongs there. This does
+        not count while the ball is on its way, or if readers have proven a pocket since the launch, unless they see the
+        ball in `pocket` now (`seen_in`).
 
         A person who has looked (`by_eye`), or who has brought the ball, knows the pocket, whatever the encoder shows.
         If readers also see the ball there, the doubt after a gap ends. If only readers see it there, the doubt stays.

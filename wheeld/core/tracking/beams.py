@@ -2,9 +2,9 @@
 ball has left the track.
 
 One pulse proves nothing. A *chain* is one way to read the pulses, for one direction: as passes of a ball that slows
-down as balls do. Every pulse may begin chains. A chain takes each pulse that agrees with its speed, and leaves the
-others out. A stray is a pulse that the chain of the running ball does not take. The chain with the most passes leads,
-even if it began later.
+down as balls do. Every pulse may begin chains. A chain takes each pulse that agrees with its speed, and ignores the
+others. A stray is a pulse that the chain of the running ball does not take. The chain with the most passes leads, even
+if it began later.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ SLOWING_PER_REV = 0.08
 1.0 and 0.6 laps/s, where many of them rub against the track, and 0.4 at 1.8."""
 SPEED_SLACK = 0.07
 PASS_JITTER_US = 8_000
-"""How far the speed of a hop may be from the speed that the slowing gives. `SPEED_SLACK`: a part of the speed, for tilt
-and beams that are not exactly in place. `PASS_JITTER_US`: for the jitter of the hop's two pulses."""
+"""How far the speed of a hop may be from the speed that the slowing gives. `SPEED_SLACK`: a fraction of the speed, for
+tilt and beams that are not exactly in place. `PASS_JITTER_US`: for the jitter of the hop's two pulses."""
 TIGHT_SLACK = 0.03
 TIGHT_JITTER_US = 2_000
 """The same two limits, for decisions by only three passes. At the speed of a launch, a tilt of 0.3° changes a hop by
@@ -201,7 +201,7 @@ LAUNCH_REV_S_MIN = 0.90
 """No recorded ball runs its first lap slower than 1.0 laps/s. Three slower passes may be a stray and two passes of a
 ball in the other direction, so a fourth pass must decide."""
 SURE_PASSES = 4
-"""So many passes show the ball's speed well: their chain may go on after a whole lap in which beams missed the ball."""
+"""So many passes show the ball's speed well: their chain may continue after a whole lap without a pass."""
 OVERTAKE = 2
 """Another chain replaces the one of the run when its score is higher by this much."""
 AGAIN_US = 6_000_000
@@ -209,7 +209,7 @@ AGAIN_US = 6_000_000
 FEW_US = 30_000_000
 """The longest time from a pass to a sighting that this pass may explain: a fall, then three turns of a slow rotor."""
 AGAIN_SLACK = 0.15
-"""A ball that is found again may seem to be faster by this part of its speed, because of jitter and tilt."""
+"""A ball that is found again may seem to be faster by this fraction of its speed, because of jitter and tilt."""
 AT_REST_US = 700_000
 """No ball is in a pocket sooner after its last pass. In every recorded evening, bounces begin after 0.8 s."""
 REST_US = 2_000_000
@@ -223,7 +223,7 @@ SILENT_LAPS = 2.0
 ALONE_PASSES = 4
 """If one beam has this many passes, a lap apart, of a ball that slows, a ball runs that the other beams do not see."""
 ALONE_SLOWER = 0.985
-"""After a lap, every recorded ball has less than this part of its speed left. Things on the rotor slow less."""
+"""After a lap, every recorded ball has less than this fraction of its speed left. Things on the rotor slow less."""
 CHAINS_MAX = 12
 """The most chains that are kept before a launch. With a hundred times the usual strays, four are in use."""
 
@@ -257,8 +257,8 @@ class Pulse(NamedTuple):
 class BallTracker:
     """Follows one ball past `beams_deg`. Everything that it remembers is in `state`. `run` is always the same object.
 
-    `overdue_us`: when the next pass, or a later one with which a chain can still go on, must have come. None while no
-    pass is awaited. `counters`: how many pulses had no effect, since the start.
+    `overdue_us`: when the next pass, or a later one with which a chain can still continue, must have come. None while
+    no pass is awaited. `counters`: how many pulses had no effect, since the start.
     """
 
     def __init__(self, beams_deg: tuple[float, ...], state: BeamsState | None = None, *, strays: int = 1) -> None:
@@ -633,8 +633,8 @@ class BallFromBeams(BallTracker):
         self._habit, self._sight = habit, sight
 
     def quality(self) -> tuple[float, float]:
-        """Return which part of the ball's passes the beams saw, and how strange the run was (`Habit.strange`). A run in
-        two parts is strange, too: beams missed laps between the parts, or no free ball made both."""
+        """Return which fraction of the ball's passes the beams saw, and how strange the run was (`Habit.strange`). A
+        run in which the ball was found again is strange, too: beams missed laps, or a ball was not free."""
         chain, strange = self.leading, HAND_PART if self.state.earlier_deg else self._habit.strange
         return 1.0 if chain is None else len(chain.passes) / (len(chain.passes) + chain.skipped), strange
 

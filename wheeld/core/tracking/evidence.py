@@ -26,8 +26,8 @@ SURE_LEAD = 6
 """So many passes make a verdict sure: the passes by which a chain is ahead of all contrary chains, or the passes of a
 weak launch. In two laps past three beams, a stray can spoil five passes. This is one more."""
 FREE_PART, HAND_PART = 0.15, 0.18
-"""Parts of the ball's speed. In a lap, no free ball differs from its wheel's habit by more than `FREE_PART` (4,800 runs
-in simulated bowls, some tilted or rubbing: 0.149 at most). A ball that differs by `HAND_PART` was touched."""
+"""Fractions of the ball's speed. In a lap, no free ball differs from its wheel's habit by more than `FREE_PART` (4,800
+runs in simulated bowls, some tilted or rubbing: 0.149 at most). A ball that differs by `HAND_PART` was touched."""
 
 OFF_CENTRE_MAX = 0.40
 """The distance from the centre of a pocket, in pockets. If a ball is seen farther out, it does not lie in a pocket, or
@@ -96,8 +96,8 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 
     @staticmethod
     def number(run: Margin | None, sightings: list[Seen], parts_seen: tuple[float, float], strange: float) -> Margin:
-        """Return the margin of R1 to R3 for a valid coup. `parts_seen`: the part of its passes that the beams saw, and
-        the part of the readers that met the ball. `strange`: see `Habit`."""
+        """Return the margin of R1 to R3 for a valid coup. `parts_seen`: the fraction of its passes that the beams saw,
+        and the fraction of the readers that met the ball. `strange`: see `Habit`."""
         slowing = Margin.part((HAND_PART - strange) / (HAND_PART - FREE_PART), "slowing")
         measures = (slowing, Margin.pocket(sightings), *(Margin.part(part, "sight") for part in parts_seen))
         return min(measures if run is None else (run, *measures))

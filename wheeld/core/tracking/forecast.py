@@ -46,8 +46,8 @@ class Habit(msgspec.Struct):
     """How balls slow on a wheel. For each bin of speeds, `slowing`: the mean slowing in laps/s²; `runs`: the number of
     runs in it. `leave_rev_s`: the mean speed at which balls left the track.
 
-    `strange`: how much the latest ball differed from this habit, as a part of its speed: the most in a lap, or when it
-    left the track. A hand or a wire may have touched it. 0 until `SURE_RUNS` runs are known.
+    `strange`: how much the latest ball differed from this habit, as a fraction of its speed: the most in a lap, or when
+    it left the track. A hand or a wire may have touched it. 0 until `SURE_RUNS` runs are known.
     """
 
     slowing: list[float] = msgspec.field(default_factory=lambda: [0.0] * BINS)
@@ -99,7 +99,8 @@ class Habit(msgspec.Struct):
 
     def profile(self) -> list[float]:
         """Return the slowing at each speed in laps/s²: the mean, where runs are known; elsewhere the mean of the next
-        lower speed with runs, or else of the lowest one. It is never below the least slowing of all recorded balls."""
+        lower speed with runs, otherwise of the lowest speed with runs. It is never below the least slowing of all
+        recorded balls."""
         known = [slowing for slowing, runs in zip(self.slowing, self.runs, strict=True) if runs]
         slowing, filled = known[0] if known else 0.0, []
         for place in range(BINS):
@@ -142,7 +143,7 @@ def _bin(speed_rev_s: float) -> int:
 
 
 def _to_leave(speed_rev_s: float, leave_rev_s: float, profile: list[float], part: float = 1.0) -> tuple[float, int]:
-    """Return (laps, µs) until the ball has slowed to `leave_rev_s`, with `part` of the slowing in `profile`."""
+    """Return (laps, µs) until the ball has slowed to `leave_rev_s`, with `part` times the slowing in `profile`."""
     laps = seconds = 0.0
     speed = speed_rev_s
     while (rest := speed - leave_rev_s) > 0:

@@ -2,8 +2,8 @@
 
 Ticks are absolute, so a lost tick does no harm. Between ticks the rotor is assumed to continue as the latest ticks
 show: with the same speed and the same slowing. If the encoder's disc slips on the rotor, the rotor seems to jump. A
-movement that a hand could cause is no jump. So when a rotor nearly stands, a slip by one or two sectors looks like lost
-edges.
+movement that a hand could cause is not a jump. So when a rotor nearly stands, a slip by one or two sectors looks like
+lost edges.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SIDE_DEG = 7.2
 HAND_REV_S2 = 0.6
 """The hardest push or braking by a hand, in turns/s²."""
 HELD_US = 700_000
-"""The least time that a hand needs to hold the rotor and push it on. If the next sector comes later than that, a hand
+"""The least time that a hand needs to hold the rotor and then push it. If the next sector comes later than that, a hand
 may have held the rotor."""
 JITTER_US = 2_000
 """An edge of any encoder may come early or late by this time, or by more if more jitter is measured."""
@@ -57,8 +57,8 @@ JITTER_SHARE, JITTER_MORE, JITTER_LESS = 8.0, 1 + 1 / 32, 1 - 1 / 32
 edge multiplies the measured median by `JITTER_MORE` or `JITTER_LESS`. So a slip changes it as little as any edge."""
 JITTER_US_MIN = JITTER_US / JITTER_SHARE
 JITTER_POCKETS = 0.05
-"""If the median jitter is more than this part of a pocket, the rotor's angle places no ball. An angle from few edges is
-wrong by up to ten times as much, and two sightings could agree on a wrong pocket."""
+"""If the median jitter is more than this fraction of a pocket, the rotor's angle does not show where a ball lies. An
+angle from few edges is wrong by up to ten times as much, and two sightings could agree on a wrong pocket."""
 BACK_DEG, JUMP_DEG = 30.0, 2.0
 """Because of jitter, or after a slip, a tick may be up to `BACK_DEG` behind the tick before it. It may also be up to
 `JUMP_DEG` farther ahead than the rotor can have turned. A tick that is farther off is impossible (`GLITCH_TICKS`)."""
@@ -324,7 +324,7 @@ class RotorFromEncoder:
         """Whether the latest ticks show a jump between the two middle ones: a movement that the rotor's inertia makes
         impossible.
 
-        It is no jump if a hand could have moved the rotor in this way, given its speed before and after. Lost edges
+        It is not a jump if a hand could have moved the rotor in this way, given its speed before and after. Lost edges
         never make a jump: fewer ticks are known then, and a hand could have done more between them.
         """
         points, side = self.state.points, self._side_ticks

@@ -105,7 +105,8 @@ class Sight(msgspec.Struct):
         ]
 
     def part_of_readers(self, readers: Collection[int]) -> float:
-        """Return which part of the readers meets the lying ball: all except those that missed it in the latest turn."""
+        """Return the fraction of readers that meet the lying ball: all except those that missed it in the latest
+        turn."""
         others = max(1, len(readers) - 1)
         return sum(self.missed.get(f"reader/{reader}", 0) < others for reader in readers) / len(readers)
 
