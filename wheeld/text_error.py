@@ -25,6 +25,6 @@ OF_FILES = (
 
 
 def reason(wrong: OSError) -> Part:
-    """Return the system's text about a file that cannot be used, as a text of the catalogue if it is one."""
+    """Return the system's text about a file that cannot be used, as a text of the catalogue if the catalogue has it."""
     told = str(wrong.strerror)
     return Text(told) if told in OF_FILES else told

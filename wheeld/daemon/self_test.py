@@ -4,7 +4,7 @@ The self-test checks whether the sensors answer, and whether a time server has s
 daemon goes on: the table is suspended, as at any other time, and the daemon must publish that.
 
 The journal was verified earlier, when it was opened: its end, what a restart reads, and what is owed. If somebody had
-changed it since the last run, the daemon would have ended there.
+changed it since the daemon last ran, the daemon would have ended there.
 """
 
 from __future__ import annotations

@@ -105,8 +105,8 @@ def real(spins: Sequence[Spin]) -> list[Spin]:
 
 
 def ran_with_rotor(spins: Sequence[Spin]) -> bool:
-    """Return whether the ball ran in the rotor's direction in each spin. Useful only if a person gave the ball's
-    direction: if not, `spins_of` assumes that the ball ran against the rotor."""
+    """Return whether the ball ran in the rotor's direction in each spin. This is useful only if a person gave the
+    ball's direction. Otherwise `spins_of` assumes that the ball ran against the rotor."""
     return bool(balls := real(spins)) and all(spin.rotor == spin.direction for spin in balls)
 
 
@@ -271,7 +271,8 @@ def learn_readers(
 
 
 def _reader(reader: int, by_way: Sequence[list[float]], turns: Mapping[Direction, int]) -> Learned:
-    """Return the angle in the middle of the two that a reader seemed to have, one for each direction of the rotor."""
+    """Return the angle in the middle of the two angles that a reader seemed to have, one for each direction of the
+    rotor."""
     each_way = [_learned(reader, angles_deg, is_at_rest=True) for angles_deg in by_way]
     first, last = each_way[0], each_way[-1]
     fewest = min(turns, key=turns.__getitem__)

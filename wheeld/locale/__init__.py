@@ -45,7 +45,7 @@ def template(program: Path = PROGRAM) -> Catalog:
 
 
 def _texts_in(code: str) -> Iterator[tuple[str, str]]:
-    """Yield (function, text) for each literal in a call, and ("scenario", the first line) for the docstring of each."""
+    """Yield (function, text) for each literal in a call, and ("scenario", first line) for each scenario's docstring."""
     for node in ast.walk(ast.parse(code)):
         match node:
             case ast.Call(

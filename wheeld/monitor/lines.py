@@ -124,7 +124,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="fr
 
 
 class Axis(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", tag="axis"):
-    """The evidence of a void coup on one axis of sensing time. Of several runs, only the last one is there.
+    """The evidence of a void coup on one axis of sensing time. Of several runs, only the last one is shown.
 
     `void`: the message about the coup. `moment_us`: when the cause of the void happened. `launch_us`: the first pass of
     the run, None without a run. `rpm`: the rotor's speed, positive if clockwise. `ball`: the ball's passes, each with

@@ -79,7 +79,8 @@ class Monitor:
             self._void = logs[-1], voids[-1]
 
     async def run(self) -> NoReturn:
-        """Listen until cancelled. If the socket cannot be made, the daemon goes on: the wheel does not need it."""
+        """Accept listeners until cancelled. If the socket cannot be made, the daemon goes on: the wheel does not need
+        it."""
         is_told = False
         while True:
             try:

@@ -82,8 +82,8 @@ class MqttClient(asyncio.BufferedProtocol):
         expiry_s: int | None = None,
         timeout_s: float | None = None,
     ) -> None:
-        """Publish. Returns when the broker has the message (QoS 1), or when it was sent (QoS 0). `expiry_s`: how long
-        the broker may keep it for a reader who is away. Raises MqttError, also as PublicationRefusedError or
+        """Publish a message. Returns when the broker has it (QoS 1), or when it was sent (QoS 0). `expiry_s`: how long
+        the broker may keep it for a subscriber that is away. Raises MqttError, also as PublicationRefusedError or
         NoAnswerError."""
         publish = partial(
             self._session.publish, topic, payload, qos=qos, retain=retain, correlation=correlation, expiry_s=expiry_s
@@ -106,7 +106,8 @@ class MqttClient(asyncio.BufferedProtocol):
             raise PublicationRefusedError(reason(code))
 
     async def subscribe(self, *topics: str) -> dict[str, str]:
-        """Subscribe at QoS 1. Returns the topics that the broker refuses, each with its reason. Raises MqttError."""
+        """Subscribe to `topics` at QoS 1. Returns the topics that the broker refuses, each with its reason. Raises
+        MqttError."""
         answer = cast("mqtt5.SubAckPacket", await self._within(self._session.subscribe(topics)))
         if len(answer.reason_codes) != len(topics):
             self._end(BrokenProtocolError("an answer to a wrong number of subscriptions"))
@@ -115,7 +116,7 @@ class MqttClient(asyncio.BufferedProtocol):
         return {topic: reason(code) for topic, code in codes if is_failure(code)}
 
     async def unsubscribe(self, *topics: str) -> None:
-        """End subscriptions. Raises MqttError."""
+        """End the subscriptions to `topics`. Raises MqttError."""
         await self._within(self._session.unsubscribe(topics))
 
     def ask(self) -> None:
@@ -124,7 +125,8 @@ class MqttClient(asyncio.BufferedProtocol):
         self._flush()
 
     async def close(self, *, forget: bool = False) -> None:
-        """Disconnect. `forget`: the broker shall keep nothing of the session. Harmless if the connection is over."""
+        """Disconnect. `forget`: the broker shall keep nothing of the session. This does no harm if the connection is
+        over."""
         code, expiry_s = mqtt5.DisconnectReasonCode.NORMAL_DISCONNECTION, 0 if forget else None
         self._end(MqttError("this side ended the connection"), code, session_expiry_s=expiry_s)
         if self._transport is None:

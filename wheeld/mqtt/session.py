@@ -101,9 +101,9 @@ class Session:
         correlation: bytes | None = None,
         expiry_s: int | None = None,
     ) -> int | None:
-        """Publish. Returns the packet identifier of the answer, None at QoS 0. `expiry_s`: how long the broker may keep
-        it for a reader who is away. Raises PublicationRefusedError if it is larger than the broker takes, or if MQTT
-        cannot carry it."""
+        """Publish a message. Returns the packet identifier of the answer, None at QoS 0. `expiry_s`: how long the
+        broker may keep the message for a subscriber that is away. Raises PublicationRefusedError if the broker takes no
+        message of this size, or if MQTT cannot encode it."""
         packet_id = self._new_id() if qos else None
         try:
             data = mqtt5.PublishPacket(
@@ -126,8 +126,8 @@ class Session:
         return packet_id
 
     def subscribe(self, topics: Sequence[str]) -> int:
-        """Subscribe at QoS 1. Returns the packet identifier of the answer. A retained message is marked as retained
-        even if it is published while the subscription exists (`retain as published`)."""
+        """Subscribe to `topics` at QoS 1. Returns the packet identifier of the answer. A retained message is marked as
+        retained even if it is published while the subscription exists (`retain as published`)."""
         packet_id = self._new_id()
         at_least_once = mqtt5.QoS.AT_LEAST_ONCE
         filters = [mqtt5.TopicFilter(topic, max_qos=at_least_once, retain_as_published=True) for topic in topics]
@@ -136,7 +136,7 @@ class Session:
         return packet_id
 
     def unsubscribe(self, topics: Sequence[str]) -> int:
-        """End subscriptions. Returns the packet identifier of the answer."""
+        """End the subscriptions to `topics`. Returns the packet identifier of the answer."""
         packet_id = self._new_id()
         self._out.append(mqtt5.UnsubscribePacket(packet_id, list(topics)).write())
         self._awaited[packet_id] = mqtt5.UnsubAckPacket

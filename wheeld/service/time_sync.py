@@ -61,7 +61,7 @@ class TimeSync:
         self._log_state()
 
     async def run(self, clock: HostClock) -> NoReturn:
-        """Check at each interval until cancelled."""
+        """Check the clock at each interval, until cancelled."""
         while True:
             await clock.sleep(LOOK_S)
             state = self._look()

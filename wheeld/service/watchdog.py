@@ -104,7 +104,8 @@ class Watch:
         self._log = structlog.get_logger("watchdog")
 
     async def run(self, watchdog_s: float) -> NoReturn:
-        """Feed whenever all signs are given, until cancelled. `watchdog_s`: the period that systemd allows."""
+        """Feed the watchdog whenever all signs are given, until cancelled. `watchdog_s`: the period that systemd
+        allows."""
         period_s = watchdog_s / FEEDS
         while True:
             # Signs that stay missing are logged, because systemd may restart the daemon.

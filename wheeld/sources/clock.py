@@ -3,13 +3,13 @@
 Three clocks are used here. The *board's* clock counts microseconds with its own crystal (`board_us`). The *host's*
 monotonic clock counts nanoseconds (`host_ns`). *UTC* is the time of day on the host's clock (`utc_us`).
 
-A sync sample is one question and its answer. The host asks at `host_sent_ns`. The board receives this at `board_rx_us`
-and answers at `board_tx_us`. The host receives the answer at `host_received_ns`. Only the sum of the two delays is
-known. So a sample shows only that the board's clock had its reading at some moment between two host times. It is stored
-as an interval of the *offset* (`host_ns - 1000 * board_us`), as wide as the round trip. As the sample gets older, the
-interval gets wider by the allowed drift. The true offset lies in all intervals at once. So one quick and fresh sample
-is worth more than many slow ones. The stated error is at most half the best round trip, plus the allowed drift since
-then. It is right as long as the clock does not drift more than allowed.
+A sync sample is one time request and its answer. The host asks at `host_sent_ns`. The board receives this at
+`board_rx_us` and answers at `board_tx_us`. The host receives the answer at `host_received_ns`. Only the sum of the two
+delays is known. So a sample shows only that the board's clock had its reading at some moment between two host times. It
+is stored as an interval of the *offset* (`host_ns - 1000 * board_us`), as wide as the round trip. As the sample gets
+older, the interval gets wider by the allowed drift. The true offset lies in all intervals at once. So one quick and
+fresh sample is worth more than many slow ones. The stated error is at most half the best round trip, plus the allowed
+drift since then. It is right as long as the clock does not drift more than allowed.
 
 If the interval of a new sample does not overlap an older one, one of the clocks is wrong. The clock has stepped if the
 previous sample differs by more than any oscillator can drift. Otherwise it drifts more than allowed. If a later sample

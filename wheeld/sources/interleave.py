@@ -43,7 +43,7 @@ class Interleaver:
 
     def second(self, seen: Observation) -> None:
         """Take an observation of the second source. If the clock was corrected backwards, the observation gets the time
-        of the last one."""
+        of the newest observation of this source."""
         self._newest_us = max(self._newest_us, seen.t_us)
         if seen.t_us < self._newest_us:
             seen = msgspec.structs.replace(seen, t_us=self._newest_us)

@@ -1,10 +1,10 @@
 """Translates the events of the sensor board into observations on one continuous sensing clock.
 
-It has no I/O: it converts bytes and host times to observations and bytes. `t_us` is the board's clock plus an offset
-that is fixed while the board runs. After a restart of the board a new offset is chosen: `t_us` continues at the host's
-estimate of the sensing time and never goes back. Events wait until the two clocks have been compared, so that even
-events from before this process are dated. After each gap they also wait for the first levels: a coup whose events are
-in the board's ring cannot be judged without the level of the object sensor at its beginning.
+This module has no I/O: it converts bytes and host times to observations and bytes. `t_us` is the board's clock plus an
+offset that is fixed while the board runs. After a restart of the board a new offset is chosen: `t_us` continues at the
+host's estimate of the sensing time and never goes back. Events wait until the two clocks have been compared, so that
+even events from before this process are dated. After each gap they also wait for the first levels: a coup whose events
+are in the board's ring cannot be judged without the level of the object sensor at its beginning.
 
 Only reports of the board advance the core's time. So a fault of the link has the time of the last observation. If it
 had the present time, everything that was not reported since then would count as absent: the ball would have left the

@@ -1,4 +1,4 @@
-"""The feed of the board: reads its line, ticks, and hands on what the board observed.
+"""Reads the line of the board, ticks, and hands on what the board observed.
 
 One task serves the link while it is open. Another task ticks all the time, with or without a link. Both wait while the
 table has too many batches, so bytes are read only when they can be processed. Until then bytes wait in the kernel, and

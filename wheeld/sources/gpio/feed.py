@@ -1,4 +1,4 @@
-"""The feed of the pins: reads them every 10 ms, hands on the observations, and sets the lamps."""
+"""Reads the pins every 10 ms, hands on the observations, and sets the lamps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOK_S = 0.01
 """The interval of looks. It is half of the delay that is allowed for reports of the time: a look may come late."""
 
 CAUGHT_UP_S = (SETTLE_NS + RECOVER_NS) / 1e9 + 5 * LOOK_S
-"""How long after a standstill all edges from it have been processed, with some looks to spare."""
+"""The time after a standstill in which all edges from it are processed, plus a few looks."""
 
 
 class GpioFeed:
@@ -36,7 +36,8 @@ class GpioFeed:
         self._hand_on, self._state = hand_on, state
 
     async def run(self) -> NoReturn:
-        """Run until cancelled, then switch off the lamps and release the pins. Raises PinsError if a lamp fails."""
+        """Look at the pins until cancelled, then switch off the lamps and release the pins. Raises PinsError if a lamp
+        fails."""
         try:
             while True:
                 await self._clock.sleep(LOOK_S)

@@ -1,4 +1,4 @@
-"""The feed of a wheel head: reads its line, and calls its tick for polls and time-outs.
+"""Reads the line of a wheel head, and calls the head's tick for polls and time-outs.
 
 A report of a head gets the host time at which its line was read. This is later than the event, by up to the time
 between two lines. If the head is the only source, the host's clock is the sensing clock. If there is also a board or

@@ -24,7 +24,7 @@ UNSENT_BYTES_MAX = 65_536
 """The host sends about 100 bytes a second. If this many bytes wait, the device has not read for minutes."""
 
 COMMAND_CHARACTERS_MAX = 100
-"""A process that holds a port is shown with so many characters of its command."""
+"""A process that has a port open is shown with so many characters of its command."""
 
 _ADVICE: dict[int | None, str] = {
     errno.ENOENT: "the port is not there: is the device plugged in, and does the configuration name this port?",

@@ -69,7 +69,7 @@ class LinkSupervisor(Generic[Link]):
         """Why the latest attempt could not open the line. Empty if it was opened."""
 
     async def run(self) -> NoReturn:
-        """Run until cancelled. Raises every error of `serve` except `LinkClosedError`."""
+        """Keep the link open until cancelled. Raises every error of `serve` except `LinkClosedError`."""
         wait_s, lost_ns = WAIT_S_MIN, self._clock.monotonic_ns()
         while True:
             began_ns, opened = self._clock.monotonic_ns(), self.opened_count
