@@ -45,7 +45,8 @@ UTC_US_MAX = from_text("3000-01-01T00:00:00Z")
 RATE_PPB_MAX = 100_000_000_000
 """No sensing clock runs a hundred times too fast. Even if one did, ten years would stay in the calendar."""
 SPIN_MAX, HEAD_LAPS_MAX, HEAD_RPM_MAX = 999, 255, 99.9
-"""The largest values in a head's report. If a head counts its games further, its reader must number them anew."""
+"""The largest values in a head's report. If a head counts its games further, the module that reads it must number them
+again from the beginning."""
 KNOWN_KEYS = {
     str(kind.__struct_config__.tag): {"kind", *(field.encode_name for field in msgspec.structs.fields(kind))}
     for kind in get_args(Observation)

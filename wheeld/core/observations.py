@@ -288,8 +288,8 @@ class Standstill(_Line, frozen=True, tag="standstill"):
 
 
 class Heard(_Line, frozen=True, tag="heard"):
-    """All words that people said until `until_us` have been received. Later words may still be on their way. None: no
-    word is on its way, and until the next `Heard` no word is delayed."""
+    """All words that people said until `until_us` have been received. Later words may still be on their way. `until_us`
+    None: no word is on its way, and until the next `Heard` no word is delayed."""
 
     until_us: int | None = msgspec.field(default=None, name="until")
 

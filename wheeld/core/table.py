@@ -221,7 +221,7 @@ class Table:
         memory: bytes | None = None,
         gap: tuple[FeedGap, str] | None = None,
     ) -> tuple[Table, Step]:
-        """Make a table at sensing time 0, which is `started_utc_us`. `memory`: the last one that the journal stored.
+        """Make a table at sensing time 0, which is `started_utc_us`. `memory`: the last memory that the journal stored.
 
         `gap`: numbers of the feed that others have and the journal does not, and the hash of the last message. The feed
         continues after them. Raises msgspec.DecodeError if `memory` is not a table's state of this version.

@@ -21,7 +21,7 @@ class Bouler(msgspec.Struct):
 
     `who`: None until somebody is named. `since_utc_us`: since when his time has run without a stop, None while the
     table is closed. `served_us`: his time before that. `due_reported`: it has been published that his time is over.
-    `next_who`: the person who is announced to spin after him. `acknowledged_by`: who has acknowledged that.
+    `next_who`: the person who is announced to spin after him. `acknowledged_by`: who has acknowledged this change.
     """
 
     who: str | None = None

@@ -1,5 +1,5 @@
 """The only place where observations and commands reach the table. They are applied in the order of their times, and
-each is stored before the next.
+what follows is stored before the next ones are applied.
 
 A command gets the host's estimate of the sensing clock at its arrival. It waits until the sensors have reported up to
 that time. So what the sensors saw before the command is decided first. Sensors report every 0.1 s. If their link is
@@ -165,7 +165,7 @@ class TableLoop:
         return (min(begins), self._clock.utc_us()) if begins else None
 
     async def run(self) -> NoReturn:
-        """Apply and store what was put, until cancelled. Raises the store's error."""
+        """Apply what is in the queue, and store what follows, until cancelled. Raises the store's error."""
         while True:
             await self._news.wait()
             self._news.clear()

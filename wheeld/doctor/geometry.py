@@ -29,7 +29,8 @@ tenth, at the end by a fifth. If a lap is longer than this, the beam missed a pa
 SPIN_GAP_US = 4_000_000
 """No ball needs so long for its next pass. A pass after this time belongs to another spin."""
 LAPS_MIN = 4
-"""With fewer laps an angle is not certain. Jitter and a tilted bowl change a single lap by several degrees."""
+"""With fewer laps than this an angle is not certain. Jitter and a tilted bowl change a single lap by several
+degrees."""
 TURNS_MIN = 4
 """How often a lying ball must pass each reader in each direction. A bouncing ball is seen at most twice in a pocket."""
 SPREAD_DEG = 3.0
@@ -37,7 +38,7 @@ SPREAD_DEG = 3.0
 SPIN_LAPS_MIN = 3
 """The fewest laps of a spin that is compared with other spins. One stray pulse does not change the median of three."""
 REAL_PASSES_MIN = 4
-"""Fewer passes are from a hand and not from a ball."""
+"""Fewer passes than this are from a hand and not from a ball."""
 LATEST_EDGES = 5
 """How many edges decide the rotor's direction, by their majority. If the rotor stands with a border of two sectors just
 at the encoder's sensor, one or two edges may have the wrong direction."""
@@ -189,7 +190,8 @@ def order_of(learned: Sequence[Learned], configured_deg: Sequence[float]) -> Ord
     """Return how the order of the learned sensors round the wheel compares with the configured order.
 
     If the ball did not run in the assumed direction, every angle is mirrored, but the laps look just as good. One or
-    two sensors have the same order in both directions. They are mirrored if the mirrored angles are nearer.
+    two sensors have the same order in both directions. They are mirrored if the mirrored angles are nearer to the
+    configured ones.
     """
     known = [each for each in learned if each.index < len(configured_deg)]
     if len(known) < 3:

@@ -94,7 +94,8 @@ APART_US = 4_000_000
 AROUND_US = 300_000
 """An axis begins this long before the run, and ends this long after the verdict."""
 SHOWN_US_MIN = 3_000_000
-"""The shortest axis. If a launch is too early, the coup is void at the third pass. Such an axis would be too short."""
+"""The shortest axis. If a launch is too early, the coup is void at the third pass already. Without this limit, its axis
+would be too short."""
 NO_RUN_US = 10_000_000
 """The length of an axis if the ball passed no beam."""
 STANDS_US = 400_000

@@ -112,7 +112,8 @@ def false_copies(root: Path) -> Iterator[str]:
 
 
 class Program:
-    """What the daemon has found out about its own files. `digest` is None until they have been read, once."""
+    """What the daemon has found out about its own files. `digest` is None until the files have been read. They are read
+    only once."""
 
     def __init__(self) -> None:
         self.version = VERSION

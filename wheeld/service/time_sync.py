@@ -19,13 +19,15 @@ LOOK_S = 10.0
 """The interval of the checks. A time server is reached a minute after the network, so 10 s more do not matter."""
 
 TIMESYNCD = Path("/run/systemd/timesync")
-"""Exists while systemd-timesyncd runs. After the first answer of a server it contains a file `synchronized`."""
+"""This directory exists while systemd-timesyncd runs. After the first answer of a server it contains a file
+`synchronized`."""
 
 _TIME_ERROR = 5
 """The result of adjtimex while no time daemon has set the clock, or when the time daemon was silent for too long."""
 
 _TIMEX_BYTES = 512
-"""Enough for `struct timex` of any architecture (208 bytes at most). If all are zero, adjtimex changes nothing."""
+"""This is enough for `struct timex` of any architecture (208 bytes at most). If all are zero, adjtimex changes
+nothing."""
 
 
 def host_is_synchronised() -> bool | None:

@@ -198,8 +198,9 @@ def _unheard(since_us: int, until_us: int, waitlist: Waitlist) -> Iterator[Quest
 def wait_of(
     happening: Happening, open_questions: Iterable[Question], known: Known, said: frozenset[CommandName]
 ) -> Wait:
-    """Return when this counts as happened at this table, and until when it waits: for the sensors to report up to its
-    time, for open questions that could change its meaning, and for its needs. `said`: the names of words that wait."""
+    """Return when a word or a fact counts as happened here, and until when it waits: for the sensors to report up to
+    its time, for open questions that could change its meaning, and for its needs. `said`: the names of waiting
+    words."""
     state = known.table_state.state
     if isinstance(happening, Evidence):
         counts_us = happening.evidence_us

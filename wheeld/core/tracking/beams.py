@@ -180,7 +180,7 @@ def _slowing(speed_rev_s: float) -> float:
 
 
 DOUBLE_PULSE_US = 120_000
-"""If two pulses of a beam are closer together, they are not two passes: the ball would run over 8 laps a second."""
+"""If two pulses of a beam are closer than this, they are not two passes: the ball would run over 8 laps a second."""
 LAUNCH_PASSES = 3
 """How many passes prove a launch: two hops that agree ("several passes at a plausible speed", docs/rulebook.md 6)."""
 LEAVE_REV_S_MAX = 0.50
@@ -211,11 +211,11 @@ FEW_US = 30_000_000
 AGAIN_SLACK = 0.15
 """A ball that is found again may seem to be faster by this fraction of its speed, because of jitter and tilt."""
 AT_REST_US = 700_000
-"""No ball is in a pocket sooner after its last pass. In every recorded evening, bounces begin after 0.8 s."""
+"""No ball is in a pocket sooner than this after its last pass. In every recorded evening, bounces begin after 0.8 s."""
 REST_US = 2_000_000
-"""A ball that is seen in a pocket sooner after its last pass still bounces. No recorded ball rested before 2.5 s."""
+"""A ball seen in a pocket sooner than this after its last pass still bounces. No recorded ball rested before 2.5 s."""
 FALL_US_MIN = 2_500_000
-"""No ball of any recorded evening came to rest sooner after its last pass."""
+"""No ball of any recorded evening came to rest sooner than this after its last pass."""
 FALL_US = 6_000_000
 """The time from the last pass to rest in a pocket: 2.5–5 s in every recorded evening."""
 SILENT_LAPS = 2.0
@@ -262,7 +262,7 @@ class BallTracker:
     """
 
     def __init__(self, beams_deg: tuple[float, ...], state: BeamsState | None = None, *, strays: int = 1) -> None:
-        """`strays`: how many pulses may not be the ball's, whichever they are."""
+        """`strays`: how many pulses may be strays, whichever they are."""
         self._strays, self.counters = strays, {"stray_pulses": 0, "double_pulses": 0}
         self._beams = Beams(beams_deg)
         self.state = state or BeamsState()

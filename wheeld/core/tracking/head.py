@@ -48,7 +48,7 @@ FAST_RPM_MIN = 89.0
 """The speed field starts again from 0 only after a speed of at least this: from report to report, recorded rotors
 become faster by up to 10 rpm. A 0 after a speed between `SLOW_RPM_MAX` and this one is not explained."""
 REPORT_FRESH_US = 2_000_000
-"""An older report does not show how fast the rotor turns now."""
+"""A report older than this does not show how fast the rotor turns now."""
 
 
 class HeadRotorState(msgspec.Struct):

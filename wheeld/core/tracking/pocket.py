@@ -18,7 +18,7 @@ from wheeld.core.tracking.rotor import RotorFromEncoder
 from wheeld.core.tracking.sight import Sight
 
 SAME_PASS_US = 50_000
-"""If two sightings of a reader are closer together, they are of one pass: at 25 rpm pockets come 65 ms apart."""
+"""If two sightings of a reader are closer than this, they are of one pass: at 25 rpm pockets come 65 ms apart."""
 HALF_TURN_DEG = 180.0
 """One reader meets a lying ball once in a turn. If it sees the ball in the same pocket again within half a turn, it is
 the same pass. The sightings that prove a number must be this far apart (R3): three close together may be one bounce."""
@@ -43,7 +43,7 @@ PASSES_FROM_UNKNOWN = 2
 """If it is not known where the ball lay before, it may have lain in this pocket all the time. Then a single pulse may
 be a stray, and only two passes that agree are a launch."""
 RESTED_US = 500_000
-"""A ball that bounces leaves a pocket sooner. If readers meet it there again after this time, it lies in the pocket."""
+"""A ball that bounces leaves a pocket sooner than this. If readers meet it there again later, it lies in the pocket."""
 AGREE_POCKETS = 0.3
 """Sightings of one lying ball differ by no more than this, in pockets, wherever readers meet it."""
 STILL_THERE = 2

@@ -1,8 +1,8 @@
 """Which sensors see: which fail, which are left out, and how often each missed the ball.
 
 Only sensors that see give evidence. An absence proves something only if such a sensor would have reported the thing. A
-sensor fails if its source reports this, or if it did not see what it should: a beam, a run that crossed it; a reader, a
-ball that passed it. The place of the pockets (`PLACE`) fails if a ball lies where nothing has brought it.
+sensor's source reports that the sensor fails. People are warned of a beam that alone misses runs, and of a reader that
+misses a lying ball. The place of the pockets (`PLACE`) fails if the encoder slips or a ball lies where nothing put it.
 
 A person may leave a failing sensor out (docs/rulebook.md 6). Then its reports have no effect, and the setting is as for
 a table that never had it: fewer beams prove fewer laps, fewer readers see the ball less often. The checks of the
@@ -122,7 +122,7 @@ class Sight(msgspec.Struct):
 
 
 def blind_sensor(sensor: str, t_us: int) -> Evidence:
-    """Return the trouble of the only sensor that did not see the ball. Play goes on, but people should look at it."""
+    """Return the trouble of a sensor that missed a ball that others saw. Play goes on, but people should check it."""
     return Evidence(Fact.SENSOR_TROUBLE, t_us, {"sensor": sensor, "what": Trouble.BLIND.value})
 
 

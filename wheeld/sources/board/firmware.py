@@ -22,7 +22,7 @@ INTERVAL_US_MAX = m.HEARTBEAT_US * 18 // 10
 BLOCKED_US_MAX = 3_000_000
 """A board must report a beam as failed when it is blocked for two seconds. Its report may be a second late."""
 CALM_BEATS = 600
-"""A minute of heartbeats. If none of them has a level without an event, this trouble is over."""
+"""A minute of heartbeats. If none of them has a level without an event, the trouble `LEVEL_WITHOUT_EVENT` is over."""
 
 
 class FirmwareCheck:

@@ -8,7 +8,7 @@ several sensors by time, the caller waits for the earliest horizon.
 from __future__ import annotations
 
 QUIET_NS = 200_000_000
-"""A finger that releases and presses again takes longer. A level that is repeated sooner is a late bounce."""
+"""A finger that releases and presses again takes longer than this. A level that is repeated sooner is a late bounce."""
 
 
 class Contact:
@@ -73,7 +73,7 @@ class Contact:
 
 
 class Blockage:
-    """A beam that a ball blocks for `shortest_ns` to `longest_ns`. `since_ns` is None while the beam is free."""
+    """A beam or a reader that a ball blocks for `shortest_ns` to `longest_ns`. `since_ns` is None while it is free."""
 
     def __init__(self, shortest_ns: int, longest_ns: int) -> None:
         self._shortest_ns, self._longest_ns = shortest_ns, longest_ns
@@ -87,7 +87,7 @@ class Blockage:
         """The widths of the narrowest and the widest pulse that counted."""
 
     def stand(self, at_ns: int, *, blocked: bool) -> None:
-        """Set the state of the beam at `at_ns`, blocked or free, whatever came before."""
+        """Set the state at `at_ns`, blocked or free, whatever came before."""
         self.since_ns, self._edge_ns = at_ns if blocked else None, at_ns
 
     def edge(self, at_ns: int, *, blocked: bool) -> int | None:

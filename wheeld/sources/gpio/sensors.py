@@ -45,7 +45,7 @@ DOOR_CHATTER_NS_MAX = 1_000_000_000
 
 
 class Sensor(Protocol):
-    """One line, or one of the three lines of the encoder."""
+    """The sensor on one line, or one of the three lines of the encoder."""
 
     @property
     def repeats(self) -> int:
@@ -175,8 +175,8 @@ class Beam(_Beam):
 
 
 class Reader(_Beam):
-    """Reader `number` of the pockets. It is stuck if it stays blocked while the rotor turns by
-    `POCKETS_BLOCKED_MAX`."""
+    """Reader `number` of the pockets. It is stuck if it stays blocked while the rotor turns by more than
+    `POCKETS_BLOCKED_MAX` pockets."""
 
     def __init__(
         self, number: int, setting: GpioSetting, us: Callable[[int], int], encoder: Encoder, pockets: PocketLayout
