@@ -1,6 +1,6 @@
 """What the daemon needs from its surroundings, as protocols: a clock, a byte link, pins, a publisher, a message store.
 
-The edges implement the protocols with real devices, `hw_sim` with simulated ones. `hw_sim` shares no code with the
+`wheeld` implements the protocols with real devices, `hw_sim` with simulated ones. `hw_sim` shares no code with the
 core, so this module imports nothing of the core.
 """
 

@@ -53,7 +53,7 @@ DOOR = "door"
 """The name of the cabinet's door, which has a level as a sensor has."""
 
 OBJECT = "object"
-"""The sensor for foreign objects."""
+"""The name of the sensor for foreign objects."""
 PLACE = "rotor/place"
 """The place of the pockets on the rotor. It may fail like a sensor: then nobody knows where the pockets stand."""
 

@@ -1,5 +1,5 @@
-"""The pockets of a wheel, and the facts of a number that bets are paid on (docs/rulebook.md A8 and 5). There are no
-amounts here.
+"""The pockets of a wheel, and the facts of a number that bets are paid on (docs/rulebook.md A8 and 5). The amounts that
+bets pay are not in this module.
 
 `PocketLayout` is the structure. `SINGLE_ZERO` is the French layout with 37 pockets, `DOUBLE_ZERO` the American one with
 38. A house's profile names its layout.

@@ -33,7 +33,7 @@ class Bouler(msgspec.Struct):
 
     @property
     def is_early(self) -> bool:
-        """Whether a change of bouler now would come before his time is over."""
+        """Whether a change of bouler now would come before the present bouler's time is over."""
         return self.who is not None and not self.due_reported
 
     @property

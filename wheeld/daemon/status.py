@@ -53,7 +53,8 @@ class DaemonStatus:
         self._started_ns = clock.monotonic_ns()
         self._outage, self._refusals = outage, refusals
         self._owed: int | None = None
-        """Messages owed at the last count. None while the broker is connected, and before the first count."""
+        """How many messages were owed at the last count. None while the broker is connected, and before the first
+        count."""
 
     @property
     def line(self) -> str:

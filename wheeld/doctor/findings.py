@@ -34,8 +34,8 @@ DOUBLES_SHARE, MISSED_SHARE = 0.05, 0.05
 """The shares of double pulses and of missed passes that a beam may have. A few in a thousand are usual. One in twenty
 means that the beam is badly adjusted."""
 DEAD_SHARE = 0.2
-"""A share of the passes of the busiest beam. A beam with fewer passes is dead, and its wire picks up false pulses. Even
-a badly aimed beam sees every second pass."""
+"""A share of the passes of the busiest beam. A beam with fewer passes than this share is dead, and its wire picks up
+false pulses. Even a badly aimed beam sees every second pass."""
 SKIPPED_SHARE = 0.002
 """The share of its edges that an encoder may lose."""
 JITTER_BORNE_MS = {1: 1.2, 2: 1.5, 4: 2.0, 8: 3.0, 16: 3.0}

@@ -25,7 +25,7 @@ from wheeld.ports import HostClock
 FRAME_S = 0.05
 """Twenty frames a second look smooth to people."""
 LISTENERS_MAX = 4
-"""A `wheeld page` is one listener, whatever its number of viewers. A listener costs less than 1 % of a core of a Pi."""
+"""A `wheeld page` is one listener, however many people look at it. A listener costs less than 1 % of a core of a Pi."""
 SEEN_MAX = 256
 """The most marks of one frame. A ball makes one or two. Only a sensor that chatters makes more: `health` shows it."""
 BEHIND_BYTES_MAX = 65_536

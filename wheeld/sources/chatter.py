@@ -114,8 +114,8 @@ class DoorFilter:
 
 
 class ChatterFilter:
-    """Passes on the reports of one source, except of sensors that chatter. `name`: the name of the source, for the
-    log."""
+    """Passes on the reports of one source, except those of sensors that chatter. `name`: the name of the source, for
+    the log."""
 
     def __init__(self, name: str) -> None:
         self.door = DoorFilter(name)

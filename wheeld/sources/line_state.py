@@ -20,7 +20,7 @@ GOOD_US = 1_000_000
 GOOD_US_MAX = 16_000_000
 """If the line fails again soon, it must then be good for twice as long as before, but never longer than this."""
 RELAPSE_US = 10_000_000
-"""If the line fails again within this time after it came back, the cause is assumed to be the same."""
+"""If the line fails again within this time after it worked again, the cause is assumed to be the same."""
 RETELL_US = 1_000_000
 """While the line is down, a change of its trouble is reported again, but not more often than this."""
 

@@ -52,7 +52,7 @@ def seen_in_place(known: Known) -> bool | None:
 
 
 def is_in_place(known: Known) -> bool:
-    """Return whether the ball lies in the pocket of the last number, as far as sensors see. True without a number."""
+    """Return whether the ball lies in the pocket of the last number, as far as sensors see. True before any number."""
     return seen_in_place(known) is not False
 
 

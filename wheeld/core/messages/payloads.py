@@ -135,7 +135,8 @@ class Void(Common, frozen=True, kw_only=True):
 
 class Ruling(Common, frozen=True, kw_only=True):
     """The ruling of the direction on coup `about`, which has its verdict (A9). The published verdict stays, and the
-    settlement has both. `number`, and `label` as it is printed, are null unless the ruling names another number."""
+    settlement gets the ruling too. `number`, and `label` as it is printed, are null unless the ruling names another
+    number."""
 
     seq: int
     about: int

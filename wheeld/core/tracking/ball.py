@@ -1,4 +1,5 @@
-"""Where the one ball of the table is, as sensors and people have told. This state is the same for all kinds of sensors.
+"""Where the one ball of the table is, as sensors and people have reported it. This state is the same for all kinds of
+sensors.
 
 A run that belongs to no coup is forgotten, but its ball still runs and falls. Until it rests, nobody may open the bets
 (docs/rulebook.md 6).
@@ -32,7 +33,7 @@ ROTOR_FACTS = (
     Fact.ROTOR_STOPPED_BEFORE_DROP,
     Fact.ROTOR_STOPPED_IN_FALL,
 )
-"""Three groups of facts. A run reports at most one fact of each group, and only once."""
+"""`LAUNCH_FACTS`, `DIRECTION_FACTS`, `ROTOR_FACTS`: a run reports at most one fact of each group, and only once."""
 
 
 @unique

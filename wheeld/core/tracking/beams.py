@@ -38,8 +38,8 @@ PASS_JITTER_US = 8_000
 tilt and beams that are not exactly in place. `PASS_JITTER_US`: for the jitter of the hop's two pulses."""
 TIGHT_SLACK = 0.03
 TIGHT_JITTER_US = 2_000
-"""The same two limits, for decisions by only three passes. At the speed of a launch, a tilt of 0.3° changes a hop by
-less than 1 %. A beam that is mounted one degree off changes it by 1 %."""
+"""Like `SPEED_SLACK` and `PASS_JITTER_US`, but for decisions by only three passes. At the speed of a launch, a tilt of
+0.3° changes a hop by less than 1 %. A beam that is mounted one degree off changes it by 1 %."""
 
 
 class Chain(msgspec.Struct):
@@ -156,12 +156,13 @@ class Beams:
         return self.nth_ahead_deg(beam, 0, "ccw" if direction == "cw" else "cw")
 
     def widest_deg(self, skipped: int) -> float:
-        """Return the most degrees from any beam past the next `skipped` beams to the one after, in either direction."""
+        """Return the most degrees from a beam past the next `skipped` beams to the following one, in either
+        direction."""
         ways: tuple[Direction, Direction] = ("cw", "ccw")
         return max(self.nth_ahead_deg(beam, skipped, way) for way in ways for beam in self.left)
 
     def nth_ahead_deg(self, beam: int, skipped: int, direction: Direction) -> float:
-        """Return the degrees from `beam` past the next `skipped` beams to the one after, in this direction."""
+        """Return the degrees from `beam` past the next `skipped` beams to the following one, in this direction."""
         return self._in_order[direction][beam][skipped]
 
 
@@ -331,7 +332,7 @@ class BallTracker:
         return (self.state.earlier_deg + chain.passes[-1].turn_deg) / 360
 
     def _most_deg(self, chain: Chain) -> float:
-        """Return how far the ball ran at most until the last pass: from just after the beam before its first one."""
+        """Return how far the ball ran at most until the last pass: from just after the beam before its first pass."""
         begun_deg = self.state.earlier_most_deg or self._beams.behind_deg(chain.passes[0].beam, chain.direction)
         return begun_deg + chain.passes[-1].turn_deg
 
@@ -514,7 +515,7 @@ class BallTracker:
         return self.leading if self.launched else None
 
     def _lead_passes(self, chain: Chain) -> int:
-        """Return by how many passes this chain is ahead of the best contrary one. The pulses that a chain leaves out
+        """Return by how many passes this chain is ahead of the best contrary one. The pulses that a chain does not take
         count against it in the same way as the beams that must have missed the ball."""
         contrary = [other.score - other.left for other in self.state.chains if other.direction != chain.direction]
         return chain.score - chain.left - max(contrary, default=0)
@@ -620,7 +621,7 @@ class BallTracker:
 
 
 SOON_US = 4_000_000
-"""The ball's leaving is foreseen this early: soon enough to be useful, late enough to be right within a second."""
+"""How early people learn when the ball will leave the track: in time to be useful, and right within a second."""
 
 
 class BallFromBeams(BallTracker):

@@ -71,8 +71,8 @@ class Margin(msgspec.Struct, frozen=True, order=True):
 
     @staticmethod
     def laps(apart: float) -> Margin:
-        """Return the margin of R2 or N3. `apart`: by how many laps it was decided; one lap is sure. For R2 the proven
-        laps decide, for N3 all laps that passes suggest, even if some may be strays."""
+        """Return the margin of R2 or N3. `apart`: how many laps the decision was from its limit; one lap is sure. For
+        R2 the proven laps decide, for N3 all laps that passes suggest, even if some may be strays."""
         return Margin.part(apart, "laps")
 
     @staticmethod

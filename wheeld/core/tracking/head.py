@@ -57,8 +57,8 @@ class HeadRotorState(msgspec.Struct):
     `direction`: the direction on which two lines in a row agreed. `reported`: the direction in the latest line in which
     the rotor turned. `since_us`: since when lines have reported this direction. `moved_us`: when the latest line came
     in which the rotor turned. `standing`: how many lines since then report that it stands, if the speed before was low
-    enough for a stop. `before_rpm`: the latest speed that can explain a 0, or a speed that cannot be read. None without
-    one. `unread`: how many lines since the launch have a 0 that nothing explains, or a speed that cannot be read.
+    enough for a stop. `before_rpm`: the latest speed, which may explain a 0 or an unreadable speed after it. None if
+    unknown. `unread`: how many lines since the launch have a 0 that nothing explains, or a speed that cannot be read.
     """
 
     direction: Direction | None = None

@@ -29,16 +29,16 @@ times `turn_us` ago: a reader may miss it once (docs/rulebook.md 3, before "tout
 SIGHTINGS_KEPT = 8
 """How many consecutive sightings are kept: a ball may lie in its pocket for minutes."""
 PICKED_UP_TURNS = 1.3
-"""If no reader sees the ball for this many times of `turn_us`, it lies in no pocket: a hand has it, or it runs."""
+"""If no reader sees the ball for this many times `turn_us`, it lies in no pocket: a hand has it, or it runs."""
 PROOF_TURNS = 1.5
 """How many turns the proof of a number by sightings may take (docs/rulebook.md 6)."""
 PROOF_US_MAX = 25_000_000
-"""The time of these turns at 3.6 turns a minute. Nobody plays with a slower rotor: a hand is stopping it."""
+"""The time of `PROOF_TURNS` turns at 3.6 turns a minute. Nobody plays with a slower rotor: a hand is stopping it."""
 TURNS_US = 500_000
 """At 4 turns a minute, even an encoder with the fewest sectors shows within this time that the rotor turns."""
 FILLED_SIGHTINGS, FILLED_BEFORE = 3, 2
 """Readers may see a pocket filled while the ball runs. One sighting may be a reflection. After `FILLED_SIGHTINGS` of
-them something else is in the pocket. After `FILLED_BEFORE` this may be so, and the pocket is not proven as number."""
+them something else is in the pocket. After `FILLED_BEFORE` this may be so, and its number is not proven."""
 PASSES_FROM_UNKNOWN = 2
 """If it is not known where the ball lay before, it may have lain in this pocket all the time. Then a single pulse may
 be a stray, and only two passes that agree are a launch."""
@@ -120,7 +120,7 @@ class PocketTracker:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether readers met the ball in this pocket for longer than it bounces."""
+        """Whether readers have met the ball in one pocket for longer than a ball bounces there."""
         streak = self.state.streak
         return bool(streak) and streak[-1].t_us - streak[0].t_us >= RESTED_US
 

@@ -33,15 +33,15 @@ again from them."""
 REV_S_MAX = 3.0
 """Turns/s. No recorded rotor was faster than half of this (90 rpm). A tick that would need a higher speed is wrong."""
 FIT_DEG, FIT_TICKS_MIN, FIT_TICKS_MAX = 12.0, 4, 20
-"""`fit` uses the ticks of the latest `FIT_DEG` degrees, within these limits of their number. This is little more than a
-pocket, so that a parabola is right even while a hand begins to brake."""
+"""`fit` uses the ticks of the latest `FIT_DEG` degrees, but so many at least and at most. `FIT_DEG` is little more than
+a pocket: over so few degrees a parabola is right even while a hand begins to brake."""
 FRESH_US = 3_000_000
 FRESH_TICKS = 6
 """If the latest tick is older than this, ticks do not show where the rotor is now. `FRESH_US` is a time, `FRESH_TICKS`
 a number of mean intervals between ticks. The shorter limit applies."""
 SLIP_STEPS, SLIP_POCKETS = 0.5, 0.15
 """A jump is a slip only if it is longer than `SLIP_STEPS` of the encoder's sectors and `SLIP_POCKETS` of a pocket. A
-shorter jump moves no ball into another pocket."""
+shorter jump does not move a ball into another pocket."""
 SIDE_DEG = 7.2
 """The speed before and after a possible jump is measured over this angle, or over one sector if a sector is wider. With
 592 sectors, each takes about 5 ms: jitter would make a speed that is measured over one of them useless."""
