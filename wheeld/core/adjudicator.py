@@ -304,7 +304,7 @@ class Adjudicator:
         self._pending.messages.append(notice)
 
     def _lose_place(self, now_us: int) -> None:
-        """Forget the place of the pockets. The row suspends play; after the chef's word, the sensor fault does so."""
+        """Forget the place of the pockets. The row suspends play, or the sensor fault after the chef's word."""
         for evidence in self._observer.lose_place(now_us):
             if evidence.fact is not Fact.SENSOR_FAULT:
                 self.apply(evidence, now_us)

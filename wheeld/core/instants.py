@@ -40,7 +40,7 @@ class ClockState(msgspec.Struct):
         self.t_us, self.utc_us, self.rate_ppb = reading.t_us, reading.utc_us, reading.rate_ppb
 
     def published_us(self, t_us: int) -> int:
-        """Return the earliest time to publish what was decided at `t_us`. If this is in a standstill: the end of it."""
+        """Return the earliest time to publish what was decided at `t_us`: in a standstill, the time when it ends."""
         since_us, until_us = self.stood_us
         return max(t_us, until_us) if since_us <= t_us else t_us
 

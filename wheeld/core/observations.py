@@ -37,7 +37,7 @@ CommandName: TypeAlias = Literal[
     "ruling",
 ]
 RuledAs: TypeAlias = Literal["stands", "void", "number", "other"]
-"""How the direction rules on a coup: the verdict stands, the coup is void, it has another number, or see the reason."""
+"""How the direction rules on a coup: its verdict stands, it is void, it has another number, or as the reason says."""
 
 Source: TypeAlias = Literal["sensors", "head"]
 """What reports the rotor, the ball or the pocket: sensors of our own on a board or on pins, or the wheel's head."""
@@ -278,7 +278,7 @@ class TimePassed(_Line, frozen=True, tag="time"):
 
 class Standstill(_Line, frozen=True, tag="standstill"):
     """`what` stood still from `t_us` until `to_us`. If the `machine` stood still (stopped, or too busy), no words were
-    received in that time, and what the sensors kept came afterwards. If the `journal` (its disk) did, words and
+    received in that time, and what the sensors kept came afterwards. If the `journal` (its disk) stood still, words and
     observations were received, but what followed from them was stored and published late. `slept_us`: for how long the
     machine was also suspended: during that time its clock stood still, and nothing was observed."""
 

@@ -24,7 +24,7 @@ ROTOR_TICKS_MAX = 4096
 LAPS_MAX = 20
 SIGHTINGS_MAX = 20
 MIRROR_DEG = 20.0
-"""If a wheel has two beams, 180° ± less than this apart, their times hardly show the ball's direction (R1)."""
+"""If the only two beams are 180° apart, within this limit, their times hardly show the ball's direction (R1)."""
 STRAYS_MAX = 3
 MANY_BEAMS = 4
 """With this many beams or more, two strays are tolerated. This makes the proven part of a run two gaps shorter, but

@@ -212,7 +212,7 @@ class TableState(msgspec.Struct):
             self.current = Coup()
 
     def come_out(self, number: int) -> None:
-        """Note a number that came out, as the newest for `board`. If its coup was la dernière, note that too."""
+        """Note a number that came out, as the newest for `board`, and whether its coup was la dernière."""
         self.last_number = number
         self.numbers = [number, *self.numbers][:NUMBERS_KEPT]
         if self.last_coup == "this":

@@ -322,7 +322,7 @@ BETS_OPEN = (AT_REST, NO_OBSTACLE)
 PLAY = (WHEEL_PLAYS, SENSORS_WORK, LEVEL_TOLD)
 """If these needs are met, the next coups can be observed completely."""
 NOTHING_INSIDE = (LEVEL_TOLD, CLEARED)
-"""The cylinder is clear. These needs refuse no launch: if an object is in the cylinder, its coup is void (N6)."""
+"""The cylinder is clear. These needs do not refuse a launch: if an object is in the cylinder, its coup is void (N6)."""
 OPERATIONS_OVER = (NOT_TAKEN, *NOTHING_INSIDE)
 BALL_BACK = (*OPERATIONS_OVER, NOT_RUNNING, NOT_ELSEWHERE, IN_PLACE, SEEN_TO_TURN, PLACE_SEEN)
 ASKED = (NUMBER_GIVEN, NUMBER_READ, ANNOUNCED, HAS_VERDICT)

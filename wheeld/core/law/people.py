@@ -31,7 +31,7 @@ S, F = State, Fact
 
 
 def missing(command: Command, pockets: PocketLayout) -> str:
-    """Return what is missing or wrong in a command, so that it must be refused. Empty if it is complete."""
+    """Return what is missing or wrong in a command, so that it must be refused. Empty if the command is complete."""
     if command.name in ("bouler", "acknowledge") and not command.who:
         return translatable("the command does not say who the bouler is")
     if command.name == "confirm" and command.coup is None:

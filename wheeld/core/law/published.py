@@ -67,7 +67,7 @@ class PublishedState:
             self._stand(said, state_of(said.state, [_CODES[code] for code in said.waiting_codes if code in _CODES]))
 
     def _decide(self, after: State) -> None:
-        """Note a verdict, and the state after it. The next message usually gives this state, but it may be missing."""
+        """Note a verdict, and the state after it. The next message usually gives this state, but may be missing."""
         state = self.state
         state.decided = True
         if state.state not in _STOPPED:

@@ -582,8 +582,8 @@ class BallTracker:
             self.run.phase = Phase.SUSPECTED
 
     def _swap_double(self, t_us: int, beam: int) -> bool:
-        """If a beam pulsed twice in a lap, keep the pulse that fits the slowing better. Return whether it is the new
-        one."""
+        """If a beam pulsed twice in a lap, keep the pulse that fits the slowing better. Return whether the new one is
+        kept."""
         chain = self._running() if self.run.phase is Phase.ON_TRACK else None
         if chain is None or len(chain.passes) < LAUNCH_PASSES or chain.passes[-1].beam != beam:
             return False
@@ -670,8 +670,8 @@ class BallFromBeams(BallTracker):
 
     def leave(self) -> list[Evidence]:
         """Conclude that the launched ball left the track, and whether its laps are proven (N3). If passes only suggest
-        the laps, the chef may answer for them if the setting says so. Also report a beam if it is the only one that saw
-        nothing, and this twice in a row."""
+        the laps, the chef may answer for them if the setting says so. Also report a beam if it alone saw nothing of two
+        runs in a row."""
         self.note_gone()
         chain, record = self.leading, self.record()
         assert chain is not None, "only a launched ball leaves"

@@ -34,8 +34,7 @@ LEAVE_SPREAD_REV_S = 0.025
 SLOWING_SPREAD = 0.25
 """How far a run may differ from the habit of its wheel, because of tilt or the place of its launch."""
 LEFT_REV_S_MAX = 0.60
-"""If a ball was last seen faster than this, a hand took it, or beams missed its last laps. Its run is not in the
-habit."""
+"""If a ball was last seen faster than this, a hand took it, or beams missed laps. Its run is not added to the habit."""
 STEP_REV_S = 0.02
 
 
@@ -121,7 +120,7 @@ class Forecast(msgspec.Struct, frozen=True):
 
 
 def forecast(passes: list[Pass], habit: Habit) -> Forecast | None:
-    """Return the forecast at the last pass. None before a whole lap was seen, because a tilt changes shorter times."""
+    """Return the forecast at the last pass. None before a whole lap was seen: over less, a tilt changes the speed."""
     lap = _last_lap(passes)
     if lap is None:
         return None

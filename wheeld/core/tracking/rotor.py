@@ -33,8 +33,8 @@ again from them."""
 REV_S_MAX = 3.0
 """Turns/s. No recorded rotor was faster than half of this (90 rpm). A tick that would need a higher speed is wrong."""
 FIT_DEG, FIT_TICKS_MIN, FIT_TICKS_MAX = 12.0, 4, 20
-"""`fit` uses the ticks of the latest `FIT_DEG` degrees, but so many at least and at most. `FIT_DEG` is little more than
-a pocket: over so few degrees a parabola is right even while a hand begins to brake."""
+"""`fit` uses the ticks of the latest `FIT_DEG` degrees, `FIT_TICKS_MIN` to `FIT_TICKS_MAX` of them. These degrees are
+little more than a pocket: over so few, a parabola is right even while a hand begins to brake."""
 FRESH_US = 3_000_000
 FRESH_TICKS = 6
 """If the latest tick is older than this, ticks do not show where the rotor is now. `FRESH_US` is a time, `FRESH_TICKS`
@@ -356,7 +356,7 @@ class RotorFromEncoder:
 
 
 def _off_deg(*ticks: tuple[int, float]) -> float:
-    """Return how far the movement between the middle two of four ticks is from that at the mean speed on both sides."""
+    """Return how far the movement between the middle two of four ticks is from one at the mean speed on both sides."""
     (a_us, a_deg), (b_us, b_deg), (c_us, c_deg), (d_us, d_deg) = ticks
     speeds = (b_deg - a_deg) / max(1, b_us - a_us) + (d_deg - c_deg) / max(1, d_us - c_us)
     return abs(c_deg - b_deg - speeds / 2 * (c_us - b_us))
