@@ -216,7 +216,7 @@ class PocketTracker:
     def _is_proven(self, begun_us: int) -> bool:
         """Whether the streak proves its pocket. If one reader is in it twice, that reader saw the ball there again a
         whole turn later (`_same_pass`). A ball that bounces, or lies on an obstacle, can't be seen in this way."""
-        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # before, the rotor's turn is unknown
+        streak = [seen for seen in self.state.streak if seen.t_us >= begun_us]  # how the rotor turned before is unknown
         first, last = streak[0], streak[-1]
         again = any(seen.reader == last.reader for seen in streak[:-1])
         spanned = self._needed == 1 or _turned_deg(first, last, begun_us) >= HALF_TURN_DEG
