@@ -203,7 +203,7 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
 
 
 def _absent(port: str) -> Iterator[Text]:
-    """Yield a sentence if this computer has no such port. This is no error: it may be an office computer."""
+    """Yield a sentence if this computer has no such port. This is not an error: it may be an office computer."""
     if "://" not in port and not Path(port).exists():
         yield Text("this computer has no {line}: connect the device, or correct the port", {"line": port})
 

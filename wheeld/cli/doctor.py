@@ -63,7 +63,8 @@ HARMLESS = frozenset(
 )
 """Counters that also rise on a line without faults."""
 LINES = {"board": "link", "gpio": "link", "head": "head"}
-"""For each source, the sensor that shows whether it reports. A silent source is not good, even if it lost nothing."""
+"""For each source, the sensor whose state shows whether the source reports. If a source is silent, its counters are not
+reported as good."""
 
 
 def doctor(options: argparse.Namespace) -> Exit:
@@ -155,7 +156,8 @@ def keep(config: Config, happened: EventRecord, catalogue: Catalogue) -> None:
 
 
 def serial_lines() -> tuple[str, ...]:
-    """Return the devices of the serial ports. A USB port has the udev name with its serial number, if there is one.
+    """Return the path of each serial port. For a USB port this is the udev name with its serial number, if there is
+    one.
 
     This name stays the same if the cable is plugged in elsewhere, or in another order.
     """
@@ -233,7 +235,8 @@ def _counts(counts: Mapping[int, int], sensors: int) -> str:
 
 
 def _buttons(signals: Signals, config: Config) -> list[str]:
-    """Return the buttons on pins, and those that were pressed: the configuration does not list a board's buttons."""
+    """Return the buttons on pins, and all buttons that were pressed: the configuration does not list a board's
+    buttons."""
     return sorted({*signals.buttons, *(() if config.gpio is None else config.gpio.buttons)})
 
 
@@ -355,7 +358,8 @@ def write(
 
 
 def _angles(kind: str, learned: list[Learned], configured: int) -> dict[str, list[float]]:
-    """Return the key with its angles, empty if none was learned. Raises RewriteError for a dead or unknown sensor."""
+    """Return the key of the file with its new angles, or an empty dict if no angle was learned. Raises RewriteError for
+    a dead or unknown sensor."""
     found, wanted = {each.index for each in learned}, set(range(configured))
     if not found:
         return {}

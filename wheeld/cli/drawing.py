@@ -28,10 +28,10 @@ WIDTH = 80
 
 NAME_WIDTH = 10
 MANY = "+"
-"""The sign for several marks in one column."""
+"""The sign that is drawn for several signs in one column."""
 
 STEADY = ("rotor",)
-"""Rows in which several equal marks in one column are drawn as one."""
+"""Rows in which several equal signs in one column are drawn as one."""
 
 _decoder: msgspec.json.Decoder[Observation] = msgspec.json.Decoder(Observation)
 
@@ -82,7 +82,7 @@ def _mark(seen: Observation) -> tuple[str, str] | None:
 
 
 def _place(name: str) -> tuple[int, int]:
-    """Return where a row stands. Rows are in the order in which the ball meets their sensors."""
+    """Return the place of a row. Rows are in the order in which the ball meets their sensors."""
     kind, _, number = name.partition(" ")
     order = {"rotor": 0, "beam": 1, "head": 2, "reader": 3, "sensors": 5, "words": 6}
     return order.get(kind, 4), int(number or 0)

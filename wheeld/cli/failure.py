@@ -41,7 +41,8 @@ def fail(why: Text | str, code: Exit, options: argparse.Namespace) -> Exit:
 
 
 def notify_failure(why: str) -> None:
-    """Set the text that `systemctl status` shows, if a service manager waits for one: a person may see no log."""
+    """Set the text that `systemctl status` shows, if systemd started this program, because a person may not see the
+    log."""
     if "NOTIFY_SOCKET" in os.environ:
         from wheeld.service.notify import ServiceNotifier  # noqa: PLC0415  only a unit that fails needs it
 

@@ -1,5 +1,5 @@
-"""`wheeld journal`: verifies, shows, exports and copies a journal, also while its daemon runs. Seals, restores or
-migrates it, and adopts numbers, while no daemon runs."""
+"""`wheeld journal`: verifies, shows, exports and copies a journal, also while its daemon runs. While no daemon runs,
+also seals, restores or migrates it, and adopts numbers."""
 
 from __future__ import annotations
 
@@ -357,7 +357,8 @@ def _require(path: Path) -> None:
 
 
 def _noted(n: int, head: bytes) -> str:
-    """Return the head in the form of `--head`. Note it where nobody who can change the journal can change the note."""
+    """Return the head in the form of `--head`. A person notes it where nobody who can change the journal can change the
+    note."""
     return f"head of record {n}: {n}:{head.hex()}"
 
 

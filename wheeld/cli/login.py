@@ -37,7 +37,7 @@ CONNECTED = ": connected"
 
 
 def wrong_files(options: argparse.Namespace) -> Text | str | None:
-    """Return why no broker could accept these files, now or at another attempt; None if one could."""
+    """Return why no broker could ever accept these files. None if a broker could accept them."""
     if options.key_file is not None and options.cert_file is None:
         return Text("--key-file needs --cert-file, the certificate that belongs to the key")
     try:

@@ -32,7 +32,7 @@ TOKEN_CHARACTERS_MIN = 12
 
 
 def page(options: argparse.Namespace) -> Exit:
-    """Serve until SIGTERM or SIGINT."""
+    """Serve the pages until SIGTERM or SIGINT."""
     if wrong := _same_port(options) or _without_panel(options) or _wrong_panels(options):
         return _refuse(wrong, Exit.USAGE, options)
     if unusable := _unusable(options):
@@ -50,7 +50,8 @@ def page(options: argparse.Namespace) -> Exit:
 
 
 def _refuse(why: Text | str, code: Exit, options: argparse.Namespace) -> Exit:
-    """Print why nothing is served. Options in a file, as those of a unit, are corrected there, so name the file."""
+    """Print why nothing is served. If options come from a file, as those of a unit do, also name the file, because a
+    person must correct them there."""
     for file in (word[1:] for word in sys.argv if word.startswith("@")):
         why = Text("{first}; the options are in {file}", {"first": why, "file": file})
     return fail(why, code, options)
@@ -69,7 +70,7 @@ def _same_port(options: argparse.Namespace) -> Text | None:
 
 
 def _wrong_panels(options: argparse.Namespace) -> Text | None:
-    """Return what is wrong with the options of the panels, for example that anybody could use one; or None."""
+    """Return what is wrong with the options of the panels, for example that anybody could use a panel; or None."""
     has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
     if options.chef is not None and options.token_file is None and not asks_certificate:
         return Text("--chef needs --token-file or --panel-client-ca-file: anybody could command the wheel")

@@ -59,8 +59,7 @@ def recalled(journal: JournalReader, count: int, language: Language) -> Iterator
 
 
 def _words(journal: JournalReader, after_id: int, language: Language) -> Mapping[int, list[str]]:
-    """Return a line for each late bet and each ruling, by coup. All of them were stored after the verdict on the coup
-    before, which has the id `after_id`."""
+    """Return a line for each late bet and each ruling that was stored after the message `after_id`, by coup."""
     words = defaultdict[int, list[str]](list)
     # Damaged records are left out, here and below: `wheeld journal verify` reports them. A damaged table may repeat its
     # ids, so each page must have a new one.

@@ -52,8 +52,8 @@ def replay(options: argparse.Namespace) -> Exit:
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines. A line that is longer than our longest one comes in pieces. Gzip is unpacked, whatever the
-    file's name is. If the gzip is damaged, LogError names the line after the last good one."""
+    """Yield the lines. A line that is longer than the longest of our lines comes in pieces. Gzip is unpacked, whatever
+    the file's name is. If the gzip is damaged, LogError names the line after the last good one."""
     number, source = 0, cast("io.BufferedReader", file)
     if source.peek(2)[:2] == _GZIP_MAGIC:
         source = cast("io.BufferedReader", gzip.GzipFile(fileobj=source))

@@ -14,10 +14,10 @@ from wheeld.exits import Exit
 
 
 def run(options: argparse.Namespace) -> Exit:
-    """Run the wheel of the configuration until somebody stops it. Raises ConfigError, OSError.
+    """Run the daemon of the configuration's wheel until somebody stops it. Raises ConfigError, OSError.
 
-    If somebody asks it to read the configuration again, it starts again in the same process, with the program that is
-    installed then. So what it reports about its program is true.
+    If somebody asks the daemon to read the configuration again, it starts again in the same process, with the program
+    that is installed at that time. So what the daemon reports about its program is true.
     """
     wheel = wheel_of(options.config)
     config = load(*wheel)

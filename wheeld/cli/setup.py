@@ -126,7 +126,8 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
 
 
 def given(options: argparse.Namespace) -> Answers:
-    """Return the answers of the file and of the options. Options count before the file. Raises ConfigError, OSError."""
+    """Return the answers of the file and of the options. If both answer a question, the option counts. Raises
+    ConfigError, OSError."""
     answers = Answers() if options.answers is None else Answers.read(options.answers)
     for option, (key, shape) in KEYS.items():
         if (text := getattr(options, option)) is not None:

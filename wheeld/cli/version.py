@@ -1,4 +1,4 @@
-"""`wheeld --version --verify`: whether the installed program is that of a release."""
+"""`wheeld --version --verify`: checks whether the installed program is the program of a release."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ AGES = (
     (60, translatable("{count} min")),
     (1, translatable("{count} s")),
 )
-"""The units of an age, with their seconds. The largest unit that fits into the age twice is used."""
+"""The units of an age, with their seconds. The largest unit that fits into the age at least twice is used."""
 
 
 def watch(options: argparse.Namespace) -> Exit:

@@ -25,7 +25,7 @@ STORES = ("etc/credstore", "run/credstore")
 systemd.exec(5))."""
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9:_.@-]{0,127}"
-"""A name that can be an instance of a unit and the name of a file. It has no slash, so it is no path."""
+"""A name that can be an instance of a unit and the name of a file. It has no slash, so it is not a path."""
 
 
 class WheelFiles(NamedTuple):
@@ -48,7 +48,7 @@ class WheelFiles(NamedTuple):
 def wheel_of(given: str) -> WheelFiles:
     """Return the wheel that a command line names, as a file or as an instance.
 
-    An instance is a name without a slash and without `.toml`, and no file of this name exists. Raises OSError.
+    A name without a slash and without `.toml` is an instance, if there is no file with this name. Raises OSError.
     """
     name = _instance(given)
     if name is None:
@@ -115,7 +115,8 @@ class StoredCredentials:
 
 
 def _instance(given: str) -> str | None:
-    """Return the name of the instance, or None for a path. Raises FileNotFoundError if there is neither of them."""
+    """Return the name of the instance, or None for a path. Raises FileNotFoundError if there is no such instance and no
+    such file."""
     if not re.fullmatch(NAME_PATTERN, given) or given.endswith(".toml") or Path(given).is_file():
         return None
     config = ROOT / CONFIGURATIONS / f"{given}.toml"

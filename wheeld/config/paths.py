@@ -22,7 +22,7 @@ CREDENTIAL = "credential:"
 """`credential:mqtt-password` means the file that systemd gives to this service by `LoadCredential=mqtt-password:…`."""
 
 SECRETS = ("password_file", "key_file")
-"""The endings of keys that name secret files. Only owner and group may read or write these files."""
+"""The endings of keys that name secret files. Other users than owner and group must have no right to these files."""
 
 MISPLACED = frozenset({"key", "passphrase", "passwd", "password", "pin", "private_key", "secret", "token"})
 """Keys that people use for secrets. A secret must not be in a file that is copied, mailed and versioned."""
@@ -76,8 +76,8 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
 
 
 def setup_again(name: str) -> str:
-    """Return the command that sets this wheel up again. It takes the answers from the wheel's file: without that it
-    would ask everything again."""
+    """Return the command that sets this wheel up again. The command takes the answers from the wheel's file. Otherwise
+    it would ask everything again."""
     return f"wheeld setup {name} --answers /etc/wheeld/{name}.toml"
 
 

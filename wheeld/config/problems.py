@@ -56,7 +56,8 @@ _KEY_LINE = re.compile(r"\s*[\"']?([A-Za-z0-9_.-]+)[\"']?\s*=")
 
 
 def section_and_key(line: str) -> tuple[str, str]:
-    """Return (section, key): the section that begins in this line, or the key in it. One of them is empty, or both."""
+    """Return (section, key): the section that begins in this line, or the key in this line. One of the two texts is
+    empty, or both are."""
     if found := _SECTION_LINE.match(line):
         return found[1], ""
     found = _KEY_LINE.match(line)

@@ -1,5 +1,5 @@
-"""Values of a configuration that are unknown, because their keys are wrong or missing. Rules that do not read them are
-still judged, so that a person can mend several mistakes at one time."""
+"""Values of a configuration that are unknown, because their keys are wrong or missing. Rules that do not read unknown
+values are still judged, so that a person can correct several mistakes at one time."""
 
 from __future__ import annotations
 

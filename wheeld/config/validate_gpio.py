@@ -34,7 +34,7 @@ def _chip(gpio: GpioSetting) -> Iterator[Wrong]:
 
 
 def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Iterator[Wrong]:
-    """Yield a problem if a part of the wheel has two sources, or none."""
+    """Yield a problem if a part of the wheel has two sources, or no source."""
     seeing = [
         key for key in ("encoder", *SENSORS, *SWITCHES) if getattr(gpio, key) is not None and getattr(gpio, key) != ()
     ]

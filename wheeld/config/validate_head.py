@@ -16,7 +16,8 @@ SCHEMES = ("socket", "rfc2217")
 
 
 def head_rules(head: HeadSetting) -> Iterator[Iterator[Wrong]]:
-    """Yield the rules of the section and of the head's maker. Each yields what is wrong. Unknown heads have none."""
+    """Yield the rules of the section and of the head's maker. Each yields what is wrong. For an unknown head there is
+    only the rule of the port."""
     yield _port(head)
     with suppress(KeyError, UnknownError):
         yield from reader_of(head.product).rules(head)
@@ -28,7 +29,7 @@ def _port(head: HeadSetting) -> Iterator[Wrong]:
 
 
 def _wrong_url(port: str) -> Text | None:
-    """Return what is wrong with a URL, or None for a device or a complete URL."""
+    """Return what is wrong with a URL, or None for the path of a device, or for a complete URL."""
     if "://" not in port:
         return None
     try:

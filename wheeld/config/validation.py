@@ -109,7 +109,7 @@ def _tls(mqtt: MqttSettings) -> Iterator[Problem]:
 
 
 def _rules(config: Config) -> Iterator[Iterator[Problem]]:
-    """Yield all rules. Each is judged alone. If one needs a key that is wrong, the others are still judged."""
+    """Yield all rules. Each is judged alone. If a rule needs a key that is wrong, the other rules are still judged."""
     yield _lines(config)
     yield _use_of_board(config)
     yield _something_sees(config)

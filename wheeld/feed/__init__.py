@@ -1,4 +1,5 @@
-"""The feed at its receiver: every sequenced message of one table, in order and once, for systems that pay by them.
+"""The feed at its receiver: every sequenced message of one table, in order and once, for systems that pay according to
+them.
 
     async with Feed("broker", root="wheel/v1/campione/campione-03", after_seq=41, after_hash=h) as feed:
         async for message in feed:

@@ -23,7 +23,8 @@ INBOX_MAX = 5_000
 READY_MAX = 100
 """How many messages are kept ready for a caller that stores slowly."""
 STABLE_S = 10.0
-"""After a shorter connection the wait gets longer: two feeds with one client id end each other's connections."""
+"""After a connection shorter than this, the next wait is longer: two feeds with one client id end each other's
+connections."""
 PUBLISH_TIMEOUT_S = 5.0
 """If the broker has not confirmed a message after this time, a new connection is made."""
 SESSION_S = 0xFFFF_FFFF
@@ -40,8 +41,9 @@ class Login:
     """How to log in to the broker. TLS is on if any of its three files is given. Each connection reads the files again.
 
     `username`: the name at the broker. With a client certificate it is the certificate's common name. The feed requests
-    missing messages under this name, as the broker's access list requires. Without it, the feed uses the role's name,
-    `settlement`. With a `client_id` of your own, the broker keeps what comes during your absence, as long as it can.
+    missing messages under this name, as the broker's access list requires. Without a `username`, the feed uses the
+    role's name, `settlement`. With a `client_id` of your own, the broker keeps what comes during your absence, as long
+    as it can.
     """
 
     port: int = 1883
@@ -157,9 +159,9 @@ class Feed:
         return item
 
     async def ack(self, message: FeedMessage) -> None:
-        """Acknowledge `message` and all before it as stored: the wheel need not keep them owed. Return at once. The ack
-        is sent soon. It is sent again in each new connection, and when the wheel sends a message that it covers. Raise
-        ValueError for a message that was not handed out yet."""
+        """Acknowledge `message` and all before it as stored, so that the wheel no longer owes them. Return at once. The
+        ack is sent soon. It is sent again in each new connection, and when the wheel sends a message that it covers.
+        Raise ValueError for a message that was not handed out yet."""
         if message.seq > self._handed_seq:
             raise ValueError(f"seq {message.seq} was not handed out yet: {self._handed_seq} is the last one")
         self._stored_seq = max(self._stored_seq, message.seq)
@@ -210,7 +212,8 @@ class Feed:
                 raise errors[0]
 
     def _note(self, publication: mqtt5.PublishPacket | Unread) -> None:
-        """Keep a publication until it is read. One that cannot be decoded is then missing, and is requested again."""
+        """Keep a publication until it is read. If it cannot be decoded, its message is missing, and is requested
+        again."""
         if isinstance(publication, mqtt5.PublishPacket) and len(self._unread) < INBOX_MAX:
             self._unread.append(publication)
             self._came.set()
@@ -299,7 +302,7 @@ class Feed:
 
 
 async def _end(tasks: set[asyncio.Task[None]]) -> None:
-    """Cancel the tasks until they have ended. It is done again and again, because one cancellation may get lost."""
+    """Cancel the tasks again and again until they have ended, because one cancellation may get lost."""
     while pending := {task for task in tasks if not task.done()}:
         for task in pending:
             task.cancel()

@@ -15,7 +15,8 @@ SEQUENCED = ("result", "void", "ruling", "table")
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
 MESSAGE_BYTES_MAX = 65_536
-"""The longest message of a wheel has about 2,000 bytes. A message with more than this is from another program."""
+"""The largest size of a message. A wheel's longest message has about 2,000 bytes, so a larger one is from another
+program."""
 SEQ_MAX = 2**53 - 1
 """JSON readers agree on whole numbers up to here. A wheel would need a billion years to reach it."""
 NUMBER_MAX = 37
@@ -25,7 +26,7 @@ Fault: TypeAlias = Literal[
     "malformed", "foreign", "test", "edited", "signature", "chain", "conflict", "rolled_back", "lost"
 ]
 Verify: TypeAlias = Callable[[bytes, bytes], bool]
-"""Takes a signature, and the hash in hex as in the message. Returns whether the wheel's key made the signature."""
+"""Takes a signature, and the hash in hex as the message has it. Returns whether the wheel's key made the signature."""
 
 
 class FeedError(Exception):
@@ -36,7 +37,7 @@ class FeedError(Exception):
     match its hash. `signature`: it is missing or wrong. `chain`: it does not follow the message before. `conflict`:
     another message with its number came before. `rolled_back`: the wheel no longer has what it published. `lost`: the
     wheel reports that it has no messages for some numbers, because its journal was restored from an older copy. Settle
-    those from other records. The message that reports the loss comes next.
+    the lost messages from other records. The message that reports the loss comes next.
     """
 
     def __init__(self, fault: Fault, seq: int | None, why: str) -> None:
@@ -62,8 +63,8 @@ class FeedMessage:
 
     @property
     def gap_from(self) -> int:
-        """The first of the numbers before this message for which the wheel has no messages. If there are none, its own
-        number."""
+        """The first of the numbers before this message for which the wheel has no messages. Without such numbers, the
+        message's own number."""
         return self.body["gap"]["first_seq"] if "gap" in self.body else self.seq
 
 
@@ -111,7 +112,8 @@ def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
 
 
 def check_verdict(message: FeedMessage) -> None:
-    """Raise FeedError if it is a verdict that nobody can settle. Who collects evidence takes such a message, too."""
+    """Raise FeedError if it is a verdict that nobody can settle. A system that only collects evidence takes such a
+    message, too."""
     if message.topic not in ("result", "void"):
         return
     coup, number = message.body.get("coup"), message.body.get("number") if message.topic == "result" else 0

@@ -28,8 +28,8 @@ SETTLEMENT = "settlement"
 
 @dataclass(frozen=True, kw_only=True)
 class Manner:
-    """How to request missing messages from the wheel (`by`: the name of who asks), how long to wait, and where to
-    report trouble (`tell`).
+    """How to request missing messages from the wheel (`by`: the name of the person or system that asks), how long to
+    wait, and where to report trouble (`tell`).
 
     Without `ask` nothing is requested: missing messages are reported and skipped. That is only for systems that
     observe. After `quiet_s` without a message, the wheel is asked whether there is a newer one. The broker may have
@@ -90,7 +90,8 @@ class Order:
         self._rolled_back: tuple[int, int] | None = None  # the last report of this kind: it is made only once
 
     def connected(self, now_s: float) -> None:
-        """Note a new connection. Messages and an answer may be lost: ask soon, when what the broker kept has come."""
+        """Note a new connection. Messages and an answer may be lost: ask soon, after the messages that the broker kept
+        have come."""
         self._asked, self._tries = None, 0
         self._first_s = now_s + self._manner.every_s / 2
 
@@ -196,7 +197,7 @@ class Order:
 
     @property
     def is_asking(self) -> bool:
-        """Whether the wheel has not answered the last question yet."""
+        """Whether the wheel has not answered the last `resend` yet."""
         return self._asked is not None
 
     def _due_s(self) -> float | None:
@@ -215,7 +216,7 @@ class Order:
         return later_s if self._unsure or self._beyond > self.seq else self._since_s + self._manner.quiet_s
 
     def _begin_anew(self) -> None:
-        """Note that the last question brought a message, or the answer that there is none. Waits are short again."""
+        """Note that the last `resend` brought a message, or the answer that there is none. Waits are short again."""
         self._tries = 0
         self._wait_s = self._patience_s()
 
@@ -224,7 +225,8 @@ class Order:
         return longest * random.uniform(1.0, 1.25)  # noqa: S311  many feeds must not ask at one time; it is not secret
 
     def _wait_for_the_rest(self, seq: int) -> bool:
-        """Note a gap before `seq`. Return whether to wait for the missing ones. A resend then brings this one again."""
+        """Note a gap before `seq`. Return whether to wait for the missing messages. A `resend` then brings `seq` again,
+        too."""
         first = (self.seq or 0) + 1
         if self._beyond < first:
             self.counters["gaps"] += 1

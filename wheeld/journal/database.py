@@ -1,6 +1,7 @@
 """The journal's file as an SQLite database: WAL, synchronous=FULL. One file, one writer, one transaction for each step.
 
-After a failure, every call raises the same error. The daemon may then know what is not on disk, so it has to halt.
+After a failure, every call raises the same error. The daemon may then know something that is not on disk, so it has to
+halt.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ class Database:
             return cast("int", self._db.execute(query, values).fetchone()[0])
 
     def damage(self, most: int) -> list[str]:
-        """Return what SQLite finds wrong with the file's pages, rows and indexes, at most `most` faults."""
+        """Return the faults, at most `most`, that SQLite finds in the file's pages, rows and indexes."""
         found = [str(row[0]) for row in self.rows(f"PRAGMA integrity_check({most})")]
         return [] if found == ["ok"] else found
 
@@ -232,7 +233,7 @@ class Database:
     # --- opening -----------------------------------------------------------------------------------------------
 
     def _take_lock(self) -> int:
-        """Lock a file beside the journal. SQLite's own locks would shut out `wheeld journal` too."""
+        """Lock a file beside the journal. SQLite's own locks would also stop `wheeld journal`."""
         path = self.path.with_name(self.path.name + ".lock")
         try:
             lock_fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)

@@ -1,7 +1,7 @@
 """Compares the journal with what others have: the messages that the broker retains, and the settlement core's ack.
 
-An older copy of the whole file is valid in itself. Only newer messages elsewhere show that it is old. From such a copy
-the daemon would give its next messages numbers that earlier messages already have. So it compares the journal before it
+An older copy of the whole file is valid too. Only newer messages elsewhere show that it is old. From such a copy the
+daemon would give its next messages numbers that earlier messages already have. So it compares the journal before it
 publishes anything.
 """
 
@@ -26,8 +26,8 @@ Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SEQ_MAX - 1)]
 
 
 class BehindError(JournalError):
-    """The broker or the settlement core has messages of this table that the journal does not have. `after` is the last
-    message that it has, as `wheeld journal adopt --after` takes it."""
+    """The broker or the settlement core has messages of this table that the journal does not have. `after` names the
+    last message that they have, in the form of `wheeld journal adopt --after`."""
 
     def __init__(self, path: Path, why: str, after: str) -> None:
         super().__init__("behind", path, why)

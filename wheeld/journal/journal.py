@@ -27,8 +27,8 @@ Call: TypeAlias = Callable[P, Coroutine[Any, Any, R]]
 class Journal:
     """An open journal. It is the outbox's `Store` and the intake's `CommandLog`.
 
-    Each attribute below must be awaited. It calls the method with the same name of `JournalWriter`, `JournalReader` or
-    `Database`, where the method is described. Every call may raise `JournalError`. Then the daemon must halt.
+    Each attribute below is a method that must be awaited. It calls the method with the same name of `JournalWriter`,
+    `JournalReader` or `Database`, which describes it. Every call may raise `JournalError`. Then the daemon must halt.
     """
 
     def __init__(self, writer: JournalWriter, thread: ThreadPoolExecutor) -> None:

@@ -1,8 +1,8 @@
-"""Seals the journal, removes old evidence, and later checks the records for which the start had no time.
+"""Seals the journal, removes old evidence, and checks the records that the start had no time to check.
 
 A seal is made at a change of bouler, when the table closes, on command, at start and stop, and after many records.
-Without a signing key nothing is sealed. Without limits nothing is removed. Each seal is published as a notice. Who has
-noted its head can find out later whether the end of the journal was cut off.
+Without a signing key nothing is sealed. Without limits nothing is removed. Each seal is published as a notice. A person
+who has noted the head in a notice can find out later whether the end of the journal was cut off.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ WATCH_S = 1.0
 SEALED_AFTER = 10_000
 """The largest number of records after the last seal: those of two evenings. A start verifies these records before the
 wheel is ready. At 5,000 a second it takes 2 s, on a ten times slower computer 20 s. systemd allows 300 s. Without this
-limit, a flood of commands could store 1.7 million records in a day (five commands a second, four records each). They
-would take too long."""
+limit, a flood of commands could store 1.7 million records in a day (five commands a second, four records each). To
+verify them would take too long."""
 
 UNSEALED_S = 1.0
-"""The time between two counts of the records after the last seal. A flood of commands of ten names adds 200 of them."""
+"""The time between two counts of the records after the last seal. A flood of commands of ten names adds 200 records in
+this time."""
 
 PATROL_S = 0.2
 """The time between two steps of the patrol: 250 records a second, a year of play in six hours, with little load."""

@@ -39,7 +39,8 @@ class Owner(msgspec.Struct, frozen=True):
 def open_to_write(
     path: Path, *, owner: Owner | None = None, signer: Signer | None = None, at_utc_us: int = 0
 ) -> JournalWriter:
-    """Open the journal at `path` for writing. With an `owner` it must be that table's, or it is begun if it is empty.
+    """Open the journal at `path` for writing. With an `owner`, an empty journal is begun for that table, and any other
+    journal must be that table's.
 
     Raises JournalError, also if somebody has changed the file, or if its key is not the key of `signer`.
     """

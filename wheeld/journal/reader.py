@@ -134,8 +134,7 @@ class JournalReader:
         return self._converted(rows, StoredTail)
 
     def unmet_from(self) -> int | None:
-        """If the journal has yet to be compared with what others have, return the first number to compare. Else
-        None."""
+        """Return the first number that must still be compared with what others have. None if there is none."""
         kept = self._kept("unmet_from")
         return None if kept is None else int(kept)
 

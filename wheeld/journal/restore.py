@@ -39,11 +39,12 @@ LOST = (
 
 
 class RestoreError(WheeldError, ValueError):
-    """The file is not what this wheel published. No journal is made of it. The text names the message and the fault."""
+    """The file is not what this wheel published, so no journal is made from it. The text names the message and the
+    fault."""
 
 
 class _Place(msgspec.Struct):
-    """The place of a line's message in the feed. With a `checkpoint`, the line is no message."""
+    """The place in the feed of the message on a line. A line with a `checkpoint` is not a message."""
 
     seq: int | None = None
     gap: FeedGap | None = None
@@ -63,8 +64,8 @@ class _Message(msgspec.Struct):
 
 
 class _Records:
-    """The records in a file that belong in the journal. A message may report earlier messages as lost. These do not
-    belong there: the wheel no longer had them, and another key may have signed them."""
+    """The records in a file that belong in the journal. A message may report earlier messages as lost. The lost
+    messages do not belong in the journal: the wheel no longer had them, and another key may have signed them."""
 
     def __init__(self, file: BinaryIO, owner: Owner, journal: JournalWriter) -> None:
         self._file, self._owner, self._signer = file, owner, journal.signer

@@ -28,7 +28,8 @@ KEY_ID_HEX = 16
 """The length of a key id. It is enough to distinguish the keys of a house. Only a signature proves which key it is."""
 
 Check: TypeAlias = Callable[[bytes, bytes], bool]
-"""Checks by one key. Takes a signature and the bytes that it covers. Returns whether the key made the signature."""
+"""A check by one key: takes a signature and the bytes that it covers, and returns whether the key made the
+signature."""
 
 
 class KeyFileError(WheeldError, ValueError):

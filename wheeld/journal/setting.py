@@ -11,11 +11,11 @@ from msgspec import Meta
 from wheeld.core.catalogue import translatable
 
 EVIDENCE_BYTES_MAX = 4_000_000_000
-"""The default: the evidence of about ten months. With it, a card of 32 GB lasts five years, although records are never
-removed (docs/operations.md)."""
+"""The default limit: the evidence of about ten months. With this limit, a card of 32 GB is large enough for five years,
+although records are never removed (docs/operations.md)."""
 
 BYTES_MAX = 2**50
-"""The largest limit that a table may set. No file system of such a computer is larger."""
+"""The largest limit that a table may set. No file system of a wheel's computer is larger."""
 
 _File: TypeAlias = Annotated[Path, Meta(description=translatable("the path of a file"))]
 

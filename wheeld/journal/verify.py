@@ -106,8 +106,9 @@ def verify_end(journal: JournalReader) -> Walk:
 def verify_event(journal: JournalReader, row: int) -> None:
     """Check one event record of an open journal: its row, its link, and all records from there to the seal over it.
 
-    The patrol checks it within hours, but a start uses what it reads at once. Raises JournalError at a fault. If a
-    later event record was removed or renamed, this one seems to be the newest. Only the patrol finds that.
+    The patrol checks this record too, but only within hours, and a start uses the record at once. Raises JournalError
+    at a fault. If a later event record was removed or renamed, this one seems to be the newest. Only the patrol finds
+    that.
     """
     link, columns = journal.link_of(EVENT.name, row), journal.record(EVENT.name, row)
     if link is None or columns is None or digest_of(columns) != link.digest:
@@ -160,7 +161,7 @@ def _refuse(journal: JournalReader, report: Verification) -> None:
 
 
 def _compare_rows(journal: JournalReader, walk: Walk) -> None:
-    """Check that each row is in one record, that none was cut off at the end, and that each log belongs to evidence."""
+    """Check that each row has one link, that no row was cut off at the end, and that each log belongs to evidence."""
     report = walk.report
     for kind in KINDS:
         rows, links = journal.count(kind), walk.counts[kind]

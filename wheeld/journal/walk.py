@@ -1,7 +1,7 @@
-"""The walk along the chain. It checks each link against the link before, and each record against its link and its
-rules.
+"""The walk along the chain. It checks each link against the link before, and each record against its link and the rules
+of its kind.
 
-It needs no link but the last one that it passed. So it may begin after a seal, and may take a few links at a time.
+Of the links before, it needs only the last one. So it may begin after a seal, and may take a few links at a time.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _TOLD: Final = msgspec.json.Decoder(_Told)
 
 
 class _InFeed(NamedTuple):
-    """The place of a fault. Its text is made only for the few messages that have a fault."""
+    """Where in the feed a fault is. Its text is made only for the few messages that have a fault."""
 
     seq: bytes
     link: Link | None = None
@@ -238,7 +238,7 @@ class Walk:
     # --- the feed ------------------------------------------------------------------------------------------------
 
     def _check_adoption(self, where: Link, columns: Record) -> None:
-        """Check the numbers that another journal gave. The feed continues after them."""
+        """Check the numbers of an adoption, which another journal gave. The feed continues after them."""
         first, last, digest = (column or b"" for column in columns[1:4])
         report = self.report
         if not (first.isdigit() and last.isdigit()):

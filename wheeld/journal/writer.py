@@ -1,6 +1,7 @@
 """Writes the journal: each step of the adjudicator, each command and each debt, in one transaction with its links.
 
-The calls block. So the daemon makes them on a thread of their own (`journal.Journal`); the command line, directly.
+The calls block. So the daemon makes them on a separate thread (`journal.Journal`). The command line makes them
+directly.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ UNFINISHED = translatable(
 )
 
 ADOPTED_AT_ONCE = 1_000_000
-"""How far an adoption may go beyond the journal's last number, unless the person who adopts is sure: four months of
-play. A busy table plays a coup a minute and gives about ten numbers for each, so 7,200 numbers in twelve hours. Anyone
-who may publish `ack` could name any number, and a jump can never be undone."""
+"""How far an adoption may go beyond the journal's last number without `far`: four months of play. A busy table plays a
+coup a minute and gives about ten numbers for each, so 7,200 numbers in twelve hours. Anyone who may publish `ack` could
+name any number, and a jump can never be undone."""
 
 ADOPTED_SEQ_MAX = SEQ_MAX // 2
 """The last number that an adoption may reach, so that half of the numbers of a feed are left to continue with."""
@@ -288,7 +289,8 @@ class JournalWriter:
         return self.database.tip()[0] - self._sealed_n
 
     def prune(self, now_utc_us: int, *, max_age_s: float | None = None, max_bytes: int | None = None) -> int:
-        """Remove the oldest evidence: older than `max_age_s`, or beyond `max_bytes` on disk. Returns how many.
+        """Remove the oldest evidence: older than `max_age_s`, or beyond `max_bytes` on disk. Returns how many logs were
+        removed.
 
         This is one short transaction: call it again until it returns 0. The digest of each log stays, and each removal
         is a record. Evidence of a verdict that is still owed stays. The file does not shrink, but its space is used
@@ -335,7 +337,7 @@ class JournalWriter:
     # --- what happens to the device -----------------------------------------------------------------------------
 
     def note(self, happened: EventRecord, at_utc_us: int) -> None:
-        """Store an event record. Retention never removes one."""
+        """Store an event record. Retention never removes event records."""
         with self.database.transaction():
             self.database.record(
                 EVENT,

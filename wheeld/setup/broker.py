@@ -137,7 +137,8 @@ class _Certificates:
         return self._step(key, Put(self.places.certificate, 0o644, bytes), user, about)
 
     def of_pages(self, user: str) -> SetupStep:
-        """Return the step for the pages. They run on this computer: systemd gives them the key and the certificate."""
+        """Return the step for key and certificate of the pages. They run on this computer, and systemd gives them both
+        files."""
         key = Put(self.places.secret("page-key"), 0o600, certificates.new_key)
         about = Text("certificate and key of its pages: {user}", {"user": user})
         return self._step(key, Put(self.places.secret("page-certificate"), 0o600, bytes), user, about)
@@ -212,7 +213,8 @@ def _list_of(broker: BrokerPlaces, make: Callable[[], bytes]) -> Put:
 
 
 def _closed(broker: BrokerPlaces) -> Iterator[SetupStep]:
-    """Yield a step that closes the list to others than the broker. Earlier versions of setup, or people, did not."""
+    """Yield a step that closes the list to all but the broker's user. Earlier versions of setup, or people, may have
+    left it open."""
     put = _list_of(broker, broker.access_list.read_bytes)
     with suppress(PermissionError):  # the step for the access list already says that only root can see it
         if not broker.computer.has_access(put.path, mode=put.mode, owner=put.owner, group=put.group):

@@ -71,7 +71,7 @@ class Places(NamedTuple):
 
     @property
     def line(self) -> Path:
-        """The line of a simulated board, as its unit names it."""
+        """The path of the line to a simulated board, as the unit of the simulated board names it."""
         return self.computer.at(f"run/wheeld-sim/{self.name}/line")
 
 
@@ -122,7 +122,8 @@ class BrokerPlaces(NamedTuple):
 
     @property
     def key_of_house(self) -> Path:
-        """The key of another authority, which `wheeld-house setup` makes: it is there if this is a house's computer."""
+        """The key of the authority that `wheeld-house setup` makes. If this file exists, this is the computer of a
+        house."""
         return self.computer.at("etc/wheeld-house/authority.key")
 
     def user_certificate(self, user: str) -> Path:

@@ -13,7 +13,8 @@ from wheeld.setup.answers import Answers, meaning
 
 Shape: TypeAlias = Literal["text", "number", "numbers", "angles", "names"]
 ANGLES_MAX = 32
-"""The most beams of a wheel. A number alone is a count up to this, and an angle above it."""
+"""The most beams of a wheel. A single number from 2 to this is a count of sensors. Any other single number is an
+angle."""
 TRIES = 5
 """Setup gives up after this number of wrong answers to one question."""
 
@@ -31,7 +32,7 @@ class SetupQuestion(NamedTuple):
 
 
 class Here(NamedTuple):
-    """The name of this computer, and the devices of its serial lines."""
+    """The name of this computer, and the paths of its serial ports."""
 
     host: str
     lines: tuple[str, ...]
@@ -83,7 +84,7 @@ def questions(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
 
 
 def _wheel(defaults: Sequence[Any] = (None, None, None)) -> Iterator[SetupQuestion]:
-    """Yield the questions about sensors of our own. A wheel with a head may have none."""
+    """Yield the questions about sensors of our own. A wheel with a head may have no such sensors."""
     ticks, beams, readers = defaults
     yield SetupQuestion("wheel.rotor_ticks", "--ticks", "number", default=ticks)
     yield SetupQuestion("wheel.beams_deg", "--beams", "angles", default=beams)
@@ -140,7 +141,8 @@ def take_defaults(answers: Answers, here: Here) -> None:
 def ask_all(
     answers: Answers, here: Here, ask: Callable[[str], str], say: Callable[[str], None], catalogue: Catalogue
 ) -> None:
-    """Ask for each missing answer until it is good. Raises EOFError after the last input, or after `TRIES` answers."""
+    """Ask for each missing answer until it is good. Raises EOFError if the input ends, or after `TRIES` wrong
+    answers."""
     for question in questions(answers, here):
         if answers.get(question.key) is not None:
             continue

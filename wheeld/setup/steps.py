@@ -1,4 +1,5 @@
-"""A step of a plan: a directory, files or a command, and the action for it. To make a step changes nothing.
+"""A step of a plan: a directory, files or a command, and the action for it. A step that is only made, and not carried
+out, changes nothing.
 
 Setup replaces an existing file in two cases only, where it can make it again from other files: a certificate that
 expires soon or has no key, and an access list that lacks a table or that its broker would refuse.
@@ -29,7 +30,7 @@ class Action(StrEnum):
 
 
 class Put(NamedTuple):
-    """A file to be written. `make` returns its content. The files of earlier steps must exist then."""
+    """A file to be written. `make` returns its content. When it is called, the files of earlier steps must exist."""
 
     path: Path
     mode: int
@@ -84,7 +85,8 @@ def command(words: Sequence[str], why: Text) -> SetupStep:
 
 
 def looked(make: Callable[[], SetupStep], what: object) -> SetupStep:
-    """Return the step that `make` returns. If this user may not look, the step says that only root can see."""
+    """Return the step that `make` returns. If this user may not read the files, return a step which says that only root
+    can see them."""
     try:
         return make()
     except PermissionError:
