@@ -10,7 +10,7 @@ import structlog
 from wheeld.ports import HostClock
 
 LOG_GAP_NS = 1_000_000_000
-"""The shortest time between two log lines that broker clients can cause. So a flood of messages is no flood in the
+"""The shortest time between two log lines that broker clients can cause. So a flood of messages does not flood the
 log."""
 
 
@@ -48,7 +48,7 @@ class Allowance:
 class SparingLog:
     """The log of what broker clients do wrong: at most one line a second. The next line says how many were left out.
 
-    The parts that share one log also share this limit.
+    Parts of the program that share one log also share this limit.
     """
 
     def __init__(self, clock: HostClock) -> None:

@@ -111,8 +111,9 @@ class Listener(Protocol):
     """The table, as the receiver of what people say."""
 
     def say(self, command: Command, *, came_ns: int | None, said_utc_us: int | None) -> Awaitable[None]:
-        """Give a command (its `t_us` is 0) its time, have it applied, and have the step stored. The step's reply is the
-        answer. `came_ns`: when it came, in host time, or None for now. `said_utc_us`: when it was said, if stated."""
+        """Give a command (its `t_us` is 0) its time, apply it, and store the step. The step's reply is the answer.
+        `came_ns`: when it came, in host time, or None for now. `said_utc_us`: when it was said, if the command says
+        so."""
         ...
 
     def standing_still(self) -> tuple[int, int] | None:
@@ -143,7 +144,7 @@ class CommandIntake:
     """Takes what comes from the broker. Valid new commands go to the `table`, answers to `journal`.
 
     Commands that are not for the table (`resend`, `seal`, `program`, `inspect`) are done here. They are answered in the
-    language of `catalogue`. `test`: at a bench table.
+    language of `catalogue`. `test`: whether this is a bench table.
     """
 
     def __init__(  # noqa: PLR0913  one argument for each object that commands use
@@ -263,8 +264,8 @@ class CommandIntake:
             )
 
     def _check_expiry(self, user: str, name: str, payload: CommandPayload, came_utc_us: int) -> None:
-        """Raise RefusedError if the command had expired before the moment from which it counts, or if it must have an
-        expiry date and has none."""
+        """Raise RefusedError if the command had expired when it came, or, after a standstill, when it may first have
+        been said. Also raise it if the command must have an expiry date and has none."""
         if payload.expires_at is None:
             if user in self._access.must_expire:
                 raise RefusedError(
@@ -290,8 +291,8 @@ class CommandIntake:
             )
 
     def _said_utc_us(self, payload: CommandPayload, now_utc_us: int) -> int | None:
-        """Return the time at which the command was said, by its sender's clock. None if it is not stated, or the clock
-        is wrong."""
+        """Return the time at which the command was said, by its sender's clock. None if the command does not state it,
+        or if that clock is wrong."""
         if payload.at is None:
             return None
         said_utc_us = to_utc_us(payload.at)

@@ -1,7 +1,8 @@
 """Finds out whether the words of people arrive. A number waits for what the chef said before it (docs/rulebook.md N7).
 
-If the network is cut without notice, it looks as if nobody speaks. So the daemon asks the broker for a sign while a
-coup runs. If no sign comes in time, words may be on their way. The broker sends these words before it answers again.
+If the network fails and no error shows this, it seems that nobody speaks. So the daemon asks the broker for a sign
+while a coup runs. If no sign comes in time, words may be on their way. The broker sends these words before it answers
+again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NoReturn, Protocol
 from wheeld.ports import HostClock
 
 ASK_S = 0.5
-"""How often the daemon asks the broker while a coup runs. Each question takes a few bytes."""
+"""The time between two requests to the broker while a coup runs. Each request takes a few bytes."""
 ANSWER_NS = 1_200_000_000
 """How long an answer may take. Normally it takes milliseconds. With `ASK_S`, a cut is found in less than 2 s, the
 shortest time in which a number can be proven (R3)."""
@@ -80,9 +81,9 @@ class Earshot:
             self._cut()
 
     async def hear(self, since_ns: int) -> None:
-        """Wait after a standstill that began at `since_ns`, host time. Return when all that was said during it has been
-        handled, or when `cut_ns` says that words may be on their way. One of the two must be certain: sensors may have
-        stored a whole coup that the table has not seen yet."""
+        """Wait after a standstill that began at `since_ns`, host time. Return when all that was said during the
+        standstill has been handled, or when `cut_ns` says that words may be on their way. One of the two must be
+        certain: sensors may have stored a whole coup that the table has not seen yet."""
         if not await self._connection.hear(since_ns):
             self._cut()
 

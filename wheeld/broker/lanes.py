@@ -2,8 +2,8 @@
 
 So a sender that floods the wheel does not delay or displace the words of other senders, or a live message. The words
 come first, and in each lane the senders take turns. An ack includes every lower ack, so only the highest waits. A
-command over its budget is only answered. These answers have a budget too: commands over that one are dropped and
-counted. The topic alone decides all this, before anything is decoded.
+command over its budget is not done, only answered. These answers have a budget too: commands over this second budget
+are dropped and counted. The topic alone decides all this, before anything is decoded.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from wheeld.broker.payloads import COMMANDS, UNREADABLE, AckPayload
 from wheeld.ports import HostClock
 
 COMMAND_BYTES_MAX = 4096
-"""Three times the size of a command with a reason of 500 characters. A longer message is no command and no ack."""
+"""Three times the size of a command with a reason of 500 characters. A longer message is not read as a command or an
+ack."""
 
 LANE_MAX = 500
 """How many messages of one sender may wait in one lane while the intake waits for the disk. One sender can fill its
-part of a lane in half a minute. Then all its messages are refused, but none of other senders."""
+part of a lane in half a minute. Then all its messages are refused, but the messages of other senders are taken."""
 
 TURN = 5
 """How many messages of one sender are taken before it is the turn of the other senders in the lane, even if their
@@ -108,7 +109,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True):
     """When it came, in host time. `came_utc_us` is the same moment in UTC."""
     came_utc_us: int | None = None
     is_over_budget: bool = False
-    """Whether it only gets an answer."""
+    """Whether the command is over its budget. Then it is only answered."""
 
 
 class Waiting(NamedTuple):
@@ -276,7 +277,7 @@ class Inbox:
         self._log.error("command.dropped", topic=leaf[:64], why="its sender sends too many commands to answer each")
 
     def _allowances_of(self, place: Place) -> tuple[Allowance, Allowance]:
-        """Return what is left for commands of this place, and for the answers to those over their budget."""
+        """Return what is left for commands of this place, and for the answers to commands over their budget."""
         found = self._allowances.get(place)
         if found is None:
             found = self._allowances[place] = Allowance(BUDGETS[place.lane]), Allowance(REFUSED_PER_NAME)

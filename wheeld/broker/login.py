@@ -15,8 +15,8 @@ from wheeld.mqtt.client import MqttClient, Take, connected
 from wheeld.mqtt.session import MqttError
 
 PACKET_BYTES_MAX = 16_384
-"""The largest packet that we accept: twice the size of the largest command with its topics. We tell the broker, and
-then the protocol forbids it to send a larger one."""
+"""The largest packet that we accept: twice the size of the largest command with its topics. The broker learns this
+limit from us, and the protocol forbids it to send a larger packet."""
 
 UNCONFIRMED_MAX = 10_000
 """How many publications the broker may send before we confirm them: one second of a flood. So the broker drops nothing

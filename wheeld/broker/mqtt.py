@@ -33,8 +33,8 @@ RETRY_MAX_S = 30.0
 """The longest wait between attempts. The wait doubles each time. A broker that is back is found within 30 s."""
 
 STABLE_S = 10.0
-"""After a shorter session, too, the wait doubles. Otherwise two daemons with one client id would end each other's
-session again and again."""
+"""After a session shorter than this, the wait doubles as after a failed attempt. Otherwise two daemons with one client
+id would end each other's session again and again."""
 
 BRIEF_MAX = 3
 """After this many sessions in a row that ended at once, the log asks a person to look."""
@@ -50,8 +50,8 @@ SESSION_S = 60
 failure or a standstill is over, or people have repeated their command. An older command could act on a later coup."""
 
 HEAR_S_MAX = 5.0
-"""The longest time that a table waits, after a standstill, for what was said during it. A lost connection is made again
-within a second or two. A broker that cannot be reached must not delay the number."""
+"""The longest time that a table waits, after a standstill, for what was said during it. After a loss, a new connection
+is made within two seconds. A broker that cannot be reached must not delay the number."""
 
 REFUSED_RETRY_S = 10.0
 """After this time, a request that the broker refused is made again: its access list may have changed."""
@@ -60,7 +60,8 @@ FAREWELL_S = 1.0
 """How long a daemon that stops waits for the broker to take its `offline`."""
 
 TAKEOVER_S = 3.0
-"""How long the daemon waits for another one to come back to the broker. A running daemon comes back within a second."""
+"""How long the daemon waits for another daemon of its table to come back to the broker. A running daemon comes back
+within a second."""
 
 OWN = ("table", "notice", "availability")
 """The topics on which the broker retains a message of this table that the daemon reads after it has connected."""
@@ -82,7 +83,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class TwoComputersError(WheeldError):
-    """Another computer runs this table. Only one may go on. Otherwise two messages could have the same number."""
+    """Another computer runs this table, and only one of the two may continue. Otherwise two messages could have the
+    same number."""
 
     def __init__(self) -> None:
         super().__init__(TWO)
@@ -173,7 +175,7 @@ class MqttConnection:
         self._boot_id = msgspec.json.decode(online, type=_Said).boot_id
         self._compare = compare
         self._is_new = True
-        """Whether no session of this run has been used yet. Until then, commands that come are too old."""
+        """True until the first session of this run is used. Commands that come before that are too old."""
         self._other = _Other.UNASKED
         self._clock = clock
         self._retries = _Retries(rng)
@@ -182,12 +184,13 @@ class MqttConnection:
         """The connection that may be used, whose number is `connections`. None while there is none."""
         self._up = asyncio.Event()
         self._told: str | None = None
-        """What the log last reported of the connection: why there is none, or an empty text if there is one. None:
-        nothing yet."""
+        """What the log last reported of the connection: why there is no connection, or an empty text if there is one.
+        None if it has reported nothing yet."""
         self._ended_ns: int | None = None
         """When the last session ended, in host time. None before that."""
         self._resumes = False
-        """Whether the messages that the broker may have kept for us can be read."""
+        """Whether the next connection may continue the last session. False if what the broker may have kept for us
+        cannot be read."""
         self._heard_ns = 0
         self._retained: dict[str, bytes] = {}
         """What came on the topics of `RETAINED`, until it is compared."""
@@ -284,7 +287,7 @@ class MqttConnection:
             await self.publish(publication, session=self.counters["connections"])
 
     async def publish(self, publication: Publication, *, session: int) -> None:
-        """Publish. Returns when the broker has the message (QoS 1: has confirmed it). Raises ConnectionLostError or
+        """Publish a message. Returns when the broker has it (QoS 1: has confirmed it). Raises ConnectionLostError or
         PublishRefusedError."""
         if (client := self._live(session)) is None:
             raise ConnectionLostError("not connected")

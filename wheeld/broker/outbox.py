@@ -41,7 +41,7 @@ QUESTIONS_MAX = 20
 waits in memory and, as a command without an answer, in the journal."""
 
 RESEND_BATCH = 25
-"""How many messages of a pass are read and published before each pause."""
+"""How many stored messages are read and published again before each pause."""
 RESEND_PAUSE_S = 0.05
 """The pause. With it, at most 500 messages a second are published: a day of coups takes ten seconds, a year an hour. So
 live messages wait neither for the disk nor for a slow subscriber."""
@@ -66,11 +66,11 @@ class ResendRequest(msgspec.Struct, frozen=True):
 
 
 class Resends:
-    """The present pass, and the requests for the next one."""
+    """The present pass over the stored messages, and the requests for the next pass."""
 
     def __init__(self) -> None:
         self.next_seq = 0
-        """The next number of the present pass."""
+        """The number of the next message that the present pass publishes."""
         self._served: list[ResendRequest] = []
         self._waiting: list[ResendRequest] = []
 
@@ -219,7 +219,8 @@ class Outbox:
     # --- what is published again ---------------------------------------------------------------------------------
 
     async def _resend_some(self, session: int) -> bool:
-        """Publish a batch of the present pass. Returns True if it stopped because something else is to be published."""
+        """Publish a batch of the present pass. Returns True if it stopped because another message must be published
+        first."""
         if not self._resends.is_under_way or self._pause_s() > 0:
             return False
         # Read the messages again each time: one may no longer be the newest of its topic, and only the newest is

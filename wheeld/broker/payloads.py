@@ -16,8 +16,8 @@ from wheeld.core.pockets import Label
 from wheeld.core.setting import BEAMS_MAX, READERS_MAX
 
 VISIBLE = r"^(?![\s\S]*[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069])"
-"""A text with no control characters, no line ends, and nothing that changes the direction of writing. A person who
-reads the log of commands in a terminal must see what was sent, on one line."""
+"""A text without control characters, line ends, and characters that change the direction of writing. A person who reads
+the log of commands in a terminal must see what was sent, on one line."""
 
 NAME_MAX, SENTENCE_MAX = 64, 500
 
@@ -43,8 +43,8 @@ class CommandPayload(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """What every command has: `id` (chosen by the sender, for the reply), `by` (the person), and the `reason`.
 
     `coup`: the command is refused unless this is the current coup. `expires_at`: it is refused after this moment. `at`:
-    when it was said, by the sender's clock. Both dates are in RFC 3339. `at` counts if the daemon stood still
-    then, and for a "rien va" that the network delayed (docs/rulebook.md 7).
+    when it was said, by the sender's clock. Both dates are in RFC 3339. `at` counts if the daemon stood still at that
+    time, and for a "rien va" that the network delayed (docs/rulebook.md 7).
     """
 
     id: Name
@@ -111,7 +111,7 @@ Found: TypeAlias = Literal["good", "corrected", "faulty"]
 
 class InspectPayload(CommandPayload, frozen=True, kw_only=True):
     """`cmd/inspect`: what a person found at an inspection of the wheel: its `level`, the `ball`, the `balance` of the
-    rotor. A part that was not inspected is null. Measures and remarks are in `reason`."""
+    rotor. What was not inspected is null. Measures and remarks are in `reason`."""
 
     level: Found | None = None
     ball: Found | None = None

@@ -32,7 +32,7 @@ RoleName: TypeAlias = Literal[
 ]
 
 RESPONSE = "response"
-"""Stands for the MQTT 5 response topics of a table. A command may name one of them."""
+"""In a role, this word means the MQTT 5 response topics of a table. A command may name one of these topics."""
 
 EVERYTHING = "wheel/v1/#"
 """All topics of all tables."""
@@ -202,7 +202,7 @@ class TableAccess(NamedTuple):
             yield "write", self._filter(leaf)
 
     def check_sender(self, user: str, command: str) -> None:
-        """Raise RefusedError if `user` has no role here that may give `command`, although the broker let it through."""
+        """Raise RefusedError if `user` has no role here that may give `command`, although the broker accepted it."""
         role = self.users.get(user)
         if role is None:
             raise RefusedError(

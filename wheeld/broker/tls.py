@@ -64,7 +64,7 @@ class TlsFiles(msgspec.Struct, frozen=True):
 
     @property
     def named(self) -> list[Path]:
-        """The files that are configured. TLS is on if there is any."""
+        """The files that are configured. TLS is on if at least one file is configured."""
         return [path for path in (self.ca_file, self.cert_file, self.key_file) if path is not None]
 
     def stamp(self) -> Stamp:
@@ -72,7 +72,8 @@ class TlsFiles(msgspec.Struct, frozen=True):
         return tuple(_stamp(path) for path in self.named)
 
     def context(self) -> ssl.SSLContext:
-        """Return a new context from what the files hold now: TLS 1.2 or later, certificate and name verified.
+        """Return a new context from the present content of the files. It uses TLS 1.2 or later, and verifies the
+        broker's certificate and name.
 
         This blocks for some ms. Raises TlsFilesError.
         """
@@ -126,9 +127,9 @@ def common_name(cert_file: Path) -> str | None:
 
 
 def is_from(cert_file: Path, ca_file: Path) -> bool:
-    """Return whether an authority in `ca_file` issued our certificate, or the last one behind it in its file. Raises
-    ImportError, OSError, ValueError."""
-    from cryptography import exceptions, x509  # noqa: PLC0415  cryptography is optional
+    """Return whether an authority in `ca_file` issued the last certificate in `cert_file`: our own, or the one of an
+    authority between them. Raises ImportError, OSError, ValueError."""
+    from cryptography import exceptions, x509  # noqa: PLC0415  optional, as for keys
 
     *_, last = x509.load_pem_x509_certificates(cert_file.read_bytes())
     for authority in x509.load_pem_x509_certificates(ca_file.read_bytes()):
@@ -139,7 +140,8 @@ def is_from(cert_file: Path, ca_file: Path) -> bool:
 
 
 def fault(error: BaseException) -> str:
-    """Return why a connection failed, in words, if it was TLS, our login, or a missing broker. Else an empty text."""
+    """Return why a connection failed, in words, if the reason was TLS, our login, or a missing broker. If not, return
+    an empty text."""
     cause = error.__cause__
     if isinstance(cause, ssl.SSLCertVerificationError):
         unknown = "is not from an authority in ca_file: this is another broker, or ca_file is wrong"

@@ -22,7 +22,7 @@ CREDENTIAL = "credential:"
 """`credential:mqtt-password` means the file that systemd gives to this service by `LoadCredential=mqtt-password:…`."""
 
 SECRETS = ("password_file", "key_file")
-"""The endings of keys that name secret files. Other users than owner and group must have no right to these files."""
+"""The endings of keys that name secret files. Only owner and group may have rights to these files."""
 
 MISPLACED = frozenset({"key", "passphrase", "passwd", "password", "pin", "private_key", "secret", "token"})
 """Keys that people use for secrets. A secret must not be in a file that is copied, mailed and versioned."""

@@ -51,7 +51,7 @@ class PageLogin:
         self._log = structlog.get_logger("page").bind(broker=f"{settings.host}:{settings.port}", user=settings.username)
 
     async def run(self) -> NoReturn:
-        """Connect until cancelled."""
+        """Connect, and connect again after each loss, until cancelled."""
         wait_s = RETRY_S
         while True:
             try:

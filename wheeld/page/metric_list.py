@@ -14,7 +14,7 @@ from wheeld.core.messages.payloads import TableMessage
 from wheeld.page.wheel import Distribution, WheelView
 
 FRESH_S = 4 * PERIOD_S
-"""At this age three reports of health in a row are missing, and the daemon needs attention."""
+"""If the newest message `health` is older than this, three in a row are missing, and the daemon needs attention."""
 
 NAMES_MAX = 64
 """The most names of sensors, of temperatures, or of kinds of notices. A table has 55 sensors at most: 32 beams,
@@ -34,7 +34,7 @@ class MetricsView(NamedTuple):
     """A wheel at the moment of a request.
 
     `health` and `table` are None if they do not describe the present: old messages would look like a wheel that works.
-    `age_s` is the age of the report of health. `started_s` is the Unix time when this run of the daemon began.
+    `age_s` is the age of `health`. `started_s` is the Unix time when this run of the daemon began.
     """
 
     wheel: WheelView
@@ -69,8 +69,8 @@ class Histogram(NamedTuple):
 
 
 def _figure(of: Callable[[MetricsView], float | None]) -> Callable[[MetricsView], Iterable[Sample]]:
-    """Return a function that makes the samples of a metric without labels of its own: one, or none if the figure is not
-    known."""
+    """Return a function that makes the samples of a metric without labels of its own: one sample, or no sample if the
+    figure is not known."""
 
     def samples(view: MetricsView) -> Iterable[Sample]:
         figure = of(view)
@@ -80,7 +80,7 @@ def _figure(of: Callable[[MetricsView], float | None]) -> Callable[[MetricsView]
 
 
 def _of_health(of: Callable[[Health], float | None], per: float = 1) -> Callable[[MetricsView], Iterable[Sample]]:
-    """Return a function that makes the sample of a figure in the report of health. A unit of the metric is `per` units
+    """Return a function that makes the sample of a figure in the message `health`. A unit of the metric is `per` units
     of the figure."""
 
     def figure(view: MetricsView) -> float | None:
@@ -106,7 +106,7 @@ def _counters(health: Health) -> list[Sample]:
 
 
 def _left_out(health: Health) -> int:
-    """Return how many entries of the report are left out of the metrics."""
+    """Return how many entries of the message `health` are not in the metrics."""
     counters = sum(map(len, health.counters.values())) - len(_counters(health))
     return counters + sum(len(names) - len(_fitting(names)) for names in (health.sensors, health.temperatures_c))
 

@@ -88,8 +88,8 @@ def _wants_open_metrics(accept: str) -> bool:
 
 
 def exposition(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]:
-    """Return the metrics as text, and its content type. The format is OpenMetrics if the header `Accept` names it. If
-    not, it is the format that every Prometheus reads."""
+    """Return the metrics as text, and its content type. The format is OpenMetrics if the header `Accept` names
+    OpenMetrics. If not, it is the format that every Prometheus reads."""
     # The header itself is not passed on: if its version is not a number, the library raises an error.
     encode, content_type = choose_encoder(f"{OPEN_METRICS}; version=1.0.0" if _wants_open_metrics(accept) else "")
     return encode(registry), content_type

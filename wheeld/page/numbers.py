@@ -37,7 +37,7 @@ class NumberHistory:
                 self.newest_first = msgspec.json.decode(path.read_bytes(), type=list[int])[:NUMBERS_MAX]
 
     def take(self, latest: Sequence[int]) -> None:
-        """Add the new ones of the `latest` numbers that the wheel has published, newest first."""
+        """Add those numbers that are new. `latest`: the last numbers that the wheel has published, newest first."""
         known = self.newest_first
         new = next(
             (count for count in range(len(latest)) if list(latest[count:]) == known[: len(latest) - count]),

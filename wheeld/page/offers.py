@@ -68,7 +68,7 @@ class Offer(NamedTuple):
     `does`: what the command will do, in words. `answer`: if the button asks a question, the text of the button that
     answers it; "{number}" stands for the number that the person gives. `without`: the failing sensors that the command
     leaves out. `number`: the number that it confirms, as printed. `who`: the bouler who is announced to spin next.
-    `announced`: whether the command announces one.
+    `announced`: whether the command announces a bouler who spins next.
     """
 
     name: CommandName
@@ -96,9 +96,10 @@ def words_after(said: str) -> dict[str, str]:
 
 
 def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelRole) -> Iterator[Offer]:
-    """Yield the commands of `role` that the law accepts in this state, in order. A command is left out while the table
-    waits for what it needs. If only sensors are missing that may be left out, a person who may resume play gets the
-    command. `catalogue` has the house's words. `sensors` names the failing sensors that may be left out."""
+    """Yield the commands of `role` that the law accepts in this state, in order. A command is not offered while the
+    table waits for what it needs. If only failing sensors that may be left out are missing, a person who may resume
+    play gets the command. `catalogue` has the house's words. `sensors` names the failing sensors that may be left
+    out."""
     state, profile = state_of(table.state, table.waiting_codes), PROFILES.get((table.house, table.game))
     commands = BY_NAME[role].commands
     for name in ORDER:
@@ -136,8 +137,8 @@ def offers(table: TableMessage, catalogue: Catalogue, sensors: str, role: PanelR
 
 
 def _confirmations(plain: Offer, catalogue: Catalogue, number: int | UnsetType) -> Iterator[Offer]:
-    """Yield the buttons that confirm a number: the number that sensors saw, with one press, or another, which the chef
-    must write."""
+    """Yield the buttons that confirm a number: the number that sensors saw, with one press, or another number, which
+    the chef must write."""
     if number is UNSET:
         yield plain._replace(
             label=catalogue.say(_CONFIRM, number="…"), answer=catalogue.say(_CONFIRM, number="{number}")

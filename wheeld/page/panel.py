@@ -108,7 +108,7 @@ class Token:
 
     def session(self, given: str) -> str | None:
         """Return a new session for the right token, or None if the token is wrong or the panel is locked. Attempts at a
-        locked panel are not counted, so the lock ends even if they go on."""
+        locked panel are not counted, so the lock ends even if the attempts continue."""
         if self.is_locked:
             return None
         if not hmac.compare_digest(hashlib.sha256(_bytes(given)).digest(), self._digest):
@@ -176,8 +176,8 @@ class Panel:
 
     @web.middleware
     async def _known_only(self, request: web.Request, handler: Callable[..., object]) -> web.StreamResponse:
-        """Without the token, serve only the page that asks for it, and its files. Accept a POST only from our own
-        page."""
+        """To a browser without the token, serve only the page that asks for the token, and its files. Accept a POST
+        only from our own page."""
         is_open = request.path in ("/", f"/{self._role}", f"/{self._role}/token") or request.path.startswith("/files/")
         if self._is_known(request):
             if request.transport is not None:

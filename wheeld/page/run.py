@@ -28,7 +28,7 @@ from wheeld.serving import listening
 TELL_S = 1.0
 """The interval at which the pages are updated, because they show ages."""
 VIEWED_MAX = 2 * VIEWERS_MAX + 100
-"""The most connections to the pages: a stream for each viewer of the two pages, and those that load a page."""
+"""The most connections to the pages: a stream for each viewer of the two pages, and connections that load a page."""
 DISPLAYS_MAX = VIEWERS_MAX + 100
 """The most connections to the display on a port of its own."""
 PANEL_MAX = 100
@@ -38,8 +38,8 @@ METRICS_MAX = 20
 
 
 async def serve(setting: PageSetting, ready: Callable[[], None]) -> None:
-    """Serve until SIGTERM or SIGINT. Calls `ready` when all ports are open. Raises TlsFilesError, and OSError if a port
-    cannot be opened."""
+    """Serve the pages until SIGTERM or SIGINT. Calls `ready` when all ports are open. Raises TlsFilesError, and OSError
+    if a port cannot be opened."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)

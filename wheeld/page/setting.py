@@ -18,7 +18,7 @@ class Address(NamedTuple):
 
     @property
     def is_here(self) -> bool:
-        """Whether only this computer reaches it."""
+        """Whether only this computer can reach the address."""
         return self.host in ("127.0.0.1", "::1", "localhost")
 
 
@@ -28,7 +28,8 @@ PanelRole: TypeAlias = Literal["chef", "bouler"]
 
 class PanelSetting(msgspec.Struct, frozen=True, kw_only=True):
     """A panel: its role, its address, and its login at the broker. A browser must give the token of `token_file`, or
-    have a certificate of the authority in `client_ca_file`. For the second, the panel needs a certificate, too."""
+    have a certificate of the authority in `client_ca_file`. To check browsers' certificates, the panel needs a
+    certificate of its own."""
 
     role: PanelRole
     address: Address

@@ -12,9 +12,10 @@ from wheeld.core.catalogue import Language
 VIEWERS_MAX = 200
 """The most viewers of one kind of page. Each costs a socket and some kB. A house never has so many at one wheel."""
 BEAT_S = 2.0
-"""A page that receives nothing for three of these intervals says that it has lost its server."""
+"""Each viewer gets something at least this often. A page that gets nothing for three times as long says that it has
+lost its server."""
 WRITE_S_MAX = 10.0
-"""A viewer that reads nothing for this long is gone."""
+"""A viewer that reads nothing for this time counts as gone."""
 
 
 class Viewer:
@@ -31,7 +32,7 @@ class Viewer:
         self._news.set()
 
     async def stream(self, response: web.StreamResponse) -> None:
-        """Send until the viewer is gone. Raises the errors of the connection."""
+        """Send the data until the viewer is gone. Raises the errors of the connection."""
         while True:
             try:
                 async with asyncio.timeout(BEAT_S):

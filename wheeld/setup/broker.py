@@ -213,7 +213,7 @@ def _list_of(broker: BrokerPlaces, make: Callable[[], bytes]) -> Put:
 
 
 def _closed(broker: BrokerPlaces) -> Iterator[SetupStep]:
-    """Yield a step that closes the list to all but the broker's user. Earlier versions of setup, or people, may have
+    """Yield a step that closes the list to everybody except the broker. Earlier versions of setup, or people, may have
     left it open."""
     put = _list_of(broker, broker.access_list.read_bytes)
     with suppress(PermissionError):  # the step for the access list already says that only root can see it
