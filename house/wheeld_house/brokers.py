@@ -60,7 +60,7 @@ class BrokerLink:
             await asyncio.sleep(longest_s * random.uniform(0.5, 1.0))  # noqa: S311  the pause need not be secret
 
     def say(self, topic: str, payload: bytes) -> None:
-        """Publish this soon, if there is a connection. Only the wheel's answer shows whether it arrived."""
+        """Publish `payload` soon, if there is a connection. Only the wheel's answer shows whether it arrived."""
         if self._client is not None and self.is_connected:
             task = asyncio.create_task(self._publish(self._client, topic, payload))
             self._saying.add(task)

@@ -1,8 +1,9 @@
 """The collector: takes the feeds of many wheels from several brokers, and stores each record once.
 
-One loop does everything in turn: it keeps the leases, reads messages, stores records and asks questions. Messages that
-come while the database works wait, so that the next commit has more records. The same message may come from several
-brokers, and more than once. The collector judges it by its `seq` and the chain of hashes, not by where or when it came.
+One loop does everything in turn: it keeps the leases, reads messages, stores records and requests missing messages.
+Messages that come while the database works wait, so that the next commit has more records. The same message may come
+from several brokers, and more than once. The collector judges it by its `seq` and the chain of hashes, not by where or
+when it came.
 
 Several collectors may run. A lease in the database says which one writes the records of a wheel. The others wait until
 it ends.
@@ -34,7 +35,8 @@ _Result = TypeVar("_Result")
 BATCH = 1000
 """The most records in one commit, and the most messages that are taken before it."""
 INBOX_MAX = 20_000
-"""The most messages that wait in memory. More are dropped, then found missing and requested again."""
+"""The most messages that wait in memory. Further messages are dropped. Later they are found missing and are requested
+again."""
 ANSWERING_MAX = 5
 """The most wheels that are asked for missing messages at the same time. Each sends up to 500 messages a second, and one
 processor core can check 3,000 a second."""
@@ -60,11 +62,11 @@ class Collector:
         self._busy: dict[str, CollectedWheel] = {}
         """The wheels that may have something for the database, by root. A turn looks only at these."""
         self._asked: dict[str, CollectedWheel] = {}
-        """The wheels that were asked and have not answered yet, by root."""
+        """The wheels that were asked for missing messages and have not answered yet, by root."""
         self._due: deque[CollectedWheel] = deque()
-        """The wheels that may have to be asked."""
+        """The wheels that may have to be asked for missing messages."""
         self._look_s = 0.0
-        """When to look again which wheels these are."""
+        """When `_due` is filled again."""
         self._inbox: deque[mqtt5.PublishPacket] = deque()
         self._work = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -237,8 +239,8 @@ class Collector:
                 wheel.alarms.clear()
 
     def _ask(self, now_s: float) -> None:
-        """Ask a few wheels at a time for missing messages, but not while messages wait to be read. The missing ones may
-        be among them."""
+        """Ask a few wheels at a time for missing messages, but not while messages wait to be read: the missing messages
+        may be among them."""
         if self._inbox or not any(link.is_connected for link in self._links):
             return
         if now_s >= self._look_s:

@@ -123,7 +123,7 @@ class Alarm:
 
 
 class RecordStore:
-    """One collector's connection. Call `open` first, and again after each RecordStoreError that is no
+    """One collector's connection. Call `open` first, and again after each RecordStoreError that is not a
     RefusedRecordError."""
 
     def __init__(self, database: str, name: str) -> None:
@@ -153,7 +153,8 @@ class RecordStore:
 
     def register(self, wheels: Sequence[HouseWheel]) -> dict[str, int]:
         """Add the wheels that the database does not have yet. Returns the number of each wheel there, by its root.
-        Raises RecordStoreError, also if a bench table has the name of a live table, or a live one that of a bench."""
+        Raises RecordStoreError, also if a wheel is a bench table in the settings and a live table in the database, or
+        the reverse."""
         names = [wheel.site for wheel in wheels], [wheel.table for wheel in wheels]
         self._rows(_REGISTER, *names, [wheel.test for wheel in wheels])
         known = {f"wheel/v1/{site}/{table}": (number, test) for number, site, table, test in self._rows(_KNOWN, *names)}
@@ -203,7 +204,7 @@ class RecordStore:
 
     def hashes(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str | None]:
         """Return the stored hash for each wheel and `seq`, None for a lost number. Leave out the records of a month
-        that was put away (docs/collector.md). Raises RecordStoreError."""
+        that was detached (docs/collector.md). Raises RecordStoreError."""
         asked = list(places)
         rows = self._rows(_HASHES, [wheel for wheel, _ in asked], [seq for _, seq in asked])
         return {(wheel, seq): None if digest is None else bytes(digest).hex() for wheel, seq, digest in rows}

@@ -94,8 +94,9 @@ class Verifier:
         return verifier
 
     def signed_at(self, note: Note) -> int | None:
-        """Return when this key signed the note, in seconds of UTC, as the witness states it. A log states no time: 0.
-        None if no signature line names this key. Raises NoteError if a line names it and is false."""
+        """Return when this key signed the note, in seconds of UTC, as the witness states it. 0 for the key of a log,
+        which states no time. None if no signature line names this key. Raises NoteError if the signature in such a line
+        is false."""
         for signature in note.signatures:
             if (signature.name, signature.key_hash) == (self.name, self.key_hash):
                 return self._checked(note.text, signature.code)

@@ -92,7 +92,7 @@ def _parts(receipt: str) -> tuple[bytes, int, list[bytes], str]:
 
 def _decoded(text: str) -> bytes:
     """Decode base64. Raises binascii.Error if the same bytes have another spelling. Otherwise somebody could change a
-    receipt that stays good."""
+    receipt, and it would still be valid."""
     raw = base64.b64decode(text, validate=True)
     if base64.b64encode(raw).decode() != text:
         raise binascii.Error(text[:20])
@@ -100,7 +100,7 @@ def _decoded(text: str) -> bytes:
 
 
 def _read_message(payload: bytes, root: str, wheel_key: bytes) -> FeedMessage:
-    """Check the message itself. A message of a bench table is refused, because nobody is paid by it."""
+    """Check the message itself. A message of a bench table is refused, because nobody is paid for its results."""
     try:
         topic = str(read_json(payload)["schema"]).removesuffix("/1")
         return read_message(topic, payload, root=root, verify=ed25519(wheel_key))

@@ -1,7 +1,7 @@
 """Time-stamps of checkpoints by an authority (RFC 3161). With a time-stamp, a receipt also proves since when its tree
 has existed, even to somebody who trusts neither the house nor its witnesses.
 
-`openssl ts` writes the questions and verifies the answers. No code here reads their format.
+`openssl ts` writes the requests and verifies the answers. No code here reads their format.
 """
 
 from __future__ import annotations

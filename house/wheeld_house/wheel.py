@@ -16,7 +16,8 @@ from wheeld_house.note import NoteError
 from wheeld_house.settings import HouseWheel
 
 ACTIVE_S = 3.0
-"""A wheel that was asked and has sent nothing for this time no longer counts as a wheel that answers."""
+"""A wheel that was asked for missing messages and has sent nothing for this time no longer counts as a wheel that
+answers."""
 RECENT = 256
 """How many of the newest hashes are kept in memory. A message from two brokers comes twice within a short time."""
 CHECKPOINTS_MAX = 8
@@ -27,8 +28,8 @@ COUP_MAX = 2**63 - 1
 class CollectedWheel:
     """What a collector knows of one wheel. Without a lease (`order` is None) it takes checkpoints, and nothing else.
 
-    `number`: the wheel's number in the database. `user`: the collector's user name at the brokers. `by`: the name of
-    who asks, in its questions. `tell` gets texts for the log.
+    `number`: the wheel's number in the database. `user`: the collector's user name at the brokers. `by`: the name under
+    which the collector requests missing messages. `tell` gets texts for the log.
     """
 
     def __init__(self, settings: HouseWheel, *, number: int, user: str, by: str, tell: Callable[[str], object]) -> None:
@@ -57,11 +58,11 @@ class CollectedWheel:
 
     @property
     def is_asked(self) -> bool:
-        """Whether the wheel has not answered the last question yet."""
+        """Whether the wheel has not answered the last request for missing messages yet."""
         return self.order is not None and self.order.is_asking
 
     def is_due(self, now_s: float) -> bool:
-        """Whether the wheel may be asked now."""
+        """Whether the wheel may be asked for missing messages now."""
         return self.order is not None and self.order.wait_s(now_s) == 0.0
 
     def begin(self, lease: Lease, now_s: float) -> None:

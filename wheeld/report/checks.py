@@ -2,7 +2,7 @@
 
 The promise: of a hundred wheels with nothing wrong, at most one gets any finding. Each check gives the chance that a
 wheel within the check's tolerance shows at least as much as was found. The checks of the numbers share half of this
-hundredth, because the numbers matter most. All other checks share the other half equally (Bonferroni).
+limit of one in a hundred, because the numbers matter most. All other checks share the other half equally (Bonferroni).
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ import msgspec
 from scipy import stats
 
 FALSE_ALARMS = 0.01
-"""The part of the wheels with nothing wrong that may get a finding."""
+"""The share of the wheels with nothing wrong that may get a finding."""
 NUMBERS_PART = 0.5
 NUMBERS_CHECKS = 4
-"""Chi-square, and sectors: of all coups, of the second half, of the last weeks. The limit must be known before the
-power is computed, so each check has its share of the limit even if it is not made."""
+"""How many checks of the numbers there may be: chi-square, and three of sectors (of all coups, of the second half, of
+the last weeks). The limit must be known before the power is computed, so each check has its share of the limit even if
+it is not made."""
 NUMBERS_LIMIT = FALSE_ALARMS * NUMBERS_PART / NUMBERS_CHECKS
 OTHERS_LIMIT = 6e-5
 """The limit with which the power of other checks is computed. The report of a large table has eighty of them."""
 POWER_MIN = 0.8
-"""A sample with less power is too small: the check would not find the fault on more than one of five wheels with it."""
+"""With less power a sample is too small: of five wheels with the fault, the check would miss more than one."""
 CONFIDENCE = 0.95
 
 
@@ -57,12 +58,13 @@ def more_than(count: int, of: int, share: float) -> float:
 
 def more_late(late: int, count: int, share: float, times: float) -> float:
     """Return the chance that `late` or more of `count` coups of a kind are in the later part, which has `share` of all
-    coups, if the kind is at most `times` as likely there as before."""
+    coups, if a coup of that kind is at most `times` as likely there as before."""
     return more_than(late, count, times * share / (1 - share + times * share))
 
 
 def confidence_of_each(among: int) -> float:
-    """Return the confidence that each of `among` intervals needs for `CONFIDENCE` of all together (Bonferroni)."""
+    """Return the confidence that each of `among` intervals needs, so that all together have `CONFIDENCE`
+    (Bonferroni)."""
     return 1 - (1 - CONFIDENCE) / among
 
 

@@ -24,7 +24,7 @@ Verdict: TypeAlias = Literal["found", "nothing_found", "too_small"]
 
 
 class WheelReport(msgspec.Struct, kw_only=True):
-    """The report on one wheel. `findings`: the checks that count, the surest first. `false_alarms`: the part of the
+    """The report on one wheel. `findings`: the checks that count, the surest first. `false_alarms`: the share of the
     wheels with nothing wrong that may get a finding."""
 
     schema: str = "report/1"

@@ -25,10 +25,11 @@ EFFECT_POCKETS, EFFECT_TIMES = 9, 1.5
 EXPECTED_MIN = 5
 """If there are fewer coups for each number, chi-square is not a good approximation (Cochran's rule)."""
 WIDTHS = (1, 2, 3, 5, 9, 12, 18)
-"""The widths of the sectors, in pockets. Larger ones show nothing new: the rest of the rotor is then a smaller one."""
+"""The widths of the sectors, in pockets. A larger sector shows nothing new, because the rest of the rotor is then a
+smaller sector."""
 SIMULATED = 20_000
-"""How many fair wheels are simulated to find the chance of the largest window. A chance of 1 in 800 is then known to
-within a fifth."""
+"""How many fair wheels are simulated to find the chance of the largest window. The standard error of a chance of 1 in
+800 is then a fifth of this chance."""
 RECENT_US = 28 * 86_400_000_000
 SEED = 1
 
@@ -100,7 +101,8 @@ def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -
 
 
 def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sector], Sector, float]:
-    """Return for each width the window that deviates most, the largest of these, and the chance of one as large."""
+    """Return for each width the window that deviates most, the largest of these, and the chance of a deviation as
+    large."""
     total, windows = int(counts.sum()), []
     for width in WIDTHS:
         deviations = _deviations(counts, width, total)

@@ -30,7 +30,7 @@ td, th { text-align: left; padding: .15rem .8rem .15rem 0; border-bottom: 1px so
 .bench { background: #b8860b; color: #fff; padding: 0 .4rem }
 """
 P_LEAST = 0.0001
-"""The smallest chance that is shown. A smaller one is not exact, and is hard to read."""
+"""The smallest chance that is shown. A smaller chance is not exact, and is hard to read."""
 BENCH = translatable("BENCH TABLE: a test")
 LIGHTS = {
     "found": translatable("red"),

@@ -15,11 +15,12 @@ from wheeld.report.checks import POWER_MIN, Check, interval, more_than, power_of
 from wheeld.report.wheel import ValidCoup
 
 TOLERATED = 0.6
-"""The part of a bouler's launches that may go in one direction, because boulers do not count them."""
+"""The share of a bouler's launches that may go in one direction, because boulers do not count them."""
 EFFECT = 0.8
-"""A sample is large enough if it shows a bouler who launches this part in one direction."""
+"""A sample is large enough if it shows a bouler who launches this share of his balls in one direction."""
 ONE_WAY = 0.95
-"""A table that launches at least this part in one direction does so on purpose, as every Fair wheel does."""
+"""A table that launches at least this share of the balls in one direction does so on purpose, as every Fair wheel
+does."""
 
 
 class Directions(msgspec.Struct, frozen=True):
@@ -34,7 +35,7 @@ class Directions(msgspec.Struct, frozen=True):
 
 
 class Balance(msgspec.Struct, kw_only=True):
-    """`one_way`: the whole table launches in one direction, so no bouler is compared with a half."""
+    """`one_way`: the whole table launches in one direction, so no bouler's share is compared with a half."""
 
     one_way: bool
     boulers: list[Directions]

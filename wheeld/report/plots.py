@@ -29,7 +29,7 @@ TICKS, DATES = 4, 3
 WIDTH_IN = 5.4
 """The width of a picture. On a phone people can still read its words."""
 BOULERS_MAX = 20
-"""The most boulers in the picture. The table shows all."""
+"""The most boulers in the picture. The list below the picture shows all boulers."""
 
 
 class Pictures:
@@ -107,7 +107,7 @@ class Pictures:
         )
 
     def balance(self) -> str:
-        """Draw the part of each bouler's launches that went clockwise."""
+        """Draw the share of each bouler's launches that went clockwise."""
         boulers = self._health.balance.boulers[:BOULERS_MAX]
         figure, axes = _axes(0.8 + 0.28 * len(boulers))
         for y, one in enumerate(boulers):

@@ -1,7 +1,7 @@
 """Reads journals of any number of tables into one `WheelRecord` for each table.
 
 A bench table and a live table of the same name are two wheels. A wheel whose number of pockets changes is two wheels,
-too. Journals may overlap, as a backup and its original do: what is in both counts once.
+too. Journals may overlap, as a backup and its original do: a record that is in both counts once.
 """
 
 from __future__ import annotations
@@ -226,8 +226,9 @@ def _coup(result: _Result, at_utc_us: int, bouler: str | None) -> ValidCoup:
 # decoded.
 
 SLACK_US = 200_000
-"""Times in a result are in UTC. On the sensing clock they may differ from the time of the pass, because the host may
-correct its clock during a coup. No ball passes a beam so soon before its launch or after it leaves the track."""
+"""Passes up to this time before the launch and after the ball left the track belong to the run. Both times come from
+the result, in UTC, and may be wrong by this much on the sensing clock, because the host may correct its clock during a
+coup. No ball passes a beam so shortly before its launch, or after it left the track."""
 _BALL, _ROTOR = b'{"kind":"ball"', b'{"kind":"rotor"'
 
 _header = msgspec.json.Decoder(SensorPlaces)
@@ -267,7 +268,7 @@ def run_of(coup: ValidCoup, log: bytes, layout: SensorPlaces) -> LoggedRun | Non
 
 
 def _slowing(edges: Sequence[bytes], launched_us: int, ticks: int) -> float | None:
-    """Return which part of its speed the rotor lost in a second, between its first and its last turn after the
+    """Return which share of its speed the rotor lost in a second, between its first and its last turn after the
     launch."""
     begin = bisect_left(edges, launched_us, key=lambda line: _rotor.decode(line).t_us)
     if not ticks or len(edges) - begin < 3 * ticks:

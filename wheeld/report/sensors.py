@@ -1,4 +1,4 @@
-"""Beams that are late, beams and readers that miss the ball, and verdicts that were nearly another verdict."""
+"""Beams that are late, beams and readers that miss the ball, and verdicts that nearly flipped."""
 
 from __future__ import annotations
 
@@ -18,26 +18,29 @@ from wheeld.report.timing import Late, RunTimes, lateness, p_of
 from wheeld.report.wheel import WheelRecord
 
 LATE_TOLERATED_S = 0.005
-"""The tolerated delay of a beam: a quarter of what changes a verdict, and more than filters of one kind differ."""
+"""The tolerated delay of a beam: a quarter of the delay that changes a verdict, and more than the difference between
+filters of one kind."""
 LATE_TOLERATED_ONE_WAY_S = 0.01
-"""The tolerated delay if all balls run one way: a beam three degrees out of place then looks as late as this."""
+"""The tolerated delay if all balls run one way: a beam whose angle is wrong by three degrees then seems to be as late
+as this."""
 MISSED_TOLERATED = 0.01
-"""The part of passes or sightings that a sensor may miss. With no more than this, a wheel of four beams makes no coup
+"""The share of passes or sightings that a sensor may miss. With no more than this, a wheel of four beams makes no coup
 void because of misses."""
 MISSED_EFFECT = 0.04
-"""A sample is large enough if it shows a sensor that misses this part."""
+"""A sample is large enough if it shows a sensor that misses this share."""
 RISING_TOLERATED = 1.5
-"""In the second half, this many times as many verdicts may be nearly another verdict: other people may cause that."""
+"""In the second half, verdicts that nearly flipped may be this many times as frequent, because other people may cause
+them."""
 LOW_TOLERATED = 0.05
-"""The part of verdicts that may have a margin of one measure below `LOW`. Weak launches alone cause some."""
+"""The share of verdicts that may have a margin of one measure below `LOW`. Weak launches alone cause some."""
 TOUCHED_TOLERATED = 0.002
 """The same for the measure `slowing`. Of balls that nobody touches, fewer than one in 5,000 has so low a margin."""
 
 
 class SensorHealth(msgspec.Struct, frozen=True):
-    """`sensor`: the name as in messages, such as "beam/1". `share_low`, `share_high`: the interval of the part that the
-    sensor missed, made for all sensors together. `late_s`: how late a beam is compared with the other beams, or None if
-    that is unknown."""
+    """`sensor`: the name as in messages, such as "beam/1". `share_low`, `share_high`: the interval of the share that
+    the sensor missed, with one confidence for all sensors together. `late_s`: how late a beam is compared with the
+    other beams, or None if that is unknown."""
 
     sensor: str
     name: str
@@ -218,12 +221,13 @@ def _low(one: Margins, verdicts: int, say: Catalogue) -> list[Check]:
 # ball. A report that is too early or too late for any way is a stray pulse, and is ignored.
 
 TOLERANCE = 0.35
-"""By which part the ball's way between two reports may differ from the predicted way. From one pass to the next a ball
-loses up to a quarter of its speed."""
+"""The ball's way between two reports and the predicted way may differ by this share of the ball's way. From one pass to
+the next a ball loses up to a quarter of its speed."""
 LAPS_MOST = 3
 """The most laps between two reports. If the way is longer, the ball was not observed, and no sensor missed it."""
 STRAYS_MOST = 2
-"""After this many reports in a row that fit no way, the report before them was the stray one. Counting begins again."""
+"""After this many reports in a row that fit no way, the report before them was the stray pulse. Counting begins
+again."""
 
 
 def hops(
@@ -263,7 +267,8 @@ class _Way:
         self._places = {sensor: at for at, sensor in enumerate(self._order)}
 
     def gone_deg(self, start: int, end: int, foretold_deg: float | None) -> float | None:
-        """Return how far the ball went, the shortest way if nothing is foretold. None if no number of laps fits."""
+        """Return how far the ball went. Without a prediction (`foretold_deg`) this is the shortest way. None if no
+        number of laps fits."""
         least_deg = (self._angles_deg[end] - self._angles_deg[start]) * self._sign % 360 or 360.0
         if foretold_deg is None:
             return least_deg
@@ -272,7 +277,7 @@ class _Way:
         return gone_deg if abs(gone_deg - foretold_deg) <= TOLERANCE * gone_deg else None
 
     def skipped(self, start: int, end: int, gone_deg: float) -> Iterator[int]:
-        """Return the sensors between the two, in order, each as often as the ball passed it."""
+        """Return the sensors between `start` and `end`, in order, each as often as the ball passed it."""
         at, count = self._places[start], len(self._order)
         step = (self._places[end] - at) % count or count
         passed = step + count * (math.ceil(gone_deg / 360) - 1)

@@ -4,11 +4,11 @@ In each lap the ball passes each beam once. A cubic curve through four passes of
 a second beam. If the first beam is late, so are its four passes and the prediction. So the difference shows how much
 later the second beam is than the first. Each pair is compared both ways, and this cancels the error of the curve.
 
-Three causes move a pass, each in its own way:
+Three causes change the time of a pass, each in its own way:
 
-- a late beam: by the same time, in both directions of the ball;
-- a beam that does not stand at its angle: by the same angle, with the opposite sign if the ball runs the other way;
-- a tilt: by an angle that grows as the ball slows (with the square of the lap time), also with the opposite sign.
+- a late beam: by the same time, in both directions of the ball; - a beam that is not at its configured angle: by the
+same angle, with the opposite sign if the ball runs the other way; - a tilt: by an angle that grows as the ball slows
+(with the square of the lap time), also with the opposite sign.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ BEAMS_MIN = 3
 RUNS_MIN = 20
 """The fewest runs of a direction that are enough."""
 GRAVITY_M_S2, RADIUS_M = 9.81, 0.36
-"""`RADIUS_M` is that of the ball's path in a bowl of 32 inches. In a larger bowl the true tilt is larger by the same
-factor."""
+"""`RADIUS_M` is the radius of the ball's path in a bowl of 32 inches. In a larger bowl the true tilt is larger by the
+same factor."""
 Floats = NDArray[np.float64]
 
 

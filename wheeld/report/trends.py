@@ -21,17 +21,18 @@ from wheeld.report.wheel import LoggedRun, ValidCoup, WheelRecord
 BLOCK_COUPS = 30
 """Half an hour, at one coup a minute."""
 BLOCKS_MIN, BLOCKS_MAX = 10, 60
-"""A line through fewer blocks shows nothing. If there are more blocks, each of them is only less certain."""
+"""A line through fewer blocks shows nothing. With more blocks than the second number, the line is not better, and each
+block is less certain."""
 RUNS_OF_BLOCK = 5
-"""Sampled runs are further apart than coups, so blocks with fewer runs are as independent."""
+"""Sampled runs are further apart than coups, so blocks with fewer runs are as independent as blocks of coups."""
 EXACT = 1e-9
-"""The error of a line through blocks that all lie exactly on it."""
+"""The error that is assumed for a line if all blocks lie exactly on it."""
 DAY_US = 86_400_000_000
 BINS = 24
 
 
 class Measure(NamedTuple):
-    """What is measured. `tolerated`: the allowed drift over the whole period, as part of the median."""
+    """What is measured. `tolerated`: the allowed drift over the whole period, as a share of the median."""
 
     code: str
     label: str
@@ -95,7 +96,7 @@ class Block(NamedTuple):
 
 
 class Trend(msgspec.Struct, kw_only=True):
-    """`spread`: the 5th, 25th, 50th, 75th and 95th percentiles. `change`: the change over the period, as part of the
+    """`spread`: the 5th, 25th, 50th, 75th and 95th percentiles. `change`: the change over the period, as a share of the
     median, with its interval, or None if there are too few blocks. `bins`: a histogram from `low` to `high`."""
 
     code: str

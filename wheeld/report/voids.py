@@ -16,7 +16,7 @@ BREAKDOWN = "breakdown"
 TOLERATED = 1.5
 """In the second half, a cause may occur this many times as often: other people at the table may cause that."""
 UNDECIDED_TOLERATED = 0.05
-"""The part of all coups that may be undecided. People who touch the rotor or lift the ball cause some."""
+"""The share of all coups that may be undecided. People who touch the rotor or lift the ball cause some."""
 VOIDS_MIN = 20
 """The fewest voids of a cause that are enough. If there are fewer, a cause that became three times as frequent would be
 found on fewer than four of five wheels."""

@@ -77,7 +77,7 @@ class SensorPlaces(msgspec.Struct, frozen=True):
 class LoggedRun(msgspec.Struct, frozen=True, kw_only=True):
     """The run on the track, from the log of one coup.
 
-    `last_beam`: the last beam that the ball passed. `last_lap_s`: the time of the ball's last lap. `slowing`: the part
+    `last_beam`: the last beam that the ball passed. `last_lap_s`: the time of the ball's last lap. `slowing`: the share
     of its speed that the rotor loses in a second. `passes`: (time in µs, beam), in order.
     """
 

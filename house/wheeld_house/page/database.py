@@ -16,17 +16,17 @@ _Connection: TypeAlias = psycopg.AsyncConnection[Row]
 
 CONNECTIONS = 4
 WAITING_MAX = 100
-"""The most questions at one time, with those that wait for a connection. More are refused at once."""
+"""The most queries at one time, including those that wait for a connection. Further queries are refused at once."""
 STATEMENT_S_MAX = 5
 QUESTION_S_MAX = 10.0
-"""The longest time of a question, with the wait for a connection, and the network. Then the connection is given up."""
+"""The longest time of a query, including the network and the wait for a connection. After this time the query fails."""
 OPTIONS = (
     f"-c statement_timeout={STATEMENT_S_MAX}s -c lock_timeout={STATEMENT_S_MAX}s -c default_transaction_read_only=on "
     "-c timezone=UTC -c jit=off"
 )
-"""Settings of the server for each connection. `jit` is off: to compile a question takes longer than to answer it."""
+"""Settings of the server for each connection. `jit` is off: to compile a query takes longer than to answer it."""
 ROLE = "set role wheeld_page"
-"""With this, even a user with more rights has only the rights of the page."""
+"""With this statement, even a user with more rights has only the rights of the page."""
 KEEPALIVES: Any = {"keepalives_idle": 5, "keepalives_interval": 5, "keepalives_count": 2, "tcp_user_timeout": 10_000}
 
 
@@ -35,11 +35,11 @@ class DatabaseError(Exception):
 
 
 class BusyError(DatabaseError):
-    """Too many questions wait already."""
+    """Too many queries wait already."""
 
 
 class PageDatabase:
-    """Asks the database. A connection is made when it is first needed, and again after it was lost."""
+    """Queries the database. A connection is made when it is first needed, and again after it was lost."""
 
     def __init__(self, database: str) -> None:
         given = conninfo_to_dict(database)
@@ -56,7 +56,8 @@ class PageDatabase:
         self._working = asyncio.Lock()
 
     async def rows(self, statement: str, *values: object) -> list[Row]:
-        """Ask, and return all rows. Each statement itself limits their number. Raises DatabaseError."""
+        """Execute the statement, and return all rows. Each statement limits their number itself. Raises
+        DatabaseError."""
 
         async def ask(connection: _Connection) -> list[Row]:
             # The type stubs of psycopg accept a text only if it is a literal, so the statement is given as bytes. It
@@ -78,7 +79,7 @@ class PageDatabase:
         return await self._with(do)
 
     async def work(self, work: Callable[[psycopg.Connection[Any]], Made]) -> Made:
-        """Call `work` in a thread, because it takes seconds and asks many questions. While it runs, another call is
+        """Call `work` in a thread, because it takes seconds and makes many queries. While it runs, another call is
         refused. Raises DatabaseError, and what `work` raises."""
         if self._working.locked():
             raise BusyError("the page makes another receipt")
@@ -114,7 +115,8 @@ class PageDatabase:
             self._waiting -= 1
 
     async def _once(self, work: Callable[[_Connection], Awaitable[list[Row]]]) -> list[Row]:
-        """Use a connection. If it was lost while it was idle, make a new one and ask the question again."""
+        """Call `work` with a connection. If the connection was lost while it was idle, make a new one and call `work`
+        again."""
         is_old = bool(self._idle)
         connection = self._idle.pop() if is_old else await self._connect()
         try:

@@ -22,7 +22,7 @@ SESSIONS_MAX = 100
 WRONG_S = 1.0
 """The answer to a wrong password comes after this time. Passwords are tried one after the other."""
 WAITING_MAX = 5
-"""How many log-ins may wait for their turn. More are refused at once."""
+"""How many log-ins may wait for their turn. Further log-ins are refused at once."""
 USER_MAX = 200
 
 
@@ -37,7 +37,8 @@ class LogIn(Protocol):
     """A way to know who looks at the page."""
 
     def user(self, request: web.Request) -> User | None:
-        """Return who looks. None: the person must log in first. Raises HTTPForbidden for those who may not look."""
+        """Return who looks at the page. None if the person must log in first. Raises HTTPForbidden for those who may
+        not look."""
 
 
 def login_of(settings: PageSettings) -> LogIn:
@@ -97,14 +98,14 @@ class AccountLogin:
         self._waiting = 0
 
     def user(self, request: web.Request) -> User | None:
-        """Return the account's user, None without a session."""
+        """Return the account's user. None without a session."""
         until_s = self._until_s.get(request.cookies.get(COOKIE, ""))
         if until_s is None or until_s < self._now_s():
             return None
         return User(self._account.user, may_acknowledge=True)
 
     async def session(self, user: str, password: str) -> str | None:
-        """Return a new session, None for a wrong name or password. Raises HTTPTooManyRequests."""
+        """Return a new session. None for a wrong name or password. Raises HTTPTooManyRequests."""
         if self._waiting >= WAITING_MAX:
             raise web.HTTPTooManyRequests(text="Too many people log in. Try again in a few seconds.")
         self._waiting += 1

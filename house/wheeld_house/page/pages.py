@@ -35,7 +35,7 @@ USER = web.RequestKey("user", User)
 
 
 class HousePages:
-    """All pages of a house. `names`: names by which a browser may call them, in addition to the computer's own."""
+    """All pages of a house. `names`: names by which a browser may reach them, in addition to the computer's own."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class HousePages:
 
     @web.middleware
     async def _errors(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Show what is wrong as a page. The words of the database go only to the log."""
+        """Show what is wrong as a page. The database's own error texts go only to the log."""
         try:
             return await handler(request)
         except NotStoredError:
@@ -307,7 +307,7 @@ def _date(name: str, text: str, wrong: list[str]) -> datetime | None:
 
 
 def _whole(text: str) -> int | None:
-    """Return the whole number in a text, or None if it is no number or has more than 15 digits."""
+    """Return the whole number in a text, or None if it is not a number or has more than 15 digits."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None
 
 

@@ -9,7 +9,7 @@ import hmac
 import secrets
 
 N, R, P = 2**15, 8, 1
-"""Each try takes 32 MB of memory and about a tenth of a second."""
+"""The parameters of scrypt. With them, each check takes 32 MB of memory and about a tenth of a second."""
 MEMORY_MAX = 128 * N * R * 2
 PASSWORD_MAX = 256
 
@@ -26,7 +26,7 @@ def is_password_hash(text: str) -> bool:
 
 
 def is_password(password: str, hashed: str) -> bool:
-    """Whether this is the password of that hash. A wrong password takes the same time."""
+    """Whether this is the password of that hash. A check takes the same time for a wrong password."""
     parts = _parts(hashed)
     if parts is None or len(password) > PASSWORD_MAX:
         return False

@@ -39,11 +39,11 @@ PAYLOAD_MAX = 65_536
 """A longer message is listed, but its content is not read."""
 SITES_MAX = 100
 RECEIPT_RECORDS_MAX = 2_000_000
-"""The hashes of so many records take about 200 MB of memory, and the service has 512 MB."""
+"""The most records for one receipt. Their hashes take about 200 MB of memory, and the service has 512 MB."""
 QUIET = ("closed", "suspended")
 """States in which a table may be silent for hours."""
 SEALING = ("prev", "hash", "signature", "schema", "language", "site", "table", "coup", "evidence", "sightings")
-"""Members that are not in the list of a verdict's members, because the page shows them elsewhere."""
+"""Members of a verdict that are not in its list of members, because the page shows them in another place."""
 
 # ruff: noqa: S608  the statements contain only constants of the program; values are passed separately
 _PAYLOAD = f"case when octet_length(r.payload) <= {PAYLOAD_MAX} then r.payload end as payload"
@@ -288,7 +288,7 @@ class HouseRecords:
         return await self._database.work(make)
 
     async def search(self, question: Search) -> Found:
-        """Return a page of the verdicts that match the question, newest first."""
+        """Return a page of the verdicts that match the search, newest first."""
         wheels: list[int] | None = None
         if question.table:
             site, slash, table = question.table.rpartition("/")
@@ -370,7 +370,7 @@ def _body(payload: bytes | None) -> Mapping[str, Any]:
 
 
 def _language(body: Mapping[str, Any]) -> str:
-    """Return the language of the texts for people in a message. Empty if it is none of ours."""
+    """Return the language of the texts for people in a message. Empty if it is not one of our languages."""
     language = body.get("language")
     return language if language in ("fr", "it", "en") else ""
 

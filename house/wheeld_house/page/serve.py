@@ -20,7 +20,7 @@ CONNECTIONS_MAX = 300
 
 
 async def serve(settings: PageSettings) -> None:
-    """Serve until SIGTERM or SIGINT. Raises SettingsError, and OSError if the port cannot be opened."""
+    """Serve the page until SIGTERM or SIGINT. Raises SettingsError, and OSError if the port cannot be opened."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)

@@ -26,7 +26,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class PageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings. `database` is a connection string of libpq, of a user who is a member of `wheeld_page`.
 
-    `names`: names by which browsers may call the page, in addition to the computer's own. `user_header`: the header in
+    `names`: names by which browsers may reach the page, in addition to the computer's own. `user_header`: the header in
     which a proxy gives the user's name. It counts from the addresses in `trusted_proxies` only. `acknowledgers`: users
     that the proxy names and that may acknowledge alarms. `silent_after_s`: after this time without a message, an open
     table counts as silent.

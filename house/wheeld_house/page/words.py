@@ -1,4 +1,4 @@
-"""The page's words for states, causes and members of messages. A name that has none is shown as it is."""
+"""The page's words for states, causes and members of messages. A name for which there is no word is shown unchanged."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ DEPTH_MAX = 4
 
 
 def colour_of(number: object) -> str:
-    """Return the word for the colour of a number. Empty if the value is no number of a wheel."""
+    """Return the word for the colour of a number. Empty if the value is not a number of a wheel."""
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= DOUBLE_ZERO:
         return ""
     return "green" if number in (0, DOUBLE_ZERO) else "red" if number in RED else "black"
@@ -160,12 +160,12 @@ def label_of(number: object, label: object = None) -> str:
 
 
 def text_of(value: object) -> str:
-    """Return the text in a member of a message. Empty if the value is no text. A long text is cut."""
+    """Return the text in a member of a message. Empty if the value is not a text. A long text is cut."""
     return cut(value) if isinstance(value, str) else ""
 
 
 def sensors_of(value: object) -> list[str]:
-    """Return people's names for a list of sensors in a message. Values that are no text are left out."""
+    """Return people's names for a list of sensors in a message. Values that are not texts are left out."""
     return (
         [sensor_of(cut(each)) for each in value[:ITEMS_MAX] if isinstance(each, str)] if isinstance(value, list) else []
     )
@@ -219,7 +219,7 @@ def cut_long(text: str) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """Return how long ago this was, in one unit."""
+    """Return in words how long ago something was, in one unit."""
     if seconds is None:
         return "never"
     if seconds < 1:

@@ -19,7 +19,7 @@ Ask: TypeAlias = Callable[[str], str]
 _LEVEL = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 WHEEL = re.compile(rf"({_LEVEL})/({_LEVEL})")
 CABINET = re.compile(rf"(?!(?:broker|collector)\Z){_LEVEL}")
-"""Names that a cabinet may have. Not `broker` and `collector`, because these are other users of the broker."""
+"""Names that a cabinet may have: not `broker` and `collector`, because these are other users of the broker."""
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
 ACCEPTED = {
     "--wheel": "it is SITE/TABLE, each of letters, digits, '.', '_' and '-'",
@@ -61,7 +61,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace, computer: HouseComputer | None = None, ask: Ask | None = None) -> int:
-    """Set the house up. `ask` puts a question to a person. Raises SettingsError, OSError."""
+    """Set the house up. `ask` asks a person a question. Raises SettingsError, OSError."""
     computer = computer or HouseComputer()
     if not computer.is_ours():
         raise SettingsError("setup reads keys, writes files below /etc and starts services: run it as root")

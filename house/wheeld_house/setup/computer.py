@@ -17,7 +17,8 @@ AS_POSTGRES = ("runuser", "-u", "postgres", "--")
 
 
 class HouseStep(msgspec.Struct, frozen=True):
-    """One step of the plan. The first three members are for people. `do` does the step; None if it is done already."""
+    """One step of the plan. The first three members are for people. `do` does the step. It is None if the step is done
+    already."""
 
     action: str
     what: str

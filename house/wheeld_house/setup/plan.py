@@ -37,7 +37,7 @@ from pg_auth_members a join pg_roles m on m.oid = a.member join pg_roles g on g.
 HERE = ("localhost", "127.0.0.1")
 """The names by which the collector reaches the broker."""
 READ, ASKS = ("result", "void", "ruling", "table", "notice", "reply"), "cmd/collector/resend"
-"""The topics that the collector reads of each wheel, and the only one to which it publishes."""
+"""The topics that the collector reads of each wheel, and the only topic on which it publishes."""
 MOSQUITTO, COLLECT_UNIT, PAGE_UNIT = "mosquitto.service", "wheeld-house-collect.service", "wheeld-house-page.service"
 SAMPLE = "wheel/v1/campione/campione-03"
 """The table in the bridge file that comes with this program."""
@@ -96,8 +96,8 @@ class HousePlan:
         return sorted(path.name for path in self.cabinets.iterdir()) if self.cabinets.is_dir() else []
 
     def hosts(self) -> tuple[str, ...]:
-        """Return the names in the broker's certificate, or none without one. Cabinets use the first. Raises
-        SettingsError."""
+        """Return the names in the broker's certificate, or an empty tuple without a certificate. Cabinets use the first
+        name. Raises SettingsError."""
         found = self.computer.read(self._certificate)
         try:
             return () if found is None else certificates.hosts_of(found)
@@ -197,8 +197,8 @@ class HousePlan:
             yield self._made(_File(self._broker_settings, 0o644), lambda: text, "the broker's configuration")
 
     def _rights(self, wheel: NewWheel) -> HouseStep:
-        """Return the step that allows the cabinet's bridge and the collector what they need of this wheel. Other users
-        may do nothing with it."""
+        """Return the step that gives the cabinet's bridge and the collector the rights that they need for this wheel.
+        Other users get no rights for it."""
         root = f"wheel/v1/{wheel.name}"
         bridged = re.findall(r"^topic (\S+) (out|in) 1$", _block(wheel.name), re.MULTILINE)
         lines = ["", f"# --- {wheel.name}, in {wheel.cabinet}", f"user {wheel.cabinet}"]
