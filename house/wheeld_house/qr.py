@@ -1,8 +1,9 @@
 """A receipt as a QR code.
 
-A code holds 4,296 characters only if all are among 45 compact ones (`LETTERS`). A receipt has about 3,000 characters of
-all kinds, which do not fit. So the receipt is compressed (zlib) and written in base45 (RFC 9285), after a prefix.
-`wheeld-house verify` and the page verify.html also take this text, as a scanner gives it, instead of the receipt.
+A code has room for 4,296 characters only if all are among 45 compact ones (`LETTERS`). A receipt has about 3,000
+characters of all kinds, which do not fit. So the receipt is compressed (zlib) and written in base45 (RFC 9285), after a
+prefix. `wheeld-house verify` and the page verify.html also take this text, as a scanner gives it, instead of the
+receipt.
 """
 
 from __future__ import annotations

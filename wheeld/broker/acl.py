@@ -2,7 +2,7 @@
 
 mosquitto can put the sender's name in a topic by itself (`pattern write …/cmd/%u/…`), but a pattern is valid for every
 user. So the list has no patterns. Each user has a block, with its own name in the topic of each command. So a user can
-send commands only under its own name, and only those of its role.
+send commands only under its own name, and only the commands of its role.
 """
 
 from __future__ import annotations

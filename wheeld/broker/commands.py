@@ -35,7 +35,8 @@ TOPIC_CHARACTERS_MAX = 256
 """How much of a response topic is logged. The topic may be 65,535 bytes long."""
 
 CORRELATION_BYTES_MAX = 128
-"""The largest MQTT 5 correlation that is used. A UUID has 16 bytes, and each answer is stored with its correlation."""
+"""The longest correlation data of MQTT 5 that are used. A UUID has 16 bytes, and each answer is stored with its
+correlation."""
 
 SAID_OFF_US_MAX = 3_600_000_000
 """If the date of a command is more than an hour before or after now, a clock is wrong, and the date is not used. The

@@ -16,8 +16,8 @@ from wheeld.ports import HostClock
 ASK_S = 0.5
 """The time between two requests to the broker while a coup runs. Each request takes a few bytes."""
 ANSWER_NS = 1_200_000_000
-"""How long an answer may take. Normally it takes milliseconds. With `ASK_S`, a cut is found in less than 2 s, the
-shortest time in which a number can be proven (R3)."""
+"""How long an answer may take. Normally it takes milliseconds. With `ASK_S`, a failure of the network is found in less
+than 2 s, the shortest time in which a number can be proven (R3)."""
 
 
 class HeardConnection(Protocol):

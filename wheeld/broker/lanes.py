@@ -158,7 +158,7 @@ class LaneTurns:
 
 
 class Acks:
-    """The highest number that the settlement core has acknowledged since the last one was taken."""
+    """The highest number that the settlement core has acknowledged since a number was last taken from here."""
 
     def __init__(self, log: SparingLog, counters: dict[str, int]) -> None:
         self._log, self._counters = log, counters

@@ -134,7 +134,7 @@ class _Retries:
         self._rng = rng
 
     def note(self, *, connected: bool, stable: bool) -> None:
-        """Note that an attempt is over: whether it led to a session, and whether the session lasted."""
+        """Note that an attempt is over: whether it led to a session, and whether it lasted for more than `STABLE_S`."""
         self._failures = 0 if stable else self._failures + 1
         self.brief = self.brief + 1 if connected and not stable else 0
 
@@ -160,7 +160,7 @@ class MqttConnection:
         compare: Compare | None = None,
     ) -> None:
         self.sparing_log = SparingLog(clock)
-        """The log of what broker clients do wrong. All parts that handle this share one log."""
+        """The log of what broker clients do wrong. All parts of the program that handle this share one log."""
         self.inbox = Inbox(clock, self.sparing_log, access.users)
         self.counters = {"connections": 0, "failures": 0, "timeouts": 0, "received": 0, "unread": 0}
         self.outage: Outage | None = None
@@ -181,7 +181,7 @@ class MqttConnection:
         self._retries = _Retries(rng)
         self._files = tls_files(settings)
         self._client: MqttClient | None = None
-        """The connection that may be used, whose number is `connections`. None while there is none."""
+        """The connection that may be used. Its number is the counter `connections`. None while there is none."""
         self._up = asyncio.Event()
         self._told: str | None = None
         """What the log last reported of the connection: why there is no connection, or an empty text if there is one.
@@ -203,7 +203,7 @@ class MqttConnection:
 
     async def run(self) -> None:
         """Connect, and connect again after each end. Ends only with the error of `compare`, with TwoComputersError, or
-        when it is cancelled. Then it first publishes `offline`."""
+        when it is cancelled. A session that is cancelled first publishes `offline`."""
         settings = self._settings
         if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
             self._log.warning(
@@ -309,7 +309,8 @@ class MqttConnection:
             self._note_answer("publication", publication.topic, None)
 
     def _live(self, session: int) -> MqttClient | None:
-        """Return the connection with that number if it may be used. After its end it stays `_client` for a moment."""
+        """Return the connection with that number if it may be used. A connection that has ended stays `_client` for a
+        moment."""
         client = self._client
         is_over = client is None or client.gone.done() or session != self.counters["connections"]
         return None if is_over else client
@@ -317,8 +318,8 @@ class MqttConnection:
     # --- one connection ----------------------------------------------------------------------------------------
 
     async def _attempt(self) -> str | None:
-        """Try to connect, and run the whole session if that succeeds. Returns why it is over, None if the next attempt
-        is due at once."""
+        """Try to connect, and run the whole session if that succeeds. Returns why the attempt is over, or None if the
+        next attempt is due at once."""
         files, ended_ns = self._files.stamp(), self._ended_ns
         # A new run of the daemon asks for a session only to find out whether there was one. Later, continue the session
         # if it ended less than a minute ago. What the broker has kept for longer is too old.
@@ -427,9 +428,9 @@ class MqttConnection:
     async def _yield_to_another(self, client: MqttClient) -> None:
         """Find out whether another computer runs this table: another run of its daemon is online, or had a session a
         moment ago. That run was killed, or its connection failed without the broker's knowledge, or it is on another
-        computer, and our connection has just ended its connection. In the last case it comes back, and publishes
-        `online` after our `offline`. Returns if it has not come back. Raises MqttError if our connection ends
-        meanwhile."""
+        computer, and our connection has just ended its connection. In the last case that run connects again, and
+        publishes `online` after our `offline`. Returns if this does not happen in time. Raises MqttError if our
+        connection ends meanwhile."""
         with suppress(PublicationRefusedError):
             await client.publish(self._availability, self._offline, retain=True)
             self._other = _Other.ASKED

@@ -43,8 +43,8 @@ waits in memory and, as a command without an answer, in the journal."""
 RESEND_BATCH = 25
 """How many stored messages are read and published again before each pause."""
 RESEND_PAUSE_S = 0.05
-"""The pause. With it, at most 500 messages a second are published: a day of coups takes ten seconds, a year an hour. So
-live messages wait neither for the disk nor for a slow subscriber."""
+"""The pause after each batch. With it, at most 500 messages a second are published: a day of coups takes ten seconds, a
+year an hour. So live messages wait neither for the disk nor for a slow subscriber."""
 
 Answered: TypeAlias = Callable[[int], Awaitable[None]]
 """Called with the last stored number, when all requested messages have been published."""

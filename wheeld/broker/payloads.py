@@ -106,7 +106,7 @@ class RulingPayload(CommandPayload, frozen=True, kw_only=True):
 
 
 Found: TypeAlias = Literal["good", "corrected", "faulty"]
-"""What an inspection found: in order, put in order, or not in order and not corrected."""
+"""What an inspection found: no fault, a fault that was corrected, or a fault that was not corrected."""
 
 
 class InspectPayload(CommandPayload, frozen=True, kw_only=True):
@@ -195,8 +195,8 @@ class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SelfTestHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """How the self-test of this start ended: whether it `passed`, which lines had not answered by then (`silent`), and
-    which sensors did not work (`failing`)."""
+    """How the self-test of this start ended: whether it `passed`, which lines had not answered before its end
+    (`silent`), and which sensors did not work (`failing`)."""
 
     passed: bool
     at: str

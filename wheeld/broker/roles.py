@@ -42,14 +42,16 @@ RESPONSE_LEVELS = r"(/[A-Za-z0-9._-]{1,64}){1,4}\Z"
 on a topic of more than 200 levels. It would end each new connection too, as long as the answer is owed."""
 
 USER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}\Z"
-"""A user name is a level of a topic and a word of the access list, so no character in it may have a meaning there."""
+"""A user name is a level of a topic and a word of the access list, so no character in it may have a special meaning
+there."""
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
     """One role. `reads` and `publishes` are topics below a table's root, or whole topics that begin with `wheel/`.
 
     `is_at_table`: its device belongs to one table, and its user name ends with the name of that table. The users of
-    other roles serve every table. `commands`: what it may give, each on `cmd/{user}/{name}`. `about` is for people.
+    other roles serve every table. `commands`: the commands that it may give, each on `cmd/{user}/{name}`. `about` is
+    for people.
     """
 
     name: RoleName

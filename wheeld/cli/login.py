@@ -14,7 +14,8 @@ from wheeld.core.catalogue import Catalogue, Text
 
 
 def settings_of(options: argparse.Namespace, who: str, username: str | None) -> MqttSettings:
-    """Return the settings from the options that begin with `who`. With a certificate alone, `username` is not used."""
+    """Return the settings from the options that begin with `who`. With a certificate and without a password, `username`
+    is not used."""
     given = vars(options)
     password_file, cert_file, key_file = (given[f"{who}{name}"] for name in ("password_file", "cert_file", "key_file"))
     has_tls = options.ca_file is not None or cert_file is not None

@@ -26,7 +26,7 @@ PANELS: dict[PanelRole, str] = {"chef": "token_file", "bouler": "bouler_token_fi
 """For each panel, the option that names the file with its token."""
 OF_BOTH = ("panel_cert_file", "panel_key_file")
 """The options for the certificate that both panels show. Only the chef's panel also accepts the certificates of
-browsers. If both did, everyone who may use one panel could use the other."""
+browsers. If both panels accepted them, everyone who may use one panel could use the other one."""
 TOKEN_CHARACTERS_MIN = 12
 """A panel allows five attempts a minute, so a token of this length cannot be guessed."""
 

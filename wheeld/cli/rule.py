@@ -29,7 +29,7 @@ from wheeld.screen.describe import describe
 ANSWER_S_MAX = 15.0
 """How long to wait for the answer. A wheel answers in less than a second."""
 EXPIRES_S = 60
-"""The command expires after this time. A house may refuse a command from outside its cabinet that does not expire."""
+"""The command expires after this time. A house may refuse commands from outside the cabinet that do not expire."""
 RULED = ("stands", "void", "other")
 
 

@@ -46,7 +46,8 @@ KEYS: dict[str, tuple[str, Shape]] = {
 SENSORS = {"board": "board", "head": "head", "pins": "pins", "simulated": "simulated"}
 BROKERS = {"house_broker": "house", "broker": "existing"}
 YES = frozenset({"", "y", "yes", "o", "oui", "s", "si", "sì"})
-"""The words for yes in every language: a person may not use the language of the locale. Enter alone means yes, too."""
+"""The words for yes in every language: a person may answer in another language than the locale's. Enter alone means
+yes, too."""
 
 
 def setup(

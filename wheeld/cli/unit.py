@@ -20,11 +20,12 @@ PROPERTIES = "ActiveState,SubState,StateChangeTimestamp,StatusText,Result,ExecMa
 LEVELS = {"2": "critical: ", "3": "error: ", "4": "warning: "}
 """The word for each priority. An ordinary priority has no word."""
 TOLD = frozenset({"event", "level", "at", "why"})
-"""The members of a line of our log that are not listed at its end, because they are said before."""
+"""The members of a line of our log that are not listed at its end, because the line says them before."""
 
 
 def status(options: argparse.Namespace) -> Exit:
-    """Print the state of the wheel's unit and of its pages' unit, and what to do if one does not run. Raises OSError.
+    """Print the state of the wheel's unit and of its pages' unit, and what to do if one of them does not run. Raises
+    OSError.
 
     Nothing is printed about pages that nobody has started.
     """

@@ -52,7 +52,7 @@ def journal_path(path: Path) -> Path:
 
 
 def signing_key(path: Path, credentials: Credentials) -> Path | None:
-    """Return the path of the journal's key from the file at `path`, or None if it names none. Nothing else is
+    """Return the path of the journal's key from the file at `path`, or None if the file names no key. Nothing else is
     validated. Raises OSError, ConfigError."""
     value = _journal_value(path, "signing_key_file")
     try:
@@ -229,7 +229,7 @@ def not_expected(shown: str, kind: Any) -> Text:
 
 
 def expected(kind: Any) -> Text:
-    """Return what a key's type accepts, in words: its `description` with the `parts`, if it has one."""
+    """Return what a key's type accepts, in words: its `description` with the `parts`, if it has a description."""
     for note in notes(kind):
         if note.description:
             return Text(note.description, (note.extra or {}).get("parts", {}))

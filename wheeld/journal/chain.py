@@ -1,6 +1,6 @@
 """The chain of hashes over every record of the journal: what a record is, its canonical bytes, and how links are made.
 
-A record is one row of one of the tables below, written once. Each record has a link. It holds its number `n` (1, 2, 3,
+A record is one row of one of the tables below, written once. Each record has a link. A link has a number `n` (1, 2, 3,
 …), the record's kind and key, the record's digest, and `head`, which depends on all records up to this one:
 
     digest = SHA-256(columns in the order below, each as a netstring: <bytes>:<the value as text or bytes>, NULL as -)
@@ -29,8 +29,8 @@ TAIL_MARK = b"wheeld journal tail 1\n"
 """The signed bytes of the tail begin with this."""
 
 SUM_BYTES = 256
-"""The size of the sum over the debts. Nobody may find another set of debts with the same sum: with 2,048 bits, that
-takes about 2^90 steps (Wagner's generalised birthday attack)."""
+"""The size of the sum over the debts. Nobody must be able to find another set of debts with the same sum: with 2,048
+bits, this takes about 2^90 steps (Wagner's generalised birthday attack)."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class RecordKind:
 
     @cached_property
     def canonical_columns(self) -> str:
-        """The columns, for a SELECT. It returns each as bytes, even damaged text, so that `canonical` can take them."""
+        """The columns for a SELECT that returns each of them as bytes, even damaged text, so that `canonical` can take
+        them."""
         return ", ".join(f"CAST({self.table}.{column} AS BLOB)" for column in self.columns)
 
 

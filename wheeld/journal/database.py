@@ -22,7 +22,8 @@ from wheeld.journal.rows import EXAMINE, JournalError, explain, is_full
 from wheeld.journal.watch import SUFFIXES, FileWatch
 
 CHECKPOINT_EVERY = 100
-"""The number of transactions between two checkpoints of the WAL. At about twenty pages each, it stays at a few MB."""
+"""The number of transactions between two checkpoints of the WAL. With about twenty pages in each, the WAL stays at
+about 1 MB."""
 
 PAGE_BYTES = 512
 """The size of a page. A commit writes every changed page whole: ten pages or more, most of them with a few changed
@@ -34,8 +35,8 @@ of messages are published again: a thousand messages in all."""
 
 
 FILE_MODE = 0o640
-"""The mode of the journal, its backups and its lock. Auditors in the service's group may read them, and nobody else,
-whatever umask the daemon was started with. SQLite gives its files beside the journal (-wal, -shm) the same mode."""
+"""The mode of the journal, its backups and its lock. Only auditors in the service's group may read them too, whatever
+umask the daemon was started with. SQLite gives its files beside the journal (-wal, -shm) the same mode."""
 
 
 class Bound(Protocol):
@@ -55,7 +56,8 @@ class Bound(Protocol):
 
 
 class Database:
-    """One open journal file. With `read_only`, a daemon may write it meanwhile. Otherwise this process locks it.
+    """One open journal file. With `read_only`, a daemon may write the file meanwhile. Otherwise this process locks the
+    file.
 
     Every call may raise `JournalError`. Opening raises it too if the file does not have exactly this version's shape.
     """
@@ -268,7 +270,7 @@ class Database:
         return self._db
 
     def _close_to_others(self, path: Path) -> None:
-        """Make the file if there is none. Set its mode, and that of the files beside it, before writing."""
+        """Make the file if it does not exist. Set its mode, and the mode of the files beside it, before writing."""
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE))
             for suffix in SUFFIXES:
@@ -356,7 +358,8 @@ class Database:
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
-        """Raise the first failure again. Turn SQLite's errors into JournalErrors, and remember the first one."""
+        """If something failed before, raise that error again. Turn SQLite's errors into JournalErrors, and remember the
+        first one."""
         if self._failure is not None:
             raise self._failure
         try:

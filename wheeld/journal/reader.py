@@ -292,7 +292,7 @@ class JournalReader:
         return [Link._make(row) for row in rows]
 
     def link_before_first(self) -> int | None:
-        """Return the number of a link that stands before link 1, where no walk would meet it. None if there is none."""
+        """Return the number of a link that comes before link 1, where no walk would find it. None if there is none."""
         row = self.database.row("SELECT min(n) FROM chain WHERE n < 1")
         return None if row is None else row[0]
 
@@ -386,7 +386,8 @@ class JournalReader:
         return None if row is None or row[1] == row[0] else (row[0], row[1])
 
     def foreign_counter(self) -> str | None:
-        """Return a counter that SQLite did not make: for another table, a second one for a table, or not a number."""
+        """Return the name of a counter that SQLite did not make: for another table, a second one for its table, or not
+        a number. None if there is none."""
         row = self.database.row(
             "SELECT quote(name) FROM sqlite_sequence GROUP BY name HAVING count(*) > 1 OR name IS NULL"
             " OR name NOT IN ('messages', 'commands', 'events') OR typeof(min(seq)) <> 'integer'"

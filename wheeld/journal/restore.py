@@ -108,7 +108,8 @@ class _Records:
             )
 
     def _take(self, payload: bytes, message: _Message) -> None:
-        """Take this record, if it is the right next one. Raises msgspec.MsgspecError, ValueError."""
+        """Take this record, if it follows the last one and the wheel published it. Raises msgspec.MsgspecError,
+        ValueError."""
         topic, gap = message.schema.removesuffix("/1"), message.gap
         if topic not in SEQUENCED or not 0 < message.seq < SEQ_MAX:
             raise ValueError(f"{message.schema} is no message of a feed")

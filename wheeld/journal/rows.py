@@ -17,7 +17,8 @@ Fault: TypeAlias = Literal[
 ]
 
 SPACE_MIN_BYTES = 262_144
-"""A disk with less free space is full. A write-ahead log, its index and a few steps of the table need this space."""
+"""A disk with less free space counts as full. A write-ahead log, its index and a few steps of the table need this
+space."""
 
 EXAMINE = "somebody changed the file: keep it for examination, and restore a backup (docs/journal.md)"
 """What to do about a journal that was edited."""
@@ -113,7 +114,8 @@ class StoredEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredSeal(msgspec.Struct, frozen=True, kw_only=True):
-    """A signed head: what the journal held up to record `n` when `by` sealed it. `key_id` is the key that signed it."""
+    """A signed head: what the journal contained up to record `n` when `by` sealed it. `key_id` is the key that signed
+    it."""
 
     n: int
     head: bytes

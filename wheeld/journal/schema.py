@@ -1,9 +1,10 @@
 """The journal's tables, and how a file of an earlier version becomes one of this version.
 
 The rows of `origins`, `adoptions`, `messages`, `evidence`, `commands`, `senders`, `answers`, `prunings`, `heads` and
-`events` are written once and never changed. Each is a record with a link in `chain`. The other tables hold no records.
-The one row of `tail` binds `debts` (what the broker or the settlement core does not have yet) and `kept` (what a
-restart reads) to the chain. `logs` holds the evidence itself until retention removes it. Its digests are in `evidence`.
+`events` are written once and never changed. Each is a record with a link in `chain`. The other tables contain no
+records. The one row of `tail` binds `debts` (what the broker or the settlement core does not have yet) and `kept` (what
+a restart reads) to the chain. `logs` holds the evidence itself until retention removes it. Its digests are in
+`evidence`.
 
 The shape of the file is verified too. Any table, column, index, view or trigger that is not listed below is a fault.
 """
@@ -18,7 +19,7 @@ from functools import cache
 from typing import TypeAlias
 
 VERSION = 2
-"""The version of the tables, stored in each journal as `user_version`. Each change makes it one higher."""
+"""The version of the tables, stored in each journal as `user_version`. Each change of the tables raises it by one."""
 
 APPLICATION_ID = 0x77686C31
 """Marks the file as ours ("whl1"). So a database of another program is refused, and nothing is written to it."""
@@ -168,7 +169,8 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
 
 
 def misfit(db: sqlite3.Connection) -> str | None:
-    """Return one thing that is only in the file, or else only in this schema. None if the file's shape is right."""
+    """Return what is wrong with one thing that is only in the file, or, if there is none, only in this schema. None if
+    the file's shape is right."""
     found, meant = _shape(db), _meant()
     if planted := found - meant:
         kind, name, *_ = min(planted, key=repr)

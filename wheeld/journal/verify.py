@@ -26,7 +26,8 @@ UNSEALED_MAX = 2_000
 key, each start makes a seal."""
 
 PATROL_LINKS = 50
-"""How many links a patrol checks at a time. If each record has a signature, a verdict may wait for about 10 ms."""
+"""How many links a patrol checks at a time. Meanwhile a verdict waits, for about 10 ms if each record has a
+signature."""
 
 
 def verify(

@@ -60,7 +60,8 @@ MESSAGES_AT_ONCE = 250
 """How many messages are read at once to add them to the feed's tree: less than 1 MB of memory."""
 
 PRUNED_AT_ONCE = 50
-"""How many logs one transaction of `prune` removes. So it takes no longer than to store a few verdicts."""
+"""How many logs one transaction of `prune` removes. So the transaction takes no longer than the storing of a few
+verdicts."""
 
 _WINDOW_US = REPEAT_WINDOW_S * 1_000_000
 _RECENT = "abs(received_utc_us - ?) < ?"

@@ -25,7 +25,7 @@ LEVELS: tuple[Level, ...] = ("wrong", "look", "good")
 
 
 class Tile(NamedTuple):
-    """One tile. `said` is the level in a word, for people who cannot see colours, and empty if the level is good.
+    """One tile. `said` is the `level` in a word, for people who cannot see colours. It is empty if the level is "good".
     `mend` says what to do, if that is known."""
 
     name: str

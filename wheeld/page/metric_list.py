@@ -1,5 +1,5 @@
 """The metrics of one wheel. Each metric is declared once, with its name, its meaning and its figures. docs/metrics.md
-has one row for each."""
+has one row for each metric."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COUNTERS_MAX = 256
 NAME = re.compile(r"[ -~]{1,64}\Z")
 """A longer name is left out. It is not cut, because two cut names may be the same, which Prometheus refuses."""
 LARGEST = 2**63
-"""Larger figures are left out: a whole number in JSON has no limit, but a float has one."""
+"""Larger figures are left out: a whole number in JSON has no limit, but a float has a limit."""
 
 Sample: TypeAlias = tuple[tuple[str, ...], float]
 """The values of a metric's own labels, and the figure."""

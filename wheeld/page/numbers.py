@@ -25,7 +25,8 @@ class NumberCount(NamedTuple):
 
 
 class NumberHistory:
-    """The numbers, newest first. `path` is their file, or None to keep none. A file with other content is ignored."""
+    """The numbers, newest first. `path` is their file, or None if they are not kept. A file with other content is
+    ignored."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path

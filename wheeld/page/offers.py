@@ -84,14 +84,16 @@ class Offer(NamedTuple):
 
 
 def words_of(table: TableMessage, void: Void | None) -> dict[str, str]:
-    """Return the house's words for a void and for its end: those of its last void coup, or those of its regulation."""
+    """Return the house's words for a void and for its end: those of the last void coup, or, without one, those of the
+    house's regulation."""
     profile = PROFILES.get((table.house, table.game))
     default = "rien va" if profile is None else profile.void_words
     return words_after(default if void is None else void.words)
 
 
 def words_after(said: str) -> dict[str, str]:
-    """Return the words that a catalogue needs: `said`, with which a void was declared, and the words that end it."""
+    """Return the words that a catalogue needs: `said`, with which a void was declared, and the words that end the
+    void."""
     return {"void": said, "tout_va": next((after for before, after in TOUT_VA.items() if before == said), "tout va")}
 
 

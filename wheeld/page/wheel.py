@@ -86,7 +86,7 @@ class WheelView:
 
     `is_reached`: whether the broker is connected. `coup`: the present coup, from the feed's newest message. `is_void`:
     whether that coup is void and the game has not continued since then; play may be suspended or closed. `late_bets`:
-    the late bets of the last coup that had one. `heard_s`: when the latest report of health came, in the caller's
+    the late bets of the last coup that had one. `heard_s`: when the latest message `health` came, in the caller's
     seconds. `verdicts`: how many results there were (as "result"), and how many voids, by their cause. `notices`: how
     many notices, by their kind. `margins`: the margins of verdicts, by "result" or "void" and by their measure.
     `lateness`: how late the late results were (`late_s`). `restarts`: how often the daemon began another run.
@@ -130,8 +130,8 @@ class WheelView:
         return any(message is not None and message.test is True for message in marked)
 
     def take(self, leaf: str, payload: bytes, *, retained: bool, now_s: float) -> bool:
-        """Take a message. Return False if the pages do not show it, or if it is a message of the feed that came before.
-        A `retained` message was published in the past, and is not counted."""
+        """Take a message. Return False if the pages do not show it, or if it is a message of the feed that has already
+        come. A `retained` message was published in the past, and is not counted."""
         kind = TOPICS.get(leaf)
         if kind is None or len(payload) > PAYLOAD_BYTES_MAX:
             return False

@@ -1,4 +1,5 @@
-"""Compares the numbers with chance: each number (chi-square), and sectors of the rotor (the largest of many windows).
+"""Compares the numbers with chance: each number (chi-square), and sectors of the rotor (of many sectors, the one that
+deviates most).
 
 Successive numbers of a wheel are practically independent, because the angle of the rotor at a launch is random.
 """
@@ -28,8 +29,8 @@ WIDTHS = (1, 2, 3, 5, 9, 12, 18)
 """The widths of the sectors, in pockets. A larger sector shows nothing new, because the rest of the rotor is then a
 smaller sector."""
 SIMULATED = 20_000
-"""How many fair wheels are simulated to find the chance of the largest window. The standard error of a chance of 1 in
-800 is then a fifth of this chance."""
+"""How many fair wheels are simulated to find the chance of the largest deviation. The standard error of a chance of 1
+in 800 is then a fifth of this chance."""
 RECENT_US = 28 * 86_400_000_000
 SEED = 1
 
@@ -101,8 +102,8 @@ def numbers(coups: Sequence[ValidCoup], pockets: PocketLayout, say: Catalogue) -
 
 
 def _sectors(counts: NDArray[np.int64], pockets: PocketLayout) -> tuple[list[Sector], Sector, float]:
-    """Return for each width the window that deviates most, the largest of these, and the chance of a deviation as
-    large."""
+    """Return for each width the sector that deviates most, the one of these that deviates most, and the chance of a
+    deviation as large."""
     total, windows = int(counts.sum()), []
     for width in WIDTHS:
         deviations = _deviations(counts, width, total)
@@ -186,7 +187,7 @@ def coups_needed(pockets: int) -> int:
 
 
 def _sums(counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """Return the count of the window that begins at each pocket. `counts` may contain many wheels, one in each row."""
+    """Return the count of the sector that begins at each pocket. `counts` may contain many wheels, one in each row."""
     doubled = np.concatenate([counts, counts[..., : width - 1]], axis=-1) if width > 1 else counts
     sums = np.cumsum(doubled, axis=-1)
     sums[..., width:] = sums[..., width:] - sums[..., :-width]
@@ -194,7 +195,7 @@ def _sums(counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
 
 
 def _deviations(counts: NDArray[np.int64], width: int, total: int) -> NDArray[np.float64]:
-    """Return how many standard deviations each window is away from its share."""
+    """Return by how many standard deviations the count of each sector differs from its share."""
     share = width / counts.shape[-1]
     away: NDArray[np.float64] = (_sums(counts, width) - total * share) / (total * share * (1 - share)) ** 0.5
     return away
@@ -202,7 +203,7 @@ def _deviations(counts: NDArray[np.int64], width: int, total: int) -> NDArray[np
 
 @lru_cache(maxsize=16)
 def _largest_of_fair_wheels(total: int, pockets: int) -> NDArray[np.float64]:
-    """Return the largest deviation of any window on each simulated fair wheel with `total` coups, sorted."""
+    """Return the largest deviation of any sector on each simulated fair wheel with `total` coups, sorted."""
     wheels = np.random.default_rng(SEED).multinomial(total, np.full(pockets, 1 / pockets), size=SIMULATED)
     largest = [np.abs(_deviations(wheels, width, total)).max(axis=1) for width in WIDTHS]
     return np.sort(np.max(largest, axis=0))

@@ -24,7 +24,8 @@ does."""
 
 
 class Directions(msgspec.Struct, frozen=True):
-    """One bouler's launches. `bouler` is None if he was not reported. The interval is made for all boulers together."""
+    """One bouler's launches. `bouler` is None if he was not reported. The confidence of the intervals is for all
+    boulers together."""
 
     bouler: str | None
     cw: int
@@ -83,8 +84,9 @@ COUPS_MIN = 40
 
 
 class Offsets(msgspec.Struct, frozen=True):
-    """One bouler's coups in one direction that followed another number. `pockets`: the mean distance clockwise from the
-    number before. `strength`: 0 if all distances are equally likely, 1 if the distance is always the same."""
+    """One bouler's coups in one direction, each directly after another valid coup. `pockets`: the mean distance
+    clockwise from the number before. `strength`: 0 if all distances are equally likely, 1 if the distance is always the
+    same."""
 
     bouler: str | None
     direction: str

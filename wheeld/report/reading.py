@@ -106,8 +106,8 @@ class _Book:
 
 
 def wheels(paths: Iterable[Path], during: range = FOREVER) -> list[WheelRecord]:
-    """Return the wheels of these journals by name, live ones first. `during`: only records stored in this period, in µs
-    UTC.
+    """Return the wheels of these journals, live tables before bench tables, and each group in the order of the names.
+    `during`: only records stored in this period, in µs UTC.
 
     Raises JournalError, OSError.
     """

@@ -34,7 +34,8 @@ them."""
 LOW_TOLERATED = 0.05
 """The share of verdicts that may have a margin of one measure below `LOW`. Weak launches alone cause some."""
 TOUCHED_TOLERATED = 0.002
-"""The same for the measure `slowing`. Of balls that nobody touches, fewer than one in 5,000 has so low a margin."""
+"""The same share for the measure `slowing`. Of balls that nobody touches, fewer than one in 5,000 has so low a
+margin."""
 
 
 class SensorHealth(msgspec.Struct, frozen=True):

@@ -27,7 +27,7 @@ from wheeld.report.wheel import LoggedRun, WheelRecord
 BEAMS_MIN = 3
 """With only two beams, nobody knows which of them is late."""
 RUNS_MIN = 20
-"""The fewest runs of a direction that are enough."""
+"""A direction with fewer runs is not used."""
 GRAVITY_M_S2, RADIUS_M = 9.81, 0.36
 """`RADIUS_M` is the radius of the ball's path in a bowl of 32 inches. In a larger bowl the true tilt is larger by the
 same factor."""
@@ -35,9 +35,10 @@ Floats = NDArray[np.float64]
 
 
 class RunTimes(msgspec.Struct, frozen=True):
-    """One run. `late_s`: how late each beam is, compared with the mean of all. `grown_deg`: how much further on, in the
-    ball's direction, each beam met the ball in the slow half of the run than in the fast half. `lap2_s2`: how much
-    larger the mean square of the lap time is in the slow half. The last two are None if the run is too short."""
+    """One run. `late_s`: how late each beam is, compared with the mean of all. `grown_deg`: by how many degrees more,
+    in the ball's direction, each beam seems to be shifted in the slow half of the run than in the fast half. `lap2_s2`:
+    how much larger the mean square of the lap time is in the slow half. The last two are None if the run is too
+    short."""
 
     forward: bool
     late_s: Floats
@@ -74,8 +75,8 @@ def timed(wheel: WheelRecord) -> list[RunTimes]:
 
 
 def lateness(runs: Sequence[RunTimes]) -> list[Late]:
-    """Return how late each beam is, or nothing if there are too few runs. The lower median of the beams counts as on
-    time."""
+    """Return how late each beam is, or nothing if there are too few runs. The beam in the middle counts as on time (of
+    two in the middle, the earlier one)."""
     ways = [np.array([run.late_s for run in runs if run.forward == forward]) for forward in (True, False)]
     known = [way for way in ways if len(way) >= RUNS_MIN]
     if not known:

@@ -18,8 +18,8 @@ TOLERATED = 1.5
 UNDECIDED_TOLERATED = 0.05
 """The share of all coups that may be undecided. People who touch the rotor or lift the ball cause some."""
 VOIDS_MIN = 20
-"""The fewest voids of a cause that are enough. If there are fewer, a cause that became three times as frequent would be
-found on fewer than four of five wheels."""
+"""The fewest voids in which a change is likely to be found. With fewer, a cause that became three times as frequent
+would be found on fewer than four of five wheels."""
 
 
 class CauseShare(msgspec.Struct, frozen=True):

@@ -95,7 +95,7 @@ class WheelRecord(msgspec.Struct, kw_only=True):
 
     `layout`: the newest places of the sensors in the journals. `runs`: a sample of the runs with this layout.
     `unobserved_utc_us`: when a ball was found in another pocket although no coup was observed. `unreadable`: how many
-    messages of another version there are, which this version cannot read.
+    messages this version cannot read, because another version wrote them.
     """
 
     site: str

@@ -38,7 +38,8 @@ class _Configuration(msgspec.Struct):
 
 
 def configured(places: Places) -> dict[Path, TableAccess]:
-    """Return the table of each configuration. Raises SetupError if a file has none: the list would lack its users."""
+    """Return the table of each configuration. Raises SetupError if a file has no table: the list would lack its
+    users."""
     found = {}
     for path in sorted(places.configurations.glob("*.toml")):
         if path.name == EXAMPLE:

@@ -20,8 +20,8 @@ TRIES = 5
 
 
 class SetupQuestion(NamedTuple):
-    """A question for the key `key`, which `option` sets on the command line. `default` is None if there is no default.
-    `offers` are good answers that were found on this computer. An `optional` question needs no answer."""
+    """A question for the value of `key`. On the command line, `option` gives the answer. `default` is None if there is
+    no default. `offers` are good answers that were found on this computer. An `optional` question needs no answer."""
 
     key: str
     option: Part

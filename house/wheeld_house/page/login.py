@@ -130,7 +130,7 @@ class AccountLogin:
 
 
 def is_from_our_page(request: web.Request) -> bool:
-    """Whether a page of ours sent this form. The page of another site cannot give these headers our values."""
+    """Whether a page of ours sent this form. The page of another site cannot choose the headers that are read here."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site == "same-origin"

@@ -244,7 +244,7 @@ class HousePages:
 
 
 async def _form(request: web.Request) -> dict[str, str]:
-    """Return the fields of a form. Its size is limited, and the time in which it must come."""
+    """Return the fields of a form. Its size is limited, and so is the time in which it must come."""
     if request.content_type != "application/x-www-form-urlencoded":
         raise web.HTTPUnsupportedMediaType
     try:

@@ -275,7 +275,8 @@ class HouseRecords:
         return messages, [_change(row) for row in await self._database.rows(_COUP_STATES, wheel, coup)]
 
     async def receipt(self, site: str, table: str, coup: int) -> CoupReceipt:
-        """Return the receipt of a coup. Raises LookupError if there is none, or none yet, and TooManyRecordsError."""
+        """Return the receipt of a coup. Raises LookupError if there is no receipt, or no receipt yet, and
+        TooManyRecordsError."""
 
         def make(database: psycopg.Connection[Any]) -> CoupReceipt:
             text, _ = receipt_of(database, site, table, coup, records_max=RECEIPT_RECORDS_MAX)
