@@ -203,7 +203,7 @@ class MqttConnection:
 
     async def run(self) -> None:
         """Connect, and connect again after each end. Ends only with the error of `compare`, with TwoComputersError, or
-        when it is cancelled. A session that is cancelled first publishes `offline`."""
+        when it is cancelled. If it is cancelled during a session, it first publishes `offline`."""
         settings = self._settings
         if settings.password_file is not None and not self._files.named and settings.host not in LOOPBACK:
             self._log.warning(

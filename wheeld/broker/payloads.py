@@ -16,7 +16,7 @@ from wheeld.core.pockets import Label
 from wheeld.core.setting import BEAMS_MAX, READERS_MAX
 
 VISIBLE = r"^(?![\s\S]*[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069])"
-"""A text without control characters, line ends, and characters that change the direction of writing. A person who reads
+"""A text without control characters, line ends, or characters that change the direction of writing. A person who reads
 the log of commands in a terminal must see what was sent, on one line."""
 
 NAME_MAX, SENTENCE_MAX = 64, 500

@@ -357,8 +357,8 @@ def _require(path: Path) -> None:
 
 
 def _noted(n: int, head: bytes) -> str:
-    """Return the head in the form of `--head`. A person notes it where nobody who can change the journal can change the
-    note."""
+    """Return the head in the form of `--head`. People should note it where nobody who can change the journal can change
+    the note."""
     return f"head of record {n}: {n}:{head.hex()}"
 
 

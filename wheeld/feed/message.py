@@ -15,8 +15,8 @@ SEQUENCED = ("result", "void", "ruling", "table")
 GENESIS = "0" * 64
 """`prev` of the first message that a table ever publishes."""
 MESSAGE_BYTES_MAX = 65_536
-"""The largest size of a message. A wheel's longest message has about 2,000 bytes, so a larger one is from another
-program."""
+"""The largest size of a message. It is far above a wheel's longest message of about 2,000 bytes, so a larger message is
+from another program."""
 SEQ_MAX = 2**53 - 1
 """JSON readers agree on whole numbers up to here. A wheel would need a billion years to reach it."""
 NUMBER_MAX = 37

@@ -35,8 +35,9 @@ of messages are published again: a thousand messages in all."""
 
 
 FILE_MODE = 0o640
-"""The mode of the journal, its backups and its lock. Only auditors in the service's group may read them too, whatever
-umask the daemon was started with. SQLite gives its files beside the journal (-wal, -shm) the same mode."""
+"""The mode of the journal, its backups and its lock. Apart from the daemon, only auditors in the service's group may
+read them, whatever umask the daemon was started with. SQLite gives its files beside the journal (-wal, -shm) the same
+mode."""
 
 
 class Bound(Protocol):
@@ -235,7 +236,7 @@ class Database:
     # --- opening -----------------------------------------------------------------------------------------------
 
     def _take_lock(self) -> int:
-        """Lock a file beside the journal. SQLite's own locks would also stop `wheeld journal`."""
+        """Lock a file beside the journal. With SQLite's own locks, `wheeld journal` could not read the journal."""
         path = self.path.with_name(self.path.name + ".lock")
         try:
             lock_fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)

@@ -169,8 +169,8 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
 
 
 def misfit(db: sqlite3.Connection) -> str | None:
-    """Return what is wrong with one thing that is only in the file, or, if there is none, only in this schema. None if
-    the file's shape is right."""
+    """Return what is wrong with a thing that is only in the file, or else with a thing that is only in this schema.
+    None if the file's shape is right."""
     found, meant = _shape(db), _meant()
     if planted := found - meant:
         kind, name, *_ = min(planted, key=repr)

@@ -6,9 +6,9 @@ later the second beam is than the first. Each pair is compared both ways, and th
 
 Three causes change the time of a pass, each in its own way:
 
-- a late beam: by the same time, in both directions of the ball; - a beam that is not at its configured angle: by the
-same angle, with the opposite sign if the ball runs the other way; - a tilt: by an angle that grows as the ball slows
-(with the square of the lap time), also with the opposite sign.
+- a late beam: by the same time, in both directions of the ball;
+- a beam that is not at its configured angle: by the same angle, with the opposite sign if the ball runs the other way;
+- a tilt: by an angle that grows as the ball slows (with the square of the lap time), also with the opposite sign.
 """
 
 from __future__ import annotations
