@@ -129,7 +129,7 @@ def common_name(cert_file: Path) -> str | None:
 def is_from(cert_file: Path, ca_file: Path) -> bool:
     """Return whether an authority in `ca_file` issued the last certificate in `cert_file`: our own, or, if others
     follow it, that of an intermediate authority. Raises ImportError, OSError, ValueError."""
-    from cryptography import exceptions, x509  # noqa: PLC0415  optional, as for keys
+    from cryptography import exceptions, x509  # noqa: PLC0415  cryptography is optional
 
     *_, last = x509.load_pem_x509_certificates(cert_file.read_bytes())
     for authority in x509.load_pem_x509_certificates(ca_file.read_bytes()):
