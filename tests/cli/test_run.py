@@ -157,9 +157,17 @@ async def test_a_cut_line_voids_the_running_coup_as_a_breakdown(tmp_path: Path, 
 async def test_it_reads_its_configuration_again_when_the_coup_is_over(tmp_path: Path, broker: Mosquitto) -> None:
     async with launched(tmp_path, broker) as (daemon, listener, _):
         config = tmp_path / "wheel.toml"
-        config.write_text(config.read_text() + '[display]\nname = "Tavolo 3"\n')
+        good = config.read_text() + '[display]\nname = "Tavolo 3"\n'
+        config.write_text(good + "name = 3\n")  # no later check has seen it
         daemon.process.send_signal(AGAIN)
         await listener.until(lambda received: bool(received.of("result", "void")), "a verdict")
+        refused = await daemon.until("daemon.not_started_again")
+        assert "wheel.toml" in refused["why"]
+        config.unlink()
+        daemon.process.send_signal(AGAIN)
+        await daemon.until("daemon.asked_again")
+        config.write_text(good)
+        daemon.process.send_signal(AGAIN)
         await listener.until(lambda received: "display" in received.of("availability")[-1], "the new name")
         assert [state["state"] for state in listener.of("availability")] == ["online", "offline", "online"]
         assert len(listener.of("result")) == 1

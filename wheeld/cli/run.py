@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 
-from wheeld.config.instance import wheel_of
+from wheeld.cli.failure import file_trouble
+from wheeld.config.instance import WheelFiles, wheel_of
+from wheeld.config.problems import ConfigError
 from wheeld.config.reading import load
+from wheeld.core.catalogue import Catalogue
 from wheeld.daemon import root
 from wheeld.daemon.identity import digest_of_file
 from wheeld.exits import Exit
@@ -21,6 +25,18 @@ def run(options: argparse.Namespace) -> Exit:
     """
     wheel = wheel_of(options.config)
     config = load(*wheel)
-    if (ended := root.run(config, digest_of_file(wheel.config), wheel.name)) is None:
+    if (ended := root.run(config, digest_of_file(wheel.config), wheel.name, partial(_unusable, wheel))) is None:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  it is this process's command line
     return ended
+
+
+def _unusable(wheel: WheelFiles) -> str | None:
+    """Return why the files of the wheel cannot be used now, or None if they can."""
+    try:
+        load(*wheel)
+    except ConfigError as wrong:
+        return str(wrong)
+    except OSError as wrong:
+        why = file_trouble(wrong)
+        return why if isinstance(why, str) else Catalogue("en").say_text(why)
+    return None

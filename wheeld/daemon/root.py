@@ -8,9 +8,9 @@ import random
 import shlex
 import signal
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import structlog
@@ -68,21 +68,34 @@ AGAIN = signal.SIGUSR1
 """This signal asks the daemon to start again, so that it reads its configuration again. SIGHUP is not used, because it
 also comes when a terminal closes. If SIGUSR1 comes before its handler is set, the daemon ends, and systemd does not
 start the daemon again."""
+Unusable: TypeAlias = Callable[[], str | None]
+"""Returns why the daemon could not start with its files as they are now, or None if it could."""
 AGAIN_STEP_S = 0.1
 """How often a daemon that was asked to start again looks whether the coup is over."""
 
 
-def run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit | None:
+def run(
+    config: Config,
+    configuration_digest: str | None = None,
+    wheel: str | None = None,
+    unusable: Unusable = lambda: None,
+) -> Exit | None:
     """Run the wheel until SIGTERM, SIGINT or `AGAIN`. Returns how it ended, or None if it must start again.
 
     `configuration_digest`: the digest of the file of `config`. `wheel`: the wheel's name on a command line. Without a
-    name the path of its journal is used.
+    name the path of its journal is used. `unusable` is called before a new start: the files may have changed since
+    somebody asked for it, and the daemon has only the rights and the credentials of its own start.
     """
     log_to_stderr(config.log.level)
-    return asyncio.run(_run(config, configuration_digest, wheel))
+    return asyncio.run(_run(config, configuration_digest, wheel, unusable))
 
 
-async def _run(config: Config, configuration_digest: str | None = None, wheel: str | None = None) -> Exit | None:
+async def _run(
+    config: Config,
+    configuration_digest: str | None = None,
+    wheel: str | None = None,
+    unusable: Unusable = lambda: None,
+) -> Exit | None:
     clock = SystemClock()
     key_file = config.journal.signing_key_file
     try:
@@ -101,7 +114,7 @@ async def _run(config: Config, configuration_digest: str | None = None, wheel: s
         code = Exit.IO_FAILED if wrong.fault == "full" else Exit.NOT_OPENED
         return _failed(code, "journal.not_opened", wrong, fault=wrong.fault)
     try:
-        ended = await _serve(config, journal, clock, configuration_digest)
+        ended = await _serve(config, journal, clock, configuration_digest, unusable)
     except UNREADABLE as wrong:
         why = f"the stored state of the table is not of this version ({wrong}); use the version that wrote it"
         return _failed(Exit.BAD_DATA, "journal.memory_unreadable", why)
@@ -136,7 +149,7 @@ def adoption(wheel: str, behind: BehindError) -> str:
 
 
 async def _serve(
-    config: Config, journal: Journal, clock: SystemClock, configuration_digest: str | None
+    config: Config, journal: Journal, clock: SystemClock, configuration_digest: str | None, unusable: Unusable
 ) -> JournalError | TwoComputersError | Literal["stop", "again"]:
     """Run the daemon to its end. Returns the error that ended it, or what a signal asked for."""
     failures: list[JournalError | TwoComputersError] = []
@@ -154,7 +167,7 @@ async def _serve(
         configuration_digest=configuration_digest,
     )
     try:
-        return await daemon.run()
+        return await daemon.run(unusable)
     except* (JournalError, TwoComputersError) as wrongs:
         failures = [_first(wrongs)]
     return failures[0]
@@ -297,7 +310,7 @@ class Daemon:
             test=self._table.setting.test,
         )
 
-    async def run(self) -> Literal["stop", "again"]:
+    async def run(self, unusable: Unusable = lambda: None) -> Literal["stop", "again"]:
         """Run until a signal asks the daemon to stop, or to start again. Returns which of the two. If a task fails, all
         tasks stop, and the error is raised in a group."""
         # The first event record of this run of the daemon says which program starts.
@@ -336,12 +349,18 @@ class Daemon:
                 state=table.state,
                 coup=table.coup,
             )
-            await asked.wait()
-            if not stop.is_set():
-                then = "starting again when no coup runs"
-                structlog.get_logger("daemon").info("daemon.asked_again", coup=table.coup, then=then)
-            while table.is_running and not stop.is_set():
-                await self._clock.sleep(AGAIN_STEP_S)
+            while True:
+                await asked.wait()
+                if not stop.is_set():
+                    then = "starting again when no coup runs"
+                    structlog.get_logger("daemon").info("daemon.asked_again", coup=table.coup, then=then)
+                while table.is_running and not stop.is_set():
+                    await self._clock.sleep(AGAIN_STEP_S)
+                if stop.is_set() or (why := unusable()) is None:
+                    break
+                asked.clear()
+                then = "playing on with the files of the start; only a restart reads changed secrets"
+                structlog.get_logger("daemon").error("daemon.not_started_again", why=why, then=then)
             if stop.is_set():
                 self._notifier.stopping()
             else:
