@@ -92,7 +92,7 @@ def check_line(seen: Observation, setting: TableSetting, *, last_us: int) -> Non
         case Rotor():
             if not 0 <= seen.tick < setting.rotor_ticks:
                 limits: dict[str, Part] = {"name": "tick", "value": seen.tick, "most": setting.rotor_ticks - 1}
-                raise CheckError(Text("{name} {value}: the header has 0…{most}", limits))
+                raise CheckError(Text("{name} {value}: the header allows 0…{most}", limits))
         case ClockReading():
             _check_clock(seen.utc_us, seen.rate_ppb)
             _check_range("error_us", seen.error_us, UTC_US_MAX)
@@ -117,7 +117,7 @@ def _check_span(seen: Command | Standstill | Heard) -> None:
     name, end_us = ("until", seen.until_us) if isinstance(seen, Command) else ("to", seen.to_us)
     if end_us is not None and not seen.t_us <= end_us <= T_US_MAX:
         times: dict[str, Part] = {"name": name, "end": end_us, "t": seen.t_us}
-        raise CheckError(Text("{name} {end} is before t {t}, or more than ten years", times))
+        raise CheckError(Text("{name} {end} is before t {t}, or more than ten years after the header", times))
 
 
 def _check_head(seen: HeadReport, setting: TableSetting) -> None:

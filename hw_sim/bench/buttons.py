@@ -62,7 +62,7 @@ def buttons(say: Say) -> Mapping[str, Button]:
             "confirm",
             people,
             say("Confirm the number"),
-            say("When the table waits for it: the number in which people saw the ball rest (R3b)."),
+            say("When the table waits for it: the number where people saw the ball rest (R3b)."),
             Hand.confirm,
         ),
         says("operations_done", "table", say("Operations done"), say("All is paid: the next coup may begin.")),

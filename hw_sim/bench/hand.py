@@ -222,7 +222,7 @@ class Hand:
         laid = self.say("A hand lays the ball in {number}.", number=number)
         if self._speed():
             return laid
-        return f"{laid} {self.say('The rotor stands still, so no reader can see it there.')}"
+        return f"{laid} {self.say('The rotor stands still, so no reader can see the ball there.')}"
 
     def throw_ball(self) -> str:
         """Throw a second ball in the cylinder."""
@@ -289,12 +289,12 @@ class Hand:
 
     def unplug(self) -> str:
         """Unplug the cable between board and computer."""
-        self._set(LINK, ok=False, already=self.say("The cable is out already."))
+        self._set(LINK, ok=False, already=self.say("The cable is unplugged already."))
         return self.say("The cable of the sensor board is pulled out.")
 
     def plug(self) -> str:
         """Plug the cable in again."""
-        self._set(LINK, ok=True, already=self.say("The cable is in."))
+        self._set(LINK, ok=True, already=self.say("The cable is plugged in already."))
         return self.say("The cable of the sensor board is plugged in.")
 
     def power_off(self) -> str:

@@ -123,7 +123,7 @@ def confirmed_too_early(table: SimTable) -> None:
 
 @scenario(weight=0, hasty=1)
 def tout_va_at_once(table: SimTable) -> None:
-    """After a void the chef says "tout va" before a reader sees the ball: it is accepted when one sees it."""
+    """After a void the chef says "tout va" before a reader sees the ball. It counts when a reader sees the ball."""
     void_by_chef(table)
     table.wait(2, 5)
     table.spin_rotor()

@@ -50,7 +50,7 @@ def valid_few_laps(table: SimTable) -> None:
 
 @scenario()
 def lap_margin(table: SimTable) -> None:
-    """The ball runs up to a lap more or less than it must. If its passes do not prove which, the chef decides."""
+    """The ball runs up to a lap more or less than it must. If its passes prove neither of the two, the chef decides."""
     table.prepare_launch()
     needed = table.layout.laps_needed
     run = table.launch(table.rng.uniform(needed - 1.0, needed + 1.0))

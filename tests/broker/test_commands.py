@@ -155,7 +155,7 @@ async def test_rien_va_may_name_a_case_of_article_11(bench: Bench) -> None:
     await bench.send("cmd/chef-3/rien_va", GOOD | {"id": "c-2"})
     assert bench.requests.get_nowait().case is None
     await bench.send("cmd/chef-3/rien_va", GOOD | {"id": "c-3", "case": "chef"})
-    assert await bench.refusal() == 'its "case" has a wrong value: its sender has to correct it'
+    assert await bench.refusal() == 'the command has a wrong value in "case": its sender has to correct it'
 
 
 async def test_resume_may_name_sensors_to_leave_out(bench: Bench) -> None:
@@ -211,25 +211,25 @@ async def test_the_step_answers(bench: Bench) -> None:
         ("cmd/chef-3/open", GOOD | {"by": "two\nlines"}, "the name of the sender must have 1 to 64", "matching regex"),
         ("cmd/chef-3/bouler", GOOD | {"who": ""}, "the name of the bouler must have 1 to 64 characters", "length >= 1"),
         ("cmd/chef-3/open", GOOD | {"id": 7}, "the identifier of the command must have 1 to 64", "Expected `str`"),
-        ("cmd/chef-3/open", GOOD | {"coup": "7"}, 'its "coup" has a wrong value', "Expected `int"),
+        ("cmd/chef-3/open", GOOD | {"coup": "7"}, 'a wrong value in "coup"', "Expected `int"),
         (
             "cmd/chef-3/open",
             GOOD | {"who": "Anna"},
-            'it has "who", which this command does not take',
+            'this command may not have "who"',
             "unknown field `who`",
         ),
         (
             "cmd/chef-3/open",
             GOOD | {"case": "too_few_laps"},
-            'it has "case", which this command does not take',
+            'this command may not have "case"',
             "`case`",
         ),
-        ("cmd/chef-3/open", GOOD | {"a\nb": 1}, 'it has "a\ufffdb", which this command does not take', "unknown field"),
-        ("cmd/chef-3/open", GOOD | {"expires_at": "tomorrow"}, 'its "expires_at" has a wrong value', "RFC3339"),
+        ("cmd/chef-3/open", GOOD | {"a\nb": 1}, 'this command may not have "a\ufffdb"', "unknown field"),
+        ("cmd/chef-3/open", GOOD | {"expires_at": "tomorrow"}, 'a wrong value in "expires_at"', "RFC3339"),
         (
             "cmd/chef-3/open",
             GOOD | {"expires_at": "2030-01-01T00:00:00"},
-            'its "expires_at" has a wrong value',
+            'a wrong value in "expires_at"',
             "timezone",
         ),
         ("cmd/chef-3/open", GOOD | {"expires_at": "2023-11-14T22:13:20Z"}, "expired at 2023-11-14T22:13:20+00:00", ""),
@@ -240,7 +240,7 @@ async def test_the_step_answers(bench: Bench) -> None:
             "",
         ),
         ("cmd/settlement/resend", GOOD, 'has no "from_seq"', "missing required field"),
-        ("cmd/settlement/resend", GOOD | {"from_seq": 0}, 'its "from_seq" has a wrong value', ">= 1"),
+        ("cmd/settlement/resend", GOOD | {"from_seq": 0}, 'a wrong value in "from_seq"', ">= 1"),
     ],
 )
 async def test_refused_with_what_is_wrong(bench: Bench, leaf: str, payload: object, why: str, detail: str) -> None:
@@ -285,7 +285,7 @@ async def test_it_expires_by_when_it_came(bench: Bench) -> None:
     await bench.send("cmd/chef-3/open", GOOD | {"expires_at": "2023-11-14T22:13:15Z"}, came_utc_us=NOW - 6_000_000)
     assert bench.requests.qsize() == 1
     await bench.send("cmd/chef-3/close", GOOD | {"id": "c-2", "expires_at": "2023-11-14T22:13:15Z"}, came_utc_us=NOW)
-    assert "it expired at 2023-11-14T22:13:15" in str((await bench.answers())[0]["why"])
+    assert "the command expired at 2023-11-14T22:13:15" in str((await bench.answers())[0]["why"])
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ async def test_in_a_standstill_it_expires_by_when_it_counts(
         assert bench.requests.qsize() == 1
         return
     why = await bench.refusal()
-    assert "it expired at 2023-11-14T22:13:15" in why
+    assert "the command expired at 2023-11-14T22:13:15" in why
     assert "from 2023-11-14T22:13:13.000000Z to 2023-11-14T22:13:20.000000Z the wheel could hear nobody" in why
 
 
@@ -337,7 +337,7 @@ async def test_a_sender_whose_clock_is_an_hour_wrong_does_not_date(bench: Bench,
 @pytest.mark.parametrize("at", ["2023-11-14T22:13:13", "now", 5])
 async def test_a_date_names_its_offset(bench: Bench, at: object) -> None:
     await bench.send("cmd/chef-3/rien_va", GOOD | {"at": at})
-    assert await bench.refusal() == 'its "at" has a wrong value: its sender has to correct it'
+    assert await bench.refusal() == 'the command has a wrong value in "at": its sender has to correct it'
 
 
 async def test_retained_is_refused_and_its_clearing_is_nobodys_command(bench: Bench) -> None:
@@ -365,7 +365,7 @@ async def test_each_delivery_has_one_answer(bench: Bench) -> None:
     assert [answer["done"] for answer in await bench.answers()] == [True, True]
     await bench.send("cmd/chef-3/close", GOOD)
     assert bench.requests.qsize() == 1
-    assert "choose a new one" in str((await bench.answers())[-1]["why"])
+    assert "choose a new id" in str((await bench.answers())[-1]["why"])
     assert bench.intake.counters["repeated"] == 2
 
 
@@ -454,9 +454,9 @@ async def test_the_program_is_named(bench: Bench) -> None:
     assert bench.requests.empty()
     about = f"version {program.version}, program ab12"
     assert said == [
-        f"{about}; it has no manifest of a release",
-        f"{about}, the one in the manifest of its release",
-        f"{about}, NOT the one in the manifest of its release",
+        f"{about}; the program has no manifest of a release",
+        f"{about}: this is the program in the manifest of its release",
+        f"{about}: this is NOT the program in the manifest of its release",
     ]
 
 
@@ -656,7 +656,7 @@ async def test_a_right_that_somebody_lacks_is_refused_with_who_has_it(bench: Ben
 @pytest.mark.parametrize("user", ["chef", "chef-4", "bouler-3 ", "Chef-3", "+", "x" * 300, "\x1b[2J"])
 async def test_a_name_without_a_role_is_refused_with_what_to_do(bench: Bench, user: str) -> None:
     await bench.send(f"cmd/{user}/open", GOOD)
-    assert "nobody of that name has a role here: a technician has to give it one" in await bench.refusal()
+    assert "this name has no role here: a technician has to give it a role" in await bench.refusal()
     (row,) = stored(bench)
     assert row.user is not None
     assert len(row.user) <= 64

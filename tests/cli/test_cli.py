@@ -271,20 +271,23 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         "R4: the number is announced with its chances: follows from the number",
         "N1, Art. 11: the ball runs in the same direction as the rotor: the beams and the encoder",
         "N2, Art. 11: launched too early: the beams, with what people said",
-        "N3, Art. 11: too few laps: the beams, as the ball leaves the track",
+        "N3, Art. 11: too few laps: the beams, when the ball leaves the track",
         "N4, Art. 11: the rotor stops while the ball runs: the encoder, 0.6 to 1.5 s after its last edge",
         (
             "N5, Art. 11: the rotor stops while the ball lies on an obstacle: the encoder, 0.6 to 1.5 s after its last "
             "edge; and the beams"
         ),
-        "N6, Art. 11: a foreign object: an object sensor, if one is fitted",
-        "N7, Art. 11: the chef declares it void: his word",
+        "N6, Art. 11: a foreign object: an object sensor, if the wheel has one",
+        "N7, Art. 11: the chef declares it void: the chef's word",
         "N8: breakdown of what observes the wheel: self-tests and time-outs",
         "A1: the launch starts the coup: the beams",
         "A1: rien ne va plus: the chef's word",
         "A7: which way the rotor turns: the encoder",
         "rulebook 3, Art. 11: after a void the ball lies in the pocket of the last number: the readers and the encoder",
-        "a coup whose laps are suggested and not proven waits for the chef to confirm it, or to declare it void",
+        (
+            "if the sensors suggest enough laps and do not prove them, the coup waits for the chef to confirm it, or "
+            "to declare it void"
+        ),
         f"journal: {tmp_path}/journal.sqlite",
         "evidence is kept up to 4 000 000 000 bytes",
         "broker: 127.0.0.1:1883 anonymously, without TLS",
@@ -350,7 +353,7 @@ def test_check_config_says_that_it_is_a_bench_table(tmp_path: Path, capsys: Capt
     assert main(["check-config", str(write(tmp_path, with_line("table", "test = true")))]) == Exit.OK
     assert capsys.readouterr().out.splitlines()[:2] == [
         "table: campione-03 of campione, campione/roulette",
-        "a BENCH TABLE: every message is marked as a test, and a feed accepts it only if it asks for tests",
+        "a BENCH TABLE: every message is marked as a test, and programs accept it only if they ask for tests",
     ]
     assert main(["check-config", str(write(tmp_path, with_line("table", "test = 1")))]) == Exit.BAD_CONFIG
     assert "true or false" in capsys.readouterr().err
@@ -693,7 +696,10 @@ def test_an_event_stands_where_it_happened(journal: Path, tmp_path: Path, capsys
 @pytest.mark.parametrize("more", [[], ["--jsonl"], ["--topic", "result"]])
 def test_show_says_that_it_has_nothing_of_a_coup(more: list[str], journal: Path, capsys: Captured) -> None:
     assert main(["journal", "show", str(journal), "--coup", "99", *more]) == Exit.NO_INPUT
-    assert capsys.readouterr() == ("", f"wheeld: {journal}: no such message about coup 99; it has coups 1 to 2\n")
+    assert capsys.readouterr() == (
+        "",
+        f"wheeld: {journal}: there is no such message about coup 99; the journal has coups 1 to 2\n",
+    )
 
 
 def test_show_gives_the_payloads_byte_for_byte(journal: Path, capsys: Captured) -> None:
@@ -799,10 +805,10 @@ def test_export_is_ready_to_replay(journal: Path, tmp_path: Path, capsys: Captur
 
 def test_export_of_a_coup_that_is_not_there(journal: Path, tmp_path: Path, capsys: Captured) -> None:
     assert main(["journal", "export", str(journal), "--coup", "9"]) == Exit.NO_INPUT
-    assert "no evidence of coup 9; it has coups 1 to 2" in capsys.readouterr().err
+    assert "there is no evidence of coup 9; the journal has coups 1 to 2" in capsys.readouterr().err
     open_writer(tmp_path / "new").close()
     assert main(["journal", "export", str(tmp_path / "new"), "--coup", "9"]) == Exit.NO_INPUT
-    assert "it has no coup yet" in capsys.readouterr().err
+    assert "the journal has no coup yet" in capsys.readouterr().err
 
 
 # --- messages as text -------------------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def test_check_config(language: Language, tmp_path: Path, capsys: Captured) -> N
         (
             "en",
             "there is no such file or directory; check the name",
-            "it has no coup yet",
+            "the journal has no coup yet",
             "the configuration is wrong",
         ),
         (
@@ -233,7 +233,7 @@ def test_errors(
 
 
 LINES: dict[Language, tuple[str, str]] = {
-    "en": ("line 2: tick 999: the header has 0…147", "line 1: not a header of a table: "),
+    "en": ("line 2: tick 999: the header allows 0…147", "line 1: not a header of a table: "),
     "fr": (
         "ligne 2 : tick 999 : l'en-tête a 0…147",
         "ligne 1 : ce n'est pas un en-tête dont on puisse faire une table : ",

@@ -52,6 +52,6 @@ def test_no_head_can_report_where_the_ball_lies_after_a_void() -> None:
     assert by(FRENCH, "3") == ["the readers and the encoder"]
     assert [by(setting, "3") for setting in (MERCURY, COMBINED)] == [[None], [None]]
     assert by(MERCURY, "N6") == [None]
-    assert by(COMBINED, "N6") == ["an object sensor, if one is fitted"]
+    assert by(COMBINED, "N6") == ["an object sensor, if the wheel has one"]
     slowed = msgspec.structs.replace(FRENCH, auto_rien_ne_va_plus_rev_s=0.8)
     assert "the beams, or the chef's word" in by(slowed, "A1")

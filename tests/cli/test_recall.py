@@ -133,7 +133,7 @@ def test_evidence_that_is_gone_is_said_to_be(stored: Path, tmp_path: Path, capsy
         file.mark_sent([message.id for message in file.owed(0, 1000)], await_settlement=False)
         assert file.prune(NOW + 10**9, max_age_s=0) == 3
     first, *_ = shown(path, capsys, 3)
-    assert first.splitlines()[-1].startswith("  its observations are not stored; retention removed it ")
+    assert first.splitlines()[-1].startswith("  its observations are not stored; they were removed at ")
     assert "N1; R1" in first
 
 

@@ -57,7 +57,7 @@ def test_mistakes_of_every_kind_are_reported_at_once_in_the_order_of_the_file() 
         'f.toml:15: gpio.lamp: is "red"; expected a GPIO number, 0 to 53',
         f"f.toml:16: gpio.beam_pins: {pins}",
         "f.toml:27: journal.path: is 3; expected the path of a file",
-        "f.toml:29: mqtt.key_file: is missing; cert_file and key_file go together",
+        "f.toml:29: mqtt.key_file: is missing; give cert_file and key_file together",
         "f.toml:31: mqtt.cert_file: nowhere cannot be read: No such file or directory; name one that wheeld can read",
     ]
 

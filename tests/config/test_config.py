@@ -156,7 +156,7 @@ def test_a_wrong_key_is_reported_with_what_was_expected(section: str, line: str,
         ("wheel", "beams_deg = [0, 360]", "f.toml:8: wheel.beams_deg: an angle is 0 degrees or more and less than 360"),
         ("wheel", "beams_deg = [5]", "wheel.beams_deg: one beam can't show the ball's direction"),
         ("wheel", "beams_deg = [5, 185]", "can't show the ball's direction (Art. 10)"),
-        ("wheel", "readers_deg = [7, 7]", "wheel.readers_deg: two of them are at the same angle"),
+        ("wheel", "readers_deg = [7, 7]", "wheel.readers_deg: two of the angles are the same"),
     ],
 )
 def test_the_core_validates_the_meaning_and_problems_name_the_files_keys(
@@ -245,7 +245,7 @@ def test_a_password_file_that_can_be_read(tmp_path: Path) -> None:
     ("content", "expected"),
     [
         (None, "cannot be read: No such file or directory; name a file with the secret in it, or credential:NAME"),
-        (b"", "is empty; write into it what this key needs"),
+        (b"", "the file is empty; write into it what this key needs"),
     ],
 )
 def test_a_password_file_of_no_use(tmp_path: Path, content: bytes | None, expected: str) -> None:
@@ -260,10 +260,10 @@ def test_keys_that_are_nothing_alone(tmp_path: Path) -> None:
         "f.toml:18: mqtt.username: is missing; expected because password_file is given"
     ]
     assert problems(with_line("mqtt", 'key_file = "f"'), tmp_path) == [
-        "f.toml:18: mqtt.cert_file: is missing; cert_file and key_file go together"
+        "f.toml:18: mqtt.cert_file: is missing; give cert_file and key_file together"
     ]
     assert problems(with_line("mqtt", 'cert_file = "f"'), tmp_path) == [
-        "f.toml:18: mqtt.key_file: is missing; cert_file and key_file go together"
+        "f.toml:18: mqtt.key_file: is missing; give cert_file and key_file together"
     ]
 
 

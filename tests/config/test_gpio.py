@@ -106,9 +106,9 @@ def test_something_must_see_the_wheel() -> None:
         ("beam_pins = [5, 6, 13, 54]", "gpio.beam_pins: is [5,6,13,54]; expected a list of GPIO numbers"),
         ("beam_pins = [5, 6, 13]", "gpio.beam_pins: has 3 pins, but wheel.beams_deg has 4 angles; give one"),
         ("reader_pins = []", "gpio.reader_pins: has 0 pins, but wheel.readers_deg has 3 angles"),
-        ("object_pin = 17", "gpio.object_pin: pin 17 is taken already, by encoder_pins"),
-        ("beam_pins = [5, 6, 13, 5]", "gpio.beam_pins: pin 5 is taken already, by beam_pins"),
-        ("buzzer = 12", "gpio.buzzer: pin 12 is taken already, by lamp"),
+        ("object_pin = 17", "gpio.object_pin: pin 17 is used already, by encoder_pins"),
+        ("beam_pins = [5, 6, 13, 5]", "gpio.beam_pins: pin 5 is used already, by beam_pins"),
+        ("buzzer = 12", "gpio.buzzer: pin 12 is used already, by lamp"),
         ("index_tick = 148", "gpio.index_tick: 148 is not within 0…147, which follows from wheel.rotor_ticks"),
         ("debounce_ms = 0", "gpio.debounce_ms: is 0; expected milliseconds, 1 to 200"),
         ("min_pulse_us = 3000", "gpio.min_pulse_us: is 3000; expected microseconds, 0 to 2000"),
@@ -147,14 +147,14 @@ def test_a_quadrature_encoder_has_whole_periods_and_slots_need_not() -> None:
 
 def test_two_may_not_see_the_wheel() -> None:
     (reported,) = problems(PINS.replace("[gpio]", f"{SENSORS}[gpio]"))
-    assert "gpio.encoder: is one too many: the board of [sensors] sees this wheel already" in reported
+    assert "gpio.encoder: cannot be used here: the board of [sensors] sees this wheel already" in reported
 
 
 def test_a_door_may_be_wired_where_pins_see_the_wheel_or_beside_a_head_and_not_beside_a_board() -> None:
     setting = gpio(with_line("gpio", "door_pin = 0", PINS))
     assert (setting.observes, setting.door_pin, ("door_pin", 0) in setting.used()) == (True, 0, True)
     (reported,) = problems(with_line("gpio", "door_pin = 7", BUTTONS))
-    assert "gpio.door_pin: is one too many: the board of [sensors] sees this wheel already" in reported
+    assert "gpio.door_pin: cannot be used here: the board of [sensors] sees this wheel already" in reported
     (reported,) = problems(with_line("gpio", "door_pin = 7", BUTTONS).replace(SENSORS, ""))
     assert "gpio.encoder: is missing" in reported
 
@@ -176,7 +176,7 @@ def test_its_meaning_is_printed() -> None:
     assert "GPIO: through rpi, the chip is the Pi's own" in beside
     assert "pins: button_tout_va 4, bets_closed 25" in beside
     nothing = GOOD.replace("[journal]", '[gpio]\nprovider = "rpi"\n\n[journal]')
-    assert "pins: no other pins" in list(facts(parse(nothing), "en"))
+    assert "no other pins are used" in list(facts(parse(nothing), "en"))
 
 
 def test_what_this_computer_would_read_them_with_is_printed_and_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +187,7 @@ def test_what_this_computer_would_read_them_with_is_printed_and_no_failure(monke
     config = parse(text.replace('provider = "rpi"\n', ""))
     lines = list(facts(config, "en"))
     assert "GPIO: through the installed package, the chip is the Pi's own" in lines
-    pi = "kernel 6.12 on a Raspberry Pi before the 5"
+    pi = "kernel 6.12 on a Raspberry Pi older than the 5"
     assert f"this computer would read pins through rpi-lgpio: it is installed and works with {pi}" in lines
     wanted = [line for line in facts(parse(text), "en") if line.startswith("this computer")]
     why = f"the original RPi.GPIO does not work with {pi}: remove `provider` from [gpio]"
@@ -200,4 +200,4 @@ def test_what_this_computer_would_read_them_with_is_printed_and_no_failure(monke
 def test_lines_of_no_encoder_beside_a_head() -> None:
     pins = '[gpio]\nprovider = "rpi"\nbeam_pins = [5, 6, 13, 19]\nencoder_pins = [17, 27, 22]\n\n'
     (reported,) = problems(COMBINED.replace(SENSORS, pins))
-    assert "gpio.encoder_pins: belong to no encoder" in reported
+    assert "gpio.encoder_pins: cannot be used without an encoder" in reported

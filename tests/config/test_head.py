@@ -59,7 +59,7 @@ def test_sensors_report_what_they_are_there_for_and_the_head_the_rest() -> None:
         (with_line("head", "baud = 100", ALONE), "head.baud: is 100; expected the line's bits a second"),
         (
             with_line("head", "writable = false", with_line("head", "bare_number = false", ALONE)),
-            "head.writable: is false, and a Mercury 360 must be put into extended mode",
+            "head.writable: is false, but a Mercury 360 needs a command that sets its extended mode",
         ),
         (ALONE.replace("socket://10.0.0.7:4001", "foo://x:1"), "head.port: begins with foo://, which is not known"),
         (ALONE.replace("10.0.0.7:4001", "10.0.0.7"), "head.port: has no host, or no port"),
@@ -94,13 +94,13 @@ def test_its_meaning_is_printed() -> None:
     beside = list(facts(parse(COMBINED), "en"))
     assert "the head reports the rotor and the pocket" in beside
     assert "beams: 4 at 0°, 90°, 180° and 270°" in beside
-    (waits,) = (line for line in beside if line.startswith("a coup ") and "needs" not in line)
-    assert waits.startswith("a coup whose laps are suggested and not proven waits for the chef")
+    (waits,) = (line for line in beside if line.startswith("if the sensors suggest"))
+    assert "the coup waits for the chef" in waits
 
 
 def test_with_beams_the_chef_may_answer_for_laps_that_are_only_suggested() -> None:
     by_chef = list(facts(parse(with_line("table", 'unproven = "chef"', GOOD)), "en"))
     waits = "waits for the chef to confirm it, or to declare it void"
-    assert f"a coup whose laps are suggested and not proven {waits}" in by_chef
+    assert f"if the sensors suggest enough laps and do not prove them, the coup {waits}" in by_chef
     void = list(facts(parse(with_line("table", 'unproven = "void"', COMBINED)), "en"))
-    assert "a coup whose laps are suggested and not proven is void, because of too few laps" in void
+    assert "if the sensors suggest enough laps and do not prove them, the coup is void, because of too few laps" in void

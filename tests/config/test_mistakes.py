@@ -46,7 +46,7 @@ WITH_TLS = GOOD.replace(MQTT, TLS)
 WITH_PASSWORD = GOOD.replace(MQTT, f'{MQTT}\nusername = "wheel-campione-03"\npassword_file = "password"')
 WITH_USERS = GOOD.replace(MQTT, f'{MQTT}\nusers = {{ panel-7 = "chef" }}')
 A_LINE = "on one line, at most 40 characters"
-LIMITS = f"expected a list of at most 4 texts, each {A_LINE}"
+LIMITS = "expected a list of at most 4 texts, each on one line of at most 40 characters"
 
 MISTAKES = (
     # --- what is not TOML
@@ -83,7 +83,7 @@ MISTAKES = (
     Mistake("a game of another house", '"roulette"', '"roulette-francese"', 5, "table.game", "campione/roulette,"),
     Mistake("a language", "[wheel]", 'language = "de"\n[wheel]', 7, "table.language", '"fr", "it" or "en"'),
     Mistake("a number of no pocket", "[wheel]", "last_number = 37\n[wheel]", 7, "table.last_number", "(0…36)"),
-    Mistake("equal beams", "90, 180", "90, 90", 9, "wheel.beams_deg", "give each its own angle"),
+    Mistake("equal beams", "90, 180", "90, 90", 9, "wheel.beams_deg", "give each sensor its own angle"),
     Mistake("a beam at 360°", "[0, 90", "[360, 90", 9, "wheel.beams_deg", "write 0 for 360"),
     Mistake("opposite beams", "[0, 90, 180, 270]", "[0, 180]", 9, "wheel.beams_deg", "move one, or add a third"),
     Mistake("a negative age", "[mqtt]", "evidence_age_days = -1\n[mqtt]", 18, "journal.evidence_age_days", "days, 1"),
@@ -98,7 +98,7 @@ MISTAKES = (
     Mistake("two sources", "[gpio]", '[sensors]\nport = "/dev/ttyACM0"\n[gpio]', 16, "gpio.encoder", "remove one",
             PINS),
     Mistake("no source", '[sensors]\nport = "/dev/ttyACM0"\n', "", 0, "sensors.port", "wheel's head in [head]"),
-    Mistake("a pin twice", "[16, 20, 21]", "[16, 20, 6]", 18, "gpio.reader_pins", "give each its own", PINS),
+    Mistake("a pin twice", "[16, 20, 21]", "[16, 20, 6]", 18, "gpio.reader_pins", "give each key a pin of its", PINS),
     Mistake("a pin of the header", "= 26", "= 77", 19, "gpio.object_pin", "a GPIO number, 0 to 53", PINS),
     Mistake("too few pins", "[5, 6, 13, 19]", "[5, 6, 13]", 17, "gpio.beam_pins", "one pin for each angle, in the same",
             PINS),
@@ -107,7 +107,7 @@ MISTAKES = (
     Mistake("a head without laps", 'unproven = "void"\n', "", 1, "table.unproven", 'with "chef" the chef confirms it',
             SLINGSHOT.replace("[wheel]", 'unproven = "void"\n[wheel]')),
     Mistake("a line twice", "socket://10.0.0.7:4001", "/dev/ttyACM0", 15, "head.port", "line of the head", COMBINED),
-    Mistake("a head's port", ":4001", "", 11, "head.port", "expected a device, or socket://HOST:PORT", ALONE),
+    Mistake("a head's port", ":4001", "", 11, "head.port", "expected the path of a device, socket://HOST:PORT", ALONE),
     # --- the broker, and secrets
     Mistake("the port of TLS", MQTT, f"{MQTT}\nport = 8883", 18, "mqtt.ca_file", "ca_file or cert_file turns TLS on"),
     Mistake("no authority", "house-ca.crt", "none.crt", 21, "mqtt.ca_file", "name one that wheeld can read",
@@ -119,7 +119,7 @@ MISTAKES = (
     Mistake("another's certificate", "wheel-campione-03.", "other.", 22, "mqtt.cert_file", "wheel-campione-03, or a "
             "name with the role wheel in users", WITH_TLS),
     Mistake("a certificate without key", '\nkey_file = "wheel-campione-03.key"', "", 18, "mqtt.key_file",
-            "cert_file and key_file go together", WITH_TLS),
+            "give cert_file and key_file together", WITH_TLS),
     Mistake("a key open to all", "wheel-campione-03.key", "open.key", 23, "mqtt.key_file", "with chmod o=", WITH_TLS),
     Mistake("a secret in the file", "password_file", "password", 21, "mqtt.password", "name that file in password_file",
             WITH_PASSWORD),

@@ -84,7 +84,10 @@ def test_a_secret_file_is_closed_to_others(tmp_path: Path, key: str, mode: int, 
         parse(text, directory=tmp_path)
     else:
         (reported,) = problems(text, tmp_path)
-        assert f"mqtt.{key}: is open to everyone on this computer (mode {mode:04o}): close it with chmod o=" in reported
+        assert (
+            f"mqtt.{key}: the file is open to all on this computer (mode {mode:04o}): close it with chmod o="
+            in reported
+        )
 
 
 # --- secrets in the file itself ----------------------------------------------------------------------------------

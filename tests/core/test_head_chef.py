@@ -185,7 +185,7 @@ def test_the_number_of_a_launch_that_counts_for_nothing_takes_no_place(*, correc
         evening.number(6)
     assert (evening.verdicts(), evening.state) == ([], "awaiting_chef")
     seen = [notice for notice in evening.of("notice") if notice["notice"] == "number_seen"]
-    assert seen[0]["text"].endswith("that launch counts for nothing; the number before goes on awaiting the chef")
+    assert seen[0]["text"].endswith("that launch counts for nothing; the number before still awaits the chef")
     assert "launch_too_early" in evening.notices()
     assert evening.confirm(coup=1).done
     assert evening.verdicts() == [("result", 32)]
@@ -281,7 +281,7 @@ def test_a_confirmation_without_its_coup_or_its_reason_is_refused() -> None:
     assert not evening.replies[-1].done
     assert evening.replies[-1].why == "the command does not say which coup it confirms, and another coup may have begun"
     assert evening.confirm(reason="").why == "the command gives no reason, and the result must record one"
-    assert evening.confirm(coup=7).why == "the command is for coup 7; coup 1 is at hand"
+    assert evening.confirm(coup=7).why == "the command is for coup 7; it is coup 1 now"
     assert evening.verdicts() == []
 
 

@@ -90,14 +90,14 @@ NOTHING_ELSE = "nothing else reports what this sensor reports: "
     [
         (FRENCH, ("beam/2",), (), "these fail, and play can go on without them: beam 3"),
         (FRENCH, ("beam/2", "reader/1"), ("beam/2",), "these fail, and play can go on without them: reader 2"),
-        (FRENCH, ("beam/2", "beam/3"), ("beam/2", "beam/3"), "2 beams would be left, but to go on the table needs 3"),
-        (FRENCH, ("beam/2", "beam/3"), ("beam/2",), "2 beams would be left, but to go on the table needs 3"),
+        (FRENCH, ("beam/2", "beam/3"), ("beam/2", "beam/3"), "2 beams would remain, but the table needs 3 to go on"),
+        (FRENCH, ("beam/2", "beam/3"), ("beam/2",), "2 beams would remain, but the table needs 3 to go on"),
         (FRENCH, ("beam/2",), ("beam/2", "beam/1"), "only sensors that fail may be left out; these work: beam 2"),
         (FRENCH, ("object",), ("object", "beam/9"), "this table has no such sensor: beam/9"),
         (FRENCH, ("rotor",), ("rotor",), NOTHING_ELSE + "the rotor's sensor"),
         (FRENCH, ("rotor", "object"), ("object",), NOTHING_ELSE + "the rotor's sensor"),
         (FRENCH, ("link",), ("link",), NOTHING_ELSE + "the line to the sensors"),
-        (THREE_BEAMS, ("beam/0",), ("beam/0",), "2 beams would be left, but to go on the table needs 3"),
+        (THREE_BEAMS, ("beam/0",), ("beam/0",), "2 beams would remain, but the table needs 3 to go on"),
         (ONE_READER, ("reader/0",), ("reader/0",), "the table cannot go on without any of these: reader 1"),
     ],
 )
@@ -108,7 +108,7 @@ def test_a_resume_that_leaves_too_little_is_refused_in_words(
     refused = evening.say("resume", reason=WHY, without=without)
     assert not refused.done
     assert why in refused.why
-    assert "a sensor fails, or is needed: no coup could be observed whole" in refused.why
+    assert "a sensor fails, or a needed sensor is left out: no coup could be observed whole" in refused.why
     assert (evening.state, evening.last("table").payload["without"]) == ("suspended", [])
 
 

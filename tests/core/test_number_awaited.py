@@ -193,7 +193,7 @@ def a_suspension(evening: Evening) -> None:
     assert evening.of("table")[-1]["waiting_codes"] == ["resume", "confirm"]
     refused = evening.say("confirm", coup=1, reason="seen by all")
     assert not refused.done
-    assert refused.why.endswith("the number goes on awaiting the chef: resume play or open the table before he answers")
+    assert refused.why.endswith("the number still awaits the chef: resume play or open the table before he answers")
     assert not evening.say("rien_va").done
     evening.wait(5)
     assert evening.say("resume").done

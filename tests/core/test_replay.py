@@ -106,7 +106,7 @@ def test_lines_may_come_with_members_in_any_order_and_with_spaces() -> None:
         (b'{"t":5,"kind":"ball","beam":4}', "sensor 'beam/4': the header has beam/0, beam/1, beam/2, beam/3, reader/0"),
         (b'{"t":5,"kind":"ball","beam":-1}', "sensor 'beam/-1'"),
         (b'{"t":5,"kind":"pocket","reader":3}', "sensor 'reader/3'"),
-        (b'{"t":5,"kind":"rotor","tick":148,"direction":"cw"}', "tick 148: the header has 0…147"),
+        (b'{"t":5,"kind":"rotor","tick":148,"direction":"cw"}', "tick 148: the header allows 0…147"),
         (b'{"t":5,"kind":"rotor","tick":14,"direction":"up"}', "up"),
         (b'{"t":5,"kind":"object","present":"yes"}', "bool"),
         (b'{"t":5,"kind":"sensor","sensor":"beam/4","ok":false}', "beam/4"),

@@ -161,4 +161,4 @@ def test_beams_of_four_or_more_bear_two_strays_where_the_file_does_not_say() -> 
 
 def test_a_head_counts_its_laps_itself() -> None:
     problems = msgspec.structs.replace(MERCURY, strays_tolerated=1).check()
-    assert problems == [("strays_tolerated", Text("needs beams: the head counts the laps itself"))]
+    assert problems == [("strays_tolerated", Text("needs beams: the head counts the laps itself; leave this key out"))]

@@ -79,7 +79,7 @@ def test_a_ball_thrown_with_the_rotor_is_written_only_when_that_is_said(
     mirrored = learned(with_rotor(spun(layout(BEAMS_DEG), 1, spins=1)[0]))
     assert written(path, mirrored) == Exit.BAD_DATA
     assert (path.read_text(), list(tmp_path.iterdir())) == (TEXT, [path])
-    assert "the ball ran with the rotor, or the beams are numbered the other way round" in capsys.readouterr().err
+    assert "the ball ran with the rotor, or the beams are numbered in the opposite direction" in capsys.readouterr().err
     listed = list(of_geometry(mirrored.beams, BEAMS_DEG, "beam"))
     assert [(each.level, "--ball cw" in do(each), "--learn" in do(each)) for each in listed] == [("wrong", True, False)]
     assert len(list(of_geometry(mirrored.beams, BEAMS_DEG, "beam", ball_given=True))) == len(BEAMS_DEG)
@@ -358,7 +358,7 @@ def test_nothing_is_written_while_anything_is_wrong_but_an_angle(
 
 def test_beams_whose_laps_stray_are_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     soft = Geometry([Learned(n, deg, 3.1 * (n == 2), 9) for n, deg in enumerate(BEAMS_DEG)], [])
-    assert "beam 3: single laps differ by 3.1°" in refused(tmp_path / "wheel.toml", capsys, soft)
+    assert "beam 3: its angle is known only to ± 3.1°" in refused(tmp_path / "wheel.toml", capsys, soft)
 
 
 def test_a_hand_between_spins_is_no_spin(tmp_path: Path) -> None:

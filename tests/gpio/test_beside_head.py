@@ -90,10 +90,10 @@ def test_the_switch_of_the_cabinet_s_door_may_be_used_beside_it(pins: SimPins, t
 
 def test_pins_for_what_the_head_reports_are_refused() -> None:
     (problem,) = problems(MERCURY.replace("[journal]", BEAMS + "[journal]"))
-    assert "gpio.beam_pins: is one too many: [head] sees this wheel already" in problem
+    assert "gpio.beam_pins: cannot be used here: [head] sees this wheel already" in problem
     encoder = BEAMS.replace("object_pin", 'encoder = "slots"\nencoder_pins = [1, 2, 3]\nobject_pin')
-    assert any("gpio.encoder: is one too many" in one for one in problems(COMBINED.replace(BEAMS, encoder)))
+    assert any("gpio.encoder: cannot be used here" in one for one in problems(COMBINED.replace(BEAMS, encoder)))
     no_beams = problems(COMBINED.replace("beam_pins = [5, 6, 13, 19]\n", ""))
     assert any("gpio.beam_pins: has 0 pins, but wheel.beams_deg has 4 angles" in one for one in no_beams)
     (problem,) = problems(with_line("head", "writable = false", MERCURY))
-    assert "head.bare_number: comes on the head's port 1 only" in problem
+    assert "head.bare_number: is true, but the head sends this line on its port 1 only" in problem

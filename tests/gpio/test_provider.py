@@ -26,11 +26,11 @@ OLD, NEW = (6, 1), (6, 6)
 @pytest.mark.parametrize(
     ("machine", "runs_original", "told"),
     [
-        (Machine(OLD, PI_4), True, "kernel 6.1 on a Raspberry Pi before the 5"),
+        (Machine(OLD, PI_4), True, "kernel 6.1 on a Raspberry Pi older than the 5"),
         (Machine((6, 5), None), True, "kernel 6.5, not on a Raspberry Pi"),
-        (Machine(NEW, PI_4), False, "kernel 6.6 on a Raspberry Pi before the 5"),
+        (Machine(NEW, PI_4), False, "kernel 6.6 on a Raspberry Pi older than the 5"),
         (Machine(OLD, PI_5), False, "kernel 6.1 on a Raspberry Pi 5 or later"),
-        (Machine((7, 0), PI_4), False, "kernel 7.0 on a Raspberry Pi before the 5"),
+        (Machine((7, 0), PI_4), False, "kernel 7.0 on a Raspberry Pi older than the 5"),
     ],
 )
 def test_kernel_and_model_decide_whether_the_original_works(machine: Machine, runs_original: bool, told: str) -> None:
@@ -106,7 +106,7 @@ def test_an_error_says_what_to_do(
         one=one,
         both="RPi.GPIO and rpi-lgpio are both installed and own the same module",
         out="remove `provider` from [gpio]",
-        pi=f"kernel {kernel[0]}.{kernel[1]} on a Raspberry Pi before the 5",
+        pi=f"kernel {kernel[0]}.{kernel[1]} on a Raspberry Pi older than the 5",
     )
     with pytest.raises(PinsError) as wrong:
         choose(wanted, there, Machine(kernel, PI_4))

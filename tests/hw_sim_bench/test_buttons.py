@@ -278,7 +278,7 @@ def test_each_thing_that_a_table_waits_for_has_a_button_or_comes_by_itself() -> 
         ([], "ball-back", "The ball lies in 17 already"),
         ([], "chip-out", "no chip"),
         (["chip"], "chip", "already"),
-        ([], "plug", "The cable is in"),
+        ([], "plug", "The cable is plugged in"),
         (["unplug"], "unplug", "out already"),
         ([], "spin-rotor", "The rotor turns"),
         (["stop-rotor"], "stop-rotor", "already"),

@@ -27,7 +27,9 @@ async def test_a_feed_with_the_key_accepts_only_messages_of_the_wheel(tmp_path: 
             await subscriber.until_state("faites_vos_jeux")
             await subscriber.command("seal")
             await subscriber.command("program", user="control-office")
-            assert subscriber.of("reply")[-1]["why"].endswith(f"program {RUNNING}; it has no manifest of a release")
+            assert subscriber.of("reply")[-1]["why"].endswith(
+                f"program {RUNNING}; the program has no manifest of a release"
+            )
             feed = _feed(broker, public)
             async with feed:
                 messages = [await anext(feed) for _ in subscriber.feed()]

@@ -72,7 +72,7 @@ async def test_each_of_three_wheels_serves_its_own_table(tmp_path: Path) -> None
             await house.until(lambda: house.states() == ["closed", "faites_vos_jeux", "closed"])
             refused = await house.command("wheel-3", "chef-wheel-2", "open")
             assert not refused["done"]
-            assert "nobody of that name has a role here" in refused["why"]
+            assert "this name has no role here" in refused["why"]
 
             await daemons[0].end(signal.SIGTERM)
             await house.until(lambda: house.of("wheel-1", "availability")[-1]["state"] == "offline")

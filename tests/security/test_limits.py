@@ -59,7 +59,7 @@ async def test_numbers_that_the_journal_cannot_hold(bench: Bench, number: int) -
     await bench.send("cmd/chef-3/open", GOOD | {"id": "c-2", "coup": number})
     bench.inbox.acks.put(msgspec.json.encode({"seq": number}))
     assert [answer["why"] for answer in await bench.answers()] == [
-        f'its "{member}" has a wrong value: its sender has to correct it' for member in ("from_seq", "coup")
+        f'the command has a wrong value in "{member}": its sender has to correct it' for member in ("from_seq", "coup")
     ]
     assert bench.inbox.counters["acks_malformed"] == 1
 

@@ -121,7 +121,7 @@ def test_a_run_with_an_open_secret(table: Table, open_to_all: str) -> None:
     run = [sys.executable, "-m", "wheeld", "run", "-c", str(path)]
     ended = subprocess.run(run, capture_output=True, timeout=30, check=False)
     assert ended.returncode == 78
-    assert b"is open to everyone on this computer" in ended.stderr
+    assert b"the file is open to all on this computer" in ended.stderr
     table.must_not_be_in(output=ended.stdout + ended.stderr)
 
 

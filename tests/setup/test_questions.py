@@ -247,7 +247,7 @@ def test_what_differs_is_said_at_the_end(computer: BareComputer, capsys: pytest.
     file.write_text(file.read_text().replace("[0, 90, 180, 270]", "[0.5, 90, 180, 270]"))
     capsys.readouterr()
     assert run(computer, *SIMULATED, "--yes") == Exit.OK
-    assert f"left alone: {file} is not what setup would write" in capsys.readouterr().out
+    assert f"not changed: {file} is not what setup would write" in capsys.readouterr().out
 
 
 def test_a_wrong_option_ends_with_the_code_of_a_wrong_configuration(capsys: pytest.CaptureFixture[str]) -> None:

@@ -202,7 +202,8 @@ class CommandIntake:
             self.counters["over_budget"] += 1
             record = self._record(user, name, incoming)
             why = self._catalogue.say(
-                "too many commands of this kind came at once, and nothing was done; send it again if it is still wanted"
+                "too many commands of this kind came at once, and this one was not done; send it again if it is "
+                "still wanted"
             )
             reply = Reply(0, record.id, record.name, "", done=False, why=why, user=record.user, test=self._test)
             for topic in filter(None, (self._root + "reply", record.response_topic)):
@@ -232,7 +233,7 @@ class CommandIntake:
             self._check_expiry(user, name, payload, incoming.came_utc_us or now_utc_us)
             receipt = await self._journal.receive(record, now_utc_us)
             if receipt is Receipt.CONFLICT:
-                raise RefusedError("another command came with this id a moment ago: the sender must choose a new one")
+                raise RefusedError("another command came with this id a moment ago: the sender must choose a new id")
         except RefusedError as refusal:
             self.counters["refused"] += 1
             why, detail = str(refusal), refusal.detail
@@ -270,22 +271,24 @@ class CommandIntake:
         if payload.expires_at is None:
             if user in self._access.must_expire:
                 raise RefusedError(
-                    'it has no "expires_at", which each command of "{user}" must have: its sender has to say until '
-                    "when it is wanted",
+                    'the command has no "expires_at", which each command of "{user}" must have: its sender has to '
+                    "say until when it is wanted",
                     user=user,
                 )
             return
         expires, still = payload.expires_at, self._table.standing_still()
         if still is None:
             if to_utc_us(expires) <= came_utc_us:
-                raise RefusedError("it expired at {at}; send it again if it is still wanted", at=expires.isoformat())
+                raise RefusedError(
+                    "the command expired at {at}; send it again if it is still wanted", at=expires.isoformat()
+                )
             return
         said_utc_us = None if payload.at is None else to_utc_us(payload.at)
         if to_utc_us(expires) <= when_said(name, *still, said_utc_us)[0]:
             since, until = map(to_text, still)
             raise RefusedError(
-                "it expired at {at}: from {since} to {until} the wheel could hear nobody; send it again if it is "
-                "still wanted",
+                "the command expired at {at}: from {since} to {until} the wheel could hear nobody; send it again if "
+                "it is still wanted",
                 at=expires.isoformat(),
                 since=since,
                 until=until,
@@ -325,11 +328,15 @@ class CommandIntake:
         if program.digest is None:
             text = translatable("the files of the program could not be read: see the log")
         elif program.as_released is None:
-            text = translatable("version {version}, program {digest}; it has no manifest of a release")
+            text = translatable("version {version}, program {digest}; the program has no manifest of a release")
         elif program.as_released:
-            text = translatable("version {version}, program {digest}, the one in the manifest of its release")
+            text = translatable(
+                "version {version}, program {digest}: this is the program in the manifest of its release"
+            )
         else:
-            text = translatable("version {version}, program {digest}, NOT the one in the manifest of its release")
+            text = translatable(
+                "version {version}, program {digest}: this is NOT the program in the manifest of its release"
+            )
         why = self._catalogue.say(text, version=program.version, digest=program.digest or "")
         reply = Reply(0, payload.id, "program", payload.by, done=program.digest is not None, why=why, user=user)
         await self._journal.answer(reply, now_utc_us)
@@ -381,7 +388,7 @@ def _decode(name: str, incoming: Incoming) -> CommandPayload:
         raise RefusedError("there is no such command; the commands are {names}", names=", ".join(sorted(COMMANDS)))
     if len(incoming.payload) > COMMAND_BYTES_MAX:
         raise RefusedError(
-            "it has {size} bytes, but only {most} are allowed: its sender has to correct it",
+            "the command has {size} bytes, but only {most} are allowed: its sender has to correct it",
             size=len(incoming.payload),
             most=COMMAND_BYTES_MAX,
         )

@@ -143,7 +143,7 @@ _Lines: TypeAlias = Annotated[
     tuple[_Line, ...],
     Meta(
         max_length=4,
-        description=translatable("a list of at most 4 texts, each on one line, at most 40 characters"),
+        description=translatable("a list of at most 4 texts, each on one line of at most 40 characters"),
     ),
 ]
 

@@ -40,21 +40,23 @@ def wrong_payload(error: Exception) -> RefusedError:
     """Return the refusal of a payload that could not be decoded because of `error`."""
     detail = str(error)
     if missing := _MISSING.search(detail):
-        return RefusedError('it has no "{member}": its sender has to correct it', detail=detail, member=missing[1])
+        return RefusedError(
+            'the command has no "{member}": its sender has to correct it', detail=detail, member=missing[1]
+        )
     if unknown := _UNKNOWN.search(detail):
         return RefusedError(
-            'it has "{member}", which this command does not take: its sender has to correct it',
+            'this command may not have "{member}": its sender has to correct it',
             detail=detail,
             member=quoted(unknown[1]),
         )
     wrong = _AT.search(detail)
     if wrong is None:
-        return RefusedError("it cannot be read: its sender has to correct it", detail=detail)
+        return RefusedError("the command cannot be read: its sender has to correct it", detail=detail)
     if wrong[1] in _TYPED:
         text, most = _TYPED[wrong[1]]
         return RefusedError(text, detail=detail, most=most)
     return RefusedError(
-        'its "{member}" has a wrong value: its sender has to correct it', detail=detail, member=wrong[1]
+        'the command has a wrong value in "{member}": its sender has to correct it', detail=detail, member=wrong[1]
     )
 
 

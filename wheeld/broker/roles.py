@@ -208,8 +208,8 @@ class TableAccess(NamedTuple):
         role = self.users.get(user)
         if role is None:
             raise RefusedError(
-                'its sender is called "{user}" at the broker, and nobody of that name has a role here: a '
-                "technician has to give it one, or to correct the name in the topic",
+                'the sender is called "{user}" at the broker, and this name has no role here: a technician has to '
+                "give it a role, or to correct the name in the topic",
                 user=quoted(user),
             )
         if command not in role.commands:

@@ -194,4 +194,6 @@ def load_own(context: ssl.SSLContext, cert_file: Path, key_file: Path | None) ->
 
 def _no_passphrase() -> str:
     """Refuse a key with a passphrase. Otherwise OpenSSL would ask for it on the terminal and wait."""
-    raise TlsFilesError(Text("has a passphrase, and nobody is there to type it: use a key without one"), "key_file")
+    raise TlsFilesError(
+        Text("the key has a passphrase, and nobody is there to type it: use a key without a passphrase"), "key_file"
+    )

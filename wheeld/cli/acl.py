@@ -23,7 +23,9 @@ def acl(options: argparse.Namespace) -> Exit:
         return fail(Text("name a table, as SITE/TABLE, or its configuration with -c"), Exit.USAGE, options)
     if same := ", ".join(same_names(tables)):
         why = Text(
-            "two tables are called {name}: their users would have the same names; make a list for each", {"name": same}
+            "two tables are called {name}, so their users would have the same names: make an access list for each "
+            "table",
+            {"name": same},
         )
         return fail(why, Exit.USAGE, options)
     text = access_list(tables)

@@ -99,7 +99,9 @@ def _table(table: TableSetting) -> Iterator[Text]:
     place = {"table": table.table, "site": table.site, "house": table.house, "game": table.game}
     yield Text("table: {table} of {site}, {house}/{game}", place)
     if table.test:
-        yield Text("a BENCH TABLE: every message is marked as a test, and a feed accepts it only if it asks for tests")
+        yield Text(
+            "a BENCH TABLE: every message is marked as a test, and programs accept it only if they ask for tests"
+        )
     said, announced = LANGUAGE_NAMES[table.table_language], table.profile.announcements.language
     languages = {"language": Text(said), "announced": Text(announced)}
     yield Text("messages in {language}, numbers announced in {announced}", languages)
@@ -196,10 +198,13 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
         return
     elif "R2" in setting.confirmable:
         yield Text(
-            "a coup whose laps are suggested and not proven waits for the chef to confirm it, or to declare it void"
+            "if the sensors suggest enough laps and do not prove them, the coup waits for the chef to confirm it, "
+            "or to declare it void"
         )
     else:
-        yield Text("a coup whose laps are suggested and not proven is void, because of too few laps")
+        yield Text(
+            "if the sensors suggest enough laps and do not prove them, the coup is void, because of too few laps"
+        )
 
 
 def _absent(port: str) -> Iterator[Text]:
@@ -230,7 +235,7 @@ def _gpio(gpio: GpioSetting) -> Iterator[Text]:
     if used := ", ".join(f"{key} {pin}" for key, pin in gpio.used() if key != "encoder_pins"):
         yield Text("pins: {pins}", {"pins": used})
     else:
-        yield Text("pins: no other pins")
+        yield Text("no other pins are used")
 
 
 def _journal(journal: JournalSetting) -> Iterator[Text]:

@@ -177,7 +177,7 @@ def connected() -> Iterator[Text]:
             yield Text("serial port {port}", {"port": port_and_what})
         if holder := holder_of(port.device):
             named = {"port": port.device, "number": holder[0], "command": holder[1]}
-            yield Text("{port}: process {number} has it open ({command})", named)
+            yield Text("{port}: process {number} uses this port ({command})", named)
     if not ports:
         yield Text("no serial port: is the board plugged in?")
     for chip in sorted(DEVICES.glob("gpiochip*")):
@@ -353,7 +353,11 @@ def write(
     former = replace_file(path, after.encode())
     for key, values in angles.items():
         line = f"{key} = {values}"
-        print(catalogue.say("{file}: {line}; the former file is {former}", file=path, line=line, former=former.name))
+        print(
+            catalogue.say(
+                "{file}: {line}; the earlier file is kept as {former}", file=path, line=line, former=former.name
+            )
+        )
     return Exit.OK
 
 

@@ -112,7 +112,7 @@ def seal(options: argparse.Namespace) -> Exit:
     with _as_owner_of(options.file), closing(open_to_write(options.file, signer=signer)) as journal:
         sealed = journal.seal(by=options.by or user(), why=options.why, at_utc_us=SystemClock().utc_us())
     if sealed is None:
-        why = Text("{file}: it is still empty, so there is nothing to seal", {"file": str(options.file)})
+        why = Text("{file}: this journal is still empty, so there is nothing to seal", {"file": str(options.file)})
         return fail(why, Exit.BAD_DATA, options)
     sys.stdout.write(f"sealed by key {sealed.key_id}: {_noted(sealed.n, sealed.head)}\n")
     return Exit.OK
@@ -256,15 +256,15 @@ def show(options: argparse.Namespace) -> Exit:
         coups = journal.coups()
         judged = _judge(journal, options)
     if options.coup is not None and not is_found:
-        why = Text("no such message about coup {coup}", {"coup": options.coup})
+        why = Text("there is no such message about coup {coup}", {"coup": options.coup})
         return judged or fail(_of_file(options, why, _known(coups)), Exit.NO_INPUT, options)
     return judged
 
 
 def _known(coups: list[int]) -> Text:
     if not coups:
-        return Text("it has no coup yet")
-    return Text("it has coups {first} to {last}", {"first": coups[0], "last": coups[-1]})
+        return Text("the journal has no coup yet")
+    return Text("the journal has coups {first} to {last}", {"first": coups[0], "last": coups[-1]})
 
 
 def _of_file(options: argparse.Namespace, what: Text, hint: Text) -> Text:
@@ -282,10 +282,10 @@ def export(options: argparse.Namespace) -> Exit:
     if evidence is None:
         if pruning is not None:
             removal = {"at": to_text(pruning.at_utc_us), "why": pruning.why}
-            hint = Text("retention removed it {at} ({why})", removal)
+            hint = Text("the evidence was removed at {at}, to stay within the limit of {why}", removal)
         else:
             hint = _known(coups)
-        why = Text("no evidence of coup {coup}", {"coup": options.coup})
+        why = Text("there is no evidence of coup {coup}", {"coup": options.coup})
         return judged or fail(_of_file(options, why, hint), Exit.NO_INPUT, options)
     if options.output:
         with _as_owner_of(options.output):

@@ -73,9 +73,11 @@ def _wrong_panels(options: argparse.Namespace) -> Text | None:
     """Return what is wrong with the options of the panels, for example that anybody could use a panel; or None."""
     has_tls, asks_certificate = options.panel_cert_file is not None, options.panel_client_ca_file is not None
     if options.chef is not None and options.token_file is None and not asks_certificate:
-        return Text("--chef needs --token-file or --panel-client-ca-file: anybody could command the wheel")
+        return Text(
+            "--chef needs --token-file or --panel-client-ca-file: without one of them, anybody could command the wheel"
+        )
     if options.bouler is not None and options.bouler_token_file is None:
-        return Text("--bouler needs --bouler-token-file: anybody could command the wheel")
+        return Text("--bouler needs --bouler-token-file: without it, anybody could command the wheel")
     for role in PANELS:
         if (address := vars(options)[role]) is not None and not address.is_here and not has_tls:
             return Text(
@@ -84,7 +86,7 @@ def _wrong_panels(options: argparse.Namespace) -> Text | None:
                 {"option": f"--{role}", "host": address.host},
             )
     if has_tls != (options.panel_key_file is not None):
-        return Text("--panel-cert-file and --panel-key-file go together")
+        return Text("give --panel-cert-file and --panel-key-file together")
     if asks_certificate and not has_tls:
         return Text("--panel-client-ca-file needs --panel-cert-file and --panel-key-file")
     return None

@@ -29,7 +29,7 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
     # N3 should be published before the ball can reach a pocket. Only beams can prove it so early.
     few_laps: Text | None = None
     if setting.ball == "sensors":
-        few_laps = Text("the beams, as the ball leaves the track")
+        few_laps = Text("the beams, when the ball leaves the track")
     elif (counted := _laps(setting)) is not None:
         few_laps = Text("{laps}; reported with the number, before anybody is paid", {"laps": counted})
     watched = setting.object_sensor and "sensors" in (setting.rotor, setting.ball, setting.pocket)
@@ -54,8 +54,8 @@ def provable(setting: TableSetting) -> tuple[Provable, ...]:
         Provable("N3", Text("too few laps"), few_laps),
         Provable("N4", Text("the rotor stops while the ball runs"), _stop(setting)),
         Provable("N5", Text("the rotor stops while the ball lies on an obstacle"), on_obstacle),
-        Provable("N6", Text("a foreign object"), Text("an object sensor, if one is fitted") if watched else None),
-        Provable("N7", Text("the chef declares it void"), Text("his word")),
+        Provable("N6", Text("a foreign object"), Text("an object sensor, if the wheel has one") if watched else None),
+        Provable("N7", Text("the chef declares it void"), Text("the chef's word")),
         Provable("N8", Text("breakdown of what observes the wheel"), faults),
         Provable("A1", Text("the launch starts the coup"), _launch(setting)),
         Provable(

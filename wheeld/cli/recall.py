@@ -92,7 +92,9 @@ def _coup(
     evidence = journal.evidence(coup)
     if evidence is None:
         pruning = journal.pruning(coup)
-        gone = "" if pruning is None else f"; retention removed it {to_text(pruning.at_utc_us)} ({pruning.why})"
+        gone = ""
+        if pruning is not None:
+            gone = f"; they were removed at {to_text(pruning.at_utc_us)}, to stay within the limit of {pruning.why}"
         yield f"  its observations are not stored{gone}"
         return
     yield from (f"  {line}".rstrip() for line in _evidence(evidence.log, verdict))

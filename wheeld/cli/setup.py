@@ -92,7 +92,7 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
         if not options.yes:
             if ask is None:
                 why = catalogue.say(
-                    "nothing was done, because nobody can answer here: --yes does it without a question"
+                    "nothing was done, because nobody can answer here: give --yes to do it without asking"
                 )
                 sys.stdout.write(f"{why}\n")
                 return Exit.OK
@@ -109,7 +109,7 @@ def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str],
         )
     ]
     differing = [step for step in plan if step.action is Action.DIFFERS]
-    lines += [say("left alone: {what} {why}", what=step.what, why=catalogue.say_text(step.why)) for step in differing]
+    lines += [say("not changed: {what} {why}", what=step.what, why=catalogue.say_text(step.why)) for step in differing]
     broker = BrokerPlaces(places.computer)
     if checked(places).mqtt.ca_file == broker.authority:
         lines += [

@@ -108,17 +108,17 @@ def trouble(path: Path, *, secret: bool) -> Text | None:
         why = reason(wrong)
         if secret:
             wanted: dict[str, Part] = {"reason": why, "credential": f"{CREDENTIAL}NAME"}
-            return Text("cannot be read: {reason}; name a file with the secret in it, or {credential}", wanted)
+            return Text("the file cannot be read: {reason}; name a file with the secret in it, or {credential}", wanted)
         return Text(
             "{file} cannot be read: {reason}; name one that wheeld can read", {"file": str(path), "reason": why}
         )
     if is_empty and secret:
-        return Text("is empty; write into it what this key needs")
+        return Text("the file is empty; write into it what this key needs")
     if is_empty:
         return Text("{file} is empty; write into it what this key needs", {"file": str(path)})
     if secret and mode & 0o007:
         return Text(
-            "is open to everyone on this computer (mode {mode}): close it with chmod o=, and choose a new secret",
+            "the file is open to all on this computer (mode {mode}): close it with chmod o=, and choose a new secret",
             {"mode": f"{mode:04o}"},
         )
     return None

@@ -14,7 +14,7 @@ _LINE = Text(
     {"example": '"campione"'},
 )
 _QUOTES = Text("a text begins and ends with {quote} in the same line", {"quote": '"'})
-_TWICE = Text("it is there twice: remove one of the two")
+_TWICE = Text("this key is there twice: remove one of the two")
 _HINTS = (
     ("Illegal character", _QUOTES),
     ("Unterminated string", _QUOTES),

@@ -45,7 +45,7 @@ def _who_sees(gpio: GpioSetting, table: TableSetting, *, has_board: bool) -> Ite
         yield from _one_too_many("[head]", [key for key in seeing if key not in SWITCHES])
     elif gpio.encoder is not None and "rotor" in by_head:
         line = {"line": 'wheel.rotor = "sensors"'}
-        yield "encoder", Text("is one too many: [head] reports the rotor; remove this key, or set {line}", line)
+        yield "encoder", Text("cannot be used here: [head] reports the rotor; remove this key, or set {line}", line)
     elif gpio.encoder is None and "rotor" not in by_head:
         useless = [key for key in seeing if key != "door_pin"]
         for key in useless:
@@ -62,13 +62,16 @@ def _used_twice(gpio: GpioSetting) -> Iterator[Wrong]:
     for key, pin in used:
         if times[pin] > 1 and pin in seen:
             first = next(other for other, same in used if same == pin)
-            yield key, Text("pin {pin} is taken already, by {key}; give each its own", {"pin": pin, "key": first})
+            yield (
+                key,
+                Text("pin {pin} is used already, by {key}; give each key a pin of its own", {"pin": pin, "key": first}),
+            )
         seen.add(pin)
 
 
 def _one_too_many(who: Text | str, keys: list[str]) -> Iterator[Wrong]:
     for key in keys[:1]:
-        yield key, Text("is one too many: {who} sees this wheel already; remove one of the two", {"who": who})
+        yield key, Text("cannot be used here: {who} sees this wheel already; remove one of the two", {"who": who})
 
 
 def _sees(gpio: GpioSetting, table: TableSetting) -> bool:
@@ -93,7 +96,7 @@ def _pins(gpio: GpioSetting, table: TableSetting, key: str, angles_key: str) -> 
 
 def _encoder_pins(gpio: GpioSetting, table: TableSetting) -> Iterator[Wrong]:
     if _sees(gpio, table) and gpio.encoder is None and gpio.encoder_pins is not None:
-        yield "encoder_pins", Text("belong to no encoder: set encoder, or remove them")
+        yield "encoder_pins", Text("cannot be used without an encoder: set encoder, or remove this key")
     if _sees(gpio, table) and gpio.encoder is not None and gpio.encoder_pins is None:
         yield "encoder_pins", Text("is missing; expected the GPIO numbers of its lines A, B and Z")
 

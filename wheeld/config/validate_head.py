@@ -25,7 +25,7 @@ def head_rules(head: HeadSetting) -> Iterator[Iterator[Wrong]]:
 
 def _port(head: HeadSetting) -> Iterator[Wrong]:
     if why := _wrong_url(head.port):
-        yield "port", Text("{why}; expected a device, or {socket}, or {rfc2217}", {"why": why, **URLS})
+        yield "port", Text("{why}; expected the path of a device, {socket} or {rfc2217}", {"why": why, **URLS})
 
 
 def _wrong_url(port: str) -> Text | None:

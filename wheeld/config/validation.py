@@ -205,7 +205,7 @@ def _password(mqtt: MqttSettings) -> Iterator[Problem]:
 def _certificate(mqtt: MqttSettings) -> Iterator[Problem]:
     if (mqtt.cert_file is None) != (mqtt.key_file is None):
         missing = "cert_file" if mqtt.cert_file is None else "key_file"
-        yield Problem(f"mqtt.{missing}", Text("is missing; cert_file and key_file go together"))
+        yield Problem(f"mqtt.{missing}", Text("is missing; give cert_file and key_file together"))
 
 
 def _port(mqtt: MqttSettings) -> Iterator[Problem]:

@@ -35,7 +35,7 @@ LOW_MARGINS: dict[Measure, str] = {
     "direction": translatable("the verdict stands; the sensors nearly showed the other direction of the ball"),
     "pocket": translatable("the verdict stands; the ball was read close to the edge of its pocket"),
     "passes": translatable("the verdict stands; few passes of the ball support it"),
-    "rotor": translatable("the verdict stands; the rotor turned so slowly that its stop was hard to tell"),
+    "rotor": translatable("the verdict stands; the rotor turned so slowly that its stop was hard to recognise"),
     "sight": translatable("the verdict stands; the sensors saw little of what they should have seen"),
     "slowing": translatable(
         "the verdict stands; a free ball does not change its speed like this: did something touch it, or did "
@@ -88,7 +88,7 @@ class Adjudicator:
         coup = self._state.coup
         if command.coup is not None and command.coup != coup:
             say = self._catalogue.say
-            why = say("the command is for coup {asked}; coup {current} is at hand", asked=command.coup, current=coup)
+            why = say("the command is for coup {asked}; it is coup {current} now", asked=command.coup, current=coup)
             self._reply(command, now_us, done=False, why=why)
         elif lack := missing(command, self._pockets):
             self._reply(command, now_us, done=False, why=self._catalogue.say(lack))

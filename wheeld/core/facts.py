@@ -127,7 +127,7 @@ class Fact(Named):
     WHEEL_VOID = "wheel_void", "the wheel declares its own game void"
     WHEEL_STOPPED = "wheel_stopped", "the wheel has stopped its game"
     RESTARTED = "restarted", "the controller was restarted"
-    STOOD_STILL = "stood_still", "the machine, or the disk of the journal, stood still"
+    STOOD_STILL = "stood_still", "the computer, or the disk of the journal, stood still"
     BOULER_DUE = "bouler_due", "the bouler's time is over"
     OPEN = "open", "open"
     RIEN_NE_VA_PLUS = "rien_ne_va_plus", "rien ne va plus"

@@ -450,7 +450,7 @@ def _wheel(setting: TableSetting) -> Iterator[Problem]:
         ways = quoted(get_args(Direction))
         yield "rotor_direction", Text("a fair wheel turns one way only (A7): set {ways}", {"ways": ways})
     if setting.wheel == "french" and setting.rotor_direction is not None:
-        yield "rotor_direction", Text("a french rotor may turn either way (A7): leave it out")
+        yield "rotor_direction", Text("a french rotor may turn either way (A7): leave this key out")
 
 
 def _head(setting: TableSetting) -> Iterator[Problem]:
@@ -525,11 +525,11 @@ def _policy(setting: TableSetting) -> Iterator[Problem]:
 
 def _angles(key: str, angles_deg: tuple[float, ...], most: int) -> Iterator[Problem]:
     if not 1 <= len(angles_deg) <= most:
-        yield key, Text("{count} given, 1…{most} needed", {"count": len(angles_deg), "most": most})
+        yield key, Text("the list has {count} angles, but needs 1…{most}", {"count": len(angles_deg), "most": most})
     if any(not 0 <= angle < 360 for angle in angles_deg):
         yield key, Text("an angle is 0 degrees or more and less than 360; write 0 for 360")
     if len(set(angles_deg)) < len(angles_deg):
-        yield key, Text("two of them are at the same angle; give each its own angle")
+        yield key, Text("two of the angles are the same; give each sensor its own angle")
 
 
 def _beams(setting: TableSetting) -> Iterator[Problem]:
@@ -541,7 +541,7 @@ def _beams(setting: TableSetting) -> Iterator[Problem]:
         yield (
             "beams_deg",
             Text(
-                "one beam can't show the ball's direction, so no coup could ever be proven ({article})",
+                "one beam can't show the ball's direction, so no coup could ever be proven ({article}): add a second",
                 article,
             ),
         )
@@ -549,8 +549,8 @@ def _beams(setting: TableSetting) -> Iterator[Problem]:
         yield (
             "beams_deg",
             Text(
-                "two beams within {degrees}° of opposite can't show the ball's direction ({article}): move "
-                "one, or add a third",
+                "two beams that stand opposite each other (within {degrees}°) can't show the ball's direction "
+                "({article}): move one, or add a third",
                 {"degrees": MIRROR_DEG, **article},
             ),
         )
@@ -581,7 +581,7 @@ def _strays(setting: TableSetting) -> Iterator[Problem]:
         wrong = {"wrong": _within(strays, 1, STRAYS_MAX)}
         yield "strays_tolerated", Text("{wrong} (R2: 2 with four beams or more, else 1)", wrong)
     if strays is not None and setting.ball == "head":
-        yield "strays_tolerated", Text("needs beams: the head counts the laps itself")
+        yield "strays_tolerated", Text("needs beams: the head counts the laps itself; leave this key out")
 
 
 def _last_number(setting: TableSetting) -> Iterator[Problem]:
@@ -596,7 +596,7 @@ def _auto_rien_ne_va_plus(setting: TableSetting) -> Iterator[Problem]:
     if speed is not None and not 0.3 <= speed <= 3:
         yield "auto_rien_ne_va_plus_rev_s", Text("{speed} is not within 0.3…3 laps per second", {"speed": str(speed)})
     if speed is not None and setting.ball == "head":
-        yield "auto_rien_ne_va_plus_rev_s", Text("needs beams: the head does not report the ball's speed")
+        yield "auto_rien_ne_va_plus_rev_s", Text("needs beams: no head reports the ball's speed; leave this key out")
 
 
 RULES: tuple[Callable[[TableSetting], Iterator[Problem]], ...] = (

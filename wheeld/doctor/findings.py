@@ -64,8 +64,8 @@ ERROR_US = 1_000
 harmless, but it has a cause that should be found."""
 
 MIRRORED = Text(
-    "the ball ran with the rotor, or the beams are numbered the other way round; give the ball's direction with "
-    "--ball cw or --ball ccw"
+    "the ball ran with the rotor, or the beams are numbered in the opposite direction; give the ball's direction "
+    "with --ball cw or --ball ccw"
 )
 """Mirrored angles would reverse R1 (Art. 10). Only the person who launched the ball knows its direction."""
 SWAPPED = Text("the ball ran with the rotor: A and B of the encoder may be swapped")
@@ -265,7 +265,7 @@ def _place(each: Learned, configured_deg: Sequence[float], kind: str) -> Finding
         "spread": each.spread_deg,
     }
     if each.spread_deg > SPREAD_DEG:
-        what = Text("{sensor}: single measurements differ by {spread}°", at)
+        what = Text("{sensor}: its angle is known only to ± {spread}°", at)
         return Finding("look", "place_unsteady", what, STEADY[kind])
     other = next((n for n, deg in enumerate(configured_deg) if abs(apart_deg(each.angle_deg, deg)) <= OFF_DEG), None)
     if each.lacks is not None and other in (None, each.index):
@@ -396,7 +396,9 @@ def _beams(signals: Signals, beams: int) -> Iterator[Finding]:
     most = max(passes.values(), default=0)
     if most < PULSES_MIN:
         what = Text("the busiest beam has {count} pulses", {"count": most})
-        yield Finding("look", "pulses_few", what, Text("spin the ball until it has {count}", {"count": PULSES_MIN}))
+        yield Finding(
+            "look", "pulses_few", what, Text("spin the ball until one beam has {count} pulses", {"count": PULSES_MIN})
+        )
         return
     for beam in range(beams):
         yield _beam(beam, signals, passes.get(beam, 0), most)
@@ -420,7 +422,12 @@ def _beam(beam: int, signals: Signals, passes: int, most: int) -> Finding:
         return Finding("wrong", "beam_dead", what, _BEAM_WIRE)
     if doubles > DOUBLES_SHARE * count:
         do = Text("its threshold is at the ball's edge: aim it at the ball's middle, or debounce it")
-        return Finding("look", "beam_doubles", Text("{sensor} pulses twice: {doubles} of {count}", seen), do)
+        return Finding(
+            "look",
+            "beam_doubles",
+            Text("{sensor} pulses twice in one pass: {doubles} of its {count} pulses are second ones", seen),
+            do,
+        )
     if passes < (1 - MISSED_SHARE) * most - 1:
         return Finding(
             "look",

@@ -48,7 +48,7 @@ def of_beams(
                 measured,
             )
         elif beam.spread_deg > SPREAD_DEG:
-            what = Text("{sensor}: single laps differ by {spread}°", measured)
+            what = Text("{sensor}: its angle is known only to ± {spread}°", measured)
             yield Text("{first}: {second}", {"first": what, "second": STEADY["beam"]})
     if (against := contradiction(spins, configured_deg)) is not None:
         at: dict[str, Part] = {"sensor": sensor_text(f"beam/{against[0]}"), "apart": float(round(against[1]))}
@@ -59,8 +59,9 @@ def of_beams(
         )
     if ball_given and len({spin.rotor for spin in real(spins)} - {None}) > 1:
         yield Text(
-            "the rotor turned clockwise in one spin and counter-clockwise in another, so --ball may be wrong for one "
-            "of them: learn with the rotor in one direction, or throw against the rotor and leave --ball out"
+            "the rotor turned clockwise in one spin and counter-clockwise in another, so --ball may be wrong for "
+            "one of them: learn with the rotor in one direction, or spin the ball against the rotor and leave "
+            "--ball out"
         )
     if not ball_given and order_of(beams, configured_deg) != "same":
         other_order = Text("the beams follow each other in another order than in beams_deg")
@@ -95,20 +96,20 @@ def of_readers(
             do = Text("{steady}; if it misses turns, aim it and clean it", {"steady": STEADY["reader"]})
             yield Text("{first}: {second}", {"first": what, "second": do})
         elif reader.spread_deg > SPREAD_DEG:
-            what = Text("{sensor}: single turns differ by {spread}°", at)
+            what = Text("{sensor}: its angle is known only to ± {spread}°", at)
             yield Text("{first}: {second}", {"first": what, "second": STEADY["reader"]})
         elif reader.lacks is not None:
             what = Text("{sensor} saw the ball in one direction of the rotor only, and this rotor turns in both", at)
             yield Text("{first}: {second}", {"first": what, "second": BOTH_WAYS[reader.lacks]})
     if order_of(readers, configured_deg) == "mirrored":
         yield Text(
-            "the readers follow each other in the opposite order of readers_deg: the encoder's A and B may be swapped, "
-            "or the readers are numbered the other way round"
+            "the readers follow each other in the opposite order of readers_deg: the encoder's A and B may be "
+            "swapped, or the readers are numbered in the opposite direction"
         )
     elif ball_given and ran_with_rotor(spins):
         yield Text(
-            "{swapped}, and then the angles of the readers would be mirrored: check A and B, or throw against the "
-            "rotor",
+            "{swapped}, and then the angles of the readers would be mirrored: check A and B, or spin the ball "
+            "against the rotor",
             {"swapped": SWAPPED},
         )
     elif (off := pockets_off(readers, configured_deg, pockets.pocket_deg)) != 0:

@@ -176,7 +176,10 @@ def _zones(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[
     yield pictures.zones()
     tilt = health.zones.tilt
     if tilt is None:
-        said = say.say("Too few runs of each direction show at what times the beams see the ball: use a spirit level.")
+        said = say.say(
+            "Too few balls ran in each direction to show by the times at the beams whether the wheel is level: use "
+            "a spirit level."
+        )
     else:
         said = say.say(
             "The times at the beams show that the wheel is {tilt}° ± {error}° out of level.",
@@ -226,7 +229,7 @@ def _voids(health: WheelReport, say: Catalogue, pictures: Pictures) -> Iterator[
     )
     yield f"<p>{escape(undecided)}.</p>"
     if not health.voids.causes:
-        yield f"<p>{escape(say.say('There is none.'))}</p>"
+        yield f"<p>{escape(say.say('There is no void coup.'))}</p>"
         return
     few = say.say("too few to say anything")
     heads = (say.say("cause"), say.say("voids"), say.say("twelfths of the period"), "")

@@ -118,8 +118,8 @@ class Pictures:
         axes.set_yticks(range(len(boulers)), [name_of(one) for one in boulers])
         axes.invert_yaxis()
         axes.xaxis.set_major_formatter(self._decimal)
-        axes.set_xlabel(self._say.say("part of the launches that went clockwise"))
-        alt = self._say.say("The part of each bouler's launches that went clockwise, with its uncertainty.")
+        axes.set_xlabel(self._say.say("share of the launches that went clockwise"))
+        alt = self._say.say("The share of each bouler's launches that went clockwise, with its uncertainty.")
         return self._svg(figure, "balance", alt)
 
     def voids(self) -> str:

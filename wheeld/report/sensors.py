@@ -187,7 +187,7 @@ _LOW_ACTIONS = {
     "laps": translatable("The launches are weak: tell the boulers."),
     "direction": translatable("Too few passes are seen: clean the beams, and run wheeld doctor."),
     "passes": translatable("Too few passes are seen: clean the beams, and run wheeld doctor."),
-    "pocket": translatable("The readers see the ball beside its pocket: align them (wheeld doctor with a number)."),
+    "pocket": translatable("The readers see the ball beside its pocket: align them (wheeld doctor --number)."),
     "rotor": translatable("The rotor turns too slowly for its encoder: ask the boulers to turn it faster."),
     "slowing": translatable(
         "Look at the wheel, at its cover and at the camera recordings of these coups: did somebody touch the ball?"

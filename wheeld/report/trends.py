@@ -70,7 +70,7 @@ MEASURES = (
     Measure(
         "rotor_slowing",
         translatable("loss of the rotor's speed"),
-        translatable("part that is lost in a second"),
+        translatable("share that is lost in a second"),
         0.5,
         translatable("Clean and oil the rotor's bearing, and check whether something touches the rotor."),
         of_run=lambda run: run.slowing,
@@ -80,9 +80,7 @@ MEASURES = (
         translatable("time from rest to result"),
         "s",
         0.25,
-        translatable(
-            "Align the readers (wheeld doctor with a number), clean them, and look at the speed of the rotor."
-        ),
+        translatable("Align the readers (wheeld doctor --number), clean them, and look at the speed of the rotor."),
         of_coup=lambda coup: coup.rest_s,
     ),
 )

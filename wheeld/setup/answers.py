@@ -79,7 +79,9 @@ class Answers:
         answers = cls(str(path), text)
         not_sections = [name for name, section in tree.items() if not isinstance(section, dict)]
         if not_sections:
-            what = Text("is in no section; write it below one: {sections}", {"sections": "[setup], [table], …"})
+            what = Text(
+                "is in no section; write it below one of these: {sections}", {"sections": "[setup], [table], …"}
+            )
             answers.refuse([Problem(name, what) for name in not_sections])
         answers.values = tree
         return answers

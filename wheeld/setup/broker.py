@@ -53,8 +53,8 @@ def broker_steps(
     if broker.key_of_house.exists():
         raise SetupError(
             Text(
-                "wheeld-house setup has made the broker of this computer, and it takes no wheel: set the wheel up on "
-                "another computer, or name another broker with --broker"
+                "wheeld-house setup has made the broker of this computer for the house, so no wheel may use it: set "
+                "the wheel up on another computer, or name another broker with --broker"
             )
         )
     maker = _Certificates(places, broker, tuple(dict.fromkeys((*hosts, *HERE))), now)

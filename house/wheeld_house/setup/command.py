@@ -156,7 +156,7 @@ def _checked(text: str, accepted: re.Pattern[str], option: str) -> re.Match[str]
 
 def _is_wanted(ask: Ask | None) -> bool:
     if ask is None:
-        sys.stdout.write("nothing was done, because nobody can answer here: --yes does it without a question\n")
+        sys.stdout.write("nothing was done, because nobody can answer here: give --yes to do it without asking\n")
         return False
     is_wanted = ask("do that? [Y/n] ").strip().lower() in ("", "y", "yes")
     if not is_wanted:
@@ -166,7 +166,7 @@ def _is_wanted(ask: Ask | None) -> bool:
 
 def _next(plan: HousePlan, steps: list[HouseStep]) -> list[str]:
     """Return what a person must do next."""
-    lines = [f"left alone: {step.what} {step.why}" for step in steps if step.action == DIFFERS]
+    lines = [f"not changed: {step.what} {step.why}" for step in steps if step.action == DIFFERS]
     changed = [step.what for step in steps if step.do is not None]
     for folder in sorted(plan.cabinets.iterdir()):
         if any(what.startswith(f"{folder}/") for what in changed):

@@ -15,8 +15,8 @@ from wheeld.core.tracking.evidence import Evidence
 S, F = State, Fact
 
 NOTICED_US = 1_000_000
-"""A standstill shorter than this has no notice: a busy computer has many, and people at the table do not see them."""
-STOOD = {"machine": translatable("the machine stood still"), "journal": translatable("the journal's disk stood still")}
+"""A shorter standstill has no notice: a busy computer has many of them, and people at the table do not see them."""
+STOOD = {"machine": translatable("the computer stood still"), "journal": translatable("the journal's disk stood still")}
 
 
 def said_of(evidence: Evidence, row: Row) -> tuple[Text, ...]:
@@ -73,14 +73,14 @@ ROWS = (
     ),
     notice(F.DOOR_CLOSED, ELSEWHERE, "door_closed", "7", "the person who answers for the wheel must know"),
     breakdown(F.RESTARTED, RUNNING, "the restart hid a part of the coup"),
-    ignore(F.RESTARTED, S.AWAITING_CHEF, "N8", "the number goes on awaiting the chef"),
+    ignore(F.RESTARTED, S.AWAITING_CHEF, "N8", "the number still awaits the chef"),
     ignore(F.RESTARTED, ELSEWHERE, "", "no coup was running: the table stays in its state"),
     notice(
         F.STOOD_STILL,
         ELSEWHERE,
         "standstill",
         "7",
-        "what the sensors saw counts at its own time, and is published late; of the words that could not be received "
-        'meanwhile, "{void}" counts from the beginning, all others from the end, unless the sender gives the time',
+        "what the sensors saw counts at its own time, and is published late; what people said meanwhile counts from "
+        'the end of the standstill, "{void}" from its beginning, unless the sender gives the time',
     ),
 )

@@ -147,7 +147,7 @@ ROWS = (
         S.AWAITING_CHEF,
         "number_seen",
         "N2 N8",
-        "that launch counts for nothing; the number before goes on awaiting the chef",
+        "that launch counts for nothing; the number before still awaits the chef",
     ),
     ignore(F.NUMBER_OVERTAKEN, ELSEWHERE, "", "no number awaits the chef"),
     notice(

@@ -37,12 +37,12 @@ ROWS = (
         ELSEWHERE,
         "unobserved_coup",
         "N8",
-        "nobody knows what came of that coup, and no number is guessed",
+        "nobody knows how that coup ended, and no number is guessed",
         Act.OVERTAKE,
     ),
     breakdown(F.WHEEL_VOID, RUNNING, "the wheel itself declares its game void"),
     notice(F.WHEEL_VOID, ELSEWHERE, "wheel_void", "", "no coup is running; a result stands"),
-    notice(F.WHEEL_VOID, S.AWAITING_CHEF, "wheel_void", "N8", "the number that awaits the chef goes on awaiting him"),
+    notice(F.WHEEL_VOID, S.AWAITING_CHEF, "wheel_void", "N8", "the number still awaits the chef"),
     ignore(F.WHEEL_VOID, AFTER_VOID, "", "the coup of this game is void already"),
     breakdown(
         F.NUMBER_CORRECTED, RUNNING, "a wheel that contradicts its own number proves no number; nobody may confirm it"

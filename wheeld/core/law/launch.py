@@ -74,7 +74,7 @@ ROWS = (
         F.WEAK_LAUNCH,
         (*BEFORE_LAUNCH, *RUNNING),
         Cause.TOO_FEW_LAPS,
-        "launched, however few its passes; fewer full laps are proven than a valid coup needs",
+        "the ball was launched, even if few passes were seen; fewer full laps are proven than a valid coup needs",
         Act.BEGIN,
         rules="R2",
     ),

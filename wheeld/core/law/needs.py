@@ -220,7 +220,7 @@ SENSORS_WORK = Need(
     lambda known: not why_not(known),
     A.REPAIR,
     "N8",
-    "a sensor fails, or is needed: no coup could be observed whole",
+    "a sensor fails, or a needed sensor is left out: no coup could be observed whole",
     reasons=why_not,
 )
 LEVEL_TOLD = Need(
@@ -236,7 +236,7 @@ CLEARED = Need(
     lambda known: known.table_state.object_level != "present",
     A.CLEAR_OBJECT,
     "N6",
-    "clear the foreign object first",
+    "remove the foreign object first",
 )
 NOT_ELSEWHERE = Need(
     "not_elsewhere",

@@ -150,7 +150,7 @@ ROWS = (
         (F.CONFIRM, F.RIEN_VA),
         (S.CLOSED, S.SUSPENDED),
         "R3b A6",
-        "the number goes on awaiting the chef: resume play or open the table before he answers",
+        "the number still awaits the chef: resume play or open the table before he answers",
     ).when(needs.CHEF_AWAITED),
     on(
         F.TOUT_VA, S.RIEN_VA, S.FAITES_VOS_JEUX, "3", "the ball is in its pocket, the game goes on", Act.TOUT_VA
@@ -208,7 +208,7 @@ ROWS = (
         S.AWAITING_CHEF,
         S.CLOSED,
         "A6 R3b",
-        "the number goes on awaiting the chef: he answers when the table opens again",
+        "the number still awaits the chef: he answers when the table opens again",
         Act.END_PLAY,
     ),
     on(
@@ -216,7 +216,7 @@ ROWS = (
         S.AWAITING_CHEF,
         S.SUSPENDED,
         "A6 R3b",
-        "the number goes on awaiting the chef: he answers when play is resumed",
+        "the number still awaits the chef: he answers when play is resumed",
     ),
     breakdown(F.SUSPEND, RUNNING, "suspended; what was running is void", rules="A6"),
     on(F.SUSPEND, IDLE, S.SUSPENDED, "A6", "play is suspended"),

@@ -16,7 +16,7 @@ AWAITED: dict[Awaited, str] = {
     Awaited.REPAIR: translatable("repair {sensors}"),
     Awaited.START_WHEEL: translatable("start the wheel, which has stopped its game"),
     Awaited.BLOCK_BALL: translatable("stop the ball before it enters a pocket"),
-    Awaited.BALL_AT_REST: translatable("rest of the ball, which still runs or falls"),
+    Awaited.BALL_AT_REST: translatable("the ball to come to rest: it still runs or falls"),
     Awaited.CLEAR_OBSTACLE: translatable("make sure that no ball lies on an obstacle"),
     Awaited.OBJECT_LEVEL: translatable("report of the object sensor, whether the cylinder is clear"),
     Awaited.TURN_ROTOR: translatable("turn the rotor, so that a reader can see the ball"),

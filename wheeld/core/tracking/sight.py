@@ -154,7 +154,7 @@ def objection(setting: TableSetting, sensors: Sequence[str]) -> Text | None:
     rest = without(setting, sensors)
     if len(rest.beams_deg) < min(BEAMS_LEFT_MIN, len(setting.beams_deg)):
         return Text(
-            "{left} beams would be left, but to go on the table needs {needed}",
+            "{left} beams would remain, but the table needs {needed} to go on",
             {"left": len(rest.beams_deg), "needed": BEAMS_LEFT_MIN},
         )
     if rest.check():

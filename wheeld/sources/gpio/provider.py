@@ -56,7 +56,7 @@ class Machine(NamedTuple):
             return Text("kernel {kernel}, not on a Raspberry Pi", kernel)
         if self.is_pi_5:
             return Text("kernel {kernel} on a Raspberry Pi 5 or later", kernel)
-        return Text("kernel {kernel} on a Raspberry Pi before the 5", kernel)
+        return Text("kernel {kernel} on a Raspberry Pi older than the 5", kernel)
 
 
 class ProviderError(TextError, PinsError):

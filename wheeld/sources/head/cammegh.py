@@ -62,17 +62,22 @@ def rules(setting: HeadSetting) -> Iterator[Iterator[Wrong]]:
 def _polls(head: HeadSetting) -> Iterator[Wrong]:
     if head.poll and head.silence_s_max <= 2 * POLL_NS / 1e9:
         seconds = {"seconds": f"{head.silence_s_max:g}"}
-        yield "silence_s_max", Text("{seconds} s is not longer than two polls", seconds)
+        yield "silence_s_max", Text("{seconds} s is not longer than two polls: give more than 1 s", seconds)
     if head.poll and not head.writable:
         yield "poll", Text("needs a line that takes commands: the head's port 1, with writable = true")
 
 
 def _commands(head: HeadSetting) -> Iterator[Wrong]:
     if not head.writable and head.bare_number:
-        what = Text("comes on the head's port 1 only, which is writable; set bare_number = false")
+        what = Text(
+            "is true, but the head sends this line on its port 1 only, and writable is false: set bare_number = false"
+        )
         yield "bare_number", what
     elif not head.writable and head.product == Product.MERCURY_360.value:
-        what = Text("is false, and a Mercury 360 must be put into extended mode: wire the head's port 1")
+        what = Text(
+            "is false, but a Mercury 360 needs a command that sets its extended mode: wire the head's port 1, and "
+            "write true here"
+        )
         yield "writable", what
 
 

@@ -36,7 +36,7 @@ class HeadSetting(msgspec.Struct, frozen=True, kw_only=True):
             min_length=1,
             max_length=255,
             title=translatable("the line to the head: a device, or a serial server on the network"),
-            description=translatable("a device, {socket} or {rfc2217}"),
+            description=translatable("the path of a device, {socket} or {rfc2217}"),
             examples=["socket://10.0.0.7:4001"],
             extra={"parts": URLS},
         ),
