@@ -78,7 +78,9 @@ class _Form(NamedTuple):
 def _decode(data: bytes, forms: dict[int, _Form]) -> Any:
     form = forms.get(data[0]) if data else None
     if form is None:
-        raise MessageError("unknown_type", f"{data[:1].hex() or 'nothing'} does not exist in this direction")
+        raise MessageError(
+            "unknown_type", f"{data[:1].hex() or 'nothing'} is not a message that goes in this direction"
+        )
     try:
         return form.unpack(data[1:])
     except struct.error as error:
@@ -172,9 +174,10 @@ def _unpack_events(body: bytes) -> m.Events:
     _require(1 <= len(records) <= m.EVENTS_MAX, f"{len(records)} events in a frame")
     deltas_us = [record[0] for record in records]
     _require(deltas_us[0] == 0, f"the first event is {deltas_us[0]} µs after first_us")
-    _require(deltas_us == sorted(deltas_us), "events out of order of time")
+    _require(deltas_us == sorted(deltas_us), "the events are not in the order of their times")
     _require(
-        max(first_seq + len(records), first_us + deltas_us[-1]) <= m.COUNT_MAX, "numbers or times of more than 64 bits"
+        max(first_seq + len(records), first_us + deltas_us[-1]) <= m.COUNT_MAX,
+        "the numbers or times need more than 64 bits",
     )
     timed = (m.TimedEvent(first_us + delta_us, _unpack_event(*event)) for delta_us, *event in records)
     return m.Events(boot_id, first_seq, tuple(timed))
@@ -217,7 +220,10 @@ def _unpack_identity(body: bytes) -> m.Identity:
     _check_versions(identity)
     versions = range(identity.version_min, identity.version_max + 1)
     _require(identity.version in (0, *versions), f"version {identity.version} of {versions}")
-    _require(max(identity.oldest_seq, identity.acked_seq) <= identity.next_seq, "a number beyond the next event")
+    _require(
+        max(identity.oldest_seq, identity.acked_seq) <= identity.next_seq,
+        "a number is greater than that of the next event",
+    )
     return identity
 
 
@@ -242,7 +248,10 @@ def _unpack_heartbeat(body: bytes) -> m.Heartbeat:
     levels = m.Levels(_places(beams), _places(readers), held, **stand)
     values: list[Any] = [*numbers, levels]
     beat = m.Heartbeat(*values)
-    _require(max(beat.oldest_seq, beat.acked_seq, beat.sent_seq) <= beat.next_seq, "a number beyond the next event")
+    _require(
+        max(beat.oldest_seq, beat.acked_seq, beat.sent_seq) <= beat.next_seq,
+        "a number is greater than that of the next event",
+    )
     return beat
 
 

@@ -22,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(
         prog="hw-sim",
         description="A simulated roulette wheel: its physics, its sensors and the people at the table.",
-        epilog="Exit codes: 0 success, 1 a verdict was wrong, 2 the command line is wrong, 65 the input is no valid "
+        epilog="Exit codes: 0 success, 1 a verdict was wrong, 2 the command line is wrong, 65 the input is not a valid "
         "observation log or configuration, 69 a program or a package is missing or has failed, 73 a file cannot be "
         "written.",
     )

@@ -112,7 +112,7 @@ def layout_of(path: Path) -> WheelLayout:
         raise BadDataError(f"{path}: no regulation for {table.house}/{table.game}; known: {known}")
     is_fair = table.game == "fair"
     if is_fair != (wheel.rotor_direction is not None):
-        raise BadDataError(f"{path}: rotor_direction belongs to a fair wheel, and to no other")
+        raise BadDataError(f"{path}: a fair wheel needs rotor_direction, and no other wheel may have it")
     return WheelLayout(
         house=table.house,
         game=table.game,

@@ -62,7 +62,9 @@ class Pty:
     def __enter__(self) -> Self:
         if self.path.is_symlink():
             if OURS.fullmatch(str(self.path.readlink())) and self.path.exists():
-                raise FileExistsError(errno.EEXIST, "another simulator plays there", str(self.path))
+                raise FileExistsError(
+                    errno.EEXIST, "another simulator uses this link: stop it, or choose another path", str(self.path)
+                )
             self.path.unlink()
         try:
             self.master, slave = os.openpty()

@@ -86,10 +86,10 @@ class WiredHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         wires: tuple[Wire, ...] = (*self.supply, *self.line)
         for wire in wires:
             if wire.colour not in COLOURS:
-                yield f"{wire.name}: the colour {wire.colour} is none of {', '.join(COLOURS)}"
+                yield f"{wire.name}: the colour {wire.colour} is not one of {', '.join(COLOURS)}"
         for supply in self.supply:
             if not 1 <= supply.pin <= len(names) or names[supply.pin - 1].startswith(PREFIX[self.header]):
-                yield f"{supply.name}: pin {supply.pin} is no pin of the power supply"
+                yield f"{supply.name}: pin {supply.pin} is not a pin of the power supply"
         for line in self.line:
             if f"{PREFIX[self.header]}{line.gpio}" not in names:
                 yield f"{line.name}: the header has no {PREFIX[self.header]}{line.gpio}"

@@ -159,7 +159,7 @@ def _general(text: str, address: Callable[[str], _Address]) -> x509.GeneralName:
 def _private(key: bytes) -> ec.EllipticCurvePrivateKey:
     private = serialization.load_pem_private_key(key, None)
     if not isinstance(private, ec.EllipticCurvePrivateKey):
-        raise TypeError("no key on an elliptic curve")
+        raise TypeError("the key is not on an elliptic curve")
     return private
 
 

@@ -114,7 +114,9 @@ class Setup(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.poll_ns and (self.poll_ns < POLL_NS_MIN or not self.writable):
-            raise ValueError(f"a wheel is polled on port 1, at most every {POLL_NS_MIN // 1_000_000} ms")
+            raise ValueError(
+                f"a wheel is polled on port 1 only, and not more often than every {POLL_NS_MIN // 1_000_000} ms"
+            )
         if self.bare_number and not self.writable:
             raise ValueError("ports 2 and 3 send no bare number")
         if self.silence_ns <= 2 * self.poll_ns:

@@ -74,7 +74,9 @@ class BrokerLink:
             refused: dict[str, str] = {}
             for first in range(0, len(self._topics), TOPICS_AT_ONCE):
                 refused |= await client.subscribe(*self._topics[first : first + TOPICS_AT_ONCE])
-            self._report(f"the access list refuses {', '.join(sorted(refused))}"[:500] if refused else "connected")
+            self._report(
+                f"the broker's access list refuses {', '.join(sorted(refused))}"[:500] if refused else "connected"
+            )
             self._client = client
             self._came()
             try:

@@ -91,7 +91,7 @@ class WitnessKey(NamedTuple):
         try:
             key = load_pem_private_key(path.read_bytes(), None)
         except (OSError, ValueError, TypeError) as wrong:
-            raise SettingsError(f"{path} is no private key that can be read: {wrong}") from None
+            raise SettingsError(f"{path} is not a private key that can be read: {wrong}") from None
         if not isinstance(key, ed25519.Ed25519PrivateKey):
             raise SettingsError(f"{path} is a key of another kind: a witness signs with Ed25519")
         return cls(name, key)

@@ -75,7 +75,7 @@ def _password(_: argparse.Namespace) -> None:
     try:
         print(password_hash(getpass("Password: ")))
     except EOFError:
-        raise SettingsError("no password was given") from None
+        raise SettingsError("no password was given: give the command again, and type one") from None
 
 
 def _page(options: argparse.Namespace) -> None:

@@ -143,7 +143,7 @@ class RecordStore:
             self._connection = psycopg.connect(make_conninfo(self._database, **more), autocommit=True)
             self._connection.execute("set timezone = 'UTC'")
         except psycopg.Error as wrong:
-            raise RecordStoreError(f"no database: {wrong}") from wrong
+            raise RecordStoreError(f"the database cannot be used: {wrong}") from wrong
 
     def close(self) -> None:
         """End the connection, if there is one."""
@@ -160,7 +160,10 @@ class RecordStore:
         known = {f"wheel/v1/{site}/{table}": (number, test) for number, site, table, test in self._rows(_KNOWN, *names)}
         for wheel in wheels:
             if known[wheel.root][1] is not wheel.test:
-                raise RecordStoreError(f"in the database {wheel.root} is {'no' if wheel.test else 'a'} bench table")
+                raise RecordStoreError(
+                    f"in the database {wheel.root} is a {'live' if wheel.test else 'bench'} table: correct `test` in "
+                    "the settings"
+                )
         return {root: number for root, (number, _) in known.items()}
 
     def keep_leases(self, lease_s: float, brokers: int, wheels: Sequence[int]) -> list[Lease]:

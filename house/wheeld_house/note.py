@@ -85,7 +85,7 @@ class Verifier:
             name, key_hash, code = line.strip().split("+", 2)
             use, key = (raw := base64.b64decode(code, validate=True))[0], raw[1:]
         except (ValueError, IndexError) as error:
-            raise NoteError(f"no verifier key NAME+HASH+KEY: {line.strip()[:100]!r}") from error
+            raise NoteError(f"not a verifier key, NAME+HASH+KEY: {line.strip()[:100]!r}") from error
         if use not in (LOG, WITNESS) or len(key) != KEY_BYTES:
             raise NoteError(f"{name}: not an Ed25519 key of a log (type 1) or of a witness (type 4)")
         verifier = cls(name, key, LOG if use == LOG else WITNESS)
@@ -121,9 +121,9 @@ def read_note(raw: str) -> Note:
     try:
         size = len(raw.encode())
     except UnicodeEncodeError:  # a text from JSON may have half of a surrogate pair
-        raise NoteError("no signed note: it has a character that UTF-8 cannot have") from None
+        raise NoteError("not a signed note: it has a character that UTF-8 cannot have") from None
     if size > NOTE_BYTES_MAX or not blank or not lines.endswith("\n"):
-        raise NoteError("no signed note: it has no empty line before its signatures, or is too long")
+        raise NoteError("not a signed note: it has no empty line before its signatures, or is too long")
     signatures: list[Signature] = []
     for line in found:
         try:
@@ -131,7 +131,7 @@ def read_note(raw: str) -> Note:
         except binascii.Error:
             code = b""
         if line is None or len(code) <= 4 or _base64(code) != line[2]:
-            raise NoteError("no signed note: a line below its text is no signature")
+            raise NoteError("not a signed note: a line below its text is not a signature")
         signatures.append(Signature(line[1], code[:4], code[4:]))
     return Note(f"{text}\n", tuple(signatures))
 
@@ -141,7 +141,7 @@ def read_checkpoint(note: Note) -> Checkpoint:
     found = _CHECKPOINT.fullmatch(note.text)
     root = b"" if found is None else base64.b64decode(found[3])
     if found is None or len(root) != HASH_BYTES or _base64(root) != found[3]:
-        raise NoteError("no checkpoint: it must have an origin, a size and a hash, in three lines")
+        raise NoteError("not a checkpoint: it must have an origin, a size and a hash, in three lines")
     return Checkpoint(found[1], int(found[2]), root)
 
 

@@ -54,7 +54,7 @@ def receipt_in(text: str) -> str:
             raise ValueError("less or more than one receipt")
         return receipt.decode()
     except (ValueError, OverflowError, zlib.error) as error:
-        raise ReceiptError("no receipt: the text of the QR code is damaged") from error
+        raise ReceiptError("not a receipt: the text of the QR code is damaged") from error
 
 
 def base45(data: bytes) -> str:

@@ -71,7 +71,7 @@ def verify_receipt(receipt: str, wheel_key: bytes, witnesses: Sequence[Verifier]
     root, first_seq = origin[1], int(origin[2])
     message = _read_message(payload, root, wheel_key)
     if message.seq != first_seq + index:
-        raise ReceiptError(f"the message has seq {message.seq}, and stands at the place of seq {first_seq + index}")
+        raise ReceiptError(f"the message has seq {message.seq}, but is at the place of seq {first_seq + index}")
     return Proven(root, message, checkpoint.size, seen)
 
 
@@ -80,13 +80,13 @@ def _parts(receipt: str) -> tuple[bytes, int, list[bytes], str]:
     head, blank, signed = rest.partition("\n\n")
     found = _HEAD.fullmatch(f"{head}\n")
     if len(receipt) > RECEIPT_BYTES_MAX or first != FIRST_LINE or not blank or found is None:
-        raise ReceiptError(f"no receipt: it must begin with {FIRST_LINE}, extra, index and the hashes of the proof")
+        raise ReceiptError(f"not a receipt: it must begin with {FIRST_LINE}, extra, index and the hashes of the proof")
     try:
         payload, proof = _decoded(found[1]), [_decoded(line) for line in found[3].split()]
     except binascii.Error as error:
-        raise ReceiptError("no receipt: a part of it is no base64") from error
+        raise ReceiptError("not a receipt: a part of it is not base64") from error
     if any(len(each) != HASH_BYTES for each in proof):
-        raise ReceiptError("no receipt: a hash of the proof does not have 32 bytes")
+        raise ReceiptError("not a receipt: a hash of the proof does not have 32 bytes")
     return payload, int(found[2]), proof, signed
 
 

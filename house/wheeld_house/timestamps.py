@@ -41,7 +41,7 @@ def stamp_newest(database: psycopg.Connection[Any], authority: str, ca_file: Pat
     stamps. Returns the names of the stamped trees. Raises SettingsError, StampError, psycopg.Error."""
     if not authority.startswith(("http://", "https://")):
         raise SettingsError(
-            f"{authority} is no address of a time-stamping authority: it must begin with http:// or https://"
+            f"{authority} is not the address of a time-stamping authority: it must begin with http:// or https://"
         )
     if not ca_file.is_file():
         raise SettingsError(f"{ca_file} does not exist: it must have the root certificate of the authority")
@@ -66,7 +66,7 @@ def ask(authority: str, text: str) -> bytes:
     except OSError as wrong:
         raise StampError(f"{authority} gives no time-stamp: {wrong}") from wrong
     if len(token) > TOKEN_BYTES_MAX:
-        raise StampError(f"{authority} gives more than {TOKEN_BYTES_MAX} bytes: that is no time-stamp")
+        raise StampError(f"{authority} gives more than {TOKEN_BYTES_MAX} bytes: that is not a time-stamp")
     return token
 
 

@@ -94,7 +94,7 @@ def consistency_proof(leaves: Sequence[bytes], size: int) -> list[bytes]:
     """Return the proof that this tree continues the tree of its first `size` leaves (RFC 6962, 2.1.2). Raises
     ValueError if `size` is 0, or more than the leaves of this tree."""
     if not 0 < size <= len(leaves):
-        raise ValueError(f"a tree of {len(leaves)} leaves continues no tree of {size}")
+        raise ValueError(f"a tree of {len(leaves)} leaves cannot continue a tree of {size}")
     return _subproof(leaves, size, is_known=True)
 
 

@@ -141,7 +141,7 @@ class CollectedWheel:
             known = stored[self.number, seq]
             for message in messages:
                 if known is None:
-                    why = f"seq {seq} counted as lost, and came now: it is kept here, and not among the records"
+                    why = f"seq {seq} counted as lost, but came now: it is kept here, and not among the records"
                     self._raise("late", seq, why, message.payload)
                 elif known != message.hash:
                     why = f"seq {seq} came with another hash than the stored one: one of the two messages is not true"

@@ -154,7 +154,7 @@ def _message(line: bytes) -> HeardMessage:
         head = _head(line)
         return HeardMessage(head.t, head.topic, {} if head.topic == "board" else _payload(head.payload))
     except msgspec.DecodeError as wrong:
-        raise BlackBoxError(f"wheeld wrote {line[:80]!r}, which is no message ({wrong})") from wrong
+        raise BlackBoxError(f"wheeld wrote {line[:80]!r}, which is not a message ({wrong})") from wrong
 
 
 def _close(pipe: IO[bytes]) -> None:

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     seed, _, places = args.coup.partition("/")
     *more, index, mark = places.split("/") if "/" in places else ("", "")
     if not (index.isdecimal() and mark.isdecimal()):
-        raise NoCoupError(f"{args.coup!r} names no coup: write SEED/EVENING/MARK, as in the report")
+        raise NoCoupError(f"{args.coup!r} does not name a coup: write SEED/EVENING/MARK, as in the report")
     plan = CampaignPlan("/".join([seed, *more]), args.faults, args.margin, args.people, args.americans)
     with writing():
         played = play(plan, int(index), int(mark), find(args.wheeld), frozenset(args.without))

@@ -233,4 +233,4 @@ def picture(path: Path, wheeld: Path) -> str:
     try:
         return draw(read_timeline(lines, messages), path.name, "log")
     except (msgspec.DecodeError, KeyError, IndexError, ValueError) as wrong:
-        raise BadDataError(f"{path}: no observation log ({wrong!r})") from wrong
+        raise BadDataError(f"{path}: not an observation log ({wrong!r})") from wrong

@@ -123,7 +123,7 @@ class HousePeople:
         awaited = () if table is None else table["waiting_codes"]
         word = next((code for code in WORDS if code in awaited), None)
         if word is not None:
-            self._house.panel.give(word, reason="time is money")
+            self._house.panel.give(word, reason="to lose no time")
 
     def make_ready(self, manner: Manner) -> Iterator[SimEvent]:
         """Do all that the table waits for, until the next ball may be launched."""

@@ -355,7 +355,7 @@ def test_a_house_and_a_wheel_with_a_broker_elsewhere_share_a_computer(house: Bar
 
 def test_an_authority_without_its_key_is_named(house: BareHouse) -> None:
     house.at("etc/mosquitto/certs/house-ca.crt").write_text("of somebody")
-    with pytest.raises(SettingsError, match=r"authority\.key does not: put it there"):
+    with pytest.raises(SettingsError, match=r"authority\.key does not: put the key there"):
         first(house)
 
 

@@ -48,9 +48,9 @@ def test_each_wire_is_drawn_at_its_pin(tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         ("gpio = 5", "gpio = 28", "beam 1: the header has no GPIO28"),
-        ("pin = 6", "pin = 29", "ground: pin 29 is no pin of the power supply"),
-        ("pin = 6", "pin = 41", "ground: pin 41 is no pin of the power supply"),
-        ("pin = 6", "pin = 0", "ground: pin 0 is no pin of the power supply"),
+        ("pin = 6", "pin = 29", "ground: pin 29 is not a pin of the power supply"),
+        ("pin = 6", "pin = 41", "ground: pin 41 is not a pin of the power supply"),
+        ("pin = 6", "pin = 0", "ground: pin 0 is not a pin of the power supply"),
         ('"green"', '"lime"', "beam 1: the colour lime is none of black, "),
         (
             "[[line]]",

@@ -201,7 +201,7 @@ def test_a_link_into_somebodys_terminal_is_replaced_and_never_opened(tmp_path: P
 def test_two_simulators_do_not_share_a_path(tmp_path: Path) -> None:
     path = tmp_path / "wheel"
     with Pty(path) as first:
-        with pytest.raises(FileExistsError, match="another simulator plays there"), Pty(path):
+        with pytest.raises(FileExistsError, match="another simulator uses this link"), Pty(path):
             pass
         assert path.readlink() == first._target
 

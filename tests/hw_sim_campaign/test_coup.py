@@ -162,7 +162,7 @@ def test_what_is_no_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "not a header" in capsys.readouterr().err
     silent = stand_in(tmp_path, "sys.stdin.read()")
     assert main(["draw", str(path), "--svg", str(tmp_path / "no.svg"), "--wheeld", str(silent)]) == 65
-    assert "no observation log" in capsys.readouterr().err
+    assert "not an observation log" in capsys.readouterr().err
     assert main(["draw", str(tmp_path / "none"), "--svg", str(tmp_path / "no.svg")]) == 73
 
 

@@ -250,7 +250,7 @@ SPOILT: dict[str, tuple[Spoil, str]] = {
         "seq 1: it is of live/wheel-2, but this wheel is live/wheel-1",
     ),
     "a bench table's": (lambda lost: anew(lost, 0, lost.signer, test=True), "seq 1: a bench table and a live table"),
-    "a notice": (lambda lost: anew(lost, 0, lost.signer, schema="notice/1"), "notice/1 is no message of a feed"),
+    "a notice": (lambda lost: anew(lost, 0, lost.signer, schema="notice/1"), "notice/1 is not a message of a feed"),
     "a checkpoint of another history": (
         lambda lost: [*anew(lost, 5, lost.signer, house="x"), lost.lines[-1]],
         "the checkpoint at its end is not of these records",

@@ -43,7 +43,7 @@ def test_an_untouched_journal_verifies(path: Path) -> None:
         ),
         (
             ["UPDATE messages SET payload = cast('nothing' AS BLOB) WHERE id = 5"],
-            ["record 7 (message 5): edited", "seq 3 (record 7 (message 5)): its payload is no message of the feed"],
+            ["record 7 (message 5): edited", "seq 3 (record 7 (message 5)): its payload is not a message of the feed"],
         ),
         (
             ['UPDATE messages SET payload = cast(\'{"seq":3,"hash":"0"}\' AS BLOB) WHERE id = 5'],

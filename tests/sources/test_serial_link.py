@@ -99,12 +99,12 @@ async def test_every_later_caller_gets_the_first_reason(pty: Pty) -> None:
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
     pty.unplug()
-    with pytest.raises(LinkClosedError, match="the device hung up"):
+    with pytest.raises(LinkClosedError, match="the device was unplugged"):
         await asyncio.wait_for(reading, PATIENCE_S)
     await link.close()
-    with pytest.raises(LinkClosedError, match="the device hung up"):
+    with pytest.raises(LinkClosedError, match="the device was unplugged"):
         await link.write(b"x")
-    with pytest.raises(LinkClosedError, match="the device hung up"):
+    with pytest.raises(LinkClosedError, match="the device was unplugged"):
         await link.read()
 
 

@@ -484,7 +484,7 @@ class MqttConnection:
         leaf = publication.topic.removeprefix(self._root)
         if isinstance(publication, Unread):
             self.counters["unread"] += 1
-            why = "it breaks the rules of MQTT, but the broker passed it on"
+            why = "the message breaks the rules of MQTT, but the broker passed it on"
             self.sparing_log.error("message.unread", topic=leaf[:64], why=why)
             return
         if leaf in RETAINED and self._client is None:

@@ -31,8 +31,8 @@ _OF_US = {
     "ALERT_UNKNOWN_CA": (
         "the broker does not know the authority of our certificate: correct cert_file, or the broker's cafile"
     ),
-    "ALERT_BAD_CERTIFICATE": "the broker does not accept our cert_file",
-    "CONNECTION:_NOT_AUTHORIZED": "the broker does not let us in: correct username and password_file (it may also not "
+    "ALERT_BAD_CERTIFICATE": "the broker does not accept our cert_file: the log of the broker says why",
+    "CONNECTION:_NOT_AUTHORIZED": "the broker refuses our login: correct username and password_file (it may also not "
     "know our certificate), then restart this wheel",
     "WRONG_VERSION_NUMBER": "the broker does not use TLS on this port: correct `port`",
     # If a name has several addresses, the text has an error for each.

@@ -141,7 +141,7 @@ def _body(topic: str, payload: bytes) -> tuple[dict[str, Any], int]:
             first, last = body["gap"]["first_seq"], body["gap"]["last_seq"]
             is_good = is_good and type(first) is type(last) is int and 0 < first <= last == seq - 1
     except (*NO_JSON, TypeError, LookupError) as error:
-        raise FeedError("malformed", None, f"what came on {topic} is no message of a feed: {error}") from error
+        raise FeedError("malformed", None, f"what came on {topic} is not a message of a feed: {error}") from error
     if not is_good:
         raise FeedError("malformed", None, f"a message on {topic} has a seq or a gap that no wheel would send")
     return body, seq

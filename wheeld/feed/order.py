@@ -164,8 +164,8 @@ class Order:
         elif self._rolled_back != (self.seq, last):
             self._rolled_back = (self.seq, last)
             why = (
-                f"it was passed on, but the wheel reports that its last message is {last}: the wheel's journal was "
-                "replaced or cut"
+                f"the program has this message, but the wheel reports that its last message is {last}: the wheel's "
+                "journal was replaced or cut"
             )
             raise FeedError("rolled_back", self.seq, why)
 
@@ -179,7 +179,7 @@ class Order:
             self._silences += 1
             self._manner.tell(
                 f"no answer to resend from seq {self._asked_from} ({self._silences} in a row): the wheel is away, or "
-                "the broker's access list refuses the question or the answer"
+                "the broker's access list refuses the request or the answer"
             )
         missing = f"seq {self.seq + 1} is missing" if self._beyond > self.seq else f"is there more than seq {self.seq}?"
         self.counters["questions"] += 1

@@ -112,7 +112,7 @@ class _Records:
         ValueError."""
         topic, gap = message.schema.removesuffix("/1"), message.gap
         if topic not in SEQUENCED or not 0 < message.seq < SEQ_MAX:
-            raise ValueError(f"{message.schema} is no message of a feed")
+            raise ValueError(f"{message.schema} is not a message of a feed")
         if (message.site, message.table) != (self._owner.site, self._owner.table):
             raise ValueError(f"it is of {message.site}/{message.table}, but this wheel is {self._owner}")
         if message.test is not self._owner.test:
@@ -190,5 +190,5 @@ def _read(number: int, line: bytes, to: type[Any]) -> Any:
     with suppress(msgspec.MsgspecError, UnicodeDecodeError):
         return msgspec.json.decode(line, type=to)
     raise RestoreError(
-        f"line {number} is no record: the file is another one, or it was cut or changed on its way from the house"
+        f"line {number} is not a record: the file is another one, or it was cut or changed on its way from the house"
     )

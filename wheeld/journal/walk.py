@@ -230,7 +230,7 @@ class Walk:
         elif self.check is not None and not self.check(signed, seal_bytes(columns[:-1])):
             self.report.blame(f"{where}: the signature is false: {changed}")
         elif not (at_utc_us.isdigit() and int(at_utc_us) < UTC_US_MAX):
-            self.report.blame(f"{where}: the date of its seal is no date: edited")
+            self.report.blame(f"{where}: the date of its seal is not a date: edited")
         else:
             texts = (text.decode(errors="replace") for text in (by, why, sealer))
             self.report.sealed = Sealed(n, int(at_utc_us), *texts)
@@ -242,7 +242,7 @@ class Walk:
         first, last, digest = (column or b"" for column in columns[1:4])
         report = self.report
         if not (first.isdigit() and last.isdigit()):
-            report.blame(f"{where}: its numbers are no numbers")
+            report.blame(f"{where}: its numbers are not numbers")
             return
         if not self._is_in_feed:
             self._enter_feed(int(first))
@@ -273,7 +273,7 @@ class Walk:
             report.last_hash, in_base64 = verify_closed(payload, report.last_hash)
             self._check_signature(where, payload, in_base64)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            report.blame(f"{where}: its payload is no message of the feed ({error})")
+            report.blame(f"{where}: its payload is not a message of the feed ({error})")
         except ChainError as error:
             report.blame(f"{where}: {error}")
             report.last_hash = told.hash

@@ -185,7 +185,7 @@ class Panel:
         elif not is_open:
             raise web.HTTPForbidden(text="this browser has not given the panel's token")
         if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-            raise web.HTTPForbidden(text="this came from another site")
+            raise web.HTTPForbidden(text="this request came from a page of another site")
         response: web.StreamResponse = await handler(request)  # type: ignore[misc]
         return response
 
@@ -206,8 +206,8 @@ class Panel:
         try:
             async with _in_time():
                 given = str((await request.post()).get("token", ""))
-        except (ValueError, LookupError, web.RequestPayloadError):  # the form is not text, or has no end
-            raise web.HTTPBadRequest(text="this is not a form of the panel") from None
+        except (ValueError, LookupError, web.RequestPayloadError):  # not text, an unknown character set, no end
+            raise web.HTTPBadRequest(text="this is not a form of the panel: load the page again") from None
         session, language = self._token.session(given), self._language(request)
         if session is None:
             why = "wait_token" if self._token.is_locked else "wrong_token"

@@ -72,7 +72,7 @@ class Viewers:
     ) -> web.StreamResponse:
         """Serve the stream of one viewer until he leaves. `first` gives him what is known now."""
         if len(self._viewers) >= VIEWERS_MAX:
-            raise web.HTTPServiceUnavailable(text="too many viewers")
+            raise web.HTTPServiceUnavailable(text="too many people look at this page: try again later")
         response = web.StreamResponse(
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         )

@@ -79,7 +79,7 @@ def read_manifest(root: Path) -> tuple[bytes, Manifest] | None:
     try:
         return data, msgspec.json.decode(data, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-        raise ManifestError(f"{path}: no manifest of a release: {wrong}") from wrong
+        raise ManifestError(f"{path}: not a manifest of a release: {wrong}") from wrong
 
 
 def differences(manifest: Manifest, files: dict[str, str]) -> Iterator[str]:

@@ -69,11 +69,13 @@ class ProxyLogin:
     def user(self, request: web.Request) -> User | None:
         """Return the user that the proxy names."""
         if not self._is_proxy(request.remote):
-            raise web.HTTPForbidden(text="This page is reached through the proxy of the house only.")
+            raise web.HTTPForbidden(text="Open this page through the proxy of the house.")
         names = request.headers.getall(self._header, [])
         name = names[0].strip() if len(names) == 1 else ""
         if not 1 <= len(name) <= USER_MAX or not name.isprintable():
-            raise web.HTTPForbidden(text="The proxy of the house named no user.")
+            raise web.HTTPForbidden(
+                text="The proxy of the house did not give your name. Tell the person who looks after the proxy."
+            )
         return User(name, name in self._acknowledgers)
 
     def _is_proxy(self, remote: str | None) -> bool:

@@ -62,7 +62,7 @@ class HousePages:
     def application(self) -> web.Application:
         """Return the application of all pages."""
         # With `no-referrer`, a browser would send the Origin "null" with our own forms.
-        refusal = "{} is no name of this page. Add it to `names` in the settings of the page.".format
+        refusal = "{} is not a name of this page. Add it to `names` in the settings of the page.".format
         first = [guard(referrer="same-origin"), named(self._names, lambda _, name: refusal(name))]
         app = web.Application(middlewares=[*first, self._errors, self._logged_in], client_max_size=BODY_MAX)
         app.router.add_get("/", self._fleet_page)
@@ -99,7 +99,7 @@ class HousePages:
         try:
             return await handler(request)
         except NotStoredError:
-            text = "There is no such wheel or coup here, or the month of the coup was put away."
+            text = "There is no such wheel or coup here, or the month of the coup is no longer in the database."
             return self._page(request, "error.html", 404, title="Not found", text=text)
         except DatabaseError as wrong:
             logging.getLogger("wheeld_house").warning("page: %s: %s", request.path[:TEXT_MAX], wrong)
@@ -149,7 +149,7 @@ class HousePages:
         except LookupError as wrong:
             text = str(wrong)
             if isinstance(wrong, TooManyRecordsError):
-                text += ", too many for this page: the command `wheeld-house receipt` makes it"
+                text += ", too many for this page: make it with the command `wheeld-house receipt`"
             return self._page(request, "error.html", 404, title="No receipt", text=text)
         title = f"Receipt of coup {coup} of {_title(wheel)}"
         file = base64.b64encode(receipt.text.encode()).decode()

@@ -49,11 +49,11 @@ class PageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         host, colon, port = self.listen.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not colon or not port.isascii() or not port.isdigit() or not 0 <= int(port) <= 65535:
-            raise SettingsError(f"{self.listen} is no address: write it as 127.0.0.1:8500")
+            raise SettingsError(f"{self.listen} is not an address: write it as 127.0.0.1:8500")
         try:
             return str(ip_address("127.0.0.1" if host == "localhost" else host)), int(port)
         except ValueError:
-            raise SettingsError(f"{self.listen} is no address: write it as 127.0.0.1:8500") from None
+            raise SettingsError(f"{self.listen} is not an address: write it as 127.0.0.1:8500") from None
 
     @property
     def proxies(self) -> tuple[IPv4Network | IPv6Network, ...]:
@@ -80,7 +80,7 @@ class PageSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         in."""
         is_here = ip_address(self.address[0]).is_loopback
         if self.account is not None and not is_password_hash(self.account.password):
-            raise SettingsError("account.password is no hash that wheeld-house password printed")
+            raise SettingsError("account.password is not a hash that wheeld-house password printed")
         if self.user_header is not None and not self.proxies:
             raise SettingsError("user_header needs trusted_proxies: from any other address the header is ignored")
         if self.user_header is None and (self.trusted_proxies or self.acknowledgers):

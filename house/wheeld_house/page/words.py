@@ -50,13 +50,13 @@ ALARMS: Mapping[str, str] = {
     "conflict": "another message under a number that is stored",
     "chain": "a message that does not follow the last record",
     "rolled_back": "the wheel has fewer messages than are stored",
-    "lost": "numbers are lost for good",
-    "late": "a message came whose number counted as lost",
+    "lost": "numbers are lost for ever",
+    "late": "a message came although its number counted as lost",
     "split": "a checkpoint of other messages than those that are stored",
     "signature": "a message without a valid signature of the wheel",
     "edited": "a message that was edited: its hash is wrong",
     "foreign": "a message of another table",
-    "test": "a message of a bench table, or of a live one at a bench table",
+    "test": "a message of a bench table at a live one, or of a live table at a bench one",
     "malformed": "a message that cannot be read",
 }
 SENSORS: Mapping[str, str] = {

@@ -22,9 +22,9 @@ CABINET = re.compile(rf"(?!(?:broker|collector)\Z){_LEVEL}")
 """Names that a cabinet may have: not `broker` and `collector`, because these are other users of the broker."""
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
 ACCEPTED = {
-    "--wheel": "it is SITE/TABLE, each of letters, digits, '.', '_' and '-'",
-    "--cabinet": "it is a name of letters, digits, '.', '_' and '-', other than broker and collector",
-    "--broker-name": "it is the name or the address of a computer",
+    "--wheel": "it must be SITE/TABLE, each of letters, digits, '.', '_' and '-'",
+    "--cabinet": "it must be a name of letters, digits, '.', '_' and '-', other than broker and collector",
+    "--broker-name": "it must be the name or the address of a computer",
 }
 """What each option accepts, as a text for people."""
 FIRST_CABINET = "cabinet-1"

@@ -42,7 +42,7 @@ class HouseComputer(AnyComputer):
             super().run(*command)
         except subprocess.CalledProcessError as failed:
             raise SettingsError(
-                f"{' '.join(command)} failed with exit code {failed.returncode}: see its own message"
+                f"{' '.join(command)} failed with exit code {failed.returncode}: its own message says why"
             ) from None
 
     def sql(self, database: str, statement: str) -> list[str]:

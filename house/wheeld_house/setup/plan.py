@@ -103,7 +103,8 @@ class HousePlan:
             return () if found is None else certificates.hosts_of(found)
         except (ValueError, ExtensionNotFound):
             raise SettingsError(
-                f"{self._certificate} is no certificate of a broker: move it and its key away, and setup makes others"
+                f"{self._certificate} is not a certificate of a broker: move it and its key away, and setup makes "
+                "new ones"
             ) from None
 
     def key_of(self, table: str) -> Path:
@@ -143,7 +144,9 @@ class HousePlan:
                 "set the house up on another computer"
             )
         if self._authority.exists() and not self._authority_key.exists():
-            raise SettingsError(f"{self._authority} exists, but its key {self._authority_key} does not: put it there")
+            raise SettingsError(
+                f"{self._authority} exists, but its key {self._authority_key} does not: put the key there"
+            )
 
     # --- the database -------------------------------------------------------------------------------------------------
 
@@ -238,8 +241,8 @@ class HousePlan:
         path = self.key_of(wheel.table)
         found, key = self.computer.read(path), wheel.key
         if found is not None and key not in (None, found):
-            new = "keep this one elsewhere, and give setup again"
-            yield HouseStep(DIFFERS, str(path), f"is another key. If the wheel has a new one: {new}")
+            new = "move this file away, keep it, and run setup again"
+            yield HouseStep(DIFFERS, str(path), f"is another key. If the wheel has a new key: {new}")
         elif key is not None:
             yield self._made(_File(path, 0o644), lambda: key, "the public key of the wheel")
 
@@ -324,11 +327,18 @@ database = "dbname={DATABASE} user={PAGE}"
         files. `before`: earlier steps that change these files."""
         if not self.computer.is_enabled(unit):
             command = ("systemctl", "enable", unit)
-            yield HouseStep("run", " ".join(command), "starts it at each boot", partial(self.computer.run, *command))
+            yield HouseStep(
+                "run", " ".join(command), "starts the service at each boot", partial(self.computer.run, *command)
+            )
         if self.computer.is_unread(unit, files) or any(step.do is not None for step in before):
             # The unit is restarted, never reloaded, because SIGHUP can kill the mosquitto of Debian 12.
             command = ("systemctl", "restart", unit)
-            yield HouseStep("run", " ".join(command), "it reads its files", partial(self.computer.run, *command))
+            yield HouseStep(
+                "run",
+                " ".join(command),
+                "restarts the service, which then reads its files",
+                partial(self.computer.run, *command),
+            )
 
 
 def shipped(name: str) -> bytes:

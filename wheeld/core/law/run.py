@@ -35,6 +35,6 @@ ROWS = (
         "bets close at the drop",
         Act.CLOSE_BETS,
     ),
-    ignore(F.LEFT_TRACK_UNPROVEN, ELSEWHERE, "R2", "once the number is out, the chef answers for the laps"),
+    ignore(F.LEFT_TRACK_UNPROVEN, ELSEWHERE, "R2", "when the number is out, the chef answers for the laps"),
     ignore(F.LEFT_TRACK, ELSEWHERE, "", "what the ball does after the drop decides"),
 )

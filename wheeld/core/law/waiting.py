@@ -159,7 +159,7 @@ HOLDS = (
                 F.WEAK_LAUNCH,
             }
         ),
-        "once the number is out, what waits here voids nothing (R3)",
+        "after the number is out, what waits here voids nothing (R3)",
     ),
     Hold(
         Topic.SAID,

@@ -109,8 +109,8 @@ class SerialLink:
             return
         if data:
             self._awaited.set_result(data)
-        else:  # the port is readable but gives no bytes: its device was removed
-            self._end("the device hung up")
+        else:  # readable but without bytes: the device of the port was removed
+            self._end("the device was unplugged, or ended the connection")
 
     def _check(self) -> None:
         if self._why is not None:

@@ -89,9 +89,9 @@ class UrlLink:
                 if data:
                     self._put(bytes(data))
                 if self._pieces.qsize() > UNREAD_MAX:
-                    raise OSError("what it sends is not read")
+                    raise OSError("the program does not read fast enough what the head sends")
         except (OSError, ValueError, RuntimeError) as wrong:  # pyserial's own errors are OSErrors
-            why = f"{wrong}; is the box on, and does [head] port name it?"
+            why = f"{wrong}; is the serial server on, and is its address right in [head] port?"
             self._on_loop(self._now_open, why)
             self._put(f"{self._url}: {why}")
         else:
