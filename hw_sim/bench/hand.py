@@ -172,7 +172,7 @@ class Hand:
 
     def _launch(self, laps: float | None, how: str, *, with_rotor: bool = False) -> str:
         if self._is_running:
-            raise NotPossibleError(self.say("The ball {where} already: there is only one.", where=self._where))
+            raise NotPossibleError(self.say("The ball {where} already: there is only one ball.", where=self._where))
         table = self._table
         now_s = table.now_s
         table.lift_ball()

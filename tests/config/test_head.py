@@ -84,7 +84,7 @@ def test_its_meaning_is_printed() -> None:
     assert not [line for line in lines if line.startswith("this computer has no")]
     assert "the head sends its status lines by itself" in lines
     assert "the head sends the number also on a line of its own" in lines
-    assert "R2, Art. 10: the ball runs at least 3 full laps: nothing at this table proves it" in lines
+    assert "R2, Art. 10: the ball runs at least 3 full laps: nothing at this table proves this" in lines
     assert "a coup for which only R2 is not proven waits for the chef to confirm it, or to declare it void" in lines
     asked = list(facts(parse(with_line("head", "poll = true", with_line("head", "bare_number = false", ALONE))), "en"))
     assert "the head is asked for each status line" in asked

@@ -113,7 +113,7 @@ MISTAKES = (
     Mistake("no authority", "house-ca.crt", "none.crt", 21, "mqtt.ca_file", "name one that wheeld can read",
             WITH_TLS),
     Mistake("an authority that is none", "house-ca.crt", "password", 21, "mqtt.ca_file",
-            "the files that the house's authority gave", WITH_TLS),
+            "the files that the house's authority issued", WITH_TLS),
     Mistake("another's key", "wheel-campione-03.key", "other.key", 22, "mqtt.cert_file", "do not belong together",
             WITH_TLS),
     Mistake("another's certificate", "wheel-campione-03.", "other.", 22, "mqtt.cert_file", "wheel-campione-03, or a "

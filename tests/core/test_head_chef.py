@@ -280,7 +280,7 @@ def test_a_confirmation_without_its_coup_or_its_reason_is_refused() -> None:
     evening.observe(Command(evening.now_us, "confirm", "Rossi", "seen", None, "a"))
     assert not evening.replies[-1].done
     assert evening.replies[-1].why == "the command does not say which coup it confirms, and another coup may have begun"
-    assert evening.confirm(reason="").why == "the command gives no reason, and the result must record one"
+    assert evening.confirm(reason="").why == "the command gives no reason, and the result must record a reason"
     assert evening.confirm(coup=7).why == "the command is for coup 7; it is coup 1 now"
     assert evening.verdicts() == []
 

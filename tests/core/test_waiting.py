@@ -218,7 +218,7 @@ def test_a_suspension_names_the_sensors_to_repair(language: Language, faults: tu
             {"beam/2": None, "beam/1": Trouble.CHATTERS},
             "la fotocellula 2: pulire, allineare e controllare il filo",
         ),
-        ("en", {"beam/2": Trouble.CHATTERS}, "beam 3: clean it, align it and check its wire (it reports more often th"),
+        ("en", {"beam/2": Trouble.CHATTERS}, "beam 3: clean it, align it and check its wire (the sensor reports more"),
     ],
 )
 def test_where_it_is_known_what_is_wrong_a_technician_is_told_what_mends_it(

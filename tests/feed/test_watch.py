@@ -207,7 +207,7 @@ async def test_a_broker_that_keeps_the_user_out(tmp_path: Path) -> None:
     (tmp_path / "passwords").write_text("")
     with Mosquitto(tmp_path, f"password_file {tmp_path / 'passwords'}") as broker:
         said = await troubled(broker.port, "--username", "nobody", "--password-file", tmp_path / "password")
-    assert said.endswith("the broker does not let this user in: check --username and --password-file")
+    assert said.endswith("the broker refuses this user: check --username and --password-file")
 
 
 async def test_a_broker_with_tls(tmp_path: Path) -> None:
@@ -278,8 +278,8 @@ def test_a_trouble_is_said_once_until_the_connection_stands(capsys: pytest.Captu
         troubles.tell(trouble)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith(
-        "only the settlement system and the collector may ask for earlier messages: log in as one, "
-        "or leave --from-seq out"
+        "only the settlement system and the collector may ask for earlier messages: log in as one of them, or leave "
+        "--from-seq out"
     )
     refused = "b:1: Connection refused; trying again"
     for trouble in (refused, "b:1: Operation timed out; trying again", refused, "b:1: connected", refused):

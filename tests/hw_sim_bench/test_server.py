@@ -76,7 +76,7 @@ async def test_a_press_is_answered_in_words_and_stands_in_the_truth(bench: Virtu
         assert told["words"].startswith("The ball is launched")
         assert told["words"] == bench.truth[-1]
         again = await (await client.post("/bench/do/launch")).json()
-        assert again == {"done": False, "words": "The ball runs on the track already: there is only one."}
+        assert again == {"done": False, "words": "The ball runs on the track already: there is only one ball."}
         assert (await client.post("/bench/do/cheat")).status == 404
 
 

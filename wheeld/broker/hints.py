@@ -8,8 +8,8 @@ HINTS = (
     (
         "resend",
         translatable(
-            "only the settlement system and the collector may ask for earlier messages: log in as one, "
-            "or leave --from-seq out"
+            "only the settlement system and the collector may ask for earlier messages: log in as one of them, or "
+            "leave --from-seq out"
         ),
     ),
     (
@@ -32,7 +32,7 @@ HINTS = (
         "_ALERT_",
         translatable("the broker does not accept our certificate: check --cert-file, and whether it has expired"),
     ),
-    ("ot authori", translatable("the broker does not let this user in: check --username and --password-file")),
+    ("ot authori", translatable("the broker refuses this user: check --username and --password-file")),
     (
         "WRONG_VERSION_NUMBER",
         translatable("the broker has no TLS on this port: check --port, or leave the files for TLS out"),

@@ -74,7 +74,7 @@ def facts(config: Config, language: Language) -> Iterator[str]:
     yield from map(catalogue.say_text, (*_table(config.table), *_sensors(config)))
     for row in provable(config.table):
         asked = config.table.profile.cited((row.row,), catalogue.say_text(row.what), catalogue)
-        by = catalogue.say_text(row.by or Text("nothing at this table proves it"))
+        by = catalogue.say_text(row.by or Text("nothing at this table proves this"))
         yield catalogue.say("{first}: {second}", first=asked, second=by)
     yield from map(catalogue.say_text, (*_unproven(config.table), *_journal(config.journal), *_mqtt(config)))
     display = config.display

@@ -104,7 +104,7 @@ def _tls(mqtt: MqttSettings) -> Iterator[Problem]:
         if files.named:
             files.context()
     except TlsFilesError as wrong:
-        what = Text("{wrong}; name the files that the house's authority gave", {"wrong": wrong.text})
+        what = Text("{wrong}; name the files that the house's authority issued", {"wrong": wrong.text})
         yield Problem(f"mqtt.{wrong.key}", what)
 
 

@@ -174,7 +174,7 @@ class Case(Named):
 
     SAME_DIRECTION = "same_direction", ("N1",), "the ball turns with the rotor"
     EARLY_LAUNCH = "early_launch", ("N2",), "launched before the operations were done"
-    TOO_FEW_LAPS = "too_few_laps", ("N3",), "too little push for its laps"
+    TOO_FEW_LAPS = "too_few_laps", ("N3",), "the ball got too little push for its laps"
     ROTOR_STOPPED = "rotor_stopped", ("N4", "N5"), "the rotor stopped before the ball fell into a number"
     FOREIGN_OBJECT = "foreign_object", ("N6",), "a foreign object fell into the cylinder"
 
@@ -244,8 +244,8 @@ class Trouble(Named):
         "nobody knows where the pockets stand: the encoder has slipped on the rotor, or somebody moved the ball unseen",
         "lay the ball in a pocket, let the rotor turn, and resume with the number of that pocket",
     )
-    BLIND = "blind", "it did not see a ball that the others saw", "clean it, align it and check its wire"
-    CHATTERS = "chatters", "it reports more often than a ball can pass", "clean it, align it and check its wire"
+    BLIND = "blind", "the sensor did not see a ball that others saw", "clean it, align it and check its wire"
+    CHATTERS = "chatters", "the sensor reports more often than a ball can pass", "clean it, align it and check its wire"
     LINE_DAMAGED = (
         "line_damaged",
         "the line to the sensor board damages data",

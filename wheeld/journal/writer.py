@@ -45,7 +45,7 @@ twice. After this time, a sender that counts from 1 after each restart may use t
 directions, because the host's date may have been set back."""
 
 UNFINISHED = translatable(
-    "the daemon stopped before it decided this command; nothing was done; send it again if it is still wanted"
+    "the daemon stopped before it decided this command; nothing was done; send the command again if it is still wanted"
 )
 
 ADOPTED_AT_ONCE = 1_000_000

@@ -62,7 +62,7 @@ ROWS = (
         ELSEWHERE,
         "sensor_works_again",
         "A6",
-        'it stays left out until the next "resume" or "open": a person takes it back, not a sensor',
+        'the sensor stays left out until the next "resume" or "open": only a person can end this',
     ),
     notice(
         F.DOOR_OPENED,

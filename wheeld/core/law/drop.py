@@ -205,7 +205,7 @@ ROWS = (
         (S.FAITES_VOS_JEUX, S.OPERATIONS),
         S.SUSPENDED,
         "7 N8",
-        "a hand moved it, no beam saw the coup, or the encoder has slipped",
+        "a hand moved the ball, no beam saw the coup, or the encoder has slipped",
         Act.NOTICE,
         Act.LOSE_PLACE,
         kind="unobserved_coup",
@@ -215,8 +215,8 @@ ROWS = (
         (S.FAITES_VOS_JEUX, S.OPERATIONS),
         "unobserved_coup",
         "",
-        "a hand moved it, or no beam saw the coup; if nobody watched the wheel in that time, the chef confirms each "
-        "number until the ball is seen in the right pocket",
+        "a hand moved the ball, or no beam saw the coup; if nobody watched the wheel in that time, the chef "
+        "confirms each number until the ball is seen in the right pocket",
     ),
     breakdown(
         (F.BALL_MOVED, F.BALL_CARRIED),

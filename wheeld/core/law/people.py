@@ -37,7 +37,7 @@ def missing(command: Command, pockets: PocketLayout) -> str:
     if command.name == "confirm" and command.coup is None:
         return translatable("the command does not say which coup it confirms, and another coup may have begun")
     if command.name == "confirm" and not command.reason:
-        return translatable("the command gives no reason, and the result must record one")
+        return translatable("the command gives no reason, and the result must record a reason")
     if command.name == "late_bet" and command.accepted is None:
         return translatable("the command does not say whether the bet is accepted")
     if command.name == "ruling" and (command.about is None or command.ruled_as is None):
