@@ -34,7 +34,7 @@ def token(tmp_path: Path) -> str:
         ("--chef 0.0.0.0:8401 --token-file {token}", "would carry its token without encryption"),
         ("--chef [2001:db8::1]:8401 --token-file {token}", "would carry its token without encryption"),
         ("--chef 127.0.0.1:8401 --panel-client-ca-file {token}", "needs --panel-cert-file"),
-        ("--chef 127.0.0.1:8401 --token-file {token} --panel-cert-file {token}", "go together"),
+        ("--chef 127.0.0.1:8401 --token-file {token} --panel-cert-file {token}", "give --panel-cert-file and"),
         ("--chef 127.0.0.1:8400 --token-file {token}", "--chef and --listen have the same address and port"),
         ("--token-file {token}", "--token-file needs --chef"),
         ("--chef-username x", "--chef-username needs --chef"),
@@ -80,7 +80,7 @@ CHEF = "--chef 127.0.0.1:8401 --token-file {token}"
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ("--chef 127.0.0.1:8401 --token-file none", "--token-file: cannot be read: No such file or directory"),
+        ("--chef 127.0.0.1:8401 --token-file none", "--token-file: the file cannot be read: No such file or directory"),
         ("--chef 127.0.0.1:8401 --token-file {opened}", "--token-file: the file is open to all on this computer"),
         ("--state {token}", "--state: {token} is not a directory in which this user may write"),
         ("--state none", "--state: none is not a directory"),

@@ -207,7 +207,7 @@ def test_dotted_keys_are_found_too() -> None:
         ("[table]\nsite =\n", "f.toml:2: table.site: is not TOML: Invalid value (column 7); a text is in"),
         (
             "[table]\nsite = 1\nsite = 2\n",
-            "f.toml:3: table.site: is not TOML: Cannot overwrite a value (column 9); it is there",
+            "f.toml:3: table.site: is not TOML: Cannot overwrite a value (column 9); this key is there",
         ),
         ('a = "', "f.toml:1: is not TOML: Unterminated string (at end of document); a text begins"),
     ],
@@ -244,7 +244,10 @@ def test_a_password_file_that_can_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (None, "cannot be read: No such file or directory; name a file with the secret in it, or credential:NAME"),
+        (
+            None,
+            "the file cannot be read: No such file or directory; name a file with the secret in it, or credential:NAME",
+        ),
         (b"", "the file is empty; write into it what this key needs"),
     ],
 )

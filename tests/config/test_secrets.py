@@ -107,11 +107,11 @@ PEM = f'"""-----BEGIN PRIVATE KEY-----\\n{SECRET}\\n-----END PRIVATE KEY-----"""
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (f'password_file = "{SECRET}"', "mqtt.password_file: cannot be read: No such file"),
-        (f'key_file = "{SECRET}"', "mqtt.key_file: cannot be read: No such file"),
+        (f'password_file = "{SECRET}"', "mqtt.password_file: the file cannot be read: No such file"),
+        (f'key_file = "{SECRET}"', "mqtt.key_file: the file cannot be read: No such file"),
         (f"key_file = {PEM}", "mqtt.key_file: is not a path"),
         (f'password_file = ["{SECRET}"]', "mqtt.password_file: is not a path"),
-        (f'password_file = "{SECRET}{"x" * 5000}"', "mqtt.password_file: cannot be read: File name too long"),
+        (f'password_file = "{SECRET}{"x" * 5000}"', "mqtt.password_file: the file cannot be read: File name too long"),
         (f'host = "wheel:{SECRET}@broker"', "mqtt.host: is more than the name or the address of a host"),
         (f'host = "mqtts://{SECRET}/"', "mqtt.host: is more than the name or the address of a host"),
         (f"password_file = {SECRET}", "is not TOML"),

@@ -163,7 +163,7 @@ def test_geometry_against_the_configuration() -> None:
     assert "5° from beams_deg" in listed[3].what
     assert "not in the configuration" in listed[4].what
     (soft,) = of_geometry([Learned(0, 0.0, 4.0, 9)], BEAMS_DEG, "beam")
-    assert (soft.level, "differ by 4°" in soft.what) == ("look", True)
+    assert (soft.level, "known only to ± 4°" in soft.what) == ("look", True)
 
 
 def test_how_long_a_ball_blocks_each_beam() -> None:

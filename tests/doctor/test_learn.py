@@ -237,7 +237,7 @@ def test_a_ball_that_is_moved_is_not_learned_from(tmp_path: Path, capsys: pytest
         for each in seen
     ]
     found = learned(sorted(spoilt, key=lambda each: each.t_us), number=number)
-    assert "single turns differ" in refused(tmp_path / "wheel.toml", capsys, found)
+    assert "its angle is known only to ±" in refused(tmp_path / "wheel.toml", capsys, found)
 
 
 def test_a_wrong_number_is_not_believed_against_readers_that_agree(

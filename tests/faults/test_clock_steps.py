@@ -116,7 +116,7 @@ def test_a_step_of_the_hosts_date_changes_no_verdict(
         assert dateless(house) == undisturbed[moment], where
         replies = {reply["id"]: reply for reply in house.replies}
         assert replies["in time"]["done"], where
-        assert "it expired" in replies["too late"]["why"], where
+        assert "the command expired" in replies["too late"]["why"], where
         assert house.stepped_us is not None
         offset_us = house.utc_us - house.now_us
         # Only the dates in messages that were published long enough after the step.

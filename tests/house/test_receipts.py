@@ -139,7 +139,7 @@ def test_what_proves_nothing_says_why() -> None:
         (receipt_of(others, 2, checkpoint), KEY.public_key, "not in the tree"),
         (receipt_of(messages, 2, checkpoint_of(messages, "c-4")), KEY.public_key, "not one of the wheel"),
         (receipt_of(messages, 2, checkpoint)[1:], KEY.public_key, "not a receipt"),
-        (receipt_of(messages[1:], 2, checkpoint_of(messages[1:])), KEY.public_key, "stands at the place of seq 3"),
+        (receipt_of(messages[1:], 2, checkpoint_of(messages[1:])), KEY.public_key, "is at the place of seq 3"),
         (receipt_of(feed(5, test=True), 2, checkpoint_of(feed(5, test=True))), KEY.public_key, "a test"),
         (receipt_of([b"{}"], 0, checkpoint_of([b"{}"])), KEY.public_key, "not one of the wheel"),
         ("", KEY.public_key, "not a receipt"),

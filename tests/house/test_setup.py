@@ -319,7 +319,7 @@ def test_a_new_key_of_a_wheel_is_read_by_the_collector(house: BareHouse) -> None
 def test_a_broken_certificate_is_named(house: BareHouse) -> None:
     first(house)
     house.at("etc/mosquitto/certs/broker.crt").write_text("x")
-    with pytest.raises(SettingsError, match="no certificate of a broker"):
+    with pytest.raises(SettingsError, match="not a certificate of a broker"):
         set_up(house, "--yes")
 
 

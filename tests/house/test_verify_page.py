@@ -75,7 +75,7 @@ async def test_a_receipt_is_verified_from_a_file_and_nothing_is_sent() -> None:
             (receipt_of(MESSAGES, 16, checkpoint_of(MESSAGES, "c-4")), WHEEL_KEY, "", "of another table"),
             (receipt_of(MESSAGES[1:], 2, checkpoint_of(MESSAGES[1:])), WHEEL_KEY, "", "at its place in the tree"),
             (RECEIPT, "AAAA", "", "not an Ed25519 key"),
-            (RECEIPT, WHEEL_KEY, f"{SEEN_BY}"[:-1], "no base64"),
+            (RECEIPT, WHEEL_KEY, f"{SEEN_BY}"[:-1], "not base64"),
             ("x", WHEEL_KEY, "", "not a receipt"),
         ):
             text = await shown(page, receipt, key=key, witnesses=witnesses)

@@ -62,9 +62,9 @@ GOOD = table("s", "t") + WHEEL
         ("148", "3", "`$.wheel.rotor_ticks`"),
         ("[0, 90]", "[0, 360]", "`$.wheel.beams_deg"),
         ('game = "roulette"', 'game = "poker"', "no regulation for campione/poker; known: campione/roulette"),
-        ('game = "roulette"', 'game = "fair"', "rotor_direction belongs to a fair wheel"),
-        ("rotor_ticks", 'rotor_direction = "cw"\nrotor_ticks', "rotor_direction belongs to a fair wheel"),
-        ("[table]", "[table", "no configuration of a wheel"),
+        ('game = "roulette"', 'game = "fair"', "a fair wheel needs rotor_direction"),
+        ("rotor_ticks", 'rotor_direction = "cw"\nrotor_ticks', "a fair wheel needs rotor_direction"),
+        ("[table]", "[table", "not a configuration of a wheel"),
     ],
 )
 def test_a_file_of_no_wheel_is_refused(old: str, new: str, expected: str, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_file_of_no_wheel_is_refused(old: str, new: str, expected: str, tmp_pa
 
 def test_bytes_that_are_no_text_and_a_file_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "w.toml").write_bytes(b"\xff")
-    with pytest.raises(BadDataError, match="no configuration of a wheel"):
+    with pytest.raises(BadDataError, match="not a configuration of a wheel"):
         layout_of(tmp_path / "w.toml")
     with pytest.raises(BadDataError, match=r"cannot read .*: No such file"):
         layout_of(tmp_path / "none")

@@ -224,7 +224,7 @@ def respelled(line: bytes) -> bytes:
 
 SPOILT: dict[str, tuple[Spoil, str]] = {
     "empty": (lambda lost: [], "it has no record"),
-    "no records": (lambda lost: [b"hello"], "line 1 is no record"),
+    "no records": (lambda lost: [b"hello"], "line 1 is not a record"),
     "forged": (lambda lost: anew(lost, 5, OTHER), "seq 6: it is not signed with this wheel's key: it is forged"),
     "all forged": (lambda lost: anew(lost, 0, OTHER), "seq 1: it is not signed with this wheel's key"),
     "unsigned": (lambda lost: anew(lost, 5, None), "seq 6: it is not signed with this wheel's key"),

@@ -64,7 +64,7 @@ async def test_a_box_that_hangs_up_ends_the_link_for_everyone() -> None:
         _, writer = await callers.get()
         writer.close()
         for _ in range(2):
-            with pytest.raises(LinkClosedError, match="is the box on"):
+            with pytest.raises(LinkClosedError, match="is the serial server on"):
                 await read_until(link, lambda _: False)
         await link.write(b"*X\r")
         await link.close()
@@ -126,5 +126,5 @@ async def test_an_open_line_is_kept_alive_and_a_refused_one_has_a_reason() -> No
         assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
         await link.close()
         (await callers.get())[1].close()
-    with pytest.raises(PortUnavailableError, match="is the box on"):
+    with pytest.raises(PortUnavailableError, match="is the serial server on"):
         await asyncio.wait_for(UrlLink(url, 9600).opened(), PATIENCE_S)
