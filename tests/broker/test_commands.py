@@ -126,7 +126,7 @@ async def test_bouler_needs_who(bench: Bench) -> None:
     await bench.send("cmd/chef-3/bouler", GOOD | {"who": "Anna"})
     assert bench.requests.get_nowait().who == "Anna"
     await bench.send("cmd/chef-3/bouler", GOOD | {"id": "c-2"})
-    assert await bench.refusal() == 'it has no "who": its sender has to correct it'
+    assert await bench.refusal() == 'the command has no "who": its sender has to correct it'
 
 
 async def test_the_chef_announces_the_next_bouler_and_the_inspector_acknowledges_it(bench: Bench) -> None:
@@ -274,7 +274,7 @@ async def test_who_is_outside_the_cabinet_must_say_until_when_it_is_wanted(bench
     """Others need not: the clock of a panel may be wrong, and its "rien va" must be heard."""
     bench.intake._access = bench.intake._access._replace(must_expire=("direction",))
     await bench.send("cmd/direction/suspend", GOOD)
-    assert 'it has no "expires_at", which each command of "direction" must have' in await bench.refusal()
+    assert 'the command has no "expires_at", which each command of "direction" must have' in await bench.refusal()
     await bench.send("cmd/direction/suspend", GOOD | {"id": "c-2", "expires_at": "2023-11-14T22:13:21Z"})
     await bench.send("cmd/chef-3/suspend", GOOD | {"id": "c-3"})
     assert bench.requests.qsize() == 2
@@ -389,7 +389,7 @@ async def test_a_resend_that_the_daemon_did_not_end_is_refused_at_the_next_start
     await bench.journal.append(Feed().step("result", "table"), NOW)
     await bench.send("cmd/settlement/resend", GOOD | {"from_seq": 1})
     await bench.journal.answer_unfinished(NOW)
-    assert "send it again if it is still wanted" in await bench.refusal()
+    assert "send the command again if it is still wanted" in await bench.refusal()
 
 
 async def test_of_too_many_questions_the_last_are_refused(bench: Bench) -> None:

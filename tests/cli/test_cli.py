@@ -493,7 +493,7 @@ def test_acl_has_those_whom_a_configuration_gives_a_role(tmp_path: Path, capsys:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"), [([], "name a table"), (["a/x", "b/x"], "two tables are called x: their users")]
+    ("arguments", "expected"), [([], "name a table"), (["a/x", "b/x"], "two tables are called x, so their users")]
 )
 def test_acl_refuses_what_would_make_a_wrong_list(arguments: list[str], expected: str, capsys: Captured) -> None:
     assert main(["acl", *arguments]) == Exit.USAGE

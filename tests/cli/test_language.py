@@ -199,13 +199,13 @@ def test_check_config(language: Language, tmp_path: Path, capsys: Captured) -> N
         (
             "fr",
             "n'existe pas ; vérifier le nom",
-            "il n'en a pas encore",
+            "le journal n'a pas encore de coup",
             "la configuration n'est pas",
         ),
         (
             "it",
             "non esiste; controllare il nome",
-            "non ne ha ancora",
+            "il registro non ha ancora nessun colpo",
             "la configurazione non è",
         ),
     ],
@@ -235,11 +235,11 @@ def test_errors(
 LINES: dict[Language, tuple[str, str]] = {
     "en": ("line 2: tick 999: the header allows 0…147", "line 1: not a header of a table: "),
     "fr": (
-        "ligne 2 : tick 999 : l'en-tête a 0…147",
+        "ligne 2 : tick 999 : l'en-tête admet 0…147",
         "ligne 1 : ce n'est pas un en-tête dont on puisse faire une table : ",
     ),
     "it": (
-        "riga 2: tick 999: l'intestazione ha 0…147",
+        "riga 2: tick 999: l'intestazione ammette 0…147",
         "riga 1: non è un'intestazione di cui si possa fare un tavolo: ",
     ),
 }

@@ -51,7 +51,7 @@ def test_each_wire_is_drawn_at_its_pin(tmp_path: Path) -> None:
         ("pin = 6", "pin = 29", "ground: pin 29 is not a pin of the power supply"),
         ("pin = 6", "pin = 41", "ground: pin 41 is not a pin of the power supply"),
         ("pin = 6", "pin = 0", "ground: pin 0 is not a pin of the power supply"),
-        ('"green"', '"lime"', "beam 1: the colour lime is none of black, "),
+        ('"green"', '"lime"', "beam 1: the colour lime is not one of black, "),
         (
             "[[line]]",
             "[[line]]\nname='x'\nkey='x'\ngpio=5\ncolour='red'\nthrough=''\n[[line]]",

@@ -91,7 +91,7 @@ async def test_the_socket_of_a_box_that_is_gone_is_closed() -> None:
 @pytest.mark.parametrize("scheme", ["socket", "rfc2217", "nonsense"])
 async def test_the_first_read_fails_when_nobody_is_there(scheme: str) -> None:
     link = UrlLink(f"{scheme}://127.0.0.1:{free_port()}", 9600)
-    with pytest.raises(LinkClosedError, match="does \\[head\\] port name it"):
+    with pytest.raises(LinkClosedError, match="is its address right in \\[head\\] port"):
         await asyncio.wait_for(link.read(), PATIENCE_S)
     await link.close()
 
