@@ -206,7 +206,7 @@ class Panel:
         try:
             async with _in_time():
                 given = str((await request.post()).get("token", ""))
-        except (ValueError, LookupError, web.RequestPayloadError):  # not text, an unknown character set, no end
+        except (ValueError, LookupError, web.RequestPayloadError):  # the form is not text, or has no end
             raise web.HTTPBadRequest(text="this is not a form of the panel: load the page again") from None
         session, language = self._token.session(given), self._language(request)
         if session is None:

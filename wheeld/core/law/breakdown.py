@@ -15,7 +15,7 @@ from wheeld.core.tracking.evidence import Evidence
 S, F = State, Fact
 
 NOTICED_US = 1_000_000
-"""A shorter standstill has no notice: a busy computer has many of them, and people at the table do not see them."""
+"""A standstill shorter than this has no notice: a busy computer has many, and people at the table do not see them."""
 STOOD = {"machine": translatable("the computer stood still"), "journal": translatable("the journal's disk stood still")}
 
 

@@ -109,7 +109,7 @@ class SerialLink:
             return
         if data:
             self._awaited.set_result(data)
-        else:  # readable but without bytes: the device of the port was removed
+        else:  # the port is readable but gives no bytes: its device was removed
             self._end("the device was unplugged, or ended the connection")
 
     def _check(self) -> None:
