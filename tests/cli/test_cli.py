@@ -44,6 +44,7 @@ from wheeld.core.observations import Observation
 from wheeld.core.setting import Header, from_header
 from wheeld.core.table import Table
 from wheeld.daemon import root as daemon
+from wheeld.daemon.root import Unusable
 from wheeld.exits import Exit
 from wheeld.journal.opening import open_to_write
 from wheeld.journal.seal import public_key
@@ -191,7 +192,8 @@ def write(directory: Path, text: str) -> Path:
 def test_run_hands_the_configuration_to_the_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     got: list[tuple[Config, str, str]] = []
 
-    def run(config: Config, configuration_digest: str, wheel: str) -> Exit:
+    def run(config: Config, configuration_digest: str, wheel: str, unusable: Unusable) -> Exit:
+        assert unusable() is None
         got.append((config, configuration_digest, wheel))
         return Exit.IO_FAILED
 
@@ -311,6 +313,8 @@ def test_check_config_says_nothing_of_a_port_that_is_there(tmp_path: Path, capsy
         ("ca.crt", "read"),
         ("var", "write"),
         ("var/journal.sqlite", "write"),
+        ("var/journal.sqlite.lock", "write"),
+        ("etc/wheeld", "read"),
     ],
 )
 def test_check_config_says_which_file_is_closed_to_the_unit(
@@ -329,10 +333,11 @@ def test_check_config_says_which_file_is_closed_to_the_unit(
         file.parent.mkdir(parents=True)
         Authority(top).file.rename(top / "ca.crt")
         (top / "var").mkdir()
-        (top / "var/journal.sqlite").touch()
+        for name in ("journal.sqlite", "journal.sqlite.lock"):
+            (top / "var" / name).touch()
         config = GOOD.replace("journal.sqlite", f"{top}/var/journal.sqlite")
         file.write_text(config.replace("[mqtt]\n", f'[mqtt]\nca_file = "{top}/ca.crt"\n'))
-        for path in (file, top / "ca.crt", top / "var", top / "var/journal.sqlite"):
+        for path in (file.parent, file, top / "ca.crt", top / "var", *(top / "var").iterdir()):
             path.chmod(0o750 if path.is_dir() else 0o640)
             shutil.chown(path, user, grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name)
         assert main(["check-config", "c-3"]) == Exit.OK, capsys.readouterr().err
@@ -431,11 +436,20 @@ def test_check_config_takes_a_name_that_the_file_makes_a_wheel_s(tmp_path: Path,
 
 
 @pytest.mark.parametrize("more", ["", 'username = "wheel-campione-03"\n'])
-def test_check_config_tells_of_a_certificate_that_has_ended(more: str, tmp_path: Path, capsys: Captured) -> None:
-    files = Authority(tmp_path).issue("wheel-campione-03", days=-1)
+@pytest.mark.parametrize(
+    ("begins", "ends", "why"),
+    [
+        (-100, -1, r"expired at [-\d]+ [:\d]+ UTC: have a new certificate"),
+        (1, 30, r"is valid only from [-\d]+ [:\d]+ UTC: correct this computer's clock \(`timedatectl`\)"),
+    ],
+)
+def test_check_config_tells_of_a_certificate_that_is_not_valid_now(
+    begins: int, ends: int, why: str, more: str, tmp_path: Path, capsys: Captured
+) -> None:
+    files = Authority(tmp_path).issue("wheel-campione-03", begins=begins, days=ends)
     assert main(["check-config", str(write(tmp_path, with_certificate(files, more)))]) == Exit.BAD_CONFIG
     told = capsys.readouterr().err
-    assert re.search(r"mqtt.cert_file: expired at [-\d]+ [:\d]+ UTC: have a new certificate", told)
+    assert re.search(f"mqtt.cert_file: {why}", told)
     assert "`wheeld setup campione-03 --answers /etc/wheeld/campione-03.toml`" in told
 
 

@@ -63,7 +63,8 @@ def commands_in(text: str) -> Iterator[str]:
         *re.findall(rf"\A((?:{programs}) (?!--)[^\s:,]+(?: [^:,\n]+)?)\Z", text),
     ]
     for command in found:
-        yield re.sub(r"\{\w+\}", PLACED, re.split(r" (?:\||&&) ", command)[0])
+        first = re.split(r" (?:\||&&) ", command)[0].replace("{table}", "site/table")
+        yield re.sub(r"\{\w+\}", PLACED, first)
 
 
 def wrong(command: str) -> str:

@@ -49,7 +49,9 @@ def shown(
 ) -> str:
     return (
         f"Result={result}\nExecMainStatus={code}\nActiveState={state}\nSubState={sub}\nStatusText={status}\n"
-        f"UnitFileState={boots}\nStateChangeTimestamp={SINCE}\nNRestarts={restarts}\n"
+        f"UnitFileState={boots}\nNRestarts={restarts}\n"
+        + (f"ActiveEnterTimestamp={SINCE}\nStateChangeTimestamp=reload\n" if state == "active" else "")
+        + (f"ActiveEnterTimestamp=start\nStateChangeTimestamp={SINCE}\n" if state != "active" else "")
     )
 
 
@@ -65,6 +67,18 @@ STANDS = {
             f"campione-03 has been running since {SINCE}",
             "it has ended by itself, and systemd has started it again (times: 7)",
         ],
+    ),
+    "has a full disk": (
+        shown("deactivating", "stop-post", result="exit-code", code=74),
+        [
+            f"campione-03 has not run since {SINCE}",
+            f"it ended with exit code 74: {Exit.IO_FAILED.text}",
+            "systemd starts it again",
+        ],
+    ),
+    "stops": (
+        shown("deactivating", "stop-post"),
+        [f"campione-03 is starting or stopping, since {SINCE}"],
     ),
     "wrong": (
         shown("failed", "failed", result="exit-code", code=78, status="campione-03.toml:3: table.id: is missing"),

@@ -194,7 +194,7 @@ def test_a_daemon_that_starts_meanwhile_keeps_its_journal(
         assert doctor(wheel(tmp_path)) == Exit.IO_FAILED
     said = capsys.readouterr()
     assert "wrong  beam 2 stands at 9" in said.out
-    assert "another wheeld has it open; stop that one" in said.err
+    assert "another wheeld has it open, and each wheel has one daemon" in said.err
     assert shown(journal, capsys) == []
 
 

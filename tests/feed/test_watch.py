@@ -226,9 +226,12 @@ async def test_a_broker_with_tls(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("user", "said"),
     [
-        (None, "check SITE/TABLE, whether its wheel runs, and `wheeld acl`"),
-        ("auditor", "check SITE/TABLE, whether its wheel runs, and `wheeld acl`"),
-        (f"page-{NAME.partition('/')[2]}", "check SITE/TABLE, whether its wheel runs, and `wheeld acl`"),
+        (None, f"check {NAME}, whether its wheel runs, and `wheeld acl {NAME}`"),
+        ("auditor", f"check {NAME}, whether its wheel runs, and `wheeld acl {NAME}`"),
+        (
+            f"page-{NAME.partition('/')[2]}",
+            f"check {NAME}, whether its wheel runs, and `wheeld acl {NAME}`",
+        ),
         (f"display-{NAME.partition('/')[2]}", "may read none of these messages: log in with another name"),
     ],
 )
@@ -237,8 +240,8 @@ def test_silence_is_said_to_be_one(
 ) -> None:
     silent = Troubles.notice_silence
 
-    def noticed(_: Troubles, blind: str | None) -> None:
-        silent(Troubles(Catalogue("en")), blind)
+    def noticed(_: Troubles, table: str, blind: str | None) -> None:
+        silent(Troubles(Catalogue("en")), table, blind)
         raise KeyboardInterrupt
 
     monkeypatch.setattr("wheeld.cli.watch.SILENCE_S", 0.0)
@@ -285,7 +288,7 @@ def test_a_trouble_is_said_once_until_the_connection_stands(capsys: pytest.Captu
     for trouble in (refused, "b:1: Operation timed out; trying again", refused, "b:1: connected", refused):
         troubles.tell(trouble)
     troubles.caught(None, {"message": "Exception in callback", "exception": OSError(9, "Bad file descriptor")})
-    troubles.notice_silence(None)
+    troubles.notice_silence(NAME, None)
     said = capsys.readouterr().err.splitlines()
     assert [line.split()[-1] for line in said] == ["runs", "again", "connected", "runs", "descriptor"]
 

@@ -40,10 +40,13 @@ class Authority:
         self._name = _name(name)
         self.file = _write(directory / f"{name}-ca.crt", self._signed(self._name, self._key, ca=True))
 
-    def issue(self, name: str, *, server: bool = False, days: int = 30, host: str = "127.0.0.1") -> TlsFiles:
-        """A certificate for `name` that ends in so many days (before 0: ended), its key, and this authority."""
+    def issue(
+        self, name: str, *, server: bool = False, begins: int = -100, days: int = 30, host: str = "127.0.0.1"
+    ) -> TlsFiles:
+        """A certificate for `name`, its key, and this authority. It is valid from the day `begins` to the day `days`;
+        0 is today."""
         key = ec.generate_private_key(ec.SECP256R1())
-        certificate = self._signed(_name(name), key, ca=False, server=server, days=days, host=host)
+        certificate = self._signed(_name(name), key, ca=False, server=server, begins=begins, days=days, host=host)
         private = key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
@@ -70,6 +73,7 @@ class Authority:
         *,
         ca: bool,
         server: bool = False,
+        begins: int = -100,
         days: int = 30,
         host: str = "127.0.0.1",
     ) -> bytes:
@@ -80,7 +84,7 @@ class Authority:
             .issuer_name(self._name)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - 100 * DAY)
+            .not_valid_before(now + begins * DAY)
             .not_valid_after(now + days * DAY)
             .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
         )

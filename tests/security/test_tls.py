@@ -157,10 +157,11 @@ async def test_a_renewed_certificate_is_used_without_a_restart(broker: Mosquitto
             await file_check(clock)  # half a renewal: the connection stays
             await file_check(clock)  # and that is logged once
             assert connection.is_connected
-            house.issue("wheel-3", days=-1)  # it has expired: the connection stays, too
-            await file_check(clock)
-            await file_check(clock)
-            assert connection.is_connected
+            for begins, ends in ((-100, -1), (1, 30)):  # it has expired, or is not valid yet: the connection stays, too
+                house.issue("wheel-3", begins=begins, days=ends)
+                await file_check(clock)
+                await file_check(clock)
+                assert connection.is_connected
             renewed = house.issue("renewed")
             for file in (renewed.key_file, renewed.cert_file):
                 assert file is not None
@@ -174,9 +175,10 @@ async def test_a_renewed_certificate_is_used_without_a_restart(broker: Mosquitto
     assert names_in(broker) == ["wheel-3", "renewed"]
     assert connection.counters["failures"] == 0
     events = [log["event"] for log in logs]
-    assert events == ["broker.connected", *["tls.not_renewed"] * 2, "tls.renewed"]
+    assert events == ["broker.connected", *["tls.not_renewed"] * 3, "tls.renewed"]
     assert "do not belong together" in logs[1]["why"]
     assert "expired at " in logs[2]["why"]
+    assert "is valid only from " in logs[3]["why"]
 
 
 async def test_the_last_will_stays_silent_on_a_renewal(broker: Mosquitto, house: Authority) -> None:

@@ -23,6 +23,10 @@ HINTS = (
     ),
     ("CERTIFICATE_REQUIRED", translatable("the broker asks for a certificate: give --cert-file and --key-file")),
     (
+        "certificate has expired",
+        translatable("the broker's certificate has expired: renew it there, unless this computer's clock is wrong"),
+    ),
+    (
         "CERTIFICATE_VERIFY_FAILED",
         translatable(
             "the broker's certificate is from another authority, or for another name: check --ca-file and --host"

@@ -94,12 +94,16 @@ class TlsFiles(msgspec.Struct, frozen=True):
         if own is not None and own.ends.timestamp() * 1e6 <= now_utc_us:
             ended: dict[str, Part] = {"file": str(self.cert_file), "at": f"{own.ends:%Y-%m-%d %H:%M} UTC"}
             raise TlsFilesError(Text("{file} expired at {at}", ended), "cert_file")
+        if own is not None and own.begins.timestamp() * 1e6 > now_utc_us:
+            begins: dict[str, Part] = {"file": str(self.cert_file), "at": f"{own.begins:%Y-%m-%d %H:%M} UTC"}
+            raise TlsFilesError(Text("{file} is valid only from {at}", begins), "cert_file")
 
 
 class OwnCertificate(NamedTuple):
-    """The name in our certificate (may be empty), which brokers may take as the user name, and its end date."""
+    """The name in our certificate (may be empty), which brokers may take as the user name, and when it is valid."""
 
     name: str
+    begins: datetime
     ends: datetime
 
 
@@ -117,7 +121,8 @@ def own_certificate(cert_file: Path) -> OwnCertificate | None:
     except ValueError:
         raise _no_certificate("cert_file", cert_file) from None
     names = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
-    return OwnCertificate(str(names[0].value).strip() if names else "", certificate.not_valid_after_utc)
+    name = str(names[0].value).strip() if names else ""
+    return OwnCertificate(name, certificate.not_valid_before_utc, certificate.not_valid_after_utc)
 
 
 def common_name(cert_file: Path) -> str | None:

@@ -47,8 +47,8 @@ def _closed(file: Path, config: Config) -> Text | None:
     """Return which file of the wheel is closed to the unit's user, and how to open it. None if none is: a reload asks
     this, as root, and a daemon that could not read its files again would end. Raises OSError."""
     journal = config.journal.path
-    # SQLite also makes files beside the journal. systemd makes the directory, and gives it to the user.
-    written = [path for path in (journal.parent, journal) if path.exists()]
+    # The lock, and files of SQLite, are beside the journal. systemd makes the directory, and gives it to the user.
+    written = [path for path in (journal.parent, *sorted(journal.parent.glob(f"{journal.name}*"))) if path.exists()]
     read = [path for path in (file, config.mqtt.ca_file) if path is not None]
     try:
         user = getpwnam(USER)
@@ -56,10 +56,11 @@ def _closed(file: Path, config: Config) -> Text | None:
         return None  # this computer has no units of wheels
     with rights_of(user.pw_uid, os.getgrouplist(USER, user.pw_gid)):
         unread = [path for path in read if not os.access(path, os.R_OK, effective_ids=True)]
+        shut = [path.parent for path in unread if not os.access(path.parent, os.X_OK, effective_ids=True)]
         unwritten = [path for path in written if not os.access(path, os.W_OK, effective_ids=True)]
-    for path in unread:
+    for path in (*shut, *unread):
         named = shlex.quote(str(path))
-        command = f"chgrp {USER} {named} && chmod g+r {named}"
+        command = f"chgrp {USER} {named} && chmod g+{'rx' if path in shut else 'r'} {named}"
         closed: dict[str, Part] = {"user": USER, "file": str(path), "command": command}
         return Text("the unit's user, {user}, may not read {file}; as root: `{command}`", closed)
     for path in unwritten:

@@ -84,17 +84,20 @@ class Troubles(logging.Handler):
         """Print an error of a callback after the client's socket was closed. Otherwise the loop prints a traceback."""
         self.tell(str(context.get("exception") or context["message"]))
 
-    def notice_silence(self, blind: str | None) -> None:
+    def notice_silence(self, table: str, blind: str | None) -> None:
         """Print what may be wrong if nothing has come for `SILENCE_S`, unless something wrong was printed already.
-        `blind`: our name at the broker, if it belongs to a role that may read none of these messages."""
+        `table` is SITE/TABLE. `blind`: our name at the broker, if its role may read none of these messages."""
         if self._told:
             return
         if blind is None:
-            text = Text("nothing has come yet: check SITE/TABLE, whether its wheel runs, and `wheeld acl`")
+            text = Text(
+                "nothing has come yet: check {table}, whether its wheel runs, and `wheeld acl {table}`",
+                {"table": table},
+            )
         else:
             text = Text(
                 "nothing has come yet, and {user} may read none of these messages: log in with another name, for "
-                "example that of the table system; `wheeld acl` prints the rights of each",
-                {"user": blind},
+                "example that of the table system; `wheeld acl {table}` prints the rights of each",
+                {"user": blind, "table": table},
             )
         self.tell(self._catalogue.say_text(text))

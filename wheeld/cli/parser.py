@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from wheeld.cli.failure import notify_failure
 from wheeld.core.catalogue import Catalogue, translatable
 from wheeld.exits import Exit
 from wheeld.screen.locale import LANGUAGES, language_here
@@ -318,6 +319,7 @@ class _Parser(argparse.ArgumentParser):
         found = ((re.fullmatch(theirs, message.replace("'", "")), ours) for theirs, ours in _WRONG.items())
         said = next((say(ours, **match.groupdict()) for match, ours in found if match), message)
         self.print_usage(sys.stderr)
+        notify_failure(said)
         self.exit(2, f"{self.prog}: {said}\n")
 
 

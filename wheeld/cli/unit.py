@@ -16,7 +16,10 @@ from wheeld.core.catalogue import Part, Text
 from wheeld.exits import Exit
 from wheeld.screen.terminal import printable
 
-PROPERTIES = "ActiveState,SubState,StateChangeTimestamp,StatusText,Result,ExecMainStatus,UnitFileState,NRestarts"
+PROPERTIES = (
+    "ActiveState,SubState,ActiveEnterTimestamp,StateChangeTimestamp,StatusText,Result,ExecMainStatus,UnitFileState,"
+    "NRestarts"
+)
 LEVELS = {"2": "critical: ", "3": "error: ", "4": "warning: "}
 """The word for each priority. An ordinary priority has no word."""
 TOLD = frozenset({"event", "level", "at", "why"})
@@ -52,13 +55,17 @@ def status(options: argparse.Namespace) -> Exit:
 
 def _standing(what: Part, unit: str, logs: str, told: Mapping[str, str]) -> Iterator[Text]:
     state, sub = told["ActiveState"], told["SubState"]
-    since: dict[str, Part] = {"wheel": what, "since": told["StateChangeTimestamp"]}
+    # A reload, also one that failed, is a change of state, too.
+    changed = "ActiveEnterTimestamp" if state == "active" else "StateChangeTimestamp"
+    since: dict[str, Part] = {"wheel": what, "since": told[changed]}
+    # After exit code 74 the unit waits some seconds in "stop-post", and then starts again.
+    is_again = sub == "auto-restart" or (sub == "stop-post" and told["Result"] != "success")
     start = f"systemctl start {unit}"
     if state == "active":
         yield Text("{wheel} has been running since {since}", since)
     elif state == "inactive":
         yield Text("{wheel} is stopped; start it: `{start}`", {"wheel": what, "start": start})
-    elif state != "failed" and sub != "auto-restart":
+    elif state != "failed" and not is_again:
         yield Text("{wheel} is starting or stopping, since {since}", since)
     else:
         yield Text("{wheel} has not run since {since}", since)
@@ -68,7 +75,7 @@ def _standing(what: Part, unit: str, logs: str, told: Mapping[str, str]) -> Iter
             yield Text("it ended with exit code {code}: {why}", {"code": code, "why": known[code]})
         else:
             yield Text("systemd ended it, or could not start it: {result}", {"result": f"{told['Result']} {code}"})
-        if sub == "auto-restart":
+        if is_again:
             yield Text("systemd starts it again")
         else:
             again = {"reset": f"systemctl reset-failed {unit}", "start": start}

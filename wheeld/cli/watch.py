@@ -75,9 +75,11 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(troubles.caught)
     is_secured = any((options.ca_file, options.cert_file, options.key_file))
+    # With a certificate, the name at the broker is the certificate's.
+    user: str | None = options.username or (options.cert_file and common_name(options.cert_file))
     login = Login(
         port=options.port or (TLS_PORT if is_secured else PLAIN_PORT),
-        username=options.username,
+        username=user,
         password_file=options.password_file,
         ca_file=options.ca_file,
         cert_file=options.cert_file,
@@ -94,7 +96,7 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
         manner=Manner(by="wheeld watch", ask=options.from_seq is not None, tell=troubles.tell),
     )
     async with feed:
-        silence = loop.call_later(SILENCE_S, troubles.notice_silence, _blind(options))
+        silence = loop.call_later(SILENCE_S, troubles.notice_silence, options.table, _blind(user, options.table))
         while options.count is None or shown < options.count:
             try:
                 message = await anext(feed)
@@ -110,10 +112,9 @@ async def _watch(options: argparse.Namespace, troubles: Troubles) -> Exit:
     return Exit.OK
 
 
-def _blind(options: argparse.Namespace) -> str | None:
-    """Return our name at the broker, if its role may read no message of the feed. Raises TlsFilesError."""
-    user: str = options.username or (options.cert_file and common_name(options.cert_file)) or ""
-    role = users_at(options.table.partition("/")[2], {}).get(user)
+def _blind(user: str | None, table: str) -> str | None:
+    """Return our name at the broker, if its role may read no message of the feed."""
+    role = users_at(table.partition("/")[2], {}).get(user or "")
     return None if role is None or not {*SEQUENCED, EVERYTHING}.isdisjoint(role.reads) else user
 
 

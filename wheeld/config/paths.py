@@ -72,6 +72,13 @@ def not_stored(name: str, instance: str, file: Path) -> Text:
     }
     if name.endswith("password"):  # only the broker's owner knows the password
         return Text("names {credential}, but {file} does not exist: write the password into it (mode 0600)", named)
+    if name == "signing-key":  # setup does not make a key beside the public key of another one
+        public = f"/etc/wheeld/{instance}.pub"
+        return Text(
+            "names {credential}, but {file} does not exist: put the copy of the key back. If there is none, a new key "
+            "begins a new journal: `{move}`, then `{setup}`",
+            {**named, "move": f"mv {public} {public}.lost"},
+        )
     return Text("names {credential}, but {file} does not exist: put it back, or let `{setup}` make it", named)
 
 

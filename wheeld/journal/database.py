@@ -247,7 +247,7 @@ class Database:
             fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(lock_fd)
-            why = "another wheeld has it open; stop that one, or set another journal.path: each wheel has one daemon"
+            why = "another wheeld has it open, and each wheel has one daemon: stop the other one first"
             raise JournalError("locked", self.path, why) from error
         return lock_fd
 
