@@ -233,6 +233,17 @@ def test_a_lost_key_and_its_certificate_are_made_anew(computer: BareComputer) ->
     assert set(actions(planned(computer, *SIMULATED)).values()) == {"stays"}
 
 
+def test_a_lost_certificate_of_the_authority_is_made_anew_and_all_others_stay(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    before = computer.tree()
+    lost = "etc/mosquitto/certs/house-ca.crt"
+    (computer.root / lost).unlink()
+    assert "differs" not in actions(planned(computer, *SIMULATED)).values()
+    set_up(computer, *SIMULATED)
+    assert {path for path, content in computer.tree().items() if before.get(path) != content} == {lost}
+    assert set(actions(planned(computer, *SIMULATED)).values()) == {"stays"}
+
+
 def test_a_second_wheel_has_the_same_broker(computer: BareComputer) -> None:
     set_up(computer, *SIMULATED)
     before = computer.tree()

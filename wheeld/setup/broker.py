@@ -153,7 +153,10 @@ class _Certificates:
 
     def _judged(self, key: Put, certificate: Put, name: str, why: Text, hosts: Sequence[str]) -> SetupStep:
         read = self.places.computer.read
-        has_key, found, issuer = read(key.path), read(certificate.path), read(self.broker.authority)
+        has_key, found, authority_key = read(key.path), read(certificate.path), read(self.broker.authority_key)
+        issuer = read(self.broker.authority)
+        if issuer is None and authority_key is not None:  # an earlier step makes it anew, with this key
+            issuer = certificates.authority(authority_key, self._hosts, self._now)
         what = f"{certificate.path}, {key.path.name}"
         fresh = certificate._replace(make=partial(self._issued, key.path, name, hosts))
         if found is None:
