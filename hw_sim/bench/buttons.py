@@ -67,9 +67,9 @@ def buttons(say: Say) -> Mapping[str, Button]:
         ),
         says("operations_done", "table", say("Operations done"), say("All is paid: the next coup may begin.")),
         says("rien_va", "chef", say("Rien va"), say("The chef declares the coup void (N7).")),
-        says("tout_va", "chef", say("Tout va"), say("After a void, when the ball lies in its pocket.")),
+        says("tout_va", "chef", say("Tout va"), say("Ends the void, when the ball lies in its pocket.")),
         says("suspend", "direction", say("Suspend play"), say("A coup that runs is void (A6).")),
-        says("resume", "direction", say("Resume play"), say("After a breakdown, when the wheel is in order.")),
+        says("resume", "direction", say("Resume play"), say("Ends a suspension, when the wheel is in order.")),
         says("last_coup", "chef", say("La dernière"), say("The table closes after the next valid coup (A5).")),
         says("close", "direction", say("Close the table"), say("At once: a coup that runs is void (A6).")),
         Button(

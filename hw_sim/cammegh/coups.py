@@ -123,7 +123,8 @@ class Drawing:
         return phases
 
     def run(self, *, same: bool = False, laps: int | None = None, flags: int = 0) -> list[HeadPhase]:
-        """Return states 3 and 4 of a ball that runs against the rotor, or with it if `same`."""
+        """Return the two phases in which the ball runs (the wheel's states 3 and 4): against the rotor, or with it if
+        `same`."""
         laps = self.rng.randint(6, 20) if laps is None else laps
         ball = self.rotor if same else 1 - self.rotor
         early = max(1, laps - 4)

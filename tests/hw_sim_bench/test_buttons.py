@@ -279,7 +279,7 @@ def test_each_thing_that_a_table_waits_for_has_a_button_or_comes_by_itself() -> 
         ([], "chip-out", "no chip"),
         (["chip"], "chip", "already"),
         ([], "plug", "The cable is plugged in"),
-        (["unplug"], "unplug", "out already"),
+        (["unplug"], "unplug", "unplugged already"),
         ([], "spin-rotor", "The rotor turns"),
         (["stop-rotor"], "stop-rotor", "already"),
         (["stop-rotor"], "same-direction", "stands still"),

@@ -119,7 +119,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
         lambda root: release(root, key_pair(root.parent, "other")[0], "c0ffee"),
         "did not sign",
     ),
-    "no manifest to read": (lambda root: (root / MANIFEST).write_text("{}"), "no manifest of a release"),
+    "no manifest to read": (lambda root: (root / MANIFEST).write_text("{}"), "not a manifest of a release"),
     "a false compiled copy": (false_copy, "compiled from something else: wheeld/__pycache__/law"),
     "a copy that is not checked": (unchecked_copy, "compiled from something else: wheeld/__pycache__/law"),
     "a copy without source": (

@@ -16,8 +16,8 @@ SCHEMES = ("socket", "rfc2217")
 
 
 def head_rules(head: HeadSetting) -> Iterator[Iterator[Wrong]]:
-    """Yield the rules of the section and of the head's maker. Each yields what is wrong. For an unknown head there is
-    only the rule of the port."""
+    """Yield the rule of `port`, then the rules of the head's maker; for an unknown head only the first. Each rule
+    yields what is wrong."""
     yield _port(head)
     with suppress(KeyError, UnknownError):
         yield from reader_of(head.product).rules(head)

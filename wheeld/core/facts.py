@@ -97,7 +97,7 @@ class Fact(Named):
     NUMBER_UNPROVEN = "number_unproven", "the ball came to rest in a pocket, its run not proven"
     NUMBER_UNCONFIRMED = "number_unconfirmed", "the ball came to rest in a pocket; these sensors can prove no more"
     NUMBER_NOT_PROVEN = "number_not_proven", "the ball was seen in a pocket, and nothing proves that it rested there"
-    NUMBER_OVERTAKEN = "number_overtaken", "a ball launched while another number awaits the chef lies in a pocket"
+    NUMBER_OVERTAKEN = "number_overtaken", "while a number awaits the chef, a ball launched later lies in a pocket"
     NUMBER_CORRECTED = "number_corrected", "the wheel takes its number back, or reports another for the same game"
     BALL_MOVED = "ball_moved", "the ball lies in another pocket, and no launch was seen"
     BALL_CARRIED = "ball_carried", "the ball lies in another pocket, and may have been taken from the one where it lay"
@@ -181,7 +181,7 @@ class Case(Named):
 
 _PROBATION = "wait until the line to the sensors has been good for some seconds"
 _FIRMWARE = "switch the sensor board off and on, and report its firmware"
-_BUSY = "stop other programs on the computer, or repair a line that bounces"
+_BUSY = "stop other programs on the computer, or repair a line with too many edges"
 
 
 @unique

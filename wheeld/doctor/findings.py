@@ -79,7 +79,9 @@ PINS = Text("check the wires to the pins and the computer's load")
 GPIO_ADVICE = {
     "host_stalls": Text("the computer stood still: check its load, its power supply and its storage"),
     "late_edges": Text("the computer was too busy to date the edges in time: reduce its load"),
-    "lost_edges": Text("more edges came than the computer could read: reduce its load, or repair a line that bounces"),
+    "lost_edges": Text(
+        "more edges came than the computer could read: reduce its load, or repair a line with too many edges"
+    ),
     "link_faults": Text("edges were lost or came late: reduce the computer's load"),
     "encoder_violations": Text("check the encoder's lines A, B and Z: thresholds, gap to the disc, and rotor_ticks"),
     "pulses_too_short": Text(

@@ -250,8 +250,8 @@ class Feed:
                 self._hand_out(lost)
             self._hand_out(message)
         elif message.seq <= self._stored_seq:
-            # The wheel sent this message again, because it still owes the message (the ack was lost), or because
-            # another feed has requested the message.
+            # This message came again: the wheel still owes it (the ack was lost), another receiver has requested it, or
+            # the broker has retained it.
             self._owe_ack()
 
     def _hand_out(self, item: FeedMessage | FeedError) -> None:

@@ -129,7 +129,7 @@ class _Records:
             raise ValueError(
                 "it is signed, and this wheel's configuration names no key: give it the wheel's own (signing_key_file)"
             )
-        # Several spellings mean the same signature, but a wheel writes only one of them.
+        # Several texts in base64 mean the same signature, but a wheel writes only one of them.
         if self._check is not None and (
             in_base64 is None
             or base64.b64encode(base64.b64decode(in_base64)) != in_base64

@@ -52,7 +52,7 @@ def judge(checks: Sequence[Check]) -> list[Check]:
 
 
 def more_than(count: int, of: int, share: float) -> float:
-    """Return the chance of `count` or more if the true share is at most `share`."""
+    """Return the chance of `count` or more in a sample of `of`, if their true share is `share`."""
     return float(stats.binomtest(count, of, share, alternative="greater").pvalue) if of else 1.0
 
 

@@ -304,8 +304,8 @@ class BallTracker:
 
     @property
     def leading(self) -> Chain | None:
-        """The running ball's chain. When its direction is known, it is the first in the list; before that, it is the
-        chain with the best score. None without pulses."""
+        """The running ball's chain: the one with the best score until the direction is known or the ball is off the
+        track, from then on the first in the list. None without pulses."""
         chains = self.state.chains
         if not chains or self.run.direction is not None or self.run.phase is Phase.OFF_TRACK:
             return next(iter(chains), None)

@@ -404,8 +404,8 @@ class HeadGames:
         self._head.begin_run(t_us, from_launch=from_launch)
         if self._ball_by_head:
             return self.begin_coup()
-        # This may be the run that beams saw: they reported its launch already. The head may report this run only after
-        # its end, if there were few passes or the line is late. If that run ended much earlier, this is another run.
+        # The beams may have reported this launch already. The head's report can come after the end of the run, if there
+        # were few passes or the line is late. But if that run ended much earlier, the head means another run.
         ended_lately = run.last_us is not None and t_us - run.last_us <= BEAMS_LATE_US
         if run.phase is Phase.ON_TRACK or (run.phase is Phase.OFF_TRACK and ended_lately):
             self._head.run.report(Fact.LAUNCHED)

@@ -248,7 +248,7 @@ class Board:
             self._counts["host_stalls"] += 1
             self._hearing.forgive(stalled_ns, host_ns)
         self._session.tick(host_ns)
-        # Find out which kind of silence it is if the board sends messages, but no observations.
+        # This is the trouble if the board sends messages, but no observations.
         if self._session.misses_events:
             unreported = Trouble.EVENTS_MISSING
         else:

@@ -139,7 +139,7 @@ class GpioSource:
         while self._waiting and self._waiting[0][0] < self._safe_ns:
             self._keep(self._wiring.edge(heapq.heappop(self._waiting)[2]))
         self._keep(self._wiring.until(self._safe_ns))
-        # Every observation older than the horizon is certain, and the reported time advances to it.
+        # No later observation can have a time before the horizon. So report what is older, and advance the time to it.
         horizon_us, seen = self._us(self._wiring.horizon_ns(self._safe_ns)), list[Observation]()
         while self._ready and self._ready[0][0] < horizon_us:
             one = heapq.heappop(self._ready)[2]
