@@ -61,8 +61,7 @@ FOREIGN_COUNTER = (
 DEBTS = "SELECT CAST(id AS BLOB), CAST(seq AS BLOB), CAST(confirmed AS BLOB) FROM debts"
 
 UNREADABLE = (OSError, ValueError, sqlite3.Error, zlib.error, TypeError, LookupError, ArithmeticError)
-"""The errors of a damaged file, or of a file that is not a journal: a value is missing, out of bounds, or of a wrong
-type."""
+"""The errors of a damaged file, or of one that is not a journal: a value is missing, too large, or of a wrong type."""
 
 
 class Fault(Exception):  # noqa: N818
