@@ -276,7 +276,7 @@ def test_what_no_reader_of_json_agrees_on_spoils_no_query(two: Two) -> None:
 
 
 def test_a_bench_table_and_a_live_one_do_not_mix(two: Two) -> None:
-    with pytest.raises(RecordStoreError, match="bench table"):
+    with pytest.raises(RecordStoreError, match="is a live table"):
         two.second.register([HouseWheel(site=SITE, table=TABLE, test=True)])
 
 
