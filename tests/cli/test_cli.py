@@ -436,21 +436,20 @@ def test_check_config_takes_a_name_that_the_file_makes_a_wheel_s(tmp_path: Path,
 
 
 @pytest.mark.parametrize("more", ["", 'username = "wheel-campione-03"\n'])
-@pytest.mark.parametrize(
-    ("begins", "ends", "why"),
-    [
-        (-100, -1, r"expired at [-\d]+ [:\d]+ UTC: have a new certificate"),
-        (1, 30, r"is valid only from [-\d]+ [:\d]+ UTC: correct this computer's clock \(`timedatectl`\)"),
-    ],
-)
-def test_check_config_tells_of_a_certificate_that_is_not_valid_now(
-    begins: int, ends: int, why: str, more: str, tmp_path: Path, capsys: Captured
-) -> None:
-    files = Authority(tmp_path).issue("wheel-campione-03", begins=begins, days=ends)
+def test_check_config_tells_of_a_certificate_that_has_ended(more: str, tmp_path: Path, capsys: Captured) -> None:
+    files = Authority(tmp_path).issue("wheel-campione-03", days=-1)
     assert main(["check-config", str(write(tmp_path, with_certificate(files, more)))]) == Exit.BAD_CONFIG
     told = capsys.readouterr().err
-    assert re.search(f"mqtt.cert_file: {why}", told)
+    assert re.search(r"mqtt.cert_file: expired at [-\d]+ [:\d]+ UTC: have a new certificate", told)
     assert "`wheeld setup campione-03 --answers /etc/wheeld/campione-03.toml`" in told
+
+
+def test_check_config_tells_of_a_certificate_that_is_not_valid_yet(tmp_path: Path, capsys: Captured) -> None:
+    """The daemon starts with it: at a boot the clock may be wrong, and be set a minute later."""
+    files = Authority(tmp_path).issue("wheel-campione-03", begins=1)
+    assert main(["check-config", str(write(tmp_path, with_certificate(files)))]) == Exit.OK
+    told = capsys.readouterr().out
+    assert re.search(rf"{files.cert_file} is valid only from [-\d]+ [:\d]+ UTC: correct this computer's clock", told)
 
 
 def test_check_config_tells_of_a_certificate_of_another_authority(tmp_path: Path, capsys: Captured) -> None:

@@ -108,8 +108,8 @@ class OwnCertificate(NamedTuple):
 
 
 def own_certificate(cert_file: Path) -> OwnCertificate | None:
-    """Return the name in our certificate and its end date. None if the optional package that reads it is not installed.
-    Raises TlsFilesError."""
+    """Return the name in our certificate, and when it is valid. None if the optional package that reads it is not
+    installed. Raises TlsFilesError."""
     try:
         from cryptography import x509  # noqa: PLC0415  cryptography is optional
     except ImportError:

@@ -7,10 +7,11 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from pwd import getpwnam
 
-from wheeld.broker.tls import common_name, is_from
+from wheeld.broker.tls import is_from, own_certificate
 from wheeld.cli.failure import fail
 from wheeld.cli.provable import certain_laps, provable
 from wheeld.cli.rights import rights_of
@@ -261,12 +262,12 @@ def _mqtt(config: Config) -> Iterator[Text]:
     secured = Text("with TLS") if mqtt.ca_file or mqtt.cert_file else Text("without TLS")
     # Say with which name and with which certificate the daemon logs in.
     who = Text("as {user}", {"user": mqtt.username}) if mqtt.username else Text("anonymously")
-    name = None
+    own = None if mqtt.cert_file is None else own_certificate(mqtt.cert_file)
     if mqtt.cert_file is not None:
-        if (name := common_name(mqtt.cert_file)) is None:
+        if own is None:
             certificate = Text("with its own certificate")
         else:
-            certificate = Text("with the certificate of {name}", {"name": name or Text("nobody")})
+            certificate = Text("with the certificate of {name}", {"name": own.name or Text("nobody")})
         both: dict[str, Part] = {"user": mqtt.username or "", "certificate": certificate}
         who = Text("as {user} {certificate}", both) if mqtt.username else certificate
     at: dict[str, Part] = {
@@ -275,7 +276,19 @@ def _mqtt(config: Config) -> Iterator[Text]:
         "secured": secured,
     }
     yield Text("broker: {address} {who}, {secured}", at)
-    if name is not None and mqtt.cert_file and mqtt.ca_file and not is_from(mqtt.cert_file, mqtt.ca_file):
+    # This is not wrong at a start: the clock of a computer without a battery may be wrong then, and is set soon after.
+    if own is not None and own.begins > datetime.now(UTC):
+        begins: dict[str, Part] = {
+            "certificate": str(mqtt.cert_file),
+            "at": f"{own.begins:%Y-%m-%d %H:%M} UTC",
+            "setup": setup_again(table.table),
+        }
+        yield Text(
+            "{certificate} is valid only from {at}: correct this computer's clock (`timedatectl`), or let `{setup}` "
+            "make one",
+            begins,
+        )
+    if own is not None and mqtt.cert_file and mqtt.ca_file and not is_from(mqtt.cert_file, mqtt.ca_file):
         files: dict[str, Part] = {
             "certificate": str(mqtt.cert_file),
             "authorities": str(mqtt.ca_file),

@@ -72,13 +72,6 @@ def _name_at_broker(config: Config) -> Iterator[Problem]:
             Text("expired at {at}: have a new certificate issued, or let `{setup}` make one", ended),
         )
         return
-    if own is not None and own.begins > datetime.now(UTC):
-        begins: dict[str, Part] = {"at": f"{own.begins:%Y-%m-%d %H:%M} UTC", "setup": setup_again(table)}
-        what = Text(
-            "is valid only from {at}: correct this computer's clock (`timedatectl`), or let `{setup}` make one", begins
-        )
-        yield Problem("mqtt.cert_file", what)
-        return
     if own is None or mqtt.username is not None:
         return
     name = own.name
