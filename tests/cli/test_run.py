@@ -165,7 +165,13 @@ async def test_it_reads_its_configuration_again_when_the_coup_is_over(tmp_path: 
         assert "wheel.toml" in refused["why"]
         config.unlink()
         daemon.process.send_signal(AGAIN)
-        await daemon.until("daemon.asked_again")
+        await daemon.until("daemon.not_started_again", lambda log: "there is no such file" in log["why"])
+        key = tmp_path / "wheel.key"
+        key.write_text("no key at all")
+        key.chmod(0o600)
+        config.write_text(good.replace("[journal]\n", f'[journal]\nsigning_key_file = "{key}"\n'))
+        daemon.process.send_signal(AGAIN)
+        await daemon.until("daemon.not_started_again", lambda log: "neither a private key" in log["why"])
         config.write_text(good)
         daemon.process.send_signal(AGAIN)
         await listener.until(lambda received: "display" in received.of("availability")[-1], "the new name")

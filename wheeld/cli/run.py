@@ -15,6 +15,7 @@ from wheeld.core.catalogue import Catalogue
 from wheeld.daemon import root
 from wheeld.daemon.identity import digest_of_file
 from wheeld.exits import Exit
+from wheeld.journal.seal import FileSigner, KeyFileError
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -33,8 +34,9 @@ def run(options: argparse.Namespace) -> Exit:
 def _unusable(wheel: WheelFiles) -> str | None:
     """Return why the files of the wheel cannot be used now, or None if they can."""
     try:
-        load(*wheel)
-    except ConfigError as wrong:
+        if (key_file := load(*wheel).journal.signing_key_file) is not None:
+            FileSigner(key_file)
+    except (ConfigError, KeyFileError) as wrong:
         return str(wrong)
     except OSError as wrong:
         why = file_trouble(wrong)
