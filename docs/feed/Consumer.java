@@ -13,7 +13,7 @@ public class Consumer {
     static boolean unsure, owesAck;
     static String user = "settlement", asked;
     static long now() { return System.nanoTime() / 1_000_000; }
-    static void connected() { asked = null; tries = 0; firstMs = now() + 500; }
+    static void connected() { asked = null; tries = 0; firstMs = now() + 500; owesAck = chain.seq > 0; }
     static long dueMs() {
         long laterMs = Math.max(askedMs, storedMs) + waitMs;
         if (firstMs != 0) return firstMs;

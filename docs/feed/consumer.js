@@ -37,7 +37,7 @@ function run (url, root, path, keyFile) {
     if (finds !== 'all' && finds !== 'more') console.error(`the reply to seq ${from}: ${finds}`) // tell a person
   }
   client.on('error', error => console.error(error.message))
-  client.on('connect', () => { asked = undefined; tries = 0; firstMs = now() + 500 })
+  client.on('connect', () => { asked = undefined; tries = 0; firstMs = now() + 500; owesAck = chain.seq > 0 })
   client.subscribe(['result', 'void', 'ruling', 'table', 'reply'].map(leaf => `${root}/${leaf}`), { qos: 1 }, refused =>
     refused && console.error(`the broker refuses a topic: ${refused.message}`)) // mqtt repeats this for each connection
   client.on('message', (topic, payload) => {

@@ -203,6 +203,16 @@ async def test_a_thousand_messages(command: Command, key_file: Path, tmp_path: P
                 await until(all_is_acked)
 
 
+async def test_an_ack_that_the_last_run_owes(command: Command, key_file: Path, tmp_path: Path) -> None:
+    file, wheel = tmp_path / "stored", Wheel()
+    file.write_bytes(b"".join(b"table %b\n" % sign(wheel.say("table")) for _ in range(3)))
+    with Mosquitto(tmp_path, log_type="information") as broker:
+        async with aiomqtt.Client("127.0.0.1", broker.port) as other, asyncio.timeout(PATIENCE_S):
+            await other.subscribe(f"{ROOT}/ack")
+            async with consumer(command(broker.port, file, key_file)):
+                assert (await anext(aiter(other.messages))).payload == b'{"seq":3}'
+
+
 def _java(classes: Path, key_file: Path) -> tuple[list[str], str]:
     def parts(message: dict[str, Any]) -> str:
         return f"{message['topic']} {base64.b64encode(payload_of(message)).decode()}"

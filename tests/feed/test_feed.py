@@ -392,6 +392,25 @@ async def test_an_ack_is_said_again_when_the_wheel_still_owes(world: World, repo
 
 
 @in_virtual_time
+async def test_an_ack_that_the_last_run_owes_is_said_at_a_new_start(world: World, reports: Reports) -> None:
+    """And never of what is not known to be stored: `after_seq` may be a number that somebody gave."""
+    world.wheel.say()
+    async with feed_of(reports, after=(1, world.wheel.hashes[1])) as feed:
+        await asyncio.sleep(5)
+        world.send(world.wheel.sent)
+        await asyncio.sleep(5)
+        assert world.acks == []
+        with pytest.raises(ValueError, match="seq 2 was not handed out yet: 1 is the last one"):
+            await feed.ack(2)
+        await feed.ack(0)
+        await asyncio.sleep(5)
+        assert world.acks == []
+        await feed.ack(1)
+        await asyncio.sleep(5)
+        assert world.acks == [1]
+
+
+@in_virtual_time
 async def test_one_ack_speaks_for_a_backlog(world: World, reports: Reports) -> None:
     for _ in range(500):
         world.wheel.say()

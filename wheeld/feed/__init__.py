@@ -2,6 +2,7 @@
 them.
 
     async with Feed("broker", root="wheel/v1/campione/campione-03", after_seq=41, after_hash=h) as feed:
+        await feed.ack(41)  # if you have stored it: the last run may have ended before its ack
         async for message in feed:
             store(message)  # also its seq and hash: they are `after_seq` and `after_hash` of the next run
             await feed.ack(message)

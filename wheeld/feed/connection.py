@@ -115,7 +115,7 @@ class Feed:
         self._ack_is_due = False
         self._acked_s = -ACK_EVERY_S
         self._ack_sent.set()
-        self._handed_seq = self._stored_seq = 0
+        self._handed_seq, self._stored_seq = after_seq or 0, 0
         self._trouble: str | None = None
         self._keeping: asyncio.Task[None] | None = None
 
@@ -158,13 +158,15 @@ class Feed:
         self._handed_seq = item.seq
         return item
 
-    async def ack(self, message: FeedMessage) -> None:
+    async def ack(self, message: FeedMessage | int) -> None:
         """Acknowledge `message` and all before it as stored, so that the wheel no longer owes them. Return at once. The
         ack is sent soon. It is sent again in each new connection, and when the wheel sends a message that it covers.
+        At a new start give the last `seq` that you have stored (0: none): the last run may have ended before its ack.
         Raise ValueError for a message that was not handed out yet."""
-        if message.seq > self._handed_seq:
-            raise ValueError(f"seq {message.seq} was not handed out yet: {self._handed_seq} is the last one")
-        self._stored_seq = max(self._stored_seq, message.seq)
+        seq = message if isinstance(message, int) else message.seq
+        if seq > self._handed_seq:
+            raise ValueError(f"seq {seq} was not handed out yet: {self._handed_seq} is the last one")
+        self._stored_seq = max(self._stored_seq, seq)
         self._owe_ack()
         await asyncio.sleep(0)  # otherwise a caller with much to store would delay the ack
 
