@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,9 +13,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tests.documents.vectors import FILE, payload_of, text, vectors
-from tests.feed.wheel import ROOT, Wheel
 from wheeld.core.messages.chain import GENESIS, verify_link
-from wheeld.feed import FeedError, Manner
+from wheeld.feed import FeedError, FeedMessage, Manner
 from wheeld.feed.message import check_verdict, ed25519, read_json, read_message
 from wheeld.feed.order import Order
 
@@ -99,35 +99,57 @@ def test_the_feed_takes_a_reply_as_the_file_says(case: dict[str, Any], monkeypat
     assert [text[: len(said)] for text in told] == ([said] if said else [])
 
 
+class Asking:
+    """Plays `events` to wheeld.feed."""
+
+    def __init__(self) -> None:
+        self.order, self.question, self.is_connected = Order(0, None, Manner(tell=lambda _: None)), b"{}", False
+
+    def happens(self, now_s: float, what: str, *more: Any) -> None:
+        if what in ("started", "disconnected"):
+            self.is_connected = False
+            if what == "started":
+                self.order = Order(self.order.seq, str(self.order.seq), Manner(tell=lambda _: None))
+        elif what == "subscribed":
+            self.is_connected = True
+            self.order.connected(now_s)
+        elif what == "fault":
+            self.order.doubt()
+        elif what in ("reply", "refused", "test"):
+            self._reply(*more, test=what == "test")
+        elif what == "conflict":
+            with pytest.raises(FeedError, match="another message with this number"):
+                self.order.take(replace(_numbered(more[0]), hash="other"), now_s)
+        elif what in ("stored", "gap", "repeat"):
+            assert self.order.take(_numbered(*more), now_s) is (what == "stored")
+
+    def _reply(self, last: int | None = None, *, test: bool) -> None:
+        whose = {"id": json.loads(self.question).get("id"), "user": "settlement", "name": "resend"}
+        try:
+            self.order.answered(json.dumps({**whose, "last_seq": last, "test": test}).encode())
+        except FeedError as error:
+            if error.fault != "rolled_back":
+                self.order.doubt()
+
+
+def asked_s(events: list[list[Any]], until_s: float) -> list[float]:
+    """When wheeld.feed asks."""
+    asking, asks_s, events = Asking(), list[float](), events[:]
+    for now_s in (tenth / 10 for tenth in range(round(10 * until_s))):
+        while events and events[0][0] <= now_s:
+            asking.happens(now_s, *events.pop(0)[1:])
+        if asking.is_connected and (asked := asking.order.question(now_s)):
+            asking.question = asked
+            asks_s.append(now_s)
+    return asks_s
+
+
+def _numbered(seq: int, body: dict[str, Any] | None = None) -> FeedMessage:
+    prev = GENESIS if seq == 1 else str(seq - 1)
+    return FeedMessage(seq, "table", b"", body or {}, prev, str(seq))
+
+
 @pytest.mark.parametrize("row", VECTORS["asking"], ids=lambda row: row["what"])
 def test_the_feed_asks_when_the_file_says(row: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("random.uniform", lambda least, _: least)
-    order, wheel, asks_s = Order(0, None, Manner(tell=lambda _: None)), Wheel(), list[float]()
-    messages = [read_message(*wheel.say(), root=ROOT) for _ in range(9)]
-    other = read_message(*Wheel().say("void"), root=ROOT)
-    question, events = b"{}", list(row["events"])
-    for tenth in range(10 * row["until_s"]):
-        now_s = tenth / 10
-        while events and events[0][0] <= now_s:
-            _, what, *more = events.pop(0)
-            if what == "subscribed":
-                order.connected(now_s)
-            elif what == "fault":
-                order.doubt()
-            elif what in ("reply", "refused", "test"):
-                whose = {"id": json.loads(question).get("id"), "user": "settlement", "name": "resend"}
-                reply = {**whose, "last_seq": more[0] if more else None, "test": what == "test"}
-                try:
-                    order.answered(json.dumps(reply).encode())
-                except FeedError as error:
-                    if error.fault != "rolled_back":
-                        order.doubt()
-            elif what == "conflict":
-                with pytest.raises(FeedError, match="another message with this number"):
-                    order.take(other, now_s)
-            else:
-                assert order.take(messages[more[0] - 1], now_s) is (what == "stored")
-        if asked := order.question(now_s):
-            question = asked
-            asks_s.append(now_s)
-    assert asks_s == row["asks_s"]
+    assert asked_s(row["events"], row["until_s"]) == row["asks_s"]

@@ -1,7 +1,8 @@
 """The test vectors of docs/feed.md: `python -m tests.documents.vectors` writes docs/feed-vectors.json anew.
 
 The messages are structures of the program, closed and signed by its own code with keys that are fixed here. What a
-consumer must find in each case is written by hand; tests hold wheeld.feed and both examples to it.
+consumer must find in each case is written by hand; tests hold wheeld.feed and both examples to it. `histories.py` has
+the rows about stakes, acks and order.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import msgspec
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from tests.documents.histories import acks, late, order, stakes
 from wheeld.core.messages import chain
 from wheeld.core.messages.payloads import Result, Ruling, TableMessage, Void
 from wheeld.core.step import Topic
@@ -125,7 +127,30 @@ def vectors() -> dict[str, Any]:
         "question": QUESTION,
         "replies": _replies(),
         "asking": _asking(),
+        "stakes": stakes(),
+        "late": late(),
+        "acks": acks(),
+        "order": order(_named(signed, cases.rows)),
     }
+
+
+def _named(signed: list[tuple[Topic, bytes]], cases: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Topic and payload of the messages in `order`: the first five by number, others from their cases."""
+    named: dict[str, tuple[str, str]] = {
+        str(n): (topic, payload.decode()) for n, (topic, payload) in enumerate(signed, 1)
+    }
+    for name, what in (
+        ("lost", "the wheel has no messages 3 to 7: report them, then store this one"),
+        ("void", "a gap in a void is as one in a table"),
+        ("had", "the wheel has no message 2, but it is stored: nothing is lost"),
+        ("other", "another message with a number that is stored"),
+        ("chain", "its prev is not the hash of the message before"),
+        ("forged", "forged: another number, with the right seq, prev and hash"),
+        ("test", "a bench table's message, at a consumer that pays"),
+    ):
+        (case,) = (case for case in cases if case["what"] == what and case["key"])
+        named[name] = case["topic"], case["payload"]
+    return named
 
 
 class _Cases:
