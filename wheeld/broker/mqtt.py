@@ -69,6 +69,10 @@ RETAINED = (*OWN, "ack")
 """The same topics, and `ack`, which shows what the settlement core has stored."""
 COMMANDS = "cmd/+/+"
 
+UNHEARD = "the broker confirms it, but does not send the message that it retains there"
+"""The reason of a refusal that the broker does not say: mosquitto confirms a subscription that its access list
+forbids, and then sends nothing."""
+
 Compare: TypeAlias = Callable[[Mapping[str, bytes]], Awaitable[None]]
 """Compares what the broker retains on the topics in `RETAINED` with the journal. Raises an error if others have newer
 messages."""
@@ -193,7 +197,7 @@ class MqttConnection:
         cannot be read."""
         self._heard_ns = 0
         self._retained: dict[str, bytes] = {}
-        """What came on the topics of `RETAINED`, until it is compared."""
+        """What came last in this session on each of the topics of `RETAINED`."""
         self._log = structlog.get_logger("mqtt")
 
     @property
@@ -389,14 +393,20 @@ class MqttConnection:
         raise client.gone.result()
 
     async def _greet(self, client: MqttClient) -> None:
-        """Subscribe, then publish `online`: a user that reads it may send commands."""
+        """Subscribe, then publish `online`: a user that reads it may send commands. The broker retains it, so if we may
+        read, the broker sends it to us."""
         await self._subscribe(client, (COMMANDS,))
         try:
             await client.publish(self._availability, self._online, retain=True)
         except PublicationRefusedError as refused:
             self._note_answer("publication", self._availability, str(refused))
-        else:
-            self._note_answer("publication", self._availability, None)
+            return
+        self._note_answer("publication", self._availability, None)
+        if "availability" not in self._retained:
+            await self._subscribe(client, ("availability",))
+            await client.unsubscribe(self._availability)
+        heard = "availability" in self._retained
+        self._note_answer("subscription", self._availability, None if heard else UNHEARD)
 
     async def _ask_again(self, client: MqttClient) -> None:
         """Ask again for what was refused: the access list may have changed. The outbox itself repeats what it owes."""
@@ -409,7 +419,7 @@ class MqttConnection:
             with suppress(MqttError):
                 if leaves:
                     await self._subscribe(client, leaves)
-                if ("publication", "availability") in self.refusals:
+                if "availability" in {leaf for _, leaf in self.refusals}:
                     await self._greet(client)
 
     def _note_answer(self, kind: Literal["subscription", "publication"], topic: str, why: str | None) -> None:
@@ -456,7 +466,9 @@ class MqttConnection:
         topics = [self._root + leaf for leaf in leaves]
         refused = await client.subscribe(*topics)
         for topic in topics:
-            self._note_answer("subscription", topic, refused.get(topic))
+            # Only a message shows that we may read: `_greet` notes that.
+            if topic in refused or topic != self._availability:
+                self._note_answer("subscription", topic, refused.get(topic))
 
     async def _watch_files(self, used: Stamp) -> None:
         """Return when the TLS files have changed and can be used. A half-finished renewal must not end a connection."""
@@ -487,7 +499,7 @@ class MqttConnection:
             why = "the message breaks the rules of MQTT, but the broker passed it on"
             self.sparing_log.error("message.unread", topic=leaf[:64], why=why)
             return
-        if leaf in RETAINED and self._client is None:
+        if leaf in RETAINED:
             self._retained[leaf] = publication.payload
         if leaf == "ack":
             self.inbox.acks.put(publication.payload)

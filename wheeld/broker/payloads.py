@@ -206,7 +206,8 @@ class SelfTestHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 class BrokerRefusal(msgspec.Struct, frozen=True, kw_only=True):
     """What the broker refuses the wheel: a subscription to `topic`, or publications on it (below the root). `since` is
-    when it was first refused, and `why` is the reason in the words of MQTT."""
+    when it was first refused, and `why` is the reason in the words of MQTT, or that the broker confirms the
+    subscription and sends nothing."""
 
     kind: Literal["subscription", "publication"]
     topic: str
