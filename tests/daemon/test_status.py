@@ -33,6 +33,7 @@ class Bench:
         self.outage: Outage | None = None
         self.refusals: dict[Refused, Refusal] = {}
         self.owed = 0
+        self.not_renewed = ""
         self.sent: list[str] = []
         self.status = DaemonStatus(
             table,
@@ -44,6 +45,7 @@ class Bench:
             self_test=cast("SelfTest", None),
             outage=lambda: self.outage,
             refusals=self.refusals,
+            not_renewed=lambda: self.not_renewed,
             counters=dict,
         )
 
@@ -135,6 +137,16 @@ async def test_what_the_broker_refuses_is_said_until_it_is_allowed() -> None:
     assert at.sent[1:] == [at.status.line]
     following.cancel()
     await settle()
+
+
+def test_files_that_were_renewed_wrongly_are_said() -> None:
+    at = bench()
+    at.not_renewed = "cert_file /etc/wheeld/wheel.crt expired at 2026-11-01 00:00 UTC"
+    assert at.status.line.endswith(
+        "; the changed files for TLS are not used, and the connection keeps the earlier ones: cert_file "
+        "/etc/wheeld/wheel.crt expired at 2026-11-01 00:00 UTC; correct them; `wheeld check-config campione-03` checks "
+        "them"
+    )
 
 
 async def test_of_a_day_before_the_date_is_said_too() -> None:

@@ -157,6 +157,7 @@ async def test_a_renewed_certificate_is_used_without_a_restart(broker: Mosquitto
             await file_check(clock)  # half a renewal: the connection stays
             await file_check(clock)  # and that is logged once
             assert connection.is_connected
+            assert "do not belong together" in connection.not_renewed
             for begins, ends in ((-100, -1), (1, 30)):  # it has expired, or is not valid yet: the connection stays, too
                 house.issue("wheel-3", begins=begins, days=ends)
                 await file_check(clock)
@@ -172,6 +173,7 @@ async def test_a_renewed_certificate_is_used_without_a_restart(broker: Mosquitto
             await asyncio.wait_for(lost, 30)
             assert await session_of(connection) == 2
             await clock.waiting()  # the next look at the files: no wait before the new connection was needed
+            assert connection.not_renewed == ""
     assert names_in(broker) == ["wheel-3", "renewed"]
     assert connection.counters["failures"] == 0
     events = [log["event"] for log in logs]

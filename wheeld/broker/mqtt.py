@@ -171,6 +171,8 @@ class MqttConnection:
         """The present outage. None while the broker is reached, and before the first attempt has ended."""
         self.refusals: dict[Refused, Refusal] = {}
         """What the broker refuses now."""
+        self.not_renewed = ""
+        """Why the connection does not use the TLS files that have changed. Empty if none have, or without one."""
         self._refused = asyncio.Event()
         self._settings = settings
         self.access, self._root = access, access.root
@@ -386,6 +388,7 @@ class MqttConnection:
         finally:
             for task in (asking, *(ends - {client.gone})):
                 task.cancel()
+            self.not_renewed = ""
             self._heard_ns = client.heard_ns
             self._client, self._ended_ns = None, self._clock.monotonic_ns()
         if not client.gone.done():
@@ -476,12 +479,14 @@ class MqttConnection:
         while True:
             await self._clock.sleep(FILES_CHECK_S)
             found = self._files.stamp()
-            if found in (used, refused):
+            if found == used:  # the earlier files are back
+                refused, self.not_renewed = used, ""
+            if found == refused:
                 continue
             try:
                 await asyncio.to_thread(self._files.check_renewed, self._clock.utc_us())
             except TlsFilesError as wrong:
-                refused = found
+                refused, self.not_renewed = found, str(wrong)
                 then = "the connection with the earlier files stays until the new files are right"
                 self._log.error("tls.not_renewed", why=str(wrong), then=then)
             else:

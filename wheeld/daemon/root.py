@@ -294,6 +294,7 @@ class Daemon:
             self_test=self._self_test,
             outage=lambda: self._mqtt.outage,
             refusals=self._mqtt.refusals,
+            not_renewed=lambda: self._mqtt.not_renewed,
             counters=self._broker_counters,
         )
         self._health = HealthReporter(publisher=self._mqtt, clock=clock, root=root, snapshot=self.status.health)

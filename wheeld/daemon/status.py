@@ -44,6 +44,7 @@ class DaemonStatus:
         self_test: SelfTest,
         outage: Callable[[], Outage | None],
         refusals: Mapping[Refused, Refusal],
+        not_renewed: Callable[[], str],
         counters: Callable[[], dict[str, dict[str, int]]],
     ) -> None:
         self._table, self._source, self._time_sync = table, source, time_sync
@@ -51,7 +52,7 @@ class DaemonStatus:
         self._program = program
         self._self_test = self_test
         self._started_ns = clock.monotonic_ns()
-        self._outage, self._refusals = outage, refusals
+        self._outage, self._refusals, self._not_renewed = outage, refusals, not_renewed
         self._owed: int | None = None
         """How many messages were owed at the last count. None while the broker is connected, and before the first
         count."""
@@ -76,6 +77,9 @@ class DaemonStatus:
                 parts.append(f"`wheeld check-config {table.setting.table}` says more of the certificate")
             if self._owed is not None:
                 parts.append(f"messages owed: {self._owed}")
+        if why := self._not_renewed():
+            parts.append(f"the changed files for TLS are not used, and the connection keeps the earlier ones: {why}")
+            parts.append(f"correct them; `wheeld check-config {table.setting.table}` checks them")
         for (kind, topic), refusal in self._refusals.items():
             since = self._local(refusal.since_ns)
             parts.append(f"the broker has refused {kind} of {topic} since {since}: {refusal.why}")
