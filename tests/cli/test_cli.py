@@ -244,6 +244,12 @@ def test_check_config_prints_the_key_and_how_long_evidence_stays(tmp_path: Path,
     assert f"{private}: neither a private key in PEM" in capsys.readouterr().err
 
 
+def test_check_config_says_that_a_file_is_no_serial_port(tmp_path: Path, capsys: Captured) -> None:
+    path = write(tmp_path, GOOD.replace("/dev/ttyACM0", str(tmp_path)))
+    assert main(["check-config", str(path)]) == Exit.OK
+    assert f"\n{tmp_path} is not a serial port: correct `port` in [sensors]\n" in capsys.readouterr().out
+
+
 def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> None:
     port = tmp_path / "board"
     path = write(tmp_path, GOOD.replace("/dev/ttyACM0", str(port)))
@@ -263,7 +269,7 @@ def test_check_config_prints_what_it_means(tmp_path: Path, capsys: Captured) -> 
         ),
         "readers: 3 at 30°, 150° and 270°",
         f"sensor board: {port} at 115200 baud; silence for 1 s is a fault",
-        f"this computer has no {port}: connect the device, or correct the port",
+        f"this computer has no {port}: connect the device, or correct `port` in [sensors]",
         "any board with this layout of sensors is accepted",
         "the board's clock may drift 200 ppm from the host's clock",
         "the cabinet's door: reported by the sensor board, if it has a door switch",

@@ -57,11 +57,12 @@ async def test_a_wheel_is_aligned(tmp_path: Path) -> None:
 
 
 async def test_a_board_that_is_not_there_is_said_to_be_wrong(tmp_path: Path) -> None:
-    code, out, _ = await doctor("-c", str(write_config(tmp_path, 1883)), "--seconds", "2")
+    path = write_config(tmp_path, 1883)
+    code, out, _ = await doctor("-c", str(path), "--seconds", "2")
     assert code == Exit.BAD_DATA
     (line,) = re.findall(r"wrong  the line to the sensors does not work, or reports nothing(.+)", out)
     assert "a line cannot be opened: " in line
-    assert "the port is not there" in line
+    assert f"the port is not there: is the device plugged in? If it is, correct `port` in [sensors] of {path}" in line
     assert "cable" not in line
 
 

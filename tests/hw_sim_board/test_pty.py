@@ -176,7 +176,7 @@ def test_the_link_of_a_killed_simulator_leads_nowhere(tmp_path: Path) -> None:
     assert path.is_symlink(), "left behind"
     terminals = [os.openpty() for _ in range(20)]
     with pytest.raises(PortUnavailableError, match="the port is not there"):
-        open_serial(str(path), 115200)
+        open_serial(str(path), 115200, "port")
     with Pty(path) as pty:
         port = os.open(path, os.O_RDWR | os.O_NOCTTY)
         os.write(port, b"to the new one")

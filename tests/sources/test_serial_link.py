@@ -45,7 +45,7 @@ def pty() -> Iterator[Pty]:
 
 
 async def test_bytes_go_both_ways_as_they_are(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200)
+    link = open_serial(pty.name, 115200, "port")
     everything = bytes(range(256))
     os.write(pty.board_fd, everything)
     assert await link.read() == everything
@@ -66,7 +66,7 @@ async def test_the_lines_on_which_boards_reset_are_on_or_off(
         return argument
 
     monkeypatch.setattr(fcntl, "ioctl", ioctl)
-    link = open_serial(pty.name, 115200, ready=ready)
+    link = open_serial(pty.name, 115200, "port", ready=ready)
     lines = {what for what, _ in asked} & {termios.TIOCMBIS, termios.TIOCMBIC}
     of = [int.from_bytes(argument, sys.byteorder) for what, argument in asked if what in lines]
     assert (lines, of) == ({wanted}, [termios.TIOCM_DTR, termios.TIOCM_RTS])
@@ -74,7 +74,7 @@ async def test_the_lines_on_which_boards_reset_are_on_or_off(
 
 
 async def test_read_waits_for_bytes(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200)
+    link = open_serial(pty.name, 115200, "port")
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
     assert not reading.done()
@@ -84,7 +84,7 @@ async def test_read_waits_for_bytes(pty: Pty) -> None:
 
 
 async def test_a_reader_that_gives_up_leaves_the_link_usable(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200)
+    link = open_serial(pty.name, 115200, "port")
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
     reading.cancel()
@@ -95,7 +95,7 @@ async def test_a_reader_that_gives_up_leaves_the_link_usable(pty: Pty) -> None:
 
 
 async def test_every_later_caller_gets_the_first_reason(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200)
+    link = open_serial(pty.name, 115200, "port")
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
     pty.unplug()
@@ -109,7 +109,7 @@ async def test_every_later_caller_gets_the_first_reason(pty: Pty) -> None:
 
 
 async def test_a_closed_link_is_an_error_for_who_waits(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200)
+    link = open_serial(pty.name, 115200, "port")
     reading = asyncio.create_task(link.read())
     await asyncio.sleep(0)
     await link.close()
@@ -122,7 +122,7 @@ async def test_an_error_in_reading_ends_the_link(pty: Pty, monkeypatch: pytest.M
     def fail(_fd: int, _count: int) -> bytes:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    link = open_serial(pty.name, 115200)
+    link = open_serial(pty.name, 115200, "port")
     os.write(pty.board_fd, b"x")
     with monkeypatch.context() as patch:
         patch.setattr(os, "read", fail)
@@ -131,7 +131,7 @@ async def test_an_error_in_reading_ends_the_link(pty: Pty, monkeypatch: pytest.M
 
 
 async def test_writing_to_a_line_that_is_gone(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200)
+    link = open_serial(pty.name, 115200, "port")
     pty.unplug()
     with pytest.raises(LinkClosedError, match="writing failed"):
         await link.write(b"x")
@@ -147,7 +147,7 @@ def fill(fd: int) -> int:
 
 
 async def test_what_the_kernel_does_not_take_is_sent_later_and_whole(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200)
+    link = open_serial(pty.name, 115200, "port")
     os.set_blocking(pty.board_fd, False)
     filler = os.open(pty.name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
     filled = fill(filler)
@@ -168,7 +168,7 @@ async def test_what_the_kernel_does_not_take_is_sent_later_and_whole(pty: Pty) -
 
 
 async def test_a_board_that_takes_nothing_ends_the_link(pty: Pty) -> None:
-    link = open_serial(pty.name, 115200)
+    link = open_serial(pty.name, 115200, "port")
 
     async def flood() -> None:
         for _ in range(UNSENT_BYTES_MAX):
@@ -188,37 +188,44 @@ def test_a_port_is_held_by_one_only_and_that_is_named(pty: Pty) -> None:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"
         with pytest.raises(PortUnavailableError) as wrong:
-            open_serial(pty.name, 115200)
+            open_serial(pty.name, 115200, "port")
         other.kill()
     assert wrong.value.why.startswith(f"process {other.pid} holds the port ({sys.executable} -c import serial")
-    assert wrong.value.why.endswith("): stop that process, or correct the port in the configuration")
+    assert wrong.value.why.endswith("): stop that process, or correct port")
     assert wrong.value.why.isprintable()
 
 
 async def test_a_holder_that_this_user_may_not_see(pty: Pty, monkeypatch: pytest.MonkeyPatch) -> None:
     """As ModemManager, which is root's: nobody is accused."""
-    link = open_serial(pty.name, 115200)
+    link = open_serial(pty.name, 115200, "port")
     monkeypatch.setattr(Path, "glob", lambda *_: iter(()))
     with pytest.raises(PortUnavailableError, match="of another user holds the port: run `wheeld doctor` as root"):
-        open_serial(pty.name, 115200)
+        open_serial(pty.name, 115200, "port")
     await link.close()
-    await open_serial(pty.name, 115200).close()
+    await open_serial(pty.name, 115200, "port").close()
 
 
 @pytest.mark.parametrize(
     ("port", "expected"),
     [
-        ("/dev/nothing-here", "the port is not there: is the device plugged in"),
-        ("/dev/null", "this is not a serial port"),
+        ("/dev/nothing-here", "the port is not there: is the device plugged in\\? If it is, correct port$"),
+        ("/dev/null", "this is not a serial port: correct port$"),
+        ("/dev", "this is not a serial port: correct port$"),
+        (__file__, "this is not a serial port: correct port$"),
     ],
 )
 async def test_the_error_of_a_port_that_cannot_be_opened_names_the_remedy(port: str, expected: str) -> None:
     with pytest.raises(PortUnavailableError, match=f"{port}: {expected}"):
-        open_serial(port, 115200)
+        open_serial(port, 115200, "port")
 
 
 @pytest.mark.parametrize(
-    ("code", "expected"), [(errno.EACCES, "adduser wheeld dialout"), (errno.EIO, "Input/output error")]
+    ("code", "expected"),
+    [
+        (errno.EACCES, "adduser wheeld dialout"),
+        (errno.EPERM, "DeviceAllow=.: correct port$"),
+        (errno.EIO, ": Input/output error: check the device, and port$"),
+    ],
 )
 async def test_other_causes(code: int, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
@@ -226,4 +233,4 @@ async def test_other_causes(code: int, expected: str, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(serial.Serial, "open", refuse)
     with pytest.raises(PortUnavailableError, match=expected):
-        open_serial("/dev/ttyACM0", 115200)
+        open_serial("/dev/ttyACM0", 115200, "port")

@@ -45,7 +45,7 @@ async def read_until(link: UrlLink, complete: Callable[[bytes], bool]) -> bytes:
 
 async def test_bytes_go_both_ways() -> None:
     async with box() as (url, callers):
-        link = UrlLink(url, 9600)
+        link = UrlLink(url, 9600, "port")
         await link.write(b"*X\r")  # before it is open: nothing of it is lost
         reader, writer = await callers.get()
         assert await asyncio.wait_for(reader.readexactly(3), PATIENCE_S) == b"*X\r"
@@ -60,7 +60,7 @@ async def test_bytes_go_both_ways() -> None:
 
 async def test_a_box_that_hangs_up_ends_the_link_for_everyone() -> None:
     async with box() as (url, callers):
-        link = UrlLink(url, 9600)
+        link = UrlLink(url, 9600, "port")
         _, writer = await callers.get()
         writer.close()
         for _ in range(2):
@@ -73,7 +73,7 @@ async def test_a_box_that_hangs_up_ends_the_link_for_everyone() -> None:
 async def test_the_socket_of_a_box_that_is_gone_is_closed() -> None:
     """Its power was cut and came back: it answers a connection that it has lost by a reset."""
     async with box() as (url, callers):
-        link = UrlLink(url, 9600)
+        link = UrlLink(url, 9600, "port")
         _, writer = await callers.get()
         await link.opened()
         held = getattr(link._port, "_socket")  # noqa: B009  pyserial's stubs do not have it
@@ -90,8 +90,8 @@ async def test_the_socket_of_a_box_that_is_gone_is_closed() -> None:
 
 @pytest.mark.parametrize("scheme", ["socket", "rfc2217", "nonsense"])
 async def test_the_first_read_fails_when_nobody_is_there(scheme: str) -> None:
-    link = UrlLink(f"{scheme}://127.0.0.1:{free_port()}", 9600)
-    with pytest.raises(LinkClosedError, match="is its address right in \\[head\\] port"):
+    link = UrlLink(f"{scheme}://127.0.0.1:{free_port()}", 9600, "port")
+    with pytest.raises(LinkClosedError, match="is its address right: port"):
         await asyncio.wait_for(link.read(), PATIENCE_S)
     await link.close()
 
@@ -101,7 +101,7 @@ async def test_a_box_that_refuses_is_one_line_however_often_it_does() -> None:
 
     def open_link() -> UrlLink:
         tried.release()
-        return UrlLink(url, 9600)
+        return UrlLink(url, 9600, "port")
 
     async def serve(link: UrlLink) -> None:
         raise AssertionError("it is not open")
@@ -120,11 +120,11 @@ async def test_a_box_that_refuses_is_one_line_however_often_it_does() -> None:
 
 async def test_an_open_line_is_kept_alive_and_a_refused_one_has_a_reason() -> None:
     async with box() as (url, callers):
-        link = UrlLink(url, 9600)
+        link = UrlLink(url, 9600, "port")
         await asyncio.wait_for(link.opened(), PATIENCE_S)
         line = link._port._socket  # type: ignore[union-attr]
         assert line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
         await link.close()
         (await callers.get())[1].close()
     with pytest.raises(PortUnavailableError, match="is the serial server on"):
-        await asyncio.wait_for(UrlLink(url, 9600).opened(), PATIENCE_S)
+        await asyncio.wait_for(UrlLink(url, 9600, "port").opened(), PATIENCE_S)

@@ -480,7 +480,7 @@ def replaced(life: Life) -> Iterator[None]:
             (wheeld.broker.mqtt, "opened", opened),
             (wheeld.daemon.status, "temperatures_c", dict),
             (wheeld.journal.journal, "ThreadPoolExecutor", lambda **_: life.disk),
-            (sources, "open_serial", lambda port, _baud, ready=True: HouseLink(life, port, ready=ready)),
+            (sources, "open_serial", lambda port, _baud, _key, ready=True: HouseLink(life, port, ready=ready)),
             (sources, "open_pins", lambda *_: life.house.wires.open()),
             (sources, "random", rng),
             (sources, "secrets", SimpleNamespace(randbits=rng.getrandbits)),

@@ -153,7 +153,7 @@ def _sensors(config: Config) -> Iterator[Text]:
     if sensors is not None:
         board: dict[str, Part] = {"line": sensors.port, "baud": sensors.baud, "seconds": sensors.silence_s_max}
         yield Text("sensor board: {line} at {baud} baud; silence for {seconds} s is a fault", board)
-        yield from _absent(sensors.port)
+        yield from _wrong_port(sensors.port, "`port` in [sensors]")
         pins = (
             Text("serial number {value}", {"value": sensors.board_serial}) if sensors.board_serial else None,
             Text("configuration hash {value}", {"value": sensors.config_hash}) if sensors.config_hash else None,
@@ -173,7 +173,7 @@ def _sensors(config: Config) -> Iterator[Text]:
             "seconds": head.silence_s_max,
         }
         yield Text("wheel head: {head}, {line} at {baud} baud; silence for {seconds} s is a fault", at)
-        yield from _absent(head.port)
+        yield from _wrong_port(head.port, "`port` in [head]")
         yield from reader_of(head.product).facts(head)
     if sensors is not None:
         yield Text("the cabinet's door: reported by the sensor board, if it has a door switch")
@@ -209,10 +209,13 @@ def _unproven(setting: TableSetting) -> Iterator[Text]:
         )
 
 
-def _absent(port: str) -> Iterator[Text]:
+def _wrong_port(port: str, key: str) -> Iterator[Text]:
     """Yield a sentence if this computer has no such port. This is not an error: it may be an office computer."""
+    named: dict[str, Part] = {"line": port, "key": key}
     if "://" not in port and not Path(port).exists():
-        yield Text("this computer has no {line}: connect the device, or correct the port", {"line": port})
+        yield Text("this computer has no {line}: connect the device, or correct {key}", named)
+    elif "://" not in port and not Path(port).is_char_device():
+        yield Text("{line} is not a serial port: correct {key}", named)
 
 
 def _gpio(gpio: GpioSetting) -> Iterator[Text]:

@@ -79,7 +79,7 @@ def parse(
     config = config_of(reader.values(tree_of(text, name)))
     if problems := [*reader.problems, *problems_of(config)]:
         raise ConfigError(name, located(problems, text))
-    return config
+    return msgspec.structs.replace(config, file=name)
 
 
 def text_in(path: Path) -> str:

@@ -40,8 +40,10 @@ class LogSection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole file, validated. `table`: the values of `[table]` and `[wheel]`, and what follows from them."""
+    """The whole file, validated. `file`: its name, for messages. `table`: the values of `[table]` and `[wheel]`, and
+    what follows from them."""
 
+    file: str = ""
     table: TableSetting
     sensors: BoardSetting | None = None
     gpio: GpioSetting | None = None
@@ -76,7 +78,7 @@ def _table_sections() -> dict[str, Keys]:
     return sections
 
 
-_PARTS = {field.name: field for field in structs.fields(Config) if field.name != "table"}
+_PARTS = {field.name: field for field in structs.fields(Config) if field.name not in ("file", "table")}
 """The sections that have their own structure."""
 _KINDS: dict[str, type[msgspec.Struct]] = {
     # The type of a section that may be left out is a union with None.

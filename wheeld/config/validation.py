@@ -122,7 +122,7 @@ def _rules(config: Config) -> Iterator[Iterator[Problem]]:
     # Files must exist, and other users must not be able to read those with secrets.
     for section in Config.__struct_fields__:
         values = getattr(config, section)
-        for key in () if values is None else values.__struct_fields__:
+        for key in getattr(values, "__struct_fields__", ()):
             if key.endswith("_file"):
                 yield _file(values, section, key)
     yield _socket_name(config)

@@ -49,12 +49,12 @@ class Source:
         self._start_ns = start_ns
         self._board = None
         if config.sensors is not None:
-            self._board = _BoardPart(config.sensors, config.table, start_ns=start_ns, resume_at=resume_at)
+            self._board = _BoardPart(config, config.sensors, start_ns=start_ns, resume_at=resume_at)
         self._pins = None
         if config.gpio is not None:
             self._pins = _PinsPart(config.gpio, config.table, start_ns=start_ns)
         self._host_time = HostTimeSource(start_ns=start_ns)
-        self._head = None if config.head is None else _HeadPart(config.head, config.table, self.sensing.now_us)
+        self._head = None if config.head is None else _HeadPart(config, config.head, self.sensing.now_us)
 
     @property
     def sensing(self) -> Sensing:
@@ -147,12 +147,10 @@ class Source:
 class _BoardPart:
     """The sensor board and the serial line to it."""
 
-    def __init__(
-        self, setting: BoardSetting, table: TableSetting, *, start_ns: int, resume_at: Position | None
-    ) -> None:
-        self._setting = setting
+    def __init__(self, config: Config, setting: BoardSetting, *, start_ns: int, resume_at: Position | None) -> None:
+        self._setting, self._key = setting, f"`port` in [sensors] of {config.file}"
         token = secrets.randbits(32)
-        self.board = Board(setting, table, hello_token=token, host_ns=start_ns, resume_at=resume_at)
+        self.board = Board(setting, config.table, hello_token=token, host_ns=start_ns, resume_at=resume_at)
         self.line: LinkSupervisor[SerialLink] | None = None
 
     @property
@@ -162,7 +160,7 @@ class _BoardPart:
 
     def tasks(self, put_batch: HandOn, *, turning: HostClock, clock: HostClock) -> Tasks:
         feed = BoardFeed(self.board, turning, put_batch)
-        open_line = partial(open_serial, self._setting.port, self._setting.baud, ready=False)
+        open_line = partial(open_serial, self._setting.port, self._setting.baud, self._key, ready=False)
         self.line = LinkSupervisor(open_line, feed.serve, clock=clock, jitter=random.random)
         return {"link": self.line.run(), "board": feed.tick()}
 
@@ -170,9 +168,9 @@ class _BoardPart:
 class _HeadPart:
     """The wheel's own head and its line. Its reports are merged with the observations of the other sources."""
 
-    def __init__(self, setting: HeadSetting, table: TableSetting, now_us: Callable[[int], int]) -> None:
-        self._setting = setting
-        self._head = reader_of(setting.product).new_head(setting, table.profile.pockets, now_us)
+    def __init__(self, config: Config, setting: HeadSetting, now_us: Callable[[int], int]) -> None:
+        self._setting, self._key = setting, f"`port` in [head] of {config.file}"
+        self._head = reader_of(setting.product).new_head(setting, config.table.profile.pockets, now_us)
         self.interleaver = Interleaver()
         self.line: LinkSupervisor[ByteLink] | None = None
 
@@ -186,9 +184,9 @@ class _HeadPart:
 
     def tasks(self, clock: HostClock) -> Tasks:
         feed = HeadFeed(self._head, clock, self.interleaver.second)
-        port, baud = self._setting.port, self._setting.baud
+        port = self._setting.port
         self.line = LinkSupervisor(
-            lambda: UrlLink(port, baud) if "://" in port else open_serial(port, baud),
+            partial(UrlLink if "://" in port else open_serial, port, self._setting.baud, self._key),
             feed.serve,
             clock=clock,
             jitter=random.random,

@@ -26,13 +26,16 @@ UNSENT_BYTES_MAX = 65_536
 COMMAND_CHARACTERS_MAX = 100
 """A process that has a port open is shown with so many characters of its command."""
 
+_NO_PORT = "this is not a serial port: correct {key}"
 _ADVICE: dict[int | None, str] = {
-    errno.ENOENT: "the port is not there: is the device plugged in, and does the configuration name this port?",
-    errno.ENXIO: "the port exists, but no device is connected to it: is the device plugged in?",
+    errno.ENOENT: "the port is not there: is the device plugged in? If it is, correct {key}",
+    errno.ENXIO: "the port exists, but no device is connected to it: is the device plugged in? If it is, correct {key}",
     errno.EACCES: "no permission: `adduser wheeld dialout` lets the daemon use serial ports; then restart it",
-    errno.EPERM: "no permission: `adduser wheeld dialout` lets the daemon use serial ports; then restart it",
-    errno.ENOTTY: "this is not a serial port: correct the port in the configuration",
+    errno.EPERM: "no permission: the wheel's unit may open serial ports only (DeviceAllow=): correct {key}",
+    errno.ENOTTY: _NO_PORT,
+    errno.EISDIR: _NO_PORT,
 }
+"""What to do about an error. `key` is the key of the configuration that names the port."""
 
 
 class PortUnavailableError(WheeldError, OSError):
@@ -129,8 +132,9 @@ class SerialLink:
         self._port.close()
 
 
-def open_serial(port: str, baud: int, *, ready: bool = True) -> SerialLink:
-    """Open and lock `port`. Raises PortUnavailableError, which tells what to do.
+def open_serial(port: str, baud: int, key: str, *, ready: bool = True) -> SerialLink:
+    """Open and lock `port`, which `key` of the configuration names. Raises PortUnavailableError, which tells what to
+    do.
 
     `ready`: whether DTR and RTS are on. A converter may need them for its power, but they reset many boards.
     """
@@ -142,17 +146,20 @@ def open_serial(port: str, baud: int, *, ready: bool = True) -> SerialLink:
     except OSError as wrong:
         cause = wrong.__context__  # pyserial converts an error of the terminal to a text, and leaves out its number
         code = cause.args[0] if isinstance(cause, termios.error) else wrong.errno
-        why = _held(port) if code in (errno.EBUSY, errno.EAGAIN) else _ADVICE.get(code, str(wrong))
-        raise PortUnavailableError(port, why) from wrong
+        if code in (errno.EBUSY, errno.EAGAIN):
+            why = _held(port)
+        elif os.path.isfile(port):  # `Path.is_file` would raise an error if a directory of the path is closed
+            why = _NO_PORT
+        else:
+            why = _ADVICE.get(code, f"{os.strerror(code) if code else wrong}: check the device, and {{key}}")
+        raise PortUnavailableError(port, why.replace("{key}", key)) from wrong
 
 
 def _held(port: str) -> str:
     holder = holder_of(port)
     if holder is None:
         return "a program of another user holds the port: run `wheeld doctor` as root to see which"
-    return (
-        f"process {holder[0]} holds the port ({holder[1]}): stop that process, or correct the port in the configuration"
-    )
+    return f"process {holder[0]} holds the port ({holder[1]}): stop that process, or correct {{key}}"
 
 
 def holder_of(port: str) -> tuple[str, str] | None:

@@ -30,10 +30,11 @@ head then sends so many in a quarter of an hour."""
 
 
 class UrlLink:
-    """A `ByteLink` at `url`, opened by its own thread. `read` raises all errors."""
+    """A `ByteLink` at `url`, which `key` of the configuration names, opened by its own thread. `read` raises all
+    errors."""
 
-    def __init__(self, url: str, baud: int) -> None:
-        self._url, self._baud = url, baud
+    def __init__(self, url: str, baud: int, key: str) -> None:
+        self._url, self._baud, self._key = url, baud, key
         self._loop = asyncio.get_running_loop()
         self._pieces: asyncio.Queue[bytes | str] = asyncio.Queue()
         self._over = threading.Event()
@@ -91,7 +92,7 @@ class UrlLink:
                 if self._pieces.qsize() > UNREAD_MAX:
                     raise OSError("the program does not read fast enough what the head sends")
         except (OSError, ValueError, RuntimeError) as wrong:  # pyserial's own errors are OSErrors
-            why = f"{wrong}; is the serial server on, and is its address right in [head] port?"
+            why = f"{wrong}; is the serial server on, and is its address right: {self._key}?"
             self._on_loop(self._now_open, why)
             self._put(f"{self._url}: {why}")
         else:
