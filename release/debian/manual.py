@@ -192,7 +192,8 @@ def _values(command: Command) -> Iterator[str]:
 
 def _words(parser: argparse.ArgumentParser) -> list[str]:
     names = [name for group in _groups(parser) for name in group.choices]
-    return [*names, *(option for action in parser._actions for option in action.option_strings)]
+    shown = (action for action in parser._actions if action.help != argparse.SUPPRESS)
+    return [*names, *(option for action in shown for option in action.option_strings)]
 
 
 def _has_file(parser: argparse.ArgumentParser) -> bool:

@@ -206,7 +206,7 @@ def test_run_hands_the_configuration_to_the_daemon(tmp_path: Path, monkeypatch: 
     assert digest == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("command", [["run", "-c"], ["check-config"]])
+@pytest.mark.parametrize("command", [["run"], ["check-config"]])
 def test_a_wrong_configuration_is_reported_with_its_lines(command: list[str], tmp_path: Path, capsys: Captured) -> None:
     path = write(tmp_path, GOOD.replace("rotor_ticks", "rotor_tick").replace("campione-03", "A 3"))
     assert main([*command, str(path)]) == Exit.BAD_CONFIG
@@ -223,7 +223,7 @@ def test_a_wrong_configuration_is_reported_with_its_lines(command: list[str], tm
     ]
 
 
-@pytest.mark.parametrize("command", [["run", "-c"], ["check-config"], ["replay"], ["journal", "verify"]])
+@pytest.mark.parametrize("command", [["run"], ["doctor"], ["check-config"], ["replay"], ["journal", "verify"]])
 def test_a_file_that_is_not_there(command: list[str], tmp_path: Path, capsys: Captured) -> None:
     assert main([*command, str(tmp_path / "none")]) == Exit.NO_INPUT
     said = "there is no such file or directory; check the name"

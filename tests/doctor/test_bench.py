@@ -141,7 +141,7 @@ def doctor(
     path.write_text(text)
     return cli_doctor.doctor(
         argparse.Namespace(
-            config=str(path), seconds=1, learn=learn, number=number, ball=ball, by=None, language=language
+            wheel=str(path), seconds=1, learn=learn, number=number, ball=ball, by=None, language=language
         )
     )
 

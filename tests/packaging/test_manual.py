@@ -74,10 +74,10 @@ def completed(script: Path, *words: str) -> set[str]:
         ("wheeld journal verify --p", {"--public-key"}),
         ("wheeld journal verify ev", {"evening.toml"}),
         ("wheeld journal seal --why ", set()),
-        ("wheeld run -c ", {"evening.toml", "wheeld.bash"}),
+        ("wheeld run -c ", {"-h", "--help", "evening.toml", "wheeld.bash"}),
         ("wheeld check-config ", {"-h", "--help", "--language", "evening.toml", "wheeld.bash"}),
         ("wheeld doctor --ball ", {"cw", "ccw"}),
-        ("wheeld run ev", set()),
+        ("wheeld run ev", {"evening.toml"}),
     ],
 )
 def test_bash_completes(tmp_path: Path, line: str, offered: set[str]) -> None:

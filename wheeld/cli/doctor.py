@@ -68,7 +68,7 @@ reported as good."""
 
 
 def doctor(options: argparse.Namespace) -> Exit:
-    """List what is connected. With a configuration, also listen to its sensors, print what is wrong, and store this in
+    """List what is connected. With a wheel, also listen to its sensors, print what is wrong, and store this in
     its journal.
 
     Raises ConfigError, JournalError, KeyFileError, OSError.
@@ -83,9 +83,9 @@ def doctor(options: argparse.Namespace) -> Exit:
 def _doctor(options: argparse.Namespace, catalogue: Catalogue) -> Exit:
     for text in connected():
         print(catalogue.say_text(text))
-    if options.config is None:
+    if options.wheel is None:
         return Exit.OK
-    wheel = wheel_of(options.config)
+    wheel = wheel_of(options.wheel)
     config = load(*wheel)
     pockets = config.table.profile.pockets
     if options.number not in (None, *pockets.order):

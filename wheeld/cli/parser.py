@@ -38,7 +38,7 @@ _EXAMPLES = """\
 examples:
   wheeld setup                              set up a wheel: the command asks what it needs to know
   wheeld check-config campione-03           what its configuration means, or everything that is wrong in it
-  wheeld run -c campione-03                 run the wheel, as systemd does
+  wheeld run campione-03                    run the wheel, as systemd does
   wheeld status campione-03                 does the wheel run, what does it wait for, what is wrong?
   wheeld replay evening.jsonl.gz            what the regulation says about a recorded evening
   wheeld journal verify campione-03         is the journal whole and unchanged?
@@ -99,7 +99,7 @@ examples:
 
 
 _DOCTOR = """\
-List serial ports and GPIO chips. With a configuration, also listen to that wheel's sensors. Each second it prints
+List serial ports and GPIO chips. With a wheel, also listen to that wheel's sensors. Each second it prints
 what they report, and at the end (or at Ctrl-C) what is wrong and what to do.
 To find the angles of the beams, turn the rotor and spin the ball freely against it, a few times. To find the angles
 of the readers, lay the ball in a pocket, give its number with --number, and turn the rotor both ways. Angles are
@@ -111,9 +111,9 @@ wheel's journal, if the wheel has one already.
 _DOCTOR_EXAMPLES = """\
 examples:
   wheeld doctor
-  wheeld doctor -c campione-03 --by Rossi
-  wheeld doctor -c campione-03 --seconds 180 --learn
-  wheeld doctor -c campione-03 --number 0 --learn
+  wheeld doctor campione-03 --by Rossi
+  wheeld doctor campione-03 --seconds 180 --learn
+  wheeld doctor campione-03 --number 0 --learn
 """
 
 _WATCH = """\
@@ -227,22 +227,22 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(title="commands", metavar="COMMAND")
     _add_setup(commands)
     run = commands.add_parser("run", help="run one wheel", description=_RUN, epilog="")
-    run.add_argument("-c", "--config", metavar="WHEEL", required=True, help=_WHEEL)
+    _add_wheel(run)
     run.set_defaults(do=_on_call("run.run"))
     check = commands.add_parser(
         "check-config", help="validate a configuration and print what it means", description=_CHECK, epilog=""
     )
-    check.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
+    _add_wheel(check)
     _add_language(check)
     check.set_defaults(do=_on_call("check.check"))
     status = commands.add_parser(
         "status", help="say whether a wheel runs, and what is wrong", description=_STATUS, epilog=""
     )
-    status.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
+    _add_wheel(status)
     _add_language(status)
     status.set_defaults(do=_on_call("unit.status"))
     logs = commands.add_parser("logs", help="print a wheel's log in words", description=_LOGS, epilog="")
-    logs.add_argument("wheel", metavar="WHEEL", help=_WHEEL)
+    _add_wheel(logs)
     logs.add_argument("--lines", metavar="N", type=_number(), default=50, help="print the last N lines (default: 50)")
     logs.add_argument("--follow", action="store_true", help="then print new lines as they come, until Ctrl-C")
     logs.set_defaults(do=_on_call("unit.logs"))
@@ -461,6 +461,12 @@ def _add_journal(commands: Commands[_Parser]) -> None:
     _add_part(parts, "migrate", _on_call("journal.migrate"), "bring a journal of an earlier version up to date")
 
 
+def _add_wheel(command: argparse.ArgumentParser, *, about: str = _WHEEL, required: bool = True) -> None:
+    """Add the name of a wheel. It may follow a `-c`, which earlier versions of `run` and `doctor` asked for."""
+    command.add_argument("wheel", metavar="WHEEL", nargs=None if required else "?", help=about)
+    command.add_argument("-c", "--config", action="store_true", help=argparse.SUPPRESS)
+
+
 def _add_language(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--language",
@@ -649,7 +655,7 @@ def _add_doctor(commands: Commands[_Parser]) -> None:
         description=_DOCTOR,
         epilog=_DOCTOR_EXAMPLES,
     )
-    doctor.add_argument("-c", "--config", metavar="WHEEL", help=f"listen to this wheel (stop it first): {_WHEEL}")
+    _add_wheel(doctor, about=f"listen to this wheel (stop it first): {_WHEEL}", required=False)
     doctor.add_argument("--seconds", metavar="N", type=_number(86_400), default=60, help="how long (default: 60)")
     doctor.add_argument("--learn", action="store_true", help="write the found angles into the wheel's configuration")
     doctor.add_argument("--number", metavar="N", type=_pocket, help="the ball lies in this pocket: find the readers")

@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> Exit:
     If somebody asks the daemon to read the configuration again, it starts again in the same process, with the program
     that is installed at that time. So what the daemon reports about its program is true.
     """
-    wheel = wheel_of(options.config)
+    wheel = wheel_of(options.wheel)
     config = load(*wheel)
     if (ended := root.run(config, digest_of_file(wheel.config), wheel.name, partial(_unusable, wheel))) is None:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  it is this process's command line

@@ -123,6 +123,7 @@ def _instance(given: str) -> str | None:
     try:
         config.stat()  # `exists` is not used: from Python 3.14 on, it is also False if access is denied
     except FileNotFoundError:
-        why = f"there is no such file here, and no wheel with that name ({config})"
+        names = ", ".join(sorted(each.stem for each in config.parent.glob("*.toml"))) or "none"
+        why = f"there is no such file here, and no wheel with that name ({config}); the wheels here: {names}"
         raise FileNotFoundError(errno.ENOENT, why, given) from None
     return given
