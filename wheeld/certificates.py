@@ -106,9 +106,12 @@ def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> str 
     return None if is_right else "it is not the certificate of {name}"
 
 
-def ends_soon(certificate: bytes, now: datetime.datetime) -> bool:
-    """Return whether the certificate expires within `RENEWED_DAYS`, or has expired."""
-    return x509.load_pem_x509_certificate(certificate).not_valid_after_utc - now < RENEWED_DAYS * DAY
+def ending(certificate: bytes, now: datetime.datetime) -> str | None:
+    """Return that the certificate has expired, or expires within `RENEWED_DAYS`, in English. None if neither is so."""
+    left = x509.load_pem_x509_certificate(certificate).not_valid_after_utc - now
+    if left <= datetime.timedelta():
+        return "it has expired"
+    return "it expires soon" if left < RENEWED_DAYS * DAY else None
 
 
 def _builder(

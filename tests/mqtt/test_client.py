@@ -297,3 +297,10 @@ async def test_no_message_leaves_a_task_behind() -> None:
             await client.publish("a", b"")
         assert len(asyncio.all_tasks()) == before
     assert len(took) >= 50
+
+
+async def test_a_host_without_an_address_is_named_with_what_to_check() -> None:
+    why = r"^no address is found for the host none\.invalid \([A-Z][a-z ]+\): check .+`getent hosts none\.invalid`\)$"
+    with pytest.raises(MqttError, match=why):
+        async with connected("none.invalid", 1, mqtt5.ConnectPacket("w"), take=print, timeout_s=PATIENCE_S):
+            pass

@@ -17,7 +17,7 @@ from wheeld.certificates import CERTIFICATE_DAYS, authority, new_key
 from wheeld.config.problems import ConfigError
 from wheeld.config.reading import parse
 from wheeld.core.catalogue import Catalogue, Text
-from wheeld.setup.broker import shipped
+from wheeld.setup.broker import hosts_known, shipped
 from wheeld.setup.computer import SetupError
 from wheeld.setup.configuration import SIMULATED as OF_A_SIMULATED_BOARD
 from wheeld.setup.configuration import checked
@@ -219,6 +219,29 @@ def test_a_certificate_that_ends_soon_is_renewed_with_its_key(computer: BareComp
     assert changed == {path for path in before if path.endswith((".crt", "-certificate")) and "house-ca" not in path}
     assert "replace" in set(actions(plan).values())
     assert set(actions(planned(computer, *SIMULATED, now=late)).values()) <= {"stays", "run"}
+
+
+def test_a_certificate_that_has_expired_is_said_to_have_expired(computer: BareComputer) -> None:
+    set_up(computer, *SIMULATED)
+    (step,) = (
+        step
+        for step in planned(computer, *SIMULATED, now=NOW + datetime.timedelta(days=CERTIFICATE_DAYS))
+        if "chef-bench-01.crt" in step.what
+    )
+    assert (step.action, ENGLISH.say_text(step.why)) == ("replace", "it has expired; carry both files to the device")
+
+
+def test_a_broker_of_other_names_needs_a_new_authority(computer: BareComputer) -> None:
+    """Its authority may give no other names, and no device would know the broker by one of them."""
+    set_up(computer, *SIMULATED, "--broker-name", "wheel.example")
+    assert hosts_known(computer) == ("wheel.example", "localhost", "127.0.0.1")
+    before = computer.tree()
+    with pytest.raises(
+        SetupError, match=r"is for wheel\.example, localhost, 127\.0\.0\.1, and its authority allows no"
+    ):
+        planned(computer, *SIMULATED, "--broker-name", "wheel.example", "--broker-name", "other.example")
+    assert set(actions(planned(computer, *SIMULATED, "--broker-name", "wheel.example")).values()) == {"stays"}
+    assert computer.tree() == before
 
 
 def test_a_lost_key_and_its_certificate_are_made_anew(computer: BareComputer) -> None:

@@ -218,6 +218,15 @@ def test_a_dry_run_shows_the_plan_and_needs_no_root(computer: BareComputer, caps
     assert computer.tree() == before
 
 
+def test_a_further_wheel_takes_the_names_that_the_broker_has(
+    computer: BareComputer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(computer, *SIMULATED, "--broker-name", "wheel.example", "--yes") == Exit.OK
+    capsys.readouterr()
+    assert run(computer, "bench-02", "--simulated", "--house-broker", "--dry-run") == Exit.OK
+    assert "certificate and key of the broker, for wheel.example, localhost, 127.0.0.1\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("answer", ["n", "no"])
 def test_without_a_yes_nothing_is_done(computer: BareComputer, answer: str, capsys: pytest.CaptureFixture[str]) -> None:
     before = computer.tree()

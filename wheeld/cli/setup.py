@@ -13,6 +13,7 @@ from wheeld.cli.failure import catalogue_of, fail
 from wheeld.core.catalogue import Text
 from wheeld.exits import Exit
 from wheeld.setup.answers import Answers
+from wheeld.setup.broker import hosts_known
 from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.configuration import checked
 from wheeld.setup.places import BrokerPlaces, Places
@@ -74,7 +75,7 @@ def setup(
 def _setup(options: argparse.Namespace, computer: Computer, ask: Callable[[str], str] | None) -> Exit:
     catalogue = catalogue_of(options)
     answers = given(options)
-    here = Here(socket.gethostname(), serial_lines())
+    here = Here(hosts_known(computer) or (socket.gethostname(),), serial_lines())
     if ask is None:
         take_defaults(answers, here)
     else:

@@ -101,12 +101,12 @@ def check_test(body: dict[str, Any], seq: int | None, *, test: bool) -> None:
     if body.get("test", False) is test:
         return
     if test:
-        why = "it has no mark of a test, but a bench table was asked for: to read a live table, ask without `test`"
+        why = "it has no mark of a test, but a bench table was asked for: to read a live table, ask for no tests"
     else:
         why = (
             "it is marked as a test and must never be paid: a bench table publishes under this name. The owner of "
             "the bench table has to give it a name of its own ([table] site, id). To read it all the same, ask for "
-            "it with `test`"
+            "tests (`--test`, or test=True in Python)"
         )
     raise FeedError("test", seq, why)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable
@@ -289,6 +290,9 @@ async def connected(
                 await client.accepted
         except TimeoutError:
             raise NoAnswerError(f"timed out: {host}:{port} has not answered in {timeout_s:g} s") from None
+        except socket.gaierror as wrong:
+            check = f"check the name, the network and the name server (`getent hosts {host}`)"
+            raise MqttError(f"no address is found for the host {host} ({wrong.strerror}): {check}") from wrong
         except OSError as wrong:
             # asyncio leaves out the system's words for why it could not connect.
             number = r"\[Errno (\d+)\] Connect call failed"

@@ -9,12 +9,14 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
+from cryptography.x509 import ExtensionNotFound
+
 from wheeld import certificates
 from wheeld.broker.roles import ROLES, RoleName, TableAccess
 from wheeld.core.catalogue import Text, translatable
 from wheeld.setup import pages, steps
 from wheeld.setup.access import configured, list_for, lost
-from wheeld.setup.computer import SetupError
+from wheeld.setup.computer import Computer, SetupError
 from wheeld.setup.places import BrokerPlaces, Places
 from wheeld.setup.steps import Action, Put, SetupStep, looked
 
@@ -32,8 +34,18 @@ _WRONG = (
     translatable("it does not belong to its key"),
     translatable("another authority issued it"),
     translatable("it or its key cannot be read, or another authority issued it"),
+    translatable("it has expired"),
+    translatable("it expires soon"),
 )
-"""The texts that `certificates.wrong_with` returns."""
+"""The texts that `certificates.wrong_with` and `certificates.ending` return."""
+
+
+def hosts_known(computer: Computer) -> tuple[str, ...]:
+    """Return the names and addresses in the certificate of the broker here. Empty without a certificate that this user
+    can read."""
+    with suppress(PermissionError, ValueError, ExtensionNotFound):
+        return certificates.hosts_of(computer.read(BrokerPlaces(computer).certificate) or b"")
+    return ()
 
 
 def broker_steps(
@@ -57,7 +69,23 @@ def broker_steps(
                 "the wheel up on another computer, or name another broker with --broker"
             )
         )
-    maker = _Certificates(places, broker, tuple(dict.fromkeys((*hosts, *HERE))), now)
+    known = hosts_known(places.computer)
+    if known and not set(hosts) <= set(known):
+        named = {
+            "names": ", ".join(known),
+            "certificate": str(broker.certificate),
+            "authority": str(broker.authority),
+            "directory": str(broker.house),
+        }
+        raise SetupError(
+            Text(
+                "the certificate of the broker here is for {names}, and its authority allows no other name: leave "
+                "--broker-name out. For other names, move {certificate}, {authority} and {directory} away: setup then "
+                "makes a new authority, and each device needs new files",
+                named,
+            )
+        )
+    maker = _Certificates(places, broker, known or tuple(dict.fromkeys((*hosts, *HERE))), now)
     put = Put(broker.configuration, 0o644, shipped)
     otherwise = Text("compare it with the file of this version")
     configuration = steps.text(broker.computer, put, Text("the broker's configuration"), otherwise)
@@ -172,8 +200,8 @@ class _Certificates:
                 {"wrong": Text(wrong, {"name": name})},
             )
             return SetupStep(action=Action.DIFFERS, what=what, why=again)
-        if certificates.ends_soon(found, self._now):
-            renewed = Text("expires soon; {why}", {"why": why})
+        if ending := certificates.ending(found, self._now):
+            renewed = Text("{first}; {second}", {"first": Text(ending), "second": why})
             return SetupStep(action=Action.REPLACE, what=str(certificate.path), why=renewed, files=(fresh,))
         return SetupStep(action=Action.STAYS, what=what, why=why)
 

@@ -32,9 +32,9 @@ class SetupQuestion(NamedTuple):
 
 
 class Here(NamedTuple):
-    """The name of this computer, and the paths of its serial ports."""
+    """The names by which devices reach a broker on this computer, and the paths of its serial ports."""
 
-    host: str
+    hosts: tuple[str, ...]
     lines: tuple[str, ...]
 
 
@@ -69,7 +69,7 @@ def questions(answers: Answers, here: Here) -> Iterator[SetupQuestion]:
         yield SetupQuestion("wheel.rotor_direction", "--rotor-direction", default="cw")
     yield SetupQuestion("setup.broker", either("--house-broker", "--broker"), default="house")
     if answers.get("setup.broker") == "house":
-        yield SetupQuestion("setup.broker_names", "--broker-name", "names", default=(here.host,))
+        yield SetupQuestion("setup.broker_names", "--broker-name", "names", default=here.hosts)
         return
     yield SetupQuestion("mqtt.host", "--broker")
     yield SetupQuestion("mqtt.port", "--broker-port", "number", default=8883)

@@ -315,8 +315,8 @@ database = "dbname={DATABASE} user={PAGE}"
             return HouseStep("make", what, why, make)
         if wrong := certificates.wrong_with(found, has_key or b"", name, read(self._authority) or b""):
             return HouseStep(DIFFERS, what, f"{wrong.format(name=name)}: move both away, and setup makes new ones")
-        if certificates.ends_soon(found, self._now):
-            return HouseStep("renew", str(certificate), f"ends soon; {why}", make)
+        if ending := certificates.ending(found, self._now):
+            return HouseStep("renew", str(certificate), f"{ending}; {why}", make)
         return HouseStep(STAYS, what, why)
 
     def _write(self, file: _File, content: bytes) -> None:

@@ -7,6 +7,7 @@ network that hangs delays nothing else. A link is used once.
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import threading
 import warnings
@@ -92,7 +93,8 @@ class UrlLink:
                 if self._pieces.qsize() > UNREAD_MAX:
                     raise OSError("the program does not read fast enough what the head sends")
         except (OSError, ValueError, RuntimeError) as wrong:  # pyserial's own errors are OSErrors
-            why = f"{wrong}; is the serial server on, and is its address right: {self._key}?"
+            said = re.sub(r"\[Errno -?\d+\] ", "", str(wrong))
+            why = f"{said}; is the serial server on, and is its address right: {self._key}?"
             self._on_loop(self._now_open, why)
             self._put(f"{self._url}: {why}")
         else:
