@@ -60,7 +60,7 @@ are reported, each with its line in the file. Only the files that the configurat
 
 _STATUS = """\
 Say whether a wheel of this computer runs and since when, what it waits for and what is wrong. If it does not
-run, say why it ended and what to do.
+run, say why it ended and what to do; the exit code is then 3, as that of systemctl status.
 """
 
 _LOGS = """\

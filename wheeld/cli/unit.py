@@ -27,8 +27,8 @@ TOLD = frozenset({"event", "level", "at", "why"})
 
 
 def status(options: argparse.Namespace) -> Exit:
-    """Print the state of the wheel's unit and of its pages' unit, and what to do if one of them does not run. Raises
-    OSError.
+    """Print the state of the wheel's unit and of its pages' unit, and what to do if one of them does not run. Then the
+    exit code is that of `systemctl status`. Raises OSError.
 
     Nothing is printed about pages that nobody has started.
     """
@@ -38,7 +38,7 @@ def status(options: argparse.Namespace) -> Exit:
         f"wheeld@{name}": (name, f"wheeld logs {name}"),
         pages: (Text("the page of {wheel}", {"wheel": name}), f"journalctl --unit={pages} --lines=20"),
     }
-    catalogue = catalogue_of(options)
+    catalogue, code = catalogue_of(options), Exit.OK
     for unit, (what, logs) in units.items():
         asked = ["systemctl", "show", f"--property={PROPERTIES}", unit]
         # Only the name of the unit varies in this command.
@@ -48,18 +48,24 @@ def status(options: argparse.Namespace) -> Exit:
         told = dict(line.partition("=")[::2] for line in shown.stdout.splitlines())
         if unit == pages and told["ActiveState"] == "inactive" and told["UnitFileState"] != "enabled":
             continue
+        if told["ActiveState"] in ("failed", "inactive") or _is_again(told):
+            code = Exit.LOOK
         for text in _standing(what, unit, logs, told):
             sys.stdout.write(f"{printable(catalogue.say_text(text))}\n")
-    return Exit.OK
+    return code
+
+
+def _is_again(told: Mapping[str, str]) -> bool:
+    """Return whether the unit has failed and systemd starts it again: after exit code 74 it waits some seconds."""
+    sub = told["SubState"]
+    return sub == "auto-restart" or (sub == "stop-post" and told["Result"] != "success")
 
 
 def _standing(what: Part, unit: str, logs: str, told: Mapping[str, str]) -> Iterator[Text]:
-    state, sub = told["ActiveState"], told["SubState"]
+    state, is_again = told["ActiveState"], _is_again(told)
     # A reload, also one that failed, is a change of state, too.
     changed = "ActiveEnterTimestamp" if state == "active" else "StateChangeTimestamp"
     since: dict[str, Part] = {"wheel": what, "since": told[changed]}
-    # After exit code 74 the unit waits some seconds in "stop-post", and then starts again.
-    is_again = sub == "auto-restart" or (sub == "stop-post" and told["Result"] != "success")
     start = f"systemctl start {unit}"
     if state == "active":
         yield Text("{wheel} has been running since {since}", since)
