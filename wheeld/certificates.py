@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
@@ -28,6 +28,7 @@ RENEWED_DAYS = 90
 CLOCK = DAY
 """A certificate is valid from this time before it is made: the clock of a small computer may be late after a start."""
 
+Verdict: TypeAlias = Literal["make", "renew", "differs", "stays"]
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address | ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -104,6 +105,29 @@ def wrong_with(certificate: bytes, key: bytes, name: str, issuer: bytes) -> str 
     names = found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     is_right = [each.value for each in names] == [name]
     return None if is_right else "it is not the certificate of {name}"
+
+
+def judged(
+    certificate: bytes | None, key: bytes | None, name: str, issuer: bytes, now: datetime.datetime
+) -> tuple[Verdict, str]:
+    """Return what setup does with a certificate of `name` and its key, and the reason, a text as of `wrong_with`. What
+    is missing is made. What has no key, or ends soon, is renewed."""
+    if certificate is None:
+        return "make", ""
+    if key is None:
+        return "renew", "the key is missing"
+    if wrong := wrong_with(certificate, key, name, issuer):
+        return "differs", wrong
+    reason = ending(certificate, now)
+    return ("renew", reason) if reason else ("stays", "")
+
+
+def issuer_of(certificate: bytes | None, key: bytes | None, hosts: Sequence[str], now: datetime.datetime) -> bytes:
+    """Return the authority's certificate, by which others are judged. If it is lost, return the one that setup makes
+    anew with its key; without a key, too, an empty text."""
+    if certificate is None and key is not None:
+        return authority(key, hosts, now)
+    return certificate or b""
 
 
 def ending(certificate: bytes, now: datetime.datetime) -> str | None:

@@ -374,6 +374,27 @@ def test_the_authority_that_a_house_has_is_used(house: BareHouse) -> None:
         subprocess.run([*verify, house.at("etc/mosquitto/certs/house-ca.crt"), certificate], check=True)
 
 
+@pytest.mark.parametrize(
+    ("lost", "made"),
+    [
+        ("etc/mosquitto/certs/house-ca.crt", {"etc/mosquitto/certs/house-ca.crt"}),
+        ("etc/wheeld-house/collector.key", {"etc/wheeld-house/collector.crt", "etc/wheeld-house/collector.key"}),
+    ],
+)
+def test_what_is_lost_is_made_anew_and_all_else_stays(
+    house: BareHouse, lost: str, made: set[str], capsys: Captured
+) -> None:
+    first(house)
+    before = house.tree()
+    house.at(lost).unlink()
+    capsys.readouterr()
+    set_up(house, "--yes")
+    assert "differs" not in capsys.readouterr().out
+    assert {name for name, content in house.tree().items() if before[name] != content} == made
+    set_up(house, "--yes")
+    assert "differs" not in capsys.readouterr().out
+
+
 def test_a_certificate_that_ends_soon_is_renewed(house: BareHouse, monkeypatch: pytest.MonkeyPatch) -> None:
     first(house)
     before, house.commands = house.tree(), []

@@ -34,10 +34,11 @@ _WRONG = (
     translatable("it does not belong to its key"),
     translatable("another authority issued it"),
     translatable("it or its key cannot be read, or another authority issued it"),
+    translatable("the key is missing"),
     translatable("it has expired"),
     translatable("it expires soon"),
 )
-"""The texts that `certificates.wrong_with` and `certificates.ending` return."""
+"""The reasons that `certificates.judged` returns."""
 
 
 def hosts_known(computer: Computer) -> tuple[str, ...]:
@@ -181,29 +182,23 @@ class _Certificates:
 
     def _judged(self, key: Put, certificate: Put, name: str, why: Text, hosts: Sequence[str]) -> SetupStep:
         read = self.places.computer.read
-        has_key, found, authority_key = read(key.path), read(certificate.path), read(self.broker.authority_key)
-        issuer = read(self.broker.authority)
-        if issuer is None and authority_key is not None:  # an earlier step makes it anew, with this key
-            issuer = certificates.authority(authority_key, self._hosts, self._now)
-        what = f"{certificate.path}, {key.path.name}"
-        fresh = certificate._replace(make=partial(self._issued, key.path, name, hosts))
-        if found is None:
-            files = (fresh,) if has_key is not None else (key, fresh)
-            return SetupStep(action=Action.MAKE, what=what, why=why, files=files)
-        if has_key is None:
-            anew = Text("the key is missing; {why}", {"why": why})
-            return SetupStep(action=Action.REPLACE, what=what, why=anew, files=(key, fresh))
-        wrong = certificates.wrong_with(found, has_key, name, issuer or b"")
-        if wrong:
-            again = Text(
-                "{wrong}; move certificate and key away, and setup makes new ones",
-                {"wrong": Text(wrong, {"name": name})},
-            )
+        found, has_key = read(certificate.path), read(key.path)
+        issuer = certificates.issuer_of(
+            read(self.broker.authority), read(self.broker.authority_key), self._hosts, self._now
+        )
+        verdict, told = certificates.judged(found, has_key, name, issuer, self._now)
+        what, reason = f"{certificate.path}, {key.path.name}", Text(told, {"name": name})
+        if verdict == "stays":
+            return SetupStep(action=Action.STAYS, what=what, why=why)
+        if verdict == "differs":
+            again = Text("{wrong}; move certificate and key away, and setup makes new ones", {"wrong": reason})
             return SetupStep(action=Action.DIFFERS, what=what, why=again)
-        if ending := certificates.ending(found, self._now):
-            renewed = Text("{first}; {second}", {"first": Text(ending), "second": why})
-            return SetupStep(action=Action.REPLACE, what=str(certificate.path), why=renewed, files=(fresh,))
-        return SetupStep(action=Action.STAYS, what=what, why=why)
+        fresh = certificate._replace(make=partial(self._issued, key.path, name, hosts))
+        files = (key, fresh) if has_key is None else (fresh,)
+        if verdict == "make":
+            return SetupStep(action=Action.MAKE, what=what, why=why, files=files)
+        renewed = Text("{first}; {second}", {"first": reason, "second": why})
+        return SetupStep(action=Action.REPLACE, what=what, why=renewed, files=files)
 
     def _issued(self, key: Path, name: str, hosts: Sequence[str]) -> bytes:
         by = (self.broker.authority.read_bytes(), self.broker.authority_key.read_bytes())

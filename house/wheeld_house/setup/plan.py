@@ -79,6 +79,8 @@ class HousePlan:
         self._authority_key = self.folder / "authority.key"
         self._certs, self._list = at("etc/mosquitto/certs"), at("etc/mosquitto/wheeld.acl")
         self._broker_settings = at("etc/mosquitto/conf.d/wheeld.conf")
+        self._hosts: tuple[str, ...] = ()
+        """All names of the broker."""
         self._authority, self._certificate = self._certs / "house-ca.crt", self._certs / "broker.crt"
 
     def wheels(self) -> Sequence[HouseWheel]:
@@ -113,7 +115,7 @@ class HousePlan:
 
     def steps(self, hosts: Sequence[str], wheel: NewWheel | None) -> list[HouseStep]:
         """Return all steps. `hosts`: the names by which cabinets reach the broker. Raises OSError, SettingsError."""
-        hosts = tuple(dict.fromkeys((*hosts, *HERE)))
+        self._hosts = hosts = tuple(dict.fromkeys((*hosts, *HERE)))
         broker = [*self._broker(hosts)]
         plan = [self._directory(self.folder, 0o755, "settings and keys"), *self._database(), *broker]
         key = _File(self.folder / "collector.key", 0o640, group=COLLECTOR)
@@ -311,13 +313,13 @@ database = "dbname={DATABASE} user={PAGE}"
                 _File(certificate, 0o644), certificates.issue(key.path.read_bytes(), name, by, self._now, hosts)
             )
 
-        if found is None:
-            return HouseStep("make", what, why, make)
-        if wrong := certificates.wrong_with(found, has_key or b"", name, read(self._authority) or b""):
-            return HouseStep(DIFFERS, what, f"{wrong.format(name=name)}: move both away, and setup makes new ones")
-        if ending := certificates.ending(found, self._now):
-            return HouseStep("renew", str(certificate), f"{ending}; {why}", make)
-        return HouseStep(STAYS, what, why)
+        issuer = certificates.issuer_of(read(self._authority), read(self._authority_key), self._hosts, self._now)
+        verdict, reason = certificates.judged(found, has_key, name, issuer, self._now)
+        if verdict == "differs":
+            return HouseStep(DIFFERS, what, f"{reason.format(name=name)}: move both away, and setup makes new ones")
+        if verdict == "stays":
+            return HouseStep(STAYS, what, why)
+        return HouseStep(verdict, what, f"{reason}; {why}" if reason else why, make)
 
     def _write(self, file: _File, content: bytes) -> None:
         self.computer.write(file.path, content, mode=file.mode, owner=file.owner, group=file.group)
