@@ -446,7 +446,7 @@ def test_check_config_tells_of_a_certificate_that_has_ended(more: str, tmp_path:
     files = Authority(tmp_path).issue("wheel-campione-03", days=-1)
     assert main(["check-config", str(write(tmp_path, with_certificate(files, more)))]) == Exit.BAD_CONFIG
     told = capsys.readouterr().err
-    assert re.search(r"mqtt.cert_file: expired at [-\d]+ [:\d]+ UTC: have a new certificate", told)
+    assert re.search(r"mqtt.cert_file: expired at [-\d]+ [:\d]+ UTC: have a new certificate .+\(`timedatectl`\)", told)
     assert "`wheeld setup campione-03 --answers /etc/wheeld/campione-03.toml`" in told
 
 

@@ -110,6 +110,12 @@ async def test_a_broker_that_is_away_is_said_with_since_when_why_and_what_is_owe
     assert at.away == f"10.0.0.2:8883 has not been reached since 19:00: {EXPIRED}; messages owed: 12"
     await at.clock.advance(3600)
     assert len(at.sent) == 1, "and said once"
+    at.owed = 0
+    await at.clock.advance(LOOK_S)
+    assert at.away == f"10.0.0.2:8883 has not been reached since 19:00: {EXPIRED}", "and nothing of what is not owed"
+    at.owed = 12
+    await at.clock.advance(LOOK_S)
+    at.sent[1:] = []
     at.outage = at.outage._replace(why="the broker says that our certificate has expired: renew cert_file")
     assert "renew cert_file; `wheeld check-config campione-03` says more of the certificate; messages" in at.away
     at.outage = None

@@ -24,7 +24,10 @@ HINTS = (
     ("CERTIFICATE_REQUIRED", translatable("the broker asks for a certificate: give --cert-file and --key-file")),
     (
         "certificate has expired",
-        translatable("the broker's certificate has expired: renew it there, unless this computer's clock is wrong"),
+        translatable(
+            "the broker's certificate has expired: renew it there, unless this computer's clock is wrong "
+            "(`timedatectl`)"
+        ),
     ),
     (
         "CERTIFICATE_VERIFY_FAILED",

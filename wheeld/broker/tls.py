@@ -17,8 +17,8 @@ Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 """The version of each file: inode, modification time and size. None for a file that does not exist."""
 
 _OF_BROKER = {
-    9: "is not valid yet: the clock of the broker or of this computer is wrong",
-    10: "has expired: it has to be renewed at the broker, unless this computer's clock is wrong",
+    9: "is not valid yet: the clock of the broker or of this computer is wrong (`timedatectl` on both)",
+    10: "has expired: it has to be renewed at the broker, unless this computer's clock is wrong (`timedatectl`)",
     62: "is for another name than `host`: correct `host`; if it is right, this is another broker",
     64: "is for another address than `host`: correct `host`; if it is right, this is another broker",
 }
@@ -93,10 +93,14 @@ class TlsFiles(msgspec.Struct, frozen=True):
         own = None if self.cert_file is None else own_certificate(self.cert_file)
         if own is not None and own.ends.timestamp() * 1e6 <= now_utc_us:
             ended: dict[str, Part] = {"file": str(self.cert_file), "at": f"{own.ends:%Y-%m-%d %H:%M} UTC"}
-            raise TlsFilesError(Text("{file} expired at {at}", ended), "cert_file")
+            raise TlsFilesError(
+                Text("{file} expired at {at} by this computer's clock (`timedatectl`)", ended), "cert_file"
+            )
         if own is not None and own.begins.timestamp() * 1e6 > now_utc_us:
             begins: dict[str, Part] = {"file": str(self.cert_file), "at": f"{own.begins:%Y-%m-%d %H:%M} UTC"}
-            raise TlsFilesError(Text("{file} is valid only from {at}", begins), "cert_file")
+            raise TlsFilesError(
+                Text("{file} is valid only from {at}: check this computer's clock (`timedatectl`)", begins), "cert_file"
+            )
 
 
 class OwnCertificate(NamedTuple):

@@ -69,7 +69,11 @@ def _name_at_broker(config: Config) -> Iterator[Problem]:
         ended: dict[str, Part] = {"at": f"{own.ends:%Y-%m-%d %H:%M} UTC", "setup": setup_again(table)}
         yield Problem(
             "mqtt.cert_file",
-            Text("expired at {at}: have a new certificate issued, or let `{setup}` make one", ended),
+            Text(
+                "expired at {at}: have a new certificate issued, or let `{setup}` make one; if this computer's clock "
+                "is wrong, correct it (`timedatectl`)",
+                ended,
+            ),
         )
         return
     if own is None or mqtt.username is not None:

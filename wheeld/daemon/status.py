@@ -64,7 +64,7 @@ class DaemonStatus:
         table = self._table
         test = ", BENCH TABLE" if table.setting.test else ""
         link = "" if self._source.sensing.is_up else ", no sensor board"
-        clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised"
+        clock = "" if self._time_sync.is_synchronised else ", UTC not synchronised (`timedatectl`)"
         parts = [f"{table.setting.table}: {table.state}, coup {table.coup}{test}{link}{clock}"]
         parts += self._source.unavailable
         codes, words = table.awaited("en")
@@ -75,7 +75,7 @@ class DaemonStatus:
             parts.append(f"the broker {outage.address} has not been reached since {since}: {outage.why}")
             if "cert_file" in outage.why:
                 parts.append(f"`wheeld check-config {table.setting.table}` says more of the certificate")
-            if self._owed is not None:
+            if self._owed:
                 parts.append(f"messages owed: {self._owed}")
         if why := self._not_renewed():
             parts.append(f"the changed files for TLS are not used, and the connection keeps the earlier ones: {why}")

@@ -77,5 +77,8 @@ class TimeSync:
             self._log.info("clock.synchronised")
             return
         why = "it is unknown whether a time server" if self.is_synchronised is None else "no time server"
-        then = "dates in UTC may be wrong; order and durations come from the sensing clock and are right"
+        then = (
+            "dates in UTC may be wrong; order and durations come from the sensing clock and are right; `timedatectl` "
+            "shows the clock and whether a time server is asked"
+        )
         self._log.warning("clock.not_synchronised", why=f"{why} has set it right", then=then)
