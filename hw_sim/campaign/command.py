@@ -7,8 +7,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -84,16 +83,23 @@ def run(args: argparse.Namespace) -> int:
     """Run the campaign and write its report. Returns the exit code. Raises MissingExtraError, BlackBoxError,
     FileError."""
     pictures.require()
+    from rich.console import Console  # noqa: PLC0415  rich is optional
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
     wheeld = find(args.wheeld)
     with writing():
         args.out.mkdir(parents=True, exist_ok=True)
         plan = CampaignPlan(args.seed, args.faults, args.margin, args.people, args.americans)
         evening_runs: list[EveningRun] = []
         began_s = time.perf_counter()
-        with _bar(args.coups) as show:
+        text = TextColumn("{task.fields[disagreements]} disagreements")
+        columns = (TextColumn("coups"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), text)
+        with Progress(*columns, console=Console(stderr=True)) as progress:
+            task = progress.add_task("coups", total=args.coups, disagreements=0)
             for evening_run in run_evenings(plan, args.coups, args.jobs, wheeld):
                 evening_runs.append(evening_run)
-                show(len(evening_run.rows), sum(len(one.explained) for one in evening_runs))
+                found_now = sum(len(one.explained) for one in evening_runs)
+                progress.update(task, advance=len(evening_run.rows), disagreements=found_now)
         timing = report.Timing(
             time.perf_counter() - began_s,
             sum(one.simulator_s for one in evening_runs),
@@ -109,29 +115,6 @@ def run(args: argparse.Namespace) -> int:
         (args.out / "report.html").write_text(html, encoding="utf-8")
         sys.stdout.write("".join(f"{line}\n" for line in _summary(found, args.out)))
         return EXIT_FAILED if found["failures"] else 0
-
-
-@contextmanager
-def _bar(coups: int) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error. Yields a function that takes the number of newly compared coups, and the
-    number of all disagreements so far."""
-    from rich.console import Console  # noqa: PLC0415  rich is optional
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    columns = (
-        TextColumn("coups"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[disagreements]} disagreements"),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("coups", total=coups, disagreements=0)
-
-        def show(compared: int, disagreements: int) -> None:
-            progress.update(task, advance=compared, disagreements=disagreements)
-
-        yield show
 
 
 def _summary(found: dict[str, Any], out: Path) -> Iterator[str]:

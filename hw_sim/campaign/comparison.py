@@ -173,7 +173,7 @@ class SpanComparer:
             verdicts = [message for message in self._messages if message.topic != "notice"]
             notices = tuple(message for message in self._messages if message.topic == "notice")
             span = self.spans[len(self.compared)]
-            found = [_by_chef(self._asked(each)) for each in compare(span.outcomes, verdicts, self.beams_deg)]
+            found = [self._by_chef(each) for each in compare(span.outcomes, verdicts, self.beams_deg)]
             # Sort the comparisons by time. Those that an earlier wrong verdict may have caused get the kind `in_wake`.
             ordered = sorted(found, key=_at_us)
             steps = [each.in_step for each in ordered]
@@ -205,12 +205,18 @@ class SpanComparer:
         if not told <= set(blind):
             yield "false_alarm"
 
-    def _asked(self, one: Comparison) -> Comparison:
-        """Change `missed` to `asked` if the chef must confirm the number. If he is shown a number, it must be true."""
-        if one.kind != "missed" or one.outcome is None or self._table["state"] != "awaiting_chef":
-            return one
-        shown = self._table.get("number_awaiting_chef", one.outcome.get("number"))
-        return replace(one, kind="asked") if shown == one.outcome.get("number") is not None else one
+    def _by_chef(self, one: Comparison) -> Comparison:
+        """Change the kind if the chef had to confirm the number. `missed` becomes `asked`; if he was shown a number, it
+        must be true. A void becomes `chef_voided` if he said "rien va" instead of confirming, as R3b lets him
+        (docs/rulebook.md). He may also say it before the proof is complete. The evidence of the void then has
+        `number_seen` or `unproven`."""
+        if one.kind == "missed" and one.outcome is not None and self._table["state"] == "awaiting_chef":
+            shown = self._table.get("number_awaiting_chef", one.outcome.get("number"))
+            return replace(one, kind="asked") if shown == one.outcome.get("number") is not None else one
+        if one.kind == "void_after_number" and one.verdict is not None and one.verdict.payload["cause"] == "chef":
+            is_his = one.verdict.payload["evidence"].keys() & {"number_seen", "unproven"}
+            return replace(one, kind="chef_voided") if is_his else one
+        return one
 
 
 def _at_us(one: Comparison) -> int:
@@ -219,19 +225,6 @@ def _at_us(one: Comparison) -> int:
         return one.verdict.t
     outcome = one.outcome or {}
     return outcome.get("out_t", outcome.get("evidence_t", 0))
-
-
-def _by_chef(one: Comparison) -> Comparison:
-    """Change the kind to `chef_voided` if the chef had to confirm the number: R3b lets him say "rien va" instead
-    (docs/rulebook.md). He may also say it before the proof is complete. The evidence of the void then has `number_seen`
-    or `unproven`."""
-    if one.kind != "void_after_number" or one.verdict is None:
-        return one
-    is_his = one.verdict.payload["cause"] == "chef" and one.verdict.payload["evidence"].keys() & {
-        "number_seen",
-        "unproven",
-    }
-    return replace(one, kind="chef_voided") if is_his else one
 
 
 def compare(

@@ -11,7 +11,7 @@ from pathlib import Path
 from hw_sim import log
 from hw_sim.campaign.black_box import HeardMessage, find, replay_all
 from hw_sim.campaign.command import add_plan
-from hw_sim.campaign.comparison import ComparedSpan, Comparison, SpanComparer
+from hw_sim.campaign.comparison import ComparedSpan, SpanComparer
 from hw_sim.campaign.drawing import draw
 from hw_sim.campaign.evening_run import CampaignPlan, run_segments
 from hw_sim.campaign.slices import Slice
@@ -140,23 +140,16 @@ def _summary(played: Played) -> Iterator[str]:
         yield "not compared: already before this coup the table was not in the state that people expect"
         return
     for each in compared.comparisons:
-        yield f"{each.kind}: truth {_truth(each)}; published {_verdict(each)}"
-
-
-def _truth(each: Comparison) -> str:
-    outcome = each.outcome
-    if outcome is None:
-        return "nothing"
-    if outcome["kind"] == "result":
-        return f"result {outcome['number']}, {outcome['laps']} laps"
-    evidence_s, deadline_s = outcome["evidence_t"] / 1e6, outcome["deadline_t"] / 1e6
-    return f"void {outcome['cause']}, evidence at {evidence_s:.6f} s, to be published by {deadline_s:.6f} s"
-
-
-def _verdict(each: Comparison) -> str:
-    if each.verdict is None:
-        return "nothing"
-    payload = each.verdict.payload
-    what = payload.get("cause") or f"{payload['number']}, {payload['laps']} laps"
-    margin = f", margin {payload['margin']} of {payload['margin_of']}" if payload.get("margin") is not None else ""
-    return f"{each.verdict.topic} {what} at {each.verdict.t / 1e6:.6f} s{margin}"
+        truth = told = "nothing"
+        if (outcome := each.outcome) is not None and outcome["kind"] == "result":
+            truth = f"result {outcome['number']}, {outcome['laps']} laps"
+        elif outcome is not None:
+            truth = f"void {outcome['cause']}, evidence at {outcome['evidence_t'] / 1e6:.6f} s"
+            truth += f", to be published by {outcome['deadline_t'] / 1e6:.6f} s"
+        if (verdict := each.verdict) is not None:
+            payload = verdict.payload
+            what = payload.get("cause") or f"{payload['number']}, {payload['laps']} laps"
+            told = f"{verdict.topic} {what} at {verdict.t / 1e6:.6f} s"
+            if payload.get("margin") is not None:
+                told += f", margin {payload['margin']} of {payload['margin_of']}"
+        yield f"{each.kind}: truth {truth}; published {told}"

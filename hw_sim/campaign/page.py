@@ -57,7 +57,11 @@ def _body(report: dict[str, Any], plots: Iterable[Plot], title: str) -> Iterator
     laps = ("coups", "unseen_mean", "unseen_most", "overstated")
     yield _table(("beams", *laps), ((beams, *(x[head] for head in laps)) for beams, x in report["laps"].items()))
     yield "<h2>Early warnings</h2>"
-    yield _table(("warning", ""), ((name, _spread(value)) for name, value in report["warnings"].items()))
+    warnings = {
+        name: ", ".join(f"{part} {number:,.0f}" for part, number in value.items()) if isinstance(value, dict) else value
+        for name, value in report["warnings"].items()
+    }
+    yield _table(("warning", ""), ((name, "none" if value is None else value) for name, value in warnings.items()))
     yield "<h2>Nearest to another verdict</h2>"
     low = report["margin"]["lowest"]
     yield _table(("coup", "margin", "of", "verdict"), ((x["coup"], x["margin"], x["of"], x["told"]) for x in low))
@@ -76,12 +80,6 @@ def _body(report: dict[str, Any], plots: Iterable[Plot], title: str) -> Iterator
     if len(disagreements) > SHOWN_MOST:
         yield f"<p>{len(disagreements) - SHOWN_MOST:,} more are in report.json.</p>"
     yield f"<p>To play one again: <code>{escape(disagreements[0]['replay'])} --svg coup.svg</code></p>"
-
-
-def _spread(value: int | dict[str, float] | None) -> int | str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {number:,.0f}" for name, number in value.items())
-    return "none" if value is None else value
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

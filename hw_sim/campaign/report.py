@@ -57,6 +57,7 @@ def report(
     counts = {kind: sum(row.kind == kind for row in rows) for kind in KINDS}
     false_voids = counts["false_void"]
     idle = [one for evening_run in evening_runs for one in evening_run.idle_suspensions]
+    nearly = [row for row in rows if row.laps_run is not None and NEARLY[0] <= row.laps_run < NEARLY[1]]
     failed = [
         {"evening": plan.named(evening_run.index), "words": evening_run.failed}
         for evening_run in evening_runs
@@ -83,11 +84,29 @@ def report(
         "void_delay_ms": {cause: _delay(voids) for cause, voids in voids_by_cause(rows).items()},
         "margin": _margins(rows),
         "laps": {
-            str(beams): _unseen([run - seen for run, seen in both]) for beams, both in laps_by_beams(rows).items()
+            str(beams): {
+                "coups": len(unseen),
+                "unseen_mean": round(fmean(unseen), 3),
+                "unseen_most": round(max(unseen), 2),
+                "overstated": sum(each < -LAPS_SLACK for each in unseen),
+            }
+            for beams, both in laps_by_beams(rows).items()
+            for unseen in [[run - seen for run, seen in both]]
         },
-        "unproven": _unproven(rows),
+        # How many balls ran slightly more than three laps, and for how many of them the passes did not prove three.
+        "unproven": {
+            str(beams): {"ran": len(some), "unproven": unproven, "share": unproven / len(some)}
+            for beams, some in grouped(nearly, lambda row: row.beams).items()
+            for unproven in [sum(row.kind == "unproven" for row in some)]
+        },
         "warnings": _warnings([warning for evening_run in evening_runs for warning in evening_run.early_warnings]),
-        "causes": _tables((_cause(each), each["kind"]) for each in disagreements),
+        "causes": _tables(
+            (
+                ("together: " * each["together"] + " or ".join(each["causes"])) if each["explained"] else "unexplained",
+                each["kind"],
+            )
+            for each in disagreements
+        ),
         "disagreements": disagreements,
         "scenarios": _tables((row.scenario or "none", row.kind) for row in rows),
         "refused": [plan.named(evening_run.index) for evening_run in evening_runs if evening_run.refused],
@@ -172,12 +191,6 @@ def _tables(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
     return table
 
 
-def _cause(disagreement: dict[str, Any]) -> str:
-    if not disagreement["explained"]:
-        return "unexplained"
-    return ("together: " if disagreement["together"] else "") + " or ".join(disagreement["causes"])
-
-
 def voids_by_cause(rows: Iterable[VerdictRow]) -> dict[str, list[VerdictRow]]:
     """Return the voids whose delay is known, by their true cause, in the order of the causes."""
     return grouped((row for row in rows if row.delay_us is not None), lambda row: row.truth)
@@ -217,30 +230,6 @@ def laps_by_beams(rows: Iterable[VerdictRow]) -> dict[int, list[tuple[float, flo
         if row.kind == "right" and row.laps_run is not None and row.laps_seen is not None:
             laps[row.beams].append((row.laps_run, row.laps_seen))
     return dict(sorted(laps.items()))
-
-
-def _unseen(laps: list[float]) -> dict[str, float | int]:
-    return {
-        "coups": len(laps),
-        "unseen_mean": round(fmean(laps), 3),
-        "unseen_most": round(max(laps), 2),
-        "overstated": sum(each < -LAPS_SLACK for each in laps),
-    }
-
-
-def _unproven(rows: Iterable[VerdictRow]) -> dict[str, dict[str, float | int]]:
-    """Return for each number of beams: how many balls ran slightly more than three laps, and for how many of them the
-    passes did not prove three laps."""
-    low, high = NEARLY
-    nearly = (row for row in rows if row.laps_run is not None and low <= row.laps_run < high)
-    return {
-        str(beams): {
-            "ran": len(some),
-            "unproven": sum(row.kind == "unproven" for row in some),
-            "share": sum(row.kind == "unproven" for row in some) / len(some),
-        }
-        for beams, some in grouped(nearly, lambda row: row.beams).items()
-    }
 
 
 def _warnings(early_warnings: Sequence[EarlyWarning]) -> dict[str, Any]:
