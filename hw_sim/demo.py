@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hw_sim import run as pace
 from hw_sim.bench.hand import POWER
@@ -147,14 +147,6 @@ def _held(state: Path) -> Iterator[None]:
         os.close(directory)
 
 
-class PageServer(NamedTuple):
-    """The program that serves the wheel's pages, its port, and the address of the bench page."""
-
-    process: Child
-    port: int
-    bench: str
-
-
 class Demo:
     """One run of the demo: its table, a subscriber, its pages, and people who do what the messages ask for."""
 
@@ -218,7 +210,7 @@ class Demo:
                     self._listen(client),
                     self._use_panel(client),
                     Player(self._board, pty, speed=self._speed, deliver=self._deliver).play(events),
-                    self._announce(pages),
+                    pages,
                     _fail(served.process.ended()),
                 )
 
@@ -231,9 +223,9 @@ class Demo:
             await self._power.get()  # wait until the power is on again
 
     @asynccontextmanager
-    async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[PageServer]:
+    async def _pages(self, served: Broker, monitor: Path, log: Path) -> AsyncIterator[Coroutine[Any, Any, None]]:
         """Serve the wheel's pages in a separate program, and the bench page in this program, until the block ends. The
-        bench page shows the live page in a frame. Raises DemoError."""
+        bench page shows the live page in a frame. Yields the work that announces them. Raises DemoError."""
         try:
             from hw_sim.bench.server import HOST, Server, listening  # noqa: PLC0415  this package is optional
         except ImportError:
@@ -247,16 +239,16 @@ class Demo:
             listening(Server(self._bench, self._ledger, pages, self.subscriber.words).application(), port),
             child("wheeld page", command, log) as running,
         ):
-            yield PageServer(running, pages_port, f"{bench}/bench")
+            yield self._announce(running, pages_port, f"{bench}/bench")
 
-    async def _announce(self, pages: PageServer) -> None:
+    async def _announce(self, pages: Child, port: int, bench: str) -> None:
         """When the pages are ready, show the address of the bench page, and open the page in a browser if there is one.
         Raises DemoError when the program of the pages ends."""
-        await listens(pages.process, pages.port)
-        self._view.show_address(pages.bench)
+        await listens(pages, port)
+        self._view.show_address(bench)
         if self._may_open and sys.stdout.isatty() and any(map(os.environ.get, DISPLAYS)):
-            await asyncio.to_thread(webbrowser.open, pages.bench)
-        await _fail(pages.process.ended())
+            await asyncio.to_thread(webbrowser.open, bench)
+        await _fail(pages.ended())
 
     def _configuration(self, served: Broker, port: Path, monitor: Path) -> str:
         wheel = sections(

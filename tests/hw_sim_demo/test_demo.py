@@ -19,7 +19,7 @@ from hw_sim import demo
 from hw_sim.broker import Broker
 from hw_sim.child import DemoError
 from hw_sim.cli import main, parser
-from hw_sim.demo import FIRST, Demo, PageServer
+from hw_sim.demo import FIRST, Demo
 from hw_sim.evening import named
 from hw_sim.events import RotorEdge, TableCommand
 from hw_sim.people import TableStuckError
@@ -221,5 +221,5 @@ async def test_a_browser_is_opened_only_on_a_terminal_with_a_display(
     monkeypatch.setenv("DISPLAY", display)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     with pytest.raises(DemoError, match="the pages ended"):
-        await one._announce(PageServer(Ending(), 1, "http://127.0.0.1:1/bench"))  # type: ignore[arg-type]
+        await one._announce(Ending(), 1, "http://127.0.0.1:1/bench")  # type: ignore[arg-type]
     assert shown == (["http://127.0.0.1:1/bench"] if opened else [])
