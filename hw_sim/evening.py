@@ -219,12 +219,16 @@ def draw_layout(
     house, game = rng.choice([h for h in DRAWN if not (french and h[1] == "fair")])
     fair = game == "fair"
     direction: Direction = rng.choice(("cw", "ccw"))
+    rotor_ticks, count = rng.choice(ticks), rng.choice(beams)
+    first = rng.randrange(10, 180) if count == 2 else 0
+    # Two opposite beams could not show a direction.
+    two = (float(first), float(first + rng.randrange(60, 121))) if count == 2 else ()
     return WheelLayout(
         house=house,
         game=game,
         wheel="fair" if fair else "french",
-        rotor_ticks=rng.choice(ticks),
-        beams_deg=_beams(rng, rng.choice(beams)),
+        rotor_ticks=rotor_ticks,
+        beams_deg=two or _evenly_spaced(rng, count),
         readers_deg=_evenly_spaced(rng, rng.randint(1, 3)),
         rotor_direction=direction if fair else None,
     )
@@ -243,13 +247,6 @@ def at_american_wheel(layout: WheelLayout) -> WheelLayout:
         pockets=pockets,
         laps_needed=laps,
     )
-
-
-def _beams(rng: random.Random, count: int) -> tuple[float, ...]:
-    if count != 2:
-        return _evenly_spaced(rng, count)
-    first = rng.randrange(10, 180)
-    return float(first), float(first + rng.randrange(60, 121))  # two opposite beams could not show a direction
 
 
 def _evenly_spaced(rng: random.Random, count: int) -> tuple[float, ...]:

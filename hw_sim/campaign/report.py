@@ -102,7 +102,9 @@ def report(
         "warnings": _warnings([warning for evening_run in evening_runs for warning in evening_run.early_warnings]),
         "causes": _tables(
             (
-                ("together: " * each["together"] + " or ".join(each["causes"])) if each["explained"] else "unexplained",
+                f"{'together: ' if each['together'] else ''}{' or '.join(each['causes'])}"
+                if each["explained"]
+                else "unexplained",
                 each["kind"],
             )
             for each in disagreements

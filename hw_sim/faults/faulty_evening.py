@@ -78,7 +78,15 @@ def add_faults(evening: Evening, seed: str, rates: Rates, *, without: frozenset[
         else:
             down.append(window)
     for window in down:
-        window.put(events, _while_link_is_down(window, window.cut(events)))
+        hidden = window.cut(events)
+        # Commands arrive, because they do not use this link. Pulses are lost. Objects and self-tests are states, so the
+        # board reports them when the link is up again.
+        commands = [event for event in hidden if isinstance(event, TableCommand)]
+        states = (event for event in hidden if isinstance(event, Switched | SensorState))
+        late = [msgspec.structs.replace(event, t_us=window.to_us) for event in states]
+        fails, works = SensorState(window.from_us, "link", ok=False), SensorState(window.to_us, "link", ok=True)
+        shown: list[SimEvent] = [fails, *commands, works, *late]
+        window.put(events, shown)
     for window in effects.repeated:
         # Only frames come twice, and commands do not come in frames.
         events_twice = [e for e in window.cut(events) for _ in range(1 if isinstance(e, TableCommand) else 2)]
@@ -114,22 +122,6 @@ def _reported(
             yield msgspec.structs.replace(seen, t_us=seen.t_us + max(late, default=0))
 
 
-def _while_link_is_down(window: Window, hidden: list[SimEvent]) -> list[SimEvent]:
-    """Return the events that a log contains for a window in which the link is down.
-
-    Commands arrive, because they do not use this link. Pulses are lost. Objects and self-tests are states, so the board
-    reports them when the link is up again.
-    """
-    commands = [event for event in hidden if isinstance(event, TableCommand)]
-    states = [
-        msgspec.structs.replace(event, t_us=window.to_us)
-        for event in hidden
-        if isinstance(event, Switched | SensorState)
-    ]
-    down, up = SensorState(window.from_us, "link", ok=False), SensorState(window.to_us, "link", ok=True)
-    return [down, *commands, up, *states]
-
-
 def _with_one_time(events: list[SimEvent], rng: random.Random) -> list[SimEvent]:
     """Return the commands, then all other events with the time of the last one. The observations of one sensor stay in
     order. Those of different sensors are in a random order."""
@@ -152,7 +144,12 @@ def _on_sensing_clock(clean: CleanReadings, effects: Effects, events: list[SimEv
     strikes = sorted(effects.strikes, key=lambda strike: strike.from_us)
     truth, scale = [_watched(clean, effects, outcome) for outcome in clean.evening.truth], effects.scale
     if scale != 1.0:
-        events = [_event_on_clock(event, scale) for event in events]
+        events = [
+            RotorEdge(round(event.t_us * scale), event.tick, event.direction)
+            if isinstance(event, RotorEdge)  # nearly all events are edges, and the general way takes longer
+            else msgspec.structs.replace(event, t_us=round(event.t_us * scale))
+            for event in events
+        ]
         strikes = [replace(s, from_us=round(s.from_us * scale), to_us=round(s.to_us * scale)) for s in strikes]
         truth = [_outcome_on_clock(outcome, scale) for outcome in truth]
     return FaultyEvening(events, strikes, truth, scale)
@@ -182,10 +179,3 @@ def _outcome_on_clock(outcome: Outcome, scale: float) -> Outcome:
         return {**outcome, **down, "out_t": round(out_us), "closed_t": math.ceil(closed_us)}
     evidence_us, deadline_us = outcome["evidence_t"] * scale, outcome["deadline_t"] * scale
     return {**outcome, "evidence_t": round(evidence_us), "deadline_t": math.ceil(deadline_us)}
-
-
-def _event_on_clock(event: SimEvent, scale: float) -> SimEvent:
-    t_us = round(event.t_us * scale)
-    if isinstance(event, RotorEdge):  # nearly all events are edges, and the general way takes longer
-        return RotorEdge(t_us, event.tick, event.direction)
-    return msgspec.structs.replace(event, t_us=t_us)

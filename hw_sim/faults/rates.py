@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from dataclasses import dataclass, fields, replace
@@ -67,7 +68,9 @@ class Rates:
     def times(self, factor: float) -> Rates:
         """Return all rates times `factor`, each at most its limit: LIKELY_MAX for a probability, JITTER_US_MAX for the
         sigma of the jitter, DRIFT_PPM_MAX for the drift."""
-        return Rates(**{name: _capped(name, rate * factor) for name, rate in vars(self).items()})
+        limits = {"jitter_us": float(JITTER_US_MAX), "drift_ppm": DRIFT_PPM_MAX}
+        limits |= {name: math.inf for name in vars(self) if name.endswith("_per_h")}
+        return Rates(**{name: min(rate * factor, limits.get(name, LIKELY_MAX)) for name, rate in vars(self).items()})
 
     def only(self, kinds: frozenset[str]) -> Rates:
         """Return the same rates for these kinds, and 0 for all others."""
@@ -85,14 +88,6 @@ KINDS: tuple[str, ...] = tuple(FIELDS)
 """The names of the faults."""
 GROSS = frozenset(kind for kind in KINDS if Rates().of(kind) == GROSS_PER_H)
 """The faults that need a technician."""
-
-
-def _capped(field: str, rate: float) -> float:
-    if field == FIELDS["jitter"]:
-        return min(rate, float(JITTER_US_MAX))
-    if field == FIELDS["drift"]:
-        return min(rate, DRIFT_PPM_MAX)
-    return rate if field.endswith("_per_h") else min(rate, LIKELY_MAX)
 
 
 SWARM = {0.0: 0.355, 1.0: 0.52, 3.0: 0.11, 10.0: 0.015}

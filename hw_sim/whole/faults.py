@@ -56,7 +56,9 @@ class Faults:
             "loose_contact": self._loose_contact,
             "board_mute": lambda fault: self._set(fault, self._line(fault), speaks=(False, True)),
             "board_deaf": lambda fault: self._set(fault, self._line(fault), hears=(False, True)),
-            "noise": self._noise,
+            "noise": lambda fault: self._set(
+                fault, self._line(fault).cable, noise=(fault.amount, 0.0), drop=(fault.amount, 0.0)
+            ),
             "damage": lambda fault: self._set(fault, self._line(fault).cable, damage=(1 / 500, 0.0)),
             "all_power": self._all_power,
             "wheel_stops": lambda _: vars(house.head).update(is_stopped=True),
@@ -148,10 +150,6 @@ class Faults:
         self._set(fault, cable, cut=(True, False))
         for turn in range(1, int(fault.for_s / fault.amount)):
             self._house.timeline.after_s(turn * fault.amount, partial(setattr, cable, "cut", turn % 2 == 0))
-
-    def _noise(self, fault: PlannedFault) -> None:
-        both = (fault.amount, 0.0)
-        self._set(fault, self._line(fault).cable, noise=both, drop=both)
 
     def _all_power(self, fault: PlannedFault) -> None:
         """Cut the power of everything at once. Each part gets it back at a random time within 5 s after the fault."""

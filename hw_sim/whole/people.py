@@ -126,9 +126,12 @@ class HousePeople:
             self._house.panel.give(word, reason="to lose no time")
 
     def make_ready(self, manner: Manner) -> Iterator[SimEvent]:
-        """Do all that the table waits for, until the next ball may be launched."""
+        """Do all that the table waits for, until the next ball may be launched. Record an error if the table is not
+        ready in time after the last fault."""
         house, live = self._house, self._house.live
         began_us = house.now_us
+        played = (*(one.kind for one in house.plan.faults), *(one.scenario for one in house.plan.coups))
+        ready_s = READY_S + (SLIP_S if any("slips" in what for what in played) else 0.0)
         if manner == "wrong":
             yield from live.command(live.table.rng.choice(WRONG), reason="by mistake")
         while (step := self._next_step(began_us)) is not None:
@@ -140,27 +143,15 @@ class HousePeople:
             else:
                 yield from self._do(step, twice=manner == "twice")
                 yield from live.wait(SETTLES_S)
-            self._watch_the_clock(began_us, manner)
+            is_late = (house.now_us - max(began_us, house.faults.over_us)) / 1e6 > ready_s
+            if house.faults.are_over_now and manner != "late" and is_late and not house.witness.is_so("not ready"):
+                house.witness.begins("not ready", house.now_us)
+                table = house.panel.table or {}
+                said = f"{table.get('state')}, {table.get('waiting_codes')}, {table.get('failing')}"
+                house.witness.troubles.append(f"stuck: not ready {ready_s:g} s after the faults: {said}")
             if (house.now_us - began_us) / 1e6 > GIVES_UP_S:
                 break
         house.witness.ends("not ready", house.now_us)
-
-    def _watch_the_clock(self, began_us: int, manner: Manner) -> None:
-        """Record an error if the table is not ready in time after the last fault."""
-        house = self._house
-        since_us = max(began_us, house.faults.over_us)
-        if not house.faults.are_over_now or manner == "late":
-            return
-        plan = house.plan
-        slips = any(
-            "slips" in what for what in (*(one.kind for one in plan.faults), *(one.scenario for one in plan.coups))
-        )
-        ready_s = READY_S + (SLIP_S if slips else 0.0)
-        if (house.now_us - since_us) / 1e6 > ready_s and not house.witness.is_so("not ready"):
-            house.witness.begins("not ready", house.now_us)
-            table = house.panel.table or {}
-            said = f"{table.get('state')}, {table.get('waiting_codes')}, {table.get('failing')}"
-            house.witness.troubles.append(f"stuck: not ready {ready_s:g} s after the faults: {said}")
 
     def _next_step(self, began_us: int) -> str | None:
         """Return the action for the published state, or None if the next ball may be launched."""
