@@ -35,13 +35,15 @@ def sections(
     language: Language = "en",
 ) -> str:
     """Return `[table]`, `[wheel]` and `[sensors]` in TOML, for a board at `port` that plays at `speed` × real time."""
+    label = None if last_number is None else printed(last_number)
     values: dict[str, dict[str, object]] = {
         "table": {
             "site": site,
             "id": table,
             "house": layout.house,
             "game": layout.game,
-            "last_number": None if last_number is None else _as_printed(last_number),
+            # A text only if a person writes the number in another way than its digits.
+            "last_number": last_number if last_number is None or label == str(last_number) else label,
             "language": language,
         },
         "wheel": {
@@ -135,17 +137,14 @@ def broker_of(path: Path, credentials: Path | None) -> BrokerAddress | None:
     if mqtt is None:
         return None
     files = [] if credentials is None else [credentials / name for name in ("chef-certificate", "chef-key")]
-    certificate, key = files if files and all(map(_is_pem, files)) else (None, None)
+    # A systemd unit must give a credential some content, even if there is no key.
+    are_pem = all(file.is_file() and file.read_bytes().startswith(b"-----BEGIN") for file in files)
+    certificate, key = files if files and are_pem else (None, None)
     if certificate is None and (mqtt.cert_file or mqtt.password_file):
         return None
     root = f"wheel/v1/{table.site}/{table.id}/"
     ca_file = None if mqtt.ca_file is None else path.parent / mqtt.ca_file
     return BrokerAddress(root, table.id, mqtt.host, mqtt.port, ca_file, certificate, key)
-
-
-def _is_pem(file: Path) -> bool:
-    """Whether `file` is a PEM file. A systemd unit must give a credential some content, even if there is no key."""
-    return file.is_file() and file.read_bytes().startswith(b"-----BEGIN")
 
 
 def _read(path: Path) -> _Configuration:
@@ -155,12 +154,6 @@ def _read(path: Path) -> _Configuration:
         raise BadDataError(f"cannot read {path}: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as wrong:
         raise BadDataError(f"{path}: not a configuration of a wheel that can be simulated: {wrong}") from wrong
-
-
-def _as_printed(number: int) -> int | str:
-    """Return a number as a person writes it in a configuration."""
-    label = printed(number)
-    return number if label == str(number) else label
 
 
 def silence_s(speed: float) -> float:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from hw_sim.exits import UsageError, writing
@@ -73,49 +72,49 @@ def draw(diameter_mm: float, sectors: int) -> str:
     if not math.isfinite(diameter_mm) or sector_mm(inner - RING_MM / 2, sectors) < SECTOR_MM_MIN:
         least = 2 * (SECTOR_MM_MIN * sectors / math.tau + RING_MM * 3 / 2 + GAP_MM)
         raise UsageError(f"--diameter {diameter_mm:g}: {sectors} sectors need a diameter of {least:.0f} mm at least")
-    return "\n".join(_lines(outer, inner, sectors)) + "\n"
+    width = max(2 * outer, RULER_MM) + 2 * MARGIN_MM
+    height = 2 * outer + 2 * MARGIN_MM + TEXT_MM
+    x, y = _at(inner - RING_MM - 2, 1, sectors)
+    below = outer + MARGIN_MM
+    middle_outer, middle_inner = outer - RING_MM / 2, inner - RING_MM / 2
+    apart = 2 * middle_outer * math.sin(math.pi * SECTORS_APART / sectors)
+    texts = (
+        f"This line is {RULER_MM} mm long. Print at 100 %, with a laser printer.",
+        f"{2 * outer:g} mm, {sectors} sectors of {360 / sectors:.3f}°, {sectors // SECTORS_PER_PERIOD} black bars.",
+        f"A and B: {middle_outer:g} mm from the centre, {apart:.1f} mm apart ({SECTORS_APART} sectors).",
+        "B is clockwise from A, seen from above.",
+        f"Z: {middle_inner:g} mm from the centre, in one line with A and the centre.",
+    )
+    lines = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}mm" height="{height:g}mm" '
+            f'viewBox="{-width / 2:g} {-outer - MARGIN_MM:g} {width:g} {height:g}" '
+            'font-family="sans-serif" font-size="4">'
+        ),
+        f"<title>Encoder disc, {2 * outer:g} mm, {sectors} sectors</title>",
+        f'<rect x="{-width / 2:g}" y="{-outer - MARGIN_MM:g}" width="{width:g}" height="{height:g}" fill="#fff"/>',
+        *(
+            _black("bar", outer - RING_MM, outer, start, start + 2, sectors)
+            for start in range(2, sectors, SECTORS_PER_PERIOD)
+        ),
+        _black("zero", inner - RING_MM, inner, 1.5, sectors + 0.5, sectors),
+        f'<circle class="cut" r="{outer:g}" fill="none" stroke="#000" stroke-width="0.2"/>',
+        f'<line class="pocket-zero" x1="0" y1="0" x2="{x}" y2="{y}" stroke="#000" stroke-width="0.3"/>',
+        '<path class="centre" d="M-6 0H6M0 -6V6" stroke="#000" stroke-width="0.2"/>',
+        f'<text x="3" y="{-(inner - RING_MM) / 2:g}">to pocket zero</text>',
+        (
+            f'<path class="ruler" d="M{-RULER_MM / 2:g} {below - 3:g}v6M{-RULER_MM / 2:g} {below:g}h{RULER_MM}m0 -3v6" '
+            'fill="none" stroke="#000" stroke-width="0.3"/>'
+        ),
+        *(f'<text x="{-RULER_MM / 2:g}" y="{below + 9 + 6 * n:g}">{text}</text>' for n, text in enumerate(texts)),
+        "</svg>\n",
+    ]
+    return "\n".join(lines)
 
 
 def sector_mm(radius_mm: float, sectors: int) -> float:
     """Return the width of one sector at a radius."""
     return math.tau * radius_mm / sectors
-
-
-def _lines(outer: float, inner: float, sectors: int) -> Iterator[str]:
-    width = max(2 * outer, RULER_MM) + 2 * MARGIN_MM
-    height = 2 * outer + 2 * MARGIN_MM + TEXT_MM
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}mm" height="{height:g}mm" '
-        f'viewBox="{-width / 2:g} {-outer - MARGIN_MM:g} {width:g} {height:g}" font-family="sans-serif" font-size="4">'
-    )
-    yield f"<title>Encoder disc, {2 * outer:g} mm, {sectors} sectors</title>"
-    yield f'<rect x="{-width / 2:g}" y="{-outer - MARGIN_MM:g}" width="{width:g}" height="{height:g}" fill="#fff"/>'
-    for start in range(2, sectors, SECTORS_PER_PERIOD):
-        yield _black("bar", outer - RING_MM, outer, start, start + 2, sectors)
-    yield _black("zero", inner - RING_MM, inner, 1.5, sectors + 0.5, sectors)
-    yield f'<circle class="cut" r="{outer:g}" fill="none" stroke="#000" stroke-width="0.2"/>'
-    x, y = _at(inner - RING_MM - 2, 1, sectors)
-    yield f'<line class="pocket-zero" x1="0" y1="0" x2="{x}" y2="{y}" stroke="#000" stroke-width="0.3"/>'
-    yield '<path class="centre" d="M-6 0H6M0 -6V6" stroke="#000" stroke-width="0.2"/>'
-    yield f'<text x="3" y="{-(inner - RING_MM) / 2:g}">to pocket zero</text>'
-    below = outer + MARGIN_MM
-    yield (
-        f'<path class="ruler" d="M{-RULER_MM / 2:g} {below - 3:g}v6M{-RULER_MM / 2:g} {below:g}h{RULER_MM}m0 -3v6" '
-        'fill="none" stroke="#000" stroke-width="0.3"/>'
-    )
-    middle_outer, middle_inner = outer - RING_MM / 2, inner - RING_MM / 2
-    apart = 2 * middle_outer * math.sin(math.pi * SECTORS_APART / sectors)
-    for number, text in enumerate(
-        (
-            f"This line is {RULER_MM} mm long. Print at 100 %, with a laser printer.",
-            f"{2 * outer:g} mm, {sectors} sectors of {360 / sectors:.3f}°, {sectors // SECTORS_PER_PERIOD} black bars.",
-            f"A and B: {middle_outer:g} mm from the centre, {apart:.1f} mm apart ({SECTORS_APART} sectors).",
-            "B is clockwise from A, seen from above.",
-            f"Z: {middle_inner:g} mm from the centre, in one line with A and the centre.",
-        )
-    ):
-        yield f'<text x="{-RULER_MM / 2:g}" y="{below + 9 + 6 * number:g}">{text}</text>'
-    yield "</svg>"
 
 
 def _at(radius_mm: float, place: float, sectors: int) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import random
 import signal
 import sys
 from asyncio import FIRST_COMPLETED
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from hw_sim.board import SimBoard
@@ -23,7 +23,6 @@ from hw_sim.pty_link import Player, Pty
 from hw_sim.scenarios import Scenario
 from hw_sim.subscriber import Subscriber
 from hw_sim.table import Outcome
-from hw_sim.wheel import WheelLayout
 from hw_sim.words import ENGLISH, Words
 
 Print = Callable[[str], None]
@@ -84,8 +83,18 @@ def run(args: argparse.Namespace) -> int:
     FileError."""
     scenarios = None if args.scenario is None else named(args.scenario)
     rng = repeatable(f"run {args.seed}")
-    layout = _layout(args.layout, rng, scenarios or [])
-    panel = _panel(args.layout, args.panel)
+    french_only = [scenario.name for scenario in scenarios or () if scenario.french_only]
+    layout = draw_layout(rng, french=bool(french_only)) if args.layout is None else layout_of(args.layout)
+    if args.layout is not None and french_only and layout.wheel != "french":
+        why = f"{args.layout} has a fair wheel, which turns one way only"
+        raise UsageError(f"{french_only[0]} reverses the rotor, and {why}")
+    broker = None if args.layout is None else broker_of(args.layout, args.panel)
+    panel = None if broker is None else ChefClient(broker, Subscriber(), tell=print_now)
+    if panel is None:
+        print_now(
+            "# people play their scenarios and do not look at the table: after a restart nobody does what it waits for."
+            " To look they need --layout with an [mqtt] section, and --panel if that broker asks for a login"
+        )
     last_number = None if scenarios and scenarios[0].first_only else rng.choice(sorted(layout.pockets))
     # With a panel, people first put the ball in the pocket of the number that the table shows.
     live = LiveTable(layout, rng, last_number if panel is None else None)
@@ -105,30 +114,6 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise FileError(f"cannot make {args.pty}: {error.strerror}") from error
     return 0
-
-
-def _panel(file: Path | None, credentials: Path | None) -> ChefClient | None:
-    """Return the chef's panel at the broker of the configuration `file`. Print a line and return None if there is no
-    file or broker, or if the broker asks for a login and `credentials` does not have it. Raises BadDataError."""
-    broker = None if file is None else broker_of(file, credentials)
-    if broker is None:
-        print_now(
-            "# people play their scenarios and do not look at the table: after a restart nobody does what it waits for."
-            " To look they need --layout with an [mqtt] section, and --panel if that broker asks for a login"
-        )
-        return None
-    return ChefClient(broker, Subscriber(), tell=print_now)
-
-
-def _layout(file: Path | None, rng: random.Random, scenarios: Sequence[Scenario]) -> WheelLayout:
-    """Return the layout in the file, or draw one for these scenarios. Raises UsageError, BadDataError."""
-    french_only = [scenario.name for scenario in scenarios if scenario.french_only]
-    if file is None:
-        return draw_layout(rng, french=bool(french_only))
-    layout = layout_of(file)
-    if french_only and layout.wheel != "french":
-        raise UsageError(f"{french_only[0]} reverses the rotor, and {file} has a fair wheel, which turns one way only")
-    return layout
 
 
 def print_now(line: str) -> None:

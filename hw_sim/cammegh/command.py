@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from hw_sim.cammegh.cable import CLEAN, ROUGH, LineCable
@@ -60,28 +61,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _play(args: argparse.Namespace, pace: Pace) -> None:
-    if args.pty:
-        with Pty(args.pty) as pty:
-            pace.on_pty(pty)
-            await _until_the_end(pace, str(args.pty))
-        return
-    async with on_tcp(pace, args.tcp, rfc=args.rfc2217) as port:
-        await _until_the_end(pace, f"{'rfc2217' if args.rfc2217 else 'socket'}://{LOOPBACK}:{port}")
-
-
-async def _until_the_end(pace: Pace, port: str) -> None:
     """Play to the end, or until SIGINT or SIGTERM. These signals are not errors."""
-    print_now(f"# {pace.head.model.value} at {port}")
-    playing = asyncio.create_task(pace.run())
-    cancel_at_signals(playing)
-    printed = 0
-    while not playing.done():
-        await asyncio.wait({playing}, timeout=0.1)
-        for coup in pace.head.truth[printed:]:
-            print_now(f"spin {coup.spin:3d}  {coup_text(coup)}")
-        printed = len(pace.head.truth)
-    if not playing.cancelled():
-        playing.result()
+    async with AsyncExitStack() as up:
+        if args.pty:
+            pace.on_pty(up.enter_context(Pty(args.pty)))
+            port = str(args.pty)
+        else:
+            number = await up.enter_async_context(on_tcp(pace, args.tcp, rfc=args.rfc2217))
+            port = f"{'rfc2217' if args.rfc2217 else 'socket'}://{LOOPBACK}:{number}"
+        print_now(f"# {pace.head.model.value} at {port}")
+        playing = asyncio.create_task(pace.run())
+        cancel_at_signals(playing)
+        printed = 0
+        while not playing.done():
+            await asyncio.wait({playing}, timeout=0.1)
+            for coup in pace.head.truth[printed:]:
+                print_now(f"spin {coup.spin:3d}  {coup_text(coup)}")
+            printed = len(pace.head.truth)
+        if not playing.cancelled():
+            playing.result()
 
 
 def coup_text(coup: HeadCoup) -> str:

@@ -99,12 +99,17 @@ class SimHead:
         """Take the bytes that the host writes."""
         *commands, self._typed = re.split(rb"[\r\n]", self._typed + data)
         for command in commands:
-            if command and self.setup.port == 1:
-                text = command.decode("latin-1")
-                self.received_commands.append(text)
-                answer = self._mercury(text) if self.model is Model.MERCURY_360 else self._slingshot(text)
-                if answer is not None:
+            if not command or self.setup.port != 1:
+                continue
+            text = command.decode("latin-1")
+            self.received_commands.append(text)
+            if self.model is Model.SLINGSHOT_2:
+                if (answer := self._slingshot(text)) is not None:
                     self._send(answer, self._rng.randint(*REPLY_US))
+            elif text == "*X":
+                self._send_status()
+            elif level := re.fullmatch(r"\*m ?([012]) \1 \1", text):
+                self.level = LEVELS[int(level[1])]
 
     # --- the game ----------------------------------------------------------------------------------------------------
 
@@ -160,13 +165,6 @@ class SimHead:
         self._arriving.append((due_us + after_us, data))
 
     # --- commands ----------------------------------------------------------------------------------------------------
-
-    def _mercury(self, command: str) -> str | None:
-        if command == "*X":
-            self._send_status()
-        elif level := re.fullmatch(r"\*m ?([012]) \1 \1", command):
-            self.level = LEVELS[int(level[1])]
-        return None
 
     def _slingshot(self, command: str) -> str | None:
         word = re.fullmatch(r"\*(.)(?: (.+))?", command)
