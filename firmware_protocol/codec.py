@@ -84,15 +84,14 @@ class FrameDecoder:
             self._skipping = True
         if self._skipping:
             self._tail = b""
-        return [message for frame in frames if frame and (message := self._open(frame)) is not None]
+        messages: list[bytes] = []
+        for frame in filter(None, frames):
+            try:
+                messages.append(decode_frame(frame))
+            except FrameError as error:
+                self.rejected[error.cause] += 1
+        return messages
 
     def reset(self) -> None:
         """Drop the unfinished frame. The line was closed, so the next bytes belong to another connection."""
         self._tail, self._skipping = b"", False
-
-    def _open(self, frame: bytes) -> bytes | None:
-        try:
-            return decode_frame(frame)
-        except FrameError as error:
-            self.rejected[error.cause] += 1
-            return None

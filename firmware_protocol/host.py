@@ -276,8 +276,11 @@ class HostSession:
             self._doubt(host_ns)
         else:
             match message:
+                case m.Events() if self._stream.is_early(message):
+                    self._counts["early_frames"] += 1
+                    self._request_replay(host_ns)
                 case m.Events():
-                    yield from self._events(message, host_ns)
+                    yield from self._stream.take(message)
                 case m.Heartbeat():
                     yield from self._heartbeat(message, host_ns)
                 case m.SyncReply():
@@ -332,13 +335,6 @@ class HostSession:
             if expected is not None and expected != found[what]:
                 return Refused(what, expected, found[what])
         return None
-
-    def _events(self, message: m.Events, host_ns: int) -> Iterator[SessionEvent]:
-        if self._stream.is_early(message):
-            self._counts["early_frames"] += 1
-            self._request_replay(host_ns)
-        else:
-            yield from self._stream.take(message)
 
     def _heartbeat(self, beat: m.Heartbeat, host_ns: int) -> Iterator[SessionEvent]:
         yield from self._stream.skip_lost(beat.oldest_seq)

@@ -267,10 +267,6 @@ def _places(bits: int) -> tuple[int, ...]:
     return tuple(place for place in range(bits.bit_length()) if bits >> place & 1)
 
 
-def _check_sync(reply: m.SyncReply) -> None:
-    _require(reply.board_rx_us <= reply.board_tx_us, "the answer left before the request came")
-
-
 def _pack_text(text: str) -> bytes:
     try:
         data = text.encode("ascii")
@@ -302,7 +298,12 @@ _FROM_BOARD: dict[int, _Form] = {
         _Form(0x81, m.Identity, _pack_identity, _unpack_identity),
         _Form(0x82, m.Events, _pack_events, _unpack_events),
         _Form(0x83, m.Heartbeat, _pack_heartbeat, _unpack_heartbeat),
-        _plain(0x84, m.SyncReply, "IQQQ", _check_sync),
+        _plain(
+            0x84,
+            m.SyncReply,
+            "IQQQ",
+            lambda it: _require(it.board_rx_us <= it.board_tx_us, "the answer left before the request came"),
+        ),
         _Form(0x85, m.SelfTestResult, _pack_result, _unpack_result),
     )
 }

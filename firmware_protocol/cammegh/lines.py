@@ -35,7 +35,16 @@ class LineDecoder:
             data = data[fresh.start() :]
             self._skipping = False
         *pieces, self._tail = _END.split(self._tail + data)
-        lines = [line for piece in pieces if piece and (line := self._open(piece)) is not None]
+        lines: list[str] = []
+        for piece in filter(None, pieces):
+            line = self._last_of(piece)
+            text = line.decode("latin-1")
+            if len(line) > LINE_BYTES_MAX:
+                self.rejected["too_long"] += 1
+            elif text.isascii() and text.isprintable():
+                lines.append(text)
+            else:
+                self.rejected["not_text"] += 1
         if len(self._tail) > LINE_BYTES_MAX:
             self._tail = self._last_of(self._tail)
         if len(self._tail) > LINE_BYTES_MAX:
@@ -46,17 +55,6 @@ class LineDecoder:
     def reset(self) -> None:
         """Drop the unfinished line, because the port was opened again."""
         self._tail, self._skipping = b"", False
-
-    def _open(self, piece: bytes) -> str | None:
-        piece = self._last_of(piece)
-        if len(piece) > LINE_BYTES_MAX:
-            self.rejected["too_long"] += 1
-            return None
-        text = piece.decode("latin-1")
-        if not (text.isascii() and text.isprintable()):
-            self.rejected["not_text"] += 1
-            return None
-        return text
 
     def _last_of(self, piece: bytes) -> bytes:
         """Return `piece` from its last `*` on. The text before it was torn, and is counted."""

@@ -193,7 +193,12 @@ class CammeghSession:
 
     def receive(self, data: bytes, host_ns: int) -> list[e.Event]:
         """Return the events in `data`, which was read from the line at `host_ns`."""
-        lines = [line for text in self._decoder.feed(data) if (line := self._parse(text)) is not None]
+        lines: list[Line] = []
+        for text in self._decoder.feed(data):
+            try:
+                lines.append(parse(text, self.setup.product, pockets=self.setup.pockets))
+            except LineError as error:
+                self._counts[error.fault] += 1
         self._backlog_lines = sum(isinstance(line, Status) for line in lines)
         return [event for line in lines for event in self._line(line, host_ns)]
 
@@ -214,13 +219,6 @@ class CammeghSession:
         return events + unanswered
 
     # --- lines of the wheel ------------------------------------------------------------------------------------------
-
-    def _parse(self, text: str) -> Line | None:
-        try:
-            return parse(text, self.setup.product, pockets=self.setup.pockets)
-        except LineError as error:
-            self._counts[error.fault] += 1
-            return None
 
     def _line(self, line: Line, host_ns: int) -> Iterator[e.Event]:
         match line:
