@@ -83,17 +83,18 @@ class PageDatabase:
         refused. Raises DatabaseError, and what `work` raises."""
         if self._working.locked():
             raise BusyError("the page makes another receipt")
+
+        def connected() -> Made:
+            # Nothing can end a thread that waits. So the operating system must notice a server that vanishes.
+            with psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, **KEEPALIVES) as connection:
+                connection.execute(ROLE)
+                return work(connection)
+
         async with self._working:
             try:
-                return await asyncio.to_thread(self._work, work)
+                return await asyncio.to_thread(connected)
             except psycopg.Error as wrong:
                 raise DatabaseError(str(wrong).partition("\n")[0]) from wrong
-
-    def _work(self, work: Callable[[psycopg.Connection[Any]], Made]) -> Made:
-        # Nothing can end a thread that waits. So the operating system must notice a server that vanishes (KEEPALIVES).
-        with psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, **KEEPALIVES) as connection:
-            connection.execute(ROLE)
-            return work(connection)
 
     async def close(self) -> None:
         """End all connections."""

@@ -7,7 +7,8 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
@@ -68,7 +69,12 @@ class ProxyLogin:
 
     def user(self, request: web.Request) -> User | None:
         """Return the user that the proxy names."""
-        if not self._is_proxy(request.remote):
+        address: IPv4Address | IPv6Address | None = None
+        with suppress(ValueError):
+            address = ip_address(request.remote or "")
+        if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+            address = address.ipv4_mapped
+        if address is None or not any(address in network for network in self._proxies):
             raise web.HTTPForbidden(text="Open this page through the proxy of the house.")
         names = request.headers.getall(self._header, [])
         name = names[0].strip() if len(names) == 1 else ""
@@ -77,15 +83,6 @@ class ProxyLogin:
                 text="The proxy of the house did not give your name. Tell the person who looks after the proxy."
             )
         return User(name, name in self._acknowledgers)
-
-    def _is_proxy(self, remote: str | None) -> bool:
-        try:
-            address = ip_address(remote or "")
-        except ValueError:
-            return False
-        if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-            address = address.ipv4_mapped
-        return any(address in network for network in self._proxies)
 
 
 class AccountLogin:

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlencode
@@ -157,8 +157,22 @@ class HousePages:
 
     async def _search_page(self, request: web.Request) -> web.Response:
         asked = {name: request.query.get(name, "").strip() for name in ASKED}
-        wrong: list[str] = []
-        question = _question(asked, request.query.get("place", ""), wrong)
+        wrong = [f"{name}: at most {TEXT_MAX} characters." for name, text in asked.items() if len(text) > TEXT_MAX]
+        if any("\0" in text for text in asked.values()):
+            wrong.append("A character cannot be searched for.")
+        number: int | None = None
+        if (text := asked["number"]) and not wrong:
+            number = DOUBLE_ZERO if text == "00" else _whole(text)
+            if number is None or number > DOUBLE_ZERO:
+                wrong.append("number: a number from 0 to 36, or 00.")
+        cause, bouler, table = asked["cause"], asked["bouler"], asked["table"]
+        if cause and cause not in CAUSES:
+            wrong.append("cause: one of the list.")
+        from_at, to_at = (_date(name, asked[name], wrong) for name in ("from", "to"))
+        place = _place(request.query.get("place", ""))
+        if request.query.get("place") and place is None:
+            wrong.append("The link to the next lines cannot be read.")
+        question = Search(number, cause, from_at, to_at, bouler, table, place)
         found = Found([]) if wrong else await self._records.search(question)
         kept = {name: text for name, text in asked.items() if text}
         return self._page(
@@ -170,7 +184,7 @@ class HousePages:
             wrong=wrong,
             found=found,
             causes=CAUSES,
-            first=f"/search?{urlencode(kept)}" if question.place is not None else "",
+            first=f"/search?{urlencode(kept)}" if place is not None else "",
             more="" if found.more is None else f"/search?{urlencode(kept | {'place': found.more})}",
         )
 
@@ -253,33 +267,6 @@ async def _form(request: web.Request) -> dict[str, str]:
     except TimeoutError:
         raise web.HTTPRequestTimeout from None
     return {name: value for name, value in fields.items() if isinstance(value, str)}
-
-
-def _question(asked: Mapping[str, str], place: str, wrong: list[str]) -> Search:
-    """Read the fields of a search. Adds to `wrong` what cannot be read."""
-    wrong += [f"{name}: at most {TEXT_MAX} characters." for name, text in asked.items() if len(text) > TEXT_MAX]
-    if any("\0" in text for text in asked.values()):
-        wrong.append("A character cannot be searched for.")
-    number: int | None = None
-    if (text := asked["number"]) and not wrong:
-        number = DOUBLE_ZERO if text == "00" else _whole(text)
-        if number is None or number > DOUBLE_ZERO:
-            wrong.append("number: a number from 0 to 36, or 00.")
-    if asked["cause"] and asked["cause"] not in CAUSES:
-        wrong.append("cause: one of the list.")
-    dates = [_date(name, asked[name], wrong) for name in ("from", "to")]
-    at = _place(place)
-    if place and at is None:
-        wrong.append("The link to the next lines cannot be read.")
-    return Search(
-        number=number,
-        cause=asked["cause"],
-        from_at=dates[0],
-        to_at=dates[1],
-        bouler=asked["bouler"],
-        table=asked["table"],
-        place=at,
-    )
 
 
 def _place(text: str) -> tuple[str, int, int] | None:

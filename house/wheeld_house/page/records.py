@@ -329,7 +329,22 @@ class HouseRecords:
                 values.append(value)
         statement = f"{_ALARM} where {' and '.join(conditions)} order by a.id desc limit %s"
         rows = await self._database.rows(statement, *values, PAGE + 1)
-        return Found([_alarm(row) for row in rows[:PAGE]], str(rows[PAGE - 1]["id"]) if len(rows) > PAGE else None)
+        lines = [
+            AlarmLine(
+                id=row["id"],
+                site=row["site"],
+                table=row["table_name"],
+                word=ALARMS.get(row["kind"], cut(row["kind"])),
+                seq=row["seq"],
+                why=cut(row["why"]),
+                raised_at=_at(row["raised_at"]),
+                acknowledged_at=_at(row["acknowledged_at"]) if row["acknowledged_at"] is not None else "",
+                acknowledged_by=row["acknowledged_by"] or "",
+                reason=row["reason"] or "",
+            )
+            for row in rows[:PAGE]
+        ]
+        return Found(lines, str(rows[PAGE - 1]["id"]) if len(rows) > PAGE else None)
 
     async def acknowledge(self, alarm: int, by: str, reason: str) -> bool:
         """Store who looked at an alarm, and why it is over. Returns False if there is no such open alarm."""
@@ -444,19 +459,4 @@ def _message(row: Row) -> CoupMessage:
         else [],
         sightings=[said("sightings", each) for each in sightings[:PAGE]] if isinstance(sightings, list) else [],
         text="" if row["payload"] is None else row["payload"].decode("utf-8", "replace"),
-    )
-
-
-def _alarm(row: Row) -> AlarmLine:
-    return AlarmLine(
-        id=row["id"],
-        site=row["site"],
-        table=row["table_name"],
-        word=ALARMS.get(row["kind"], cut(row["kind"])),
-        seq=row["seq"],
-        why=cut(row["why"]),
-        raised_at=_at(row["raised_at"]),
-        acknowledged_at=_at(row["acknowledged_at"]) if row["acknowledged_at"] is not None else "",
-        acknowledged_by=row["acknowledged_by"] or "",
-        reason=row["reason"] or "",
     )
