@@ -75,12 +75,15 @@ def run(options: argparse.Namespace, computer: HouseComputer | None = None, ask:
         sys.stdout.write(shown(steps))
         if options.dry_run:
             return 0
-        if any(step.do is not None for step in steps):
-            if not options.yes and not _is_wanted(ask):
+        todo = [step.do for step in steps if step.do is not None]
+        if todo and not options.yes:
+            said = None if ask is None else ask("do that? [Y/n] ").strip().lower()
+            if said not in ("", "y", "yes"):
+                why = ", because nobody can answer here: give --yes to do it without asking" if said is None else ""
+                sys.stdout.write(f"nothing was done{why}\n")
                 return 0
-            for step in steps:
-                if step.do is not None:
-                    step.do()
+        for do in todo:
+            do()
     except EOFError:
         sys.stdout.write("\n")
         raise SettingsError("nobody answered: nothing was done") from None
@@ -152,16 +155,6 @@ def _checked(text: str, accepted: re.Pattern[str], option: str) -> re.Match[str]
     if (found := accepted.fullmatch(text)) is None:
         raise SettingsError(f"{text!r} cannot be {option}: {ACCEPTED[option]}")
     return found
-
-
-def _is_wanted(ask: Ask | None) -> bool:
-    if ask is None:
-        sys.stdout.write("nothing was done, because nobody can answer here: give --yes to do it without asking\n")
-        return False
-    is_wanted = ask("do that? [Y/n] ").strip().lower() in ("", "y", "yes")
-    if not is_wanted:
-        sys.stdout.write("nothing was done\n")
-    return is_wanted
 
 
 def _next(plan: HousePlan, steps: list[HouseStep]) -> list[str]:

@@ -125,7 +125,13 @@ class HousePlan:
         if wheel is not None:
             broker.append(self._rights(wheel))
             plan += [*keys, broker[-1]]
-        plan += [*self._cabinets(wheel, hosts[0]), settings := self._settings(wheel), page := self._page()]
+        plan += [*self._cabinets(wheel, hosts[0]), settings := self._settings(wheel)]
+        text = f"""\
+# The fleet page of the house, written by `wheeld-house setup`. It is for this computer alone: docs/house-page.md says
+# how others get in. After a change: systemctl restart {PAGE_UNIT}
+database = "dbname={DATABASE} user={PAGE}"
+"""
+        plan.append(page := self._made(_File(self.page, 0o640, group=PAGE), text.encode, "the settings of the page"))
         read = (self._broker_settings, self._authority, self._certificate, self._certs / "broker.key", self._list)
         plan += self._service(MOSQUITTO, read, broker)
         known = (self.key_of(each.table) for each in self.wheels())
@@ -166,7 +172,9 @@ class HousePlan:
         migrated = [*self.computer.as_postgres(), "wheeld-house", "migrate"]
         migrated.append(f"dbname={DATABASE} options='-c role={OWNER}'")
         why = "the schema of this version"
-        is_newest = f"database {DATABASE}" in there and self._schema() == newest()
+        is_newest = False
+        if f"database {DATABASE}" in there and any(sql(DATABASE, "select to_regclass('public.wheeld_house_version')")):
+            is_newest = "".join(sql(DATABASE, "select version_num from public.wheeld_house_version")) == newest()
         do = None if is_newest else partial(self.computer.run, *migrated)
         yield HouseStep(STAYS if is_newest else "run", " ".join(migrated), why, do)
         for user, group in LOGINS:
@@ -174,13 +182,6 @@ class HousePlan:
             if f"role {user}" in there:
                 told = f'grant {group} to "{user}"'
             yield step(f"{user} in {group}", f"role {user}", f"a login with the rights of {group}", told)
-
-    def _schema(self) -> str:
-        """Return the version of the database's schema, "" if it has none."""
-        sql = partial(self.computer.sql, DATABASE)
-        if not any(sql("select to_regclass('public.wheeld_house_version')")):
-            return ""
-        return "".join(sql("select version_num from public.wheeld_house_version"))
 
     # --- the broker ---------------------------------------------------------------------------------------------------
 
@@ -269,14 +270,6 @@ key_file = {_toml(str(self.folder / "collector.key"))}
         text = f'\n[[wheels]]\nsite = "{wheel.site}"\ntable = "{wheel.table}"\n'
         text += f"public_key_file = {_toml(str(self.key_of(wheel.table)))}\n" + ("test = true\n" if wheel.test else "")
         return self._added(file, head, text, why)
-
-    def _page(self) -> HouseStep:
-        text = f"""\
-# The fleet page of the house, written by `wheeld-house setup`. It is for this computer alone: docs/house-page.md says
-# how others get in. After a change: systemctl restart {PAGE_UNIT}
-database = "dbname={DATABASE} user={PAGE}"
-"""
-        return self._made(_File(self.page, 0o640, group=PAGE), text.encode, "the settings of the page")
 
     # --- kinds of steps -----------------------------------------------------------------------------------------------
 
