@@ -196,20 +196,17 @@ class TreeWitness:
                     why = f"{size} messages do not continue the {before[0]} that were cosigned before"
                     done.refused.append(f"{origin}: {why}")
                     continue
-            self._remember(origin, signed.checkpoint)
+            # The checkpoint is stored before anything is signed, so that two histories are never both signed.
+            self._seen[origin] = (signed.checkpoint.size, signed.checkpoint.root)
+            beside = self._path.with_name(f"{self._path.name}.new")
+            with beside.open("wb") as file:
+                file.write(msgspec.json.encode(self._seen))
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self._path)
             cosign(database, wheel, signed, self._key)
             done.cosigned.append(origin)
         return done
-
-    def _remember(self, origin: str, checkpoint: Checkpoint) -> None:
-        """Store the checkpoint before anything is signed, so that two histories are never both signed."""
-        self._seen[origin] = (checkpoint.size, checkpoint.root)
-        beside = self._path.with_name(f"{self._path.name}.new")
-        with beside.open("wb") as file:
-            file.write(msgspec.json.encode(self._seen))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self._path)
 
 
 def receipt_of(

@@ -43,15 +43,12 @@ def main(words: list[str] | None = None) -> int:
         print(f"wheeld-house: {wrong}", file=sys.stderr)
         return USAGE
     except (psycopg.Error, SQLAlchemyError, OSError) as wrong:
-        print(f"wheeld-house: {_told(wrong)}", file=sys.stderr)
+        # Details that only a programmer needs are left out.
+        told = str(wrong.orig if isinstance(wrong, DBAPIError) else wrong).strip()
+        if isinstance(wrong, OSError) and wrong.filename:
+            told = f"{wrong.filename}: {wrong.strerror}"
+        print(f"wheeld-house: {told}", file=sys.stderr)
         return FAILED
-
-
-def _told(wrong: Exception) -> str:
-    """Return what is wrong, without the details that only a programmer needs."""
-    if isinstance(wrong, OSError) and wrong.filename:
-        return f"{wrong.filename}: {wrong.strerror}"
-    return str(wrong.orig if isinstance(wrong, DBAPIError) else wrong).strip()
 
 
 async def _collect(settings: HouseSettings) -> None:

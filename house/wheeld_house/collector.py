@@ -172,9 +172,7 @@ class Collector:
                 self._busy[root] = wheel
         try:
             await self._store_records()
-            await self._compare()
-            await self._prove()
-            await self._alarm()
+            await self._judge()
         except RefusedRecordError as error:
             # The lease is over, or this collector was wrong about the last stored record. `_renew` gets both from the
             # database.
@@ -215,27 +213,24 @@ class Collector:
                 wheel.stored(count)
             self.counters["stored"] += len(records)
 
-    async def _compare(self) -> None:
-        """Compare repeated messages with the stored records. As long as a record waits to be stored, do nothing."""
-        asked = [(wheel.number, seq) for wheel in self._busy.values() for seq in wheel.repeats]
-        if asked and not any(wheel.pending for wheel in self._busy.values()):
+    async def _judge(self) -> None:
+        """Compare repeated messages with the stored records, unless a record waits to be stored. Compare the
+        checkpoints that the wheels signed with the records that they published. Store the alarms."""
+        busy = self._busy.values()
+        asked = [(wheel.number, seq) for wheel in busy for seq in wheel.repeats]
+        if asked and not any(wheel.pending for wheel in busy):
             stored = await self._do(self._store.hashes, asked)
-            for wheel in self._busy.values():
+            for wheel in busy:
                 wheel.compare(stored)
-
-    async def _prove(self) -> None:
-        """Compare the checkpoints that the wheels signed with the records that they published."""
-        for wheel in self._busy.values():
+        for wheel in busy:
             for signed in wheel.provable():
                 is_true = await self._do(self._store.prove, wheel.number, wheel.fence, signed, self._witness)
                 if is_true is False:
                     wheel.disproven(signed)
-
-    async def _alarm(self) -> None:
-        alarms = [alarm for wheel in self._busy.values() for alarm in wheel.alarms]
+        alarms = [alarm for wheel in busy for alarm in wheel.alarms]
         if alarms:
             await self._do(self._store.alarm, alarms)
-            for wheel in self._busy.values():
+            for wheel in busy:
                 wheel.alarms.clear()
 
     def _ask(self, now_s: float) -> None:

@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from hw_sim.broker import broker
-from hw_sim.child import Child, DemoError, child, free_port
+from hw_sim.child import DemoError, child, free_port
 from hw_sim.configuration import sections
 from hw_sim.demo import LAYOUT
 from wheeld_house.migrate import migrate
@@ -100,7 +100,16 @@ async def _play(folder: Path, database: str, wheels: int, coups: int) -> None:
         served = await up.enter_async_context(broker(folder))
         commands: dict[str, list[str]] = {}
         for table in tables:
-            config, board = _write_wheel(folder, table, served.port)
+            config, board, private = (folder / f"{table}.{suffix}" for suffix in ("toml", "board", "key"))
+            key = ed25519.Ed25519PrivateKey.generate()
+            private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+            private.chmod(0o600)
+            public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+            (folder / f"{table}.pub").write_bytes(public)
+            wheel = sections(LAYOUT, site=SITE, table=table, last_number=FIRST_NUMBER, port=board, speed=SPEED)
+            journal = f'[journal]\npath = "{table}.sqlite"\nsigning_key_file = "{private}"\n'
+            mqtt = f'[mqtt]\nhost = "127.0.0.1"\nport = {served.port}\n'
+            config.write_text("\n".join([wheel, journal, mqtt]), encoding="utf-8")
             played = ["--pty", str(board), "--layout", str(config), "--speed", f"{SPEED:g}", "--quick"]
             commands[f"{table}-sim"] = ["-c", HW_SIM, "run", *played]
             commands[f"{table}-daemon"] = ["-m", "wheeld", "run", "-c", str(config)]
@@ -114,23 +123,16 @@ async def _play(folder: Path, database: str, wheels: int, coups: int) -> None:
         ]
         _say(f"{wheels} wheels play {SPEED:g} times as fast as life. The settings of the house: {settings}")
         _say(f'the database, for your own questions: psql "{database}"')
-        await _until_one_ends([*running, served.process], _show(database, coups))
+        showing = asyncio.create_task(_show(database, coups))
+        ends = [asyncio.create_task(each.ended()) for each in (*running, served.process)]
+        done, _ = await asyncio.wait([showing, *ends], return_when=asyncio.FIRST_COMPLETED)
+        for task in (showing, *ends):
+            task.cancel()
+        for end in ends:
+            if end in done:
+                raise DemoError(end.result())
+        showing.result()
     _say("the end")
-
-
-def _write_wheel(folder: Path, table: str, port: int) -> tuple[Path, Path]:
-    """Write the configuration and the keys of a wheel. Returns the paths of the configuration and of its board."""
-    key = ed25519.Ed25519PrivateKey.generate()
-    private = folder / f"{table}.key"
-    private.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    private.chmod(0o600)
-    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    (folder / f"{table}.pub").write_bytes(public)
-    config, board = folder / f"{table}.toml", folder / f"{table}.board"
-    wheel = sections(LAYOUT, site=SITE, table=table, last_number=FIRST_NUMBER, port=board, speed=SPEED)
-    journal = f'[journal]\npath = "{table}.sqlite"\nsigning_key_file = "{private}"\n'
-    config.write_text(f'{wheel}\n{journal}\n[mqtt]\nhost = "127.0.0.1"\nport = {port}\n', encoding="utf-8")
-    return config, board
 
 
 async def _show(database: str, coups: int) -> None:
@@ -145,20 +147,6 @@ async def _show(database: str, coups: int) -> None:
                     shown.add((table, seq))
                     sys.stdout.write(f"{table}  {text}\n")
             sys.stdout.flush()
-
-
-async def _until_one_ends(running: Sequence[Child], shown: Coroutine[object, object, None]) -> None:
-    """Wait for the end of `shown`. Raises DemoError if a program ends first."""
-    showing = asyncio.create_task(shown)
-    ends = [asyncio.create_task(each.ended()) for each in running]
-    done, _ = await asyncio.wait([showing, *ends], return_when=asyncio.FIRST_COMPLETED)
-    for task in (showing, *ends):
-        task.cancel()
-    for end in ends:
-        if end in done:
-            raise DemoError(end.result())
-    if showing in done:
-        showing.result()
 
 
 def _say(text: str) -> None:

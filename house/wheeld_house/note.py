@@ -98,20 +98,18 @@ class Verifier:
         which states no time. None if no signature line names this key. Raises NoteError if the signature in such a line
         is false."""
         for signature in note.signatures:
-            if (signature.name, signature.key_hash) == (self.name, self.key_hash):
-                return self._checked(note.text, signature.code)
+            if (signature.name, signature.key_hash) != (self.name, self.key_hash):
+                continue
+            time_s, text, code = 0, note.text, signature.code
+            if self.use == WITNESS and len(code) == TIME_BYTES + SIGNATURE_BYTES:
+                time_s, code = struct.unpack(">Q", code[:TIME_BYTES])[0], code[TIME_BYTES:]
+                text = cosigned_text(text, time_s)
+            try:
+                ed25519.Ed25519PublicKey.from_public_bytes(self.key).verify(code, text.encode())
+            except InvalidSignature as error:
+                raise NoteError(f"the signature of {self.name} is false") from error
+            return time_s
         return None
-
-    def _checked(self, text: str, code: bytes) -> int:
-        time_s, raw = 0, code
-        if self.use == WITNESS and len(code) == TIME_BYTES + SIGNATURE_BYTES:
-            time_s, raw = struct.unpack(">Q", code[:TIME_BYTES])[0], code[TIME_BYTES:]
-            text = cosigned_text(text, time_s)
-        try:
-            ed25519.Ed25519PublicKey.from_public_bytes(self.key).verify(raw, text.encode())
-        except InvalidSignature as error:
-            raise NoteError(f"the signature of {self.name} is false") from error
-        return time_s
 
 
 def read_note(raw: str) -> Note:

@@ -69,7 +69,12 @@ def verify_receipt(receipt: str, wheel_key: bytes, witnesses: Sequence[Verifier]
     if origin is None:
         raise ReceiptError(f"{checkpoint.origin} is not the tree of a wheel")
     root, first_seq = origin[1], int(origin[2])
-    message = _read_message(payload, root, wheel_key)
+    # A message of a bench table is refused, because nobody is paid for its results.
+    try:
+        topic = str(read_json(payload)["schema"]).removesuffix("/1")
+        message = read_message(topic, payload, root=root, verify=ed25519(wheel_key))
+    except (FeedError, LookupError, TypeError, *NO_JSON) as error:
+        raise ReceiptError(f"the message is not one of the wheel: {error}") from error
     if message.seq != first_seq + index:
         raise ReceiptError(f"the message has seq {message.seq}, but is at the place of seq {first_seq + index}")
     return Proven(root, message, checkpoint.size, seen)
@@ -97,12 +102,3 @@ def _decoded(text: str) -> bytes:
     if base64.b64encode(raw).decode() != text:
         raise binascii.Error(text[:20])
     return raw
-
-
-def _read_message(payload: bytes, root: str, wheel_key: bytes) -> FeedMessage:
-    """Check the message itself. A message of a bench table is refused, because nobody is paid for its results."""
-    try:
-        topic = str(read_json(payload)["schema"]).removesuffix("/1")
-        return read_message(topic, payload, root=root, verify=ed25519(wheel_key))
-    except (FeedError, LookupError, TypeError, *NO_JSON) as error:
-        raise ReceiptError(f"the message is not one of the wheel: {error}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -126,12 +127,17 @@ class CollectedWheel:
         self._raise("split", last_seq, why, signed.raw.encode())
 
     def records(self, most: int) -> list[NewRecord]:
-        """Return the first messages of `pending`, `most` at most, as records for the database."""
-        signed = self._verify is not None
-        return [
-            NewRecord(self.number, self.fence, each, _date(each.body.get("at")), _coup(each.body.get("coup")), signed)
-            for each in self.pending[:most]
-        ]
+        """Return the first messages of `pending`, `most` at most, as records for the database. There a date that cannot
+        be read is UNDATED, and a coup that is no number is None."""
+        records: list[NewRecord] = []
+        for each in self.pending[:most]:
+            at, coup, date = each.body.get("at"), each.body.get("coup"), UNDATED
+            with suppress(ValueError, OverflowError):
+                parsed = datetime.fromisoformat(at) if isinstance(at, str) else None
+                date = UNDATED if parsed is None or parsed.tzinfo is None else parsed.astimezone(UTC).isoformat()
+            known = coup if type(coup) is int and 0 <= coup <= COUP_MAX else None
+            records.append(NewRecord(self.number, self.fence, each, date, known, self._verify is not None))
+        return records
 
     def compare(self, stored: dict[tuple[int, int], str | None]) -> None:
         """Compare repeated messages with the records that are stored under their numbers."""
@@ -183,16 +189,3 @@ class CollectedWheel:
         subject = hashlib.sha256(payload).digest() if is_itself else b""
         clean = why.replace("\0", " ").encode(errors="backslashreplace").decode()[:500]
         self.alarms.append(Alarm(self.number, self.fence, kind, seq, subject, clean, payload[:65_536]))
-
-
-def _date(at: object) -> str:
-    """Return the date of a message in UTC. UNDATED if it cannot be read."""
-    try:
-        parsed = datetime.fromisoformat(at) if isinstance(at, str) else None
-        return UNDATED if parsed is None or parsed.tzinfo is None else parsed.astimezone(UTC).isoformat()
-    except (ValueError, OverflowError):
-        return UNDATED
-
-
-def _coup(coup: object) -> int | None:
-    return coup if type(coup) is int and 0 <= coup <= COUP_MAX else None
