@@ -302,11 +302,18 @@ class HostSession:
             self._counts["unasked"] += 1
             return
         self._hello_token = _after(self._hello_token)
-        refusal = self._refusal(identity)
-        if refusal:
+        found: dict[Pin, str] = {"board_serial": identity.serial, "config_hash": identity.config_hash}
+        refusals = [
+            Refused(what, expected, found[what])
+            for what, expected in self._pins.items()
+            if expected is not None and expected != found[what]
+        ]
+        if identity.version != m.VERSION:
+            refusals = [Refused("version", str(m.VERSION), f"{identity.version_min}…{identity.version_max}")]
+        if refusals:
             self.identity, self._state = None, BoardState.REFUSED
             self._due_ns = {Task.HELLO: host_ns + REFUSED_RETRY_NS}
-            yield refusal
+            yield refusals[0]
         else:
             del self._due_ns[Task.HELLO]
             # Accept the board. If it has fewer events than had arrived before the hello, the board has reset, even if
@@ -326,15 +333,6 @@ class HostSession:
             yield from self._stream.skip_lost(identity.oldest_seq)
             self._sync_burst = SYNC_BURST
             self._due_ns[Task.ASK_TIME] = host_ns
-
-    def _refusal(self, identity: m.Identity) -> Refused | None:
-        if identity.version != m.VERSION:
-            return Refused("version", str(m.VERSION), f"{identity.version_min}…{identity.version_max}")
-        found: dict[Pin, str] = {"board_serial": identity.serial, "config_hash": identity.config_hash}
-        for what, expected in self._pins.items():
-            if expected is not None and expected != found[what]:
-                return Refused(what, expected, found[what])
-        return None
 
     def _heartbeat(self, beat: m.Heartbeat, host_ns: int) -> Iterator[SessionEvent]:
         yield from self._stream.skip_lost(beat.oldest_seq)

@@ -74,7 +74,15 @@ class RunNumber:
         if bare.waiting - {shown}:
             self.is_settled = True
             return NumberDisagreement(min(bare.waiting - {shown}), shown)
-        if shown is None or not self._agrees(shown, bare):
+        if shown is None:
+            return None
+        # Does another line show the number, too? Before state 5 every line shows the number of the previous game, and
+        # one damaged digit changes state 4 to state 5. So if the number is the same as before, two lines in state 5 are
+        # always needed.
+        is_second = self._lines >= 2
+        before, self._shown = self._shown, shown
+        agrees = bool(bare.waiting) and (is_second or shown != self._before)
+        if not (agrees if bare.expected else is_second and before == shown):
             return None
         self.is_settled, self._reported = True, shown
         bare.waiting.clear()
@@ -88,18 +96,6 @@ class RunNumber:
             return None
         reported, self._reported = self._reported, None
         return NumberDisagreement(reported, shown)
-
-    def _agrees(self, number: int, bare: BareNumbers) -> bool:
-        """Return whether another line shows `number` too.
-
-        Before state 5 every line shows the number of the previous game, and one damaged digit changes state 4 to
-        state 5. So if the number is the same as before, two lines in state 5 are always needed.
-        """
-        is_second = self._lines >= 2
-        before, self._shown = self._shown, number
-        if bare.expected:
-            return bool(bare.waiting) and (is_second or number != self._before)
-        return is_second and before == number
 
 
 # A SlingShot 2 has two warnings that make a game void if they last too long (4.1 of its guide). A Mercury 360 has
